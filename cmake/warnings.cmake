@@ -1,0 +1,24 @@
+# placeto_flags(<target>): language level, warnings and the floating-point promise.
+#
+# -ffp-contract=off: a fused multiply-add rounds once where two operations round twice, so with
+# contraction the same source would give different makespans on different machines.
+option(PLACETO_WERROR "Treat warnings as errors" OFF)
+set(PLACETO_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. 'address,undefined' or 'thread'")
+
+function(placeto_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+    -ffp-contract=off
+    $<$<BOOL:${PLACETO_WERROR}>:-Werror>)
+  if(PLACETO_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${PLACETO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${PLACETO_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,21 @@
+// How large an input may be. Every bound has a default that no real model reaches and that keeps
+// a hostile file from exhausting memory; callers raise or lower them.
+#pragma once
+
+#include <cstdint>
+
+namespace placeto {
+
+struct Limits {
+  uint32_t max_nodes = 2'000'000;
+  uint32_t max_edges = 20'000'000;
+  uint32_t max_outputs = 20'000'000;
+  uint32_t max_kinds = 64;
+  uint32_t max_devices = 1'024;
+  uint32_t max_links = 1'048'576;
+  uint32_t max_name_bytes = 4'096;          // a node, device, kind or graph name
+  uint64_t max_file_bytes = 2'147'483'647;  // FlatBuffers offsets are 31 bits
+  uint64_t max_run_entries = 256'000'000;   // nodes x distinct classes of device
+};
+
+}  // namespace placeto

@@ -1,0 +1,17 @@
+// Lower bounds on the makespan of any placement.
+#pragma once
+
+#include "runtime/cost/problem.h"
+
+namespace placeto {
+
+struct LowerBounds {
+  double critical_path_us = 0;  // longest path with every node on its fastest allowed device
+  double work_us = 0;           // all work spread over all devices at their speeds
+  double best_us() const { return critical_path_us > work_us ? critical_path_us : work_us; }
+};
+
+// Valid for the latency objective under every rule set of the cost model.
+LowerBounds lower_bounds(const Problem& problem);
+
+}  // namespace placeto

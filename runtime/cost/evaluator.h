@@ -1,0 +1,59 @@
+// Evaluator: scores placements for searches. Score = memory overflow first, then the objective.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/cost/simulator.h"
+
+namespace placeto {
+
+struct Score {
+  uint64_t overflow_bytes = 0;  // sum over devices of peak memory beyond the limit
+  double objective_us = 0;      // makespan, or the bottleneck for Objective::kThroughput
+
+  bool feasible() const { return overflow_bytes == 0; }
+  friend auto operator<=>(const Score&, const Score&) = default;
+};
+
+// Not shareable between threads; no allocation after the first call. Exact memory needs the whole
+// timeline; it is only computed when a bound that needs none (everything a device ever holds, at
+// once) exceeds a limit.
+class Evaluator {
+ public:
+  explicit Evaluator(const Problem& problem);
+
+  // Score of a placement that obeys the rules (allowed devices, colocation).
+  Score evaluate(std::span<const uint32_t> assignment);
+
+  // The whole timeline of a placement; not counted as an evaluation.
+  const Timeline& timeline(std::span<const uint32_t> assignment) {
+    return simulator_.run(assignment);
+  }
+  // Start times of the last placement evaluated.
+  std::span<const double> start_us() const { return simulator_.start_us(); }
+  std::span<const double> finish_us() const { return simulator_.finish_us(); }
+
+  // How many placements have been evaluated.
+  uint64_t evaluations() const { return evaluations_; }
+  const Problem& problem() const { return *problem_; }
+
+ private:
+  bool surely_fits(std::span<const uint32_t> assignment);
+
+  const Problem* problem_;
+  Simulator simulator_;
+  std::vector<uint64_t> held_, workspace_;  // per device
+  std::vector<uint32_t> seen_;              // device -> last output counted there
+  uint64_t evaluations_ = 0;
+};
+
+// True if every node runs on a device its group is allowed on and groups stay together.
+bool obeys_rules(const Problem& problem, std::span<const uint32_t> assignment);
+
+// Per device, how many bytes of `peak` exceed the memory limit.
+std::vector<uint64_t> memory_shortfall(const Problem& problem, std::span<const uint64_t> peak);
+
+}  // namespace placeto

@@ -1,0 +1,130 @@
+// Problem: one graph on one topology under the caller's rules, compiled to flat arrays.
+//
+// Everything that must hold of a placement (allowed kinds, pins, forbidden devices, colocation,
+// memory) is decided here, before any heuristic or policy is asked: they choose among the devices
+// that `allowed` leaves, for whole groups, and cannot break a rule.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "runtime/graph/topology.h"
+
+namespace placeto {
+
+// A placement: one device index per node.
+using Assignment = std::vector<uint32_t>;
+
+enum class Objective : uint8_t { kLatency, kThroughput };
+
+struct Rules {
+  struct NodeDevice {
+    uint32_t node;
+    uint32_t device;
+  };
+  std::vector<NodeDevice> pins;     // the node runs there
+  std::vector<NodeDevice> forbids;  // the node does not run there
+  std::vector<std::vector<uint32_t>> colocate;  // nodes of one list share a device
+  double memory_headroom = 0;  // share of each device's memory to leave free, in [0, 1)
+  Objective objective = Objective::kLatency;
+};
+
+// Immutable and shareable between threads. Keeps references: graph and topology must outlive it.
+class Problem {
+ public:
+  // Fails with kBadInput when no device can run a node (the message says why), when no device
+  // satisfies a colocated group, or when nodes x classes of device exceed the limits; with
+  // kInvalidArgument when a rule names a node or device that does not exist.
+  static Result<Problem> build(const Graph& graph, const Topology& topology, const Rules& rules = {},
+                               const Limits& limits = {});
+
+  const Graph& graph() const { return *graph_; }
+  const Topology& topology() const { return *topology_; }
+  uint32_t node_count() const { return graph_->node_count(); }
+  uint32_t device_count() const { return topology_->device_count(); }
+  Objective objective() const { return objective_; }
+
+  // Devices of one class (kind, slowdown, peak rates) run every node equally fast.
+  uint32_t class_count() const { return class_count_; }
+  uint32_t class_of(uint32_t device) const { return class_of_[device]; }
+  std::span<const uint32_t> classes() const { return class_of_; }
+
+  // Run time of a node on a device in microseconds; infinity where its kind cannot run it.
+  double run_us(uint32_t node, uint32_t device) const {
+    return run_us_[size_t{node} * class_count_ + class_of_[device]];
+  }
+  // Row of node x class run times, for inner loops: row[class_of(device)].
+  const double* run_row(uint32_t node) const { return &run_us_[size_t{node} * class_count_]; }
+  // Mean over the devices that can run the node.
+  double mean_run_us(uint32_t node) const { return mean_run_us_[node]; }
+
+  // Time the output occupies its channel from one device to another; 0 on the same device.
+  double transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
+    if (from == to) return 0;
+    return static_cast<double>(graph_->output_bytes(output)) /
+           topology_->link(from, to).bandwidth_bytes_per_us;
+  }
+  // Mean over ordered pairs of different devices, latency included under unicast; 0 for a control
+  // edge (output == kControlEdge).
+  double mean_transfer_us(uint32_t output) const {
+    if (output == kControlEdge) return 0;
+    return static_cast<double>(graph_->output_bytes(output)) * mean_us_per_byte_ +
+           mean_latency_us_;
+  }
+
+  // Upward rank: mean run time plus the largest (mean transfer time + upward rank) over the
+  // out-edges. Topcuoglu, Hariri and Wu, IEEE TPDS 2002, eq. 8.
+  std::span<const double> upward_rank() const { return upward_rank_; }
+
+  // Groups: the nodes that must share a device (colocation keys and rules, transitively); every
+  // node is in exactly one, most alone. Numbered by their lowest node.
+  uint32_t group_count() const { return static_cast<uint32_t>(member_offset_.size()) - 1; }
+  uint32_t group_of(uint32_t node) const { return group_of_[node]; }
+  std::span<const uint32_t> members(uint32_t group) const {  // ascending
+    return {members_.data() + member_offset_[group], members_.data() + member_offset_[group + 1]};
+  }
+  // Whether kinds, pins and forbids let the whole group run on the device. At least one does.
+  bool allowed(uint32_t group, uint32_t device) const {
+    if (!class_allowed_[size_t{group} * class_count_ + class_of_[device]]) return false;
+    return restricted_.empty() || device_allowed(group, device);
+  }
+  uint64_t resident_bytes(uint32_t group) const { return resident_bytes_[group]; }
+
+  // Memory a placement may use on the device, headroom taken off; kUnlimited if it has no limit.
+  static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+  uint64_t memory_limit(uint32_t device) const { return memory_limit_[device]; }
+  bool memory_limited() const { return memory_limited_; }
+
+ private:
+  struct Restriction {  // devices left to a group that pins or forbids name
+    uint32_t group;
+    std::vector<bool> devices;
+  };
+
+  Problem() = default;
+  bool device_allowed(uint32_t group, uint32_t device) const;
+  void classify_devices();
+  Status fill_run_times(const Limits& limits);
+  Status form_groups(const Rules& rules);
+  Status restrict_groups(const Rules& rules);
+  Status check_groups() const;
+  void fill_ranks();
+
+  const Graph* graph_ = nullptr;
+  const Topology* topology_ = nullptr;
+  Objective objective_ = Objective::kLatency;
+  uint32_t class_count_ = 0;
+  std::vector<uint32_t> class_of_, class_device_;  // device -> class, class -> its first device
+  std::vector<double> run_us_, mean_run_us_, upward_rank_;
+  std::vector<uint32_t> group_of_, members_, member_offset_;
+  std::vector<uint8_t> class_allowed_;
+  std::vector<Restriction> restricted_;  // sorted by group
+  std::vector<uint64_t> resident_bytes_, memory_limit_;
+  bool memory_limited_ = false;
+  double mean_us_per_byte_ = 0, mean_latency_us_ = 0;
+};
+
+}  // namespace placeto

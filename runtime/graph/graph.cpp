@@ -1,0 +1,270 @@
+#include "runtime/graph/graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+#include <tuple>
+
+namespace placeto {
+namespace {
+
+// Every sum of bytes a cost model forms is at most the sum of all bytes in the graph.
+constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
+
+std::string quoted(std::string_view name) {
+  constexpr size_t kShown = 64;
+  return "'" + std::string(name.substr(0, kShown)) + (name.size() > kShown ? "..." : "") + "'";
+}
+
+std::string node_place(const GraphSpec& spec, size_t v) {
+  return "nodes[" + std::to_string(v) + "] " + quoted(spec.nodes[v].name);
+}
+
+Status too_many(const char* what, size_t count, uint64_t limit) {
+  return Status::bad_input(std::string(what) + ": " + std::to_string(count) +
+                           " entries, expected at most " + std::to_string(limit));
+}
+
+Status check_sizes(const GraphSpec& spec, const Limits& limits) {
+  if (spec.nodes.empty()) return Status::bad_input("nodes: empty, expected at least one node");
+  if (spec.nodes.size() > limits.max_nodes) {
+    return too_many("nodes", spec.nodes.size(), limits.max_nodes);
+  }
+  if (spec.edges.size() > limits.max_edges) {
+    return too_many("edges", spec.edges.size(), limits.max_edges);
+  }
+  if (spec.kinds.size() > limits.max_kinds) {
+    return too_many("kinds", spec.kinds.size(), limits.max_kinds);
+  }
+  size_t outputs = 0;
+  for (const NodeSpec& node : spec.nodes) outputs += node.outputs.size();
+  if (outputs > limits.max_outputs) return too_many("outputs", outputs, limits.max_outputs);
+  return {};
+}
+
+Status check_name(const std::string& place, std::string_view name, const Limits& limits) {
+  if (name.size() <= limits.max_name_bytes) return {};
+  return Status::bad_input(place + ": " + std::to_string(name.size()) +
+                           " bytes long, expected at most " +
+                           std::to_string(limits.max_name_bytes));
+}
+
+Status check_kinds(const GraphSpec& spec, const Limits& limits) {
+  for (size_t k = 0; k < spec.kinds.size(); ++k) {
+    const std::string place = "kinds[" + std::to_string(k) + "]";
+    if (spec.kinds[k].empty()) return Status::bad_input(place + ": empty, expected a name");
+    if (Status s = check_name(place, spec.kinds[k], limits); !s.ok()) return s;
+    for (size_t j = 0; j < k; ++j) {
+      if (spec.kinds[j] == spec.kinds[k]) {
+        return Status::bad_input(place + ": " + quoted(spec.kinds[k]) + " stands at kinds[" +
+                                 std::to_string(j) + "] already, expected distinct kinds");
+      }
+    }
+  }
+  return {};
+}
+
+Status check_costs(const GraphSpec& spec, size_t v) {
+  const std::vector<double>& cost = spec.nodes[v].cost_us;
+  const size_t expected = spec.kinds.empty() ? 1 : spec.kinds.size();
+  if (!cost.empty() && cost.size() != expected) {
+    return Status::bad_input(
+        node_place(spec, v) + ": cost_us has " + std::to_string(cost.size()) +
+        " entries, expected " +
+        (spec.kinds.empty() ? "1 because the graph lists no kinds"
+                            : std::to_string(expected) + ", one for each of the graph's kinds"));
+  }
+  for (size_t k = 0; k < cost.size(); ++k) {
+    if (!std::isfinite(cost[k])) {
+      return Status::bad_input(node_place(spec, v) + ": cost_us[" + std::to_string(k) + "] is " +
+                               (std::isnan(cost[k]) ? "nan" : "infinite") +
+                               ", expected a finite number of microseconds (negative: the kind "
+                               "cannot run the node)");
+    }
+  }
+  return {};
+}
+
+Status check_nodes(const GraphSpec& spec, const Limits& limits) {
+  uint64_t total = 0;
+  const auto add = [&total](uint64_t bytes) {
+    if (bytes > kMaxTotalBytes - total) return false;
+    total += bytes;
+    return true;
+  };
+  for (size_t v = 0; v < spec.nodes.size(); ++v) {
+    const NodeSpec& node = spec.nodes[v];
+    for (std::string_view name : {std::string_view(node.name), std::string_view(node.op),
+                                  std::string_view(node.colocate)}) {
+      if (Status s = check_name(node_place(spec, v), name, limits); !s.ok()) return s;
+    }
+    if (node.allowed_kinds.size() > limits.max_kinds) {
+      return too_many("allowed_kinds", node.allowed_kinds.size(), limits.max_kinds)
+          .at(node_place(spec, v));
+    }
+    if (Status s = check_costs(spec, v); !s.ok()) return s;
+    bool fits = add(node.resident_bytes) && add(node.workspace_bytes);
+    for (uint64_t bytes : node.outputs) fits = fits && add(bytes);
+    if (!fits) {
+      return Status::bad_input(node_place(spec, v) +
+                               ": resident, workspace and output bytes of the nodes up to here sum "
+                               "to more than 2^63 - 1, expected a smaller sum");
+    }
+  }
+  return {};
+}
+
+Status check_edge_ranges(const GraphSpec& spec) {
+  const auto n = static_cast<uint32_t>(spec.nodes.size());
+  for (size_t e = 0; e < spec.edges.size(); ++e) {
+    const EdgeSpec& edge = spec.edges[e];
+    const std::string place = "edges[" + std::to_string(e) + "]";
+    for (auto [field, id] : {std::pair{"source", edge.source}, std::pair{"target", edge.target}}) {
+      if (id < n) continue;
+      return Status::bad_input(place + ": " + field + " is " + std::to_string(id) +
+                               ", expected a node index below " + std::to_string(n));
+    }
+    const size_t outputs = spec.nodes[edge.source].outputs.size();
+    if (edge.output != kControlEdge && edge.output >= outputs) {
+      return Status::bad_input(place + ": output is " + std::to_string(edge.output) + ", but " +
+                               node_place(spec, edge.source) + " has " + std::to_string(outputs) +
+                               " outputs, expected an index below that or 4294967295 (control)");
+    }
+  }
+  return {};
+}
+
+Status check_duplicate_edges(const GraphSpec& spec) {
+  std::vector<uint32_t> order(spec.edges.size());
+  for (uint32_t e = 0; e < order.size(); ++e) order[e] = e;
+  const auto key = [&spec](uint32_t e) {
+    const EdgeSpec& edge = spec.edges[e];
+    return std::tuple(edge.source, edge.output, edge.target);
+  };
+  std::sort(order.begin(), order.end(), [&key](uint32_t a, uint32_t b) {
+    return std::tuple_cat(key(a), std::tuple(a)) < std::tuple_cat(key(b), std::tuple(b));
+  });
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (key(order[i - 1]) != key(order[i])) continue;
+    const EdgeSpec& edge = spec.edges[order[i]];
+    return Status::bad_input("edges[" + std::to_string(order[i]) + "]: source " +
+                             std::to_string(edge.source) + ", output " +
+                             std::to_string(edge.output) + ", target " +
+                             std::to_string(edge.target) + " stands at edges[" +
+                             std::to_string(order[i - 1]) + "] already, expected distinct edges");
+  }
+  return {};
+}
+
+// Turns counts at [i + 1] into offsets.
+void prefix_sum(std::vector<uint32_t>& counts) {
+  for (size_t i = 1; i < counts.size(); ++i) counts[i] += counts[i - 1];
+}
+
+// A cycle among the nodes that no topological order reaches: walk predecessors until one repeats.
+std::string describe_cycle(const Graph& graph, const std::vector<uint32_t>& unmet) {
+  uint32_t v = 0;
+  while (unmet[v] == 0) ++v;
+  std::vector<uint32_t> seen_at(graph.node_count(), graph.node_count()), path;
+  while (seen_at[v] == graph.node_count()) {
+    seen_at[v] = static_cast<uint32_t>(path.size());
+    path.push_back(v);
+    for (const InEdge& in : graph.in_edges(v)) {
+      if (unmet[in.source] == 0) continue;
+      v = in.source;
+      break;
+    }
+  }
+  std::vector<uint32_t> cycle(path.begin() + seen_at[v], path.end());
+  std::reverse(cycle.begin(), cycle.end());  // the walk went against the edges
+  constexpr size_t kShown = 12;
+  std::string text;
+  for (size_t i = 0; i < cycle.size() && i < kShown; ++i) {
+    text += node_place(graph.spec(), cycle[i]) + " -> ";
+  }
+  if (cycle.size() > kShown) text += "... (" + std::to_string(cycle.size()) + " nodes) -> ";
+  return text + node_place(graph.spec(), cycle[0]);
+}
+
+}  // namespace
+
+Result<Graph> Graph::build(GraphSpec spec, const Limits& limits) {
+  if (Status s = check_sizes(spec, limits); !s.ok()) return s;
+  if (Status s = check_name("name", spec.name, limits); !s.ok()) return s;
+  if (Status s = check_kinds(spec, limits); !s.ok()) return s;
+  if (Status s = check_nodes(spec, limits); !s.ok()) return s;
+  if (Status s = check_edge_ranges(spec); !s.ok()) return s;
+  if (Status s = check_duplicate_edges(spec); !s.ok()) return s;
+  Graph graph;
+  graph.spec_ = std::move(spec);
+  graph.index_outputs();
+  graph.index_edges();
+  if (Status s = graph.sort_topologically(); !s.ok()) return s;
+  return graph;
+}
+
+void Graph::index_outputs() {
+  output_offset_.assign(1, 0);
+  output_offset_.reserve(node_count() + 1);
+  for (uint32_t v = 0; v < node_count(); ++v) {
+    for (uint64_t bytes : spec_.nodes[v].outputs) {
+      output_bytes_.push_back(bytes);
+      output_producer_.push_back(v);
+    }
+    output_offset_.push_back(static_cast<uint32_t>(output_bytes_.size()));
+  }
+}
+
+void Graph::index_edges() {
+  out_offset_.assign(node_count() + 1, 0);
+  in_offset_.assign(node_count() + 1, 0);
+  consumer_offset_.assign(output_count() + 1, 0);
+  const auto output_id = [this](const EdgeSpec& e) {
+    return e.output == kControlEdge ? kControlEdge : output_begin(e.source) + e.output;
+  };
+  for (const EdgeSpec& e : spec_.edges) {
+    ++out_offset_[e.source + 1];
+    ++in_offset_[e.target + 1];
+    if (e.output != kControlEdge) ++consumer_offset_[output_id(e) + 1];
+  }
+  prefix_sum(out_offset_);
+  prefix_sum(in_offset_);
+  prefix_sum(consumer_offset_);
+
+  out_edges_.resize(spec_.edges.size());
+  in_edges_.resize(spec_.edges.size());
+  consumers_.resize(consumer_offset_.back());
+  std::vector<uint32_t> out_end = out_offset_, in_end = in_offset_, consumer_end = consumer_offset_;
+  for (const EdgeSpec& e : spec_.edges) {
+    out_edges_[out_end[e.source]++] = {e.target, output_id(e)};
+    in_edges_[in_end[e.target]++] = {e.source, output_id(e)};
+    if (e.output != kControlEdge) consumers_[consumer_end[output_id(e)]++] = e.target;
+  }
+  for (uint32_t o = 0; o < output_count(); ++o) {
+    std::sort(consumers_.begin() + consumer_offset_[o], consumers_.begin() + consumer_offset_[o + 1]);
+  }
+}
+
+Status Graph::sort_topologically() {
+  std::vector<uint32_t> unmet(node_count());
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (uint32_t v = 0; v < node_count(); ++v) {
+    unmet[v] = static_cast<uint32_t>(in_edges(v).size());
+    if (unmet[v] == 0) ready.push(v);
+  }
+  topological_order_.reserve(node_count());
+  while (!ready.empty()) {
+    const uint32_t v = ready.top();
+    ready.pop();
+    topological_order_.push_back(v);
+    for (const OutEdge& e : out_edges(v)) {
+      if (--unmet[e.target] == 0) ready.push(e.target);
+    }
+  }
+  if (topological_order_.size() == node_count()) return {};
+  return Status::bad_input("edges: the graph has a cycle: " + describe_cycle(*this, unmet) +
+                           "; expected an acyclic graph");
+}
+
+}  // namespace placeto

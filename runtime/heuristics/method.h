@@ -1,0 +1,54 @@
+// Method: one way to find a placement. Every heuristic, search and policy implements it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/cost/evaluator.h"
+
+namespace placeto {
+
+// When a search ends: after that many evaluations or that much time, whichever comes first; with
+// neither set, methods that need a budget use their default number of evaluations. Prefer
+// evaluations: the answer then does not depend on the machine.
+struct Budget {
+  uint64_t evaluations = 0;                    // 0: not limited
+  double milliseconds = 0;                     // 0: not limited
+  const std::atomic<bool>* cancel = nullptr;   // set by another thread: end now, best so far
+  bool limited() const { return evaluations != 0 || milliseconds > 0; }
+};
+
+struct MethodOptions {
+  Budget budget;
+  uint64_t seed = 1;
+  uint32_t passes = 12;  // of methods that repeat passes
+};
+
+struct Candidate {
+  std::string method;     // name, with a detail where one name covers several: "single gpu:1"
+  Assignment assignment;  // obeys allowed devices, colocation and pins
+  Score score;            // score.feasible(): also fits memory
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  virtual std::string_view name() const = 0;
+  // One line for --help and reports.
+  virtual std::string_view summary() const = 0;
+
+  // The best placement this method finds. It always obeys allowed devices, colocation and pins; if
+  // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a
+  // time budget is set.
+  virtual Result<Candidate> place(const Problem& problem, const MethodOptions& options) const = 0;
+};
+
+// The methods of the runtime, in the order reports list them.
+std::span<const Method* const> builtin_methods();
+// nullptr if there is none of that name.
+const Method* find_method(std::string_view name);
+
+}  // namespace placeto
