@@ -14,6 +14,7 @@ function(placeto_flags target)
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives on std::string (GCC PR 105329)
     -ffp-contract=off
     $<$<BOOL:${PLACETO_WERROR}>:-Werror>)
   if(PLACETO_SANITIZE)

@@ -21,9 +21,7 @@ class Random {
   }
 
   // Uniform in [0, bound); bound > 0. Bias below 2^-32 for the sizes used here.
-  uint32_t below(uint32_t bound) {
-    return static_cast<uint32_t>(((next() >> 32) * bound) >> 32);
-  }
+  uint32_t below(uint32_t bound) { return static_cast<uint32_t>(((next() >> 32) * bound) >> 32); }
 
   // Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }

@@ -14,12 +14,12 @@ namespace placeto {
 
 enum class StatusCode : int {
   kOk = 0,
-  kInfeasible = 1,     // no placement satisfies memory, allowed kinds, colocation and pins
+  kInfeasible = 1,       // no placement satisfies memory, allowed kinds, colocation and pins
   kInvalidArgument = 2,  // the caller's options make no sense
-  kBadInput = 3,       // a file or graph is malformed; the message says where
+  kBadInput = 3,         // a file or graph is malformed; the message says where
   kInternal = 4,
   kOutOfMemory = 5,
-  kIo = 6,             // a file cannot be opened, read or written
+  kIo = 6,  // a file cannot be opened, read or written
 };
 
 class [[nodiscard]] Status {
@@ -51,7 +51,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
   Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!status_.ok());
   }

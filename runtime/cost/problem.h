@@ -25,8 +25,8 @@ struct Rules {
     uint32_t node;
     uint32_t device;
   };
-  std::vector<NodeDevice> pins;     // the node runs there
-  std::vector<NodeDevice> forbids;  // the node does not run there
+  std::vector<NodeDevice> pins;                 // the node runs there
+  std::vector<NodeDevice> forbids;              // the node does not run there
   std::vector<std::vector<uint32_t>> colocate;  // nodes of one list share a device
   double memory_headroom = 0;  // share of each device's memory to leave free, in [0, 1)
   Objective objective = Objective::kLatency;
@@ -38,8 +38,8 @@ class Problem {
   // Fails with kBadInput when no device can run a node (the message says why), when no device
   // satisfies a colocated group, or when nodes x classes of device exceed the limits; with
   // kInvalidArgument when a rule names a node or device that does not exist.
-  static Result<Problem> build(const Graph& graph, const Topology& topology, const Rules& rules = {},
-                               const Limits& limits = {});
+  static Result<Problem> build(const Graph& graph, const Topology& topology,
+                               const Rules& rules = {}, const Limits& limits = {});
 
   const Graph& graph() const { return *graph_; }
   const Topology& topology() const { return *topology_; }
@@ -71,8 +71,7 @@ class Problem {
   // edge (output == kControlEdge).
   double mean_transfer_us(uint32_t output) const {
     if (output == kControlEdge) return 0;
-    return static_cast<double>(graph_->output_bytes(output)) * mean_us_per_byte_ +
-           mean_latency_us_;
+    return static_cast<double>(graph_->output_bytes(output)) * mean_us_per_byte_ + mean_latency_us_;
   }
 
   // Upward rank: mean run time plus the largest (mean transfer time + upward rank) over the

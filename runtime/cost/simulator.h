@@ -26,8 +26,8 @@ struct TransferSlice {
 
 // The whole predicted run.
 struct Timeline {
-  double makespan_us = 0;  // last finish
-  double drain_us = 0;     // last event of any kind
+  double makespan_us = 0;                   // last finish
+  double drain_us = 0;                      // last event of any kind
   std::vector<double> start_us, finish_us;  // per node
   std::vector<TransferSlice> transfers;     // in the order they start on their channel
   std::vector<uint64_t> peak_memory_bytes;  // per device

@@ -39,7 +39,8 @@ struct EdgeSpec {
 
 struct GraphSpec {
   std::string name;
-  std::vector<std::string> kinds;  // what the entries of cost_us refer to; empty: one entry, any kind
+  std::vector<std::string>
+      kinds;  // what the entries of cost_us refer to; empty: one entry, any kind
   std::vector<NodeSpec> nodes;
   std::vector<EdgeSpec> edges;
 };

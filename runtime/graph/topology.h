@@ -12,18 +12,18 @@
 
 namespace placeto {
 
-enum class Contention : uint8_t { kEgress, kNone };       // transfers queue, or never wait
-enum class Transfer : uint8_t { kBroadcast, kUnicast };   // one per output, or per (output, device)
-enum class Execution : uint8_t { kParallel, kSerial };    // devices overlap, or one at a time
-enum class Dispatch : uint8_t { kFifo, kPriority };       // oldest ready node, or highest rank
+enum class Contention : uint8_t { kEgress, kNone };      // transfers queue, or never wait
+enum class Transfer : uint8_t { kBroadcast, kUnicast };  // one per output, or per (output, device)
+enum class Execution : uint8_t { kParallel, kSerial };   // devices overlap, or one at a time
+enum class Dispatch : uint8_t { kFifo, kPriority };      // oldest ready node, or highest rank
 
 struct DeviceSpec {
   std::string name;
   std::string kind;
-  uint64_t memory_bytes = 0;      // 0: unlimited
-  double peak_flops = 0;          // per second; 0: unknown
-  double memory_bandwidth = 0;    // bytes per second; 0: unknown
-  double slowdown = 1;            // multiplies every run time on this device
+  uint64_t memory_bytes = 0;    // 0: unlimited
+  double peak_flops = 0;        // per second; 0: unknown
+  double memory_bandwidth = 0;  // bytes per second; 0: unknown
+  double slowdown = 1;          // multiplies every run time on this device
 };
 
 struct LinkParameters {
@@ -35,7 +35,7 @@ struct LinkParameters {
 struct LinkSpec {
   std::string from, to;  // device names
   LinkParameters parameters;
-  std::string channel;   // links that name the same channel share one queue; "": from's egress
+  std::string channel;  // links that name the same channel share one queue; "": from's egress
 };
 
 struct TopologySpec {
@@ -64,7 +64,9 @@ class Topology {
   uint32_t find_device(std::string_view name) const;
 
   // Channel c < device_count() is device c's egress; named channels follow in order of first use.
-  uint32_t channel_count() const { return device_count() + static_cast<uint32_t>(channels_.size()); }
+  uint32_t channel_count() const {
+    return device_count() + static_cast<uint32_t>(channels_.size());
+  }
   std::string channel_name(uint32_t channel) const;
 
   // Parameters and channel of the link from one device to a different one.
@@ -83,10 +85,10 @@ class Topology {
   Status index_links();
 
   TopologySpec spec_;
-  std::vector<std::string> channels_;      // names of the named channels
-  std::vector<LinkParameters> links_;      // [0] is default_link, then one per link
-  std::vector<uint32_t> link_of_;          // device x device; empty when uniform
-  std::vector<uint32_t> channel_of_;       // device x device; empty when uniform
+  std::vector<std::string> channels_;  // names of the named channels
+  std::vector<LinkParameters> links_;  // [0] is default_link, then one per link
+  std::vector<uint32_t> link_of_;      // device x device; empty when uniform
+  std::vector<uint32_t> channel_of_;   // device x device; empty when uniform
 };
 
 }  // namespace placeto

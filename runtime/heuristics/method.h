@@ -15,9 +15,9 @@ namespace placeto {
 // neither set, methods that need a budget use their default number of evaluations. Prefer
 // evaluations: the answer then does not depend on the machine.
 struct Budget {
-  uint64_t evaluations = 0;                    // 0: not limited
-  double milliseconds = 0;                     // 0: not limited
-  const std::atomic<bool>* cancel = nullptr;   // set by another thread: end now, best so far
+  uint64_t evaluations = 0;                   // 0: not limited
+  double milliseconds = 0;                    // 0: not limited
+  const std::atomic<bool>* cancel = nullptr;  // set by another thread: end now, best so far
   bool limited() const { return evaluations != 0 || milliseconds > 0; }
 };
 

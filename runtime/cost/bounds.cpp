@@ -1,0 +1,100 @@
+#include "runtime/cost/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace placeto {
+namespace {
+
+double longest_path_us(const Problem& problem, const std::vector<double>& fastest_us) {
+  const Graph& graph = problem.graph();
+  std::vector<double> finish(graph.node_count());
+  double longest = 0;
+  for (uint32_t v : graph.topological_order()) {
+    double ready = 0;
+    for (const InEdge& in : graph.in_edges(v)) ready = std::max(ready, finish[in.source]);
+    finish[v] = ready + fastest_us[v];
+    longest = std::max(longest, finish[v]);
+  }
+  return longest;
+}
+
+// Time a node keeps a device of class c: its run and the gap after it.
+double occupancy_us(const Problem& problem, uint32_t v, uint32_t c, double gap_us) {
+  const double run = problem.run_row(v)[c];
+  return run == 0 ? 0 : run + gap_us;
+}
+
+// Linear-programming bound. If x[v][c] is the share of node v on class c, a schedule of length T
+// satisfies sum_v x[v][c] * occupancy[v][c] <= size[c] * (T + gap) for every class. For any weights
+// w >= 0 with sum_c w[c] * size[c] = 1 that gives T >= sum_v min_c w[c] * occupancy[v][c] - gap;
+// with w proportional to speed this is "work over aggregate speed". Multiplicative updates then
+// raise the weight of classes that the minimum overloads.
+double spread_work_us(const Problem& problem, double gap_us) {
+  const uint32_t classes = problem.class_count(), n = problem.node_count();
+  std::vector<double> size(classes, 0), weight(classes), load(classes);
+  for (uint32_t d = 0; d < problem.device_count(); ++d) ++size[problem.class_of(d)];
+  for (uint32_t c = 0; c < classes; ++c) {
+    double ratio = 0;  // how much slower than the fastest class, over the nodes both can run
+    double fast = 0, slow = 0;
+    for (uint32_t v = 0; v < n; ++v) {
+      const double* row = problem.run_row(v);
+      if (std::isinf(row[c])) continue;
+      fast += *std::min_element(row, row + classes);
+      slow += row[c];
+    }
+    ratio = fast > 0 && slow > 0 ? fast / slow : 1;
+    weight[c] = ratio;
+  }
+  double best = 0;
+  constexpr int kRounds = 24;
+  for (int round = 0; round < kRounds; ++round) {
+    double norm = 0;
+    for (uint32_t c = 0; c < classes; ++c) norm += weight[c] * size[c];
+    for (double& w : weight) w /= norm;
+    std::fill(load.begin(), load.end(), 0);
+    double sum = 0;
+    for (uint32_t v = 0; v < n; ++v) {
+      uint32_t cheapest = 0;
+      double least = std::numeric_limits<double>::infinity();
+      for (uint32_t c = 0; c < classes; ++c) {
+        const double weighted = weight[c] * occupancy_us(problem, v, c, gap_us);
+        if (weighted < least) least = weighted, cheapest = c;
+      }
+      sum += least;
+      load[cheapest] += occupancy_us(problem, v, cheapest, gap_us);
+    }
+    best = std::max(best, sum - gap_us);
+    if (classes == 1) break;
+    // The multiplier shrinks so that the weights settle.
+    const double step = 1.0 / (2 + round);
+    for (uint32_t c = 0; c < classes; ++c) {
+      const double relative = load[c] / size[c] / std::max(sum, 1e-300);
+      weight[c] *= 1 + step * (std::min(relative, 2.0) - 1);
+      weight[c] = std::max(weight[c], 1e-12);
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+LowerBounds lower_bounds(const Problem& problem) {
+  const uint32_t n = problem.node_count(), classes = problem.class_count();
+  std::vector<double> fastest(n);
+  for (uint32_t v = 0; v < n; ++v) {
+    fastest[v] = *std::min_element(problem.run_row(v), problem.run_row(v) + classes);
+  }
+  const TopologySpec& topology = problem.topology().spec();
+  LowerBounds bounds;
+  bounds.critical_path_us = longest_path_us(problem, fastest);
+  if (topology.execution == Execution::kSerial) {
+    bounds.work_us = std::accumulate(fastest.begin(), fastest.end(), 0.0);
+  } else {
+    bounds.work_us = spread_work_us(problem, topology.op_gap_us);
+  }
+  return bounds;
+}
+
+}  // namespace placeto

@@ -1,0 +1,37 @@
+#include "runtime/cost/estimate.h"
+
+#include <algorithm>
+
+namespace placeto {
+
+Efficiency default_efficiency(std::string_view kind) {
+  if (kind == "cpu") return {.flops = 0.6, .bandwidth = 0.7, .launch_us = 1};
+  if (kind == "gpu") return {.flops = 0.5, .bandwidth = 0.7, .launch_us = 5};
+  if (kind == "npu") return {.flops = 0.5, .bandwidth = 0.7, .launch_us = 10};
+  return {.flops = 0.5, .bandwidth = 0.7, .launch_us = 5};
+}
+
+// Operators that nobody counted bytes for move at least their tensors and parameters once.
+static double bytes_moved(const Graph& graph, uint32_t node) {
+  const NodeSpec& spec = graph.node(node);
+  if (spec.bytes_accessed != 0) return static_cast<double>(spec.bytes_accessed);
+  double bytes = static_cast<double>(spec.resident_bytes);
+  for (uint64_t output : spec.outputs) bytes += static_cast<double>(output);
+  for (const InEdge& in : graph.in_edges(node)) {
+    if (in.output != kControlEdge) bytes += static_cast<double>(graph.output_bytes(in.output));
+  }
+  return bytes;
+}
+
+std::optional<double> estimate_run_us(const Graph& graph, uint32_t node, const DeviceSpec& device) {
+  const Efficiency efficiency = default_efficiency(device.kind);
+  const auto flops = static_cast<double>(graph.node(node).flops);
+  const double bytes = bytes_moved(graph, node);
+  if (flops > 0 && device.peak_flops == 0) return std::nullopt;
+  if (bytes > 0 && device.memory_bandwidth == 0) return std::nullopt;
+  const double compute_s = flops > 0 ? flops / (device.peak_flops * efficiency.flops) : 0;
+  const double memory_s = bytes > 0 ? bytes / (device.memory_bandwidth * efficiency.bandwidth) : 0;
+  return std::max(compute_s, memory_s) * 1e6 + efficiency.launch_us;
+}
+
+}  // namespace placeto

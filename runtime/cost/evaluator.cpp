@@ -1,0 +1,77 @@
+#include "runtime/cost/evaluator.h"
+
+#include <algorithm>
+
+namespace placeto {
+
+Evaluator::Evaluator(const Problem& problem)
+    : problem_(&problem),
+      simulator_(problem),
+      held_(problem.device_count()),
+      workspace_(problem.device_count()),
+      seen_(problem.device_count()) {}
+
+// Everything a device ever holds, as if at once, within every limit?
+bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
+  const Graph& graph = problem_->graph();
+  std::fill(held_.begin(), held_.end(), 0);
+  std::fill(workspace_.begin(), workspace_.end(), 0);
+  std::fill(seen_.begin(), seen_.end(), kControlEdge);
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const uint32_t device = assignment[v];
+    held_[device] += graph.node(v).resident_bytes;
+    workspace_[device] = std::max(workspace_[device], graph.node(v).workspace_bytes);
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+      held_[device] += graph.output_bytes(o);
+      seen_[device] = o;
+      for (uint32_t w : graph.consumers(o)) {
+        if (seen_[assignment[w]] == o) continue;
+        seen_[assignment[w]] = o;
+        held_[assignment[w]] += graph.output_bytes(o);
+      }
+    }
+  }
+  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+    const uint64_t limit = problem_->memory_limit(d);
+    if (held_[d] > limit || workspace_[d] > limit - held_[d]) return false;
+  }
+  return true;
+}
+
+Score Evaluator::evaluate(std::span<const uint32_t> assignment) {
+  ++evaluations_;
+  const bool latency = problem_->objective() == Objective::kLatency;
+  if (latency && (!problem_->memory_limited() || surely_fits(assignment))) {
+    return {0, simulator_.makespan_us(assignment)};
+  }
+  const Timeline& timeline = simulator_.run(assignment);
+  Score score;
+  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+    const uint64_t peak = timeline.peak_memory_bytes[d], limit = problem_->memory_limit(d);
+    if (peak > limit) score.overflow_bytes += peak - limit;
+  }
+  score.objective_us = latency ? timeline.makespan_us : timeline.bottleneck_us;
+  return score;
+}
+
+bool obeys_rules(const Problem& problem, std::span<const uint32_t> assignment) {
+  if (assignment.size() != problem.node_count()) return false;
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    const uint32_t device = assignment[problem.members(g)[0]];
+    if (device >= problem.device_count() || !problem.allowed(g, device)) return false;
+    for (uint32_t v : problem.members(g)) {
+      if (assignment[v] != device) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<uint64_t> memory_shortfall(const Problem& problem, std::span<const uint64_t> peak) {
+  std::vector<uint64_t> shortfall(problem.device_count(), 0);
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    if (peak[d] > problem.memory_limit(d)) shortfall[d] = peak[d] - problem.memory_limit(d);
+  }
+  return shortfall;
+}
+
+}  // namespace placeto

@@ -1,0 +1,511 @@
+#include "runtime/cost/event_engine.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace placeto {
+namespace {
+
+// Nodes by descending upward rank, ties to the lower index: position of each node.
+std::vector<uint32_t> rank_positions(const Problem& problem) {
+  std::vector<uint32_t> order(problem.node_count()), position(problem.node_count());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto rank = problem.upward_rank();
+  std::sort(order.begin(), order.end(), [rank](uint32_t a, uint32_t b) {
+    return rank[a] != rank[b] ? rank[a] > rank[b] : a < b;
+  });
+  for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  return position;
+}
+
+bool later(const EventEngine::Arrival& a, const EventEngine::Arrival& b) {
+  if (a.time != b.time) return a.time > b.time;
+  return a.producer != b.producer ? a.producer > b.producer : a.consumer > b.consumer;
+}
+
+uint32_t delivery_count(const Problem& problem) {
+  const bool unicast = problem.topology().spec().transfer == Transfer::kUnicast;
+  return unicast ? problem.graph().edge_count() : problem.graph().output_count();
+}
+
+bool by_priority(const Problem& problem) {
+  return problem.topology().spec().dispatch == Dispatch::kPriority;
+}
+
+}  // namespace
+
+EventEngine::EventEngine(const Problem& problem)
+    : problem_(&problem),
+      devices_(problem.device_count()),
+      channels_(problem.topology().channel_count()),
+      unicast_(problem.topology().spec().transfer == Transfer::kUnicast),
+      contended_(problem.topology().spec().contention == Contention::kEgress),
+      overtake_(unicast_ || !contended_),
+      priority_(by_priority(problem)),
+      uniform_links_(problem.topology().uniform_links()),
+      op_gap_us_(problem.topology().spec().op_gap_us),
+      tree_(devices_ + channels_ + 1),
+      servers_(devices_ + channels_),
+      unmet_(problem.node_count()),
+      ready_(devices_, problem.node_count()),
+      ranked_(devices_, priority_ ? rank_positions(problem) : std::vector<uint32_t>()),
+      waiting_(channels_, delivery_count(problem)),
+      start_us_(problem.node_count()),
+      finish_us_(problem.node_count()),
+      dispatch_index_(problem.node_count()) {
+  compile_edges();
+  const auto order = problem.graph().topological_order();
+  tail_us_.assign(problem.node_count(), 0);
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    for (const OutEdge& e : problem.graph().out_edges(*v)) {
+      const double* row = problem.run_row(e.target);
+      const double fastest = *std::min_element(row, row + problem.class_count());
+      tail_us_[*v] = std::max(tail_us_[*v], fastest + tail_us_[e.target]);
+    }
+  }
+  for (double& tail : tail_us_) tail *= 1 - 1e-9;  // its sum was rounded in another order
+}
+
+void EventEngine::compile_edges() {
+  const Graph& graph = problem_->graph();
+  size_t most_bookings = 0;
+  consumer_begin_.push_back(0);
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const auto out = graph.out_edges(v);
+    const auto begin = static_cast<uint32_t>(edges_.size());
+    edges_.insert(edges_.end(), out.begin(), out.end());
+    std::sort(edges_.begin() + begin, edges_.end(), [](const OutEdge& a, const OutEdge& b) {
+      return a.target != b.target ? a.target < b.target : a.output < b.output;
+    });
+    const bool control = std::any_of(out.begin(), out.end(),
+                                     [](const OutEdge& e) { return e.output == kControlEdge; });
+    const uint32_t outputs = graph.output_end(v) - graph.output_begin(v);
+    rows_.push_back({begin, static_cast<uint32_t>(edges_.size()), graph.output_begin(v),
+                     graph.output_end(v), outputs == 1 && !control});
+    most_bookings = std::max(most_bookings, unicast_ ? out.size() : size_t{outputs});
+    dependencies_.push_back(static_cast<uint32_t>(graph.in_edges(v).size()));
+    if (dependencies_.back() == 0) roots_.push_back(v);
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+      for (uint32_t w : graph.consumers(o)) {
+        consumers_.push_back(w);
+        consumer_output_.push_back(o);
+      }
+      consumer_begin_.push_back(static_cast<uint32_t>(consumers_.size()));
+    }
+    file_position_.resize(consumers_.size());
+    for (uint32_t i = 0; i < out.size(); ++i) {
+      if (out[i].output == kControlEdge) continue;
+      const auto first = consumers_.begin() + consumer_begin_[out[i].output];
+      const auto last = consumers_.begin() + consumer_begin_[out[i].output + 1];
+      file_position_[std::lower_bound(first, last, out[i].target) - consumers_.begin()] = i;
+    }
+  }
+  bookings_.reserve(most_bookings);
+  transfers_.reserve(delivery_count(*problem_));
+  if (overtake_) {
+    arrivals_.reserve(graph.edge_count());
+    chain_.resize(consumers_.size());
+    chain_tail_.resize(devices_);
+    chain_stamp_.resize(devices_);
+  }
+  if (!uniform_links_) return;
+  const double bandwidth = problem_->topology().spec().default_link.bandwidth_bytes_per_us;
+  for (uint32_t o = 0; o < graph.output_count(); ++o) {
+    uniform_transfer_us_.push_back(static_cast<double>(graph.output_bytes(o)) / bandwidth);
+  }
+}
+
+void EventEngine::begin(std::span<const uint32_t> assignment) {
+  device_of_ = assignment.data();
+  tree_.clear();
+  servers_.assign(servers_.size(), Server{});
+  unmet_ = dependencies_;
+  ready_.clear();
+  ranked_.clear();
+  waiting_.clear();
+  arrivals_.clear();
+  transfers_.clear();
+  dispatched_ = 0;
+  makespan_us_ = drain_us_ = 0;
+  for (uint32_t v : roots_) {
+    if (priority_) {
+      arrive<true>(v, 0);
+    } else {
+      arrive<false>(v, 0);
+    }
+  }
+}
+
+bool EventEngine::advance(uint32_t nodes, double cutoff_us) {
+  if (overtake_) {
+    return priority_ ? advance_as<true, true>(nodes, cutoff_us)
+                     : advance_as<true, false>(nodes, cutoff_us);
+  }
+  return priority_ ? advance_as<false, true>(nodes, cutoff_us)
+                   : advance_as<false, false>(nodes, cutoff_us);
+}
+
+template <bool kOvertake, bool kPriority>
+bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
+  while (dispatched_ < nodes || nodes == problem_->node_count()) {
+    const uint32_t slot = tree_.top();
+    const double now = tree_.key(slot).time;
+    if (now == WinnerTree::kNever) break;
+    drain_us_ = now;
+    if (kOvertake && slot == devices_ + channels_) {
+      const Arrival arrival = pop_arrival();
+      arrive<kPriority>(arrival.consumer, now);
+      continue;
+    }
+    Server& server = servers_[slot];
+    if (slot < devices_) {
+      if (server.state == State::kArriving) {
+        deliver_on_device<kPriority>(server.item, slot, now);
+        server.state = State::kFreeing;
+        tree_.set(slot, {server.next_free_us, kDeviceRank | slot});
+      } else if (kPriority ? ranked_.empty(slot) : ready_.empty(slot)) {
+        server.state = State::kIdle;
+        tree_.set(slot, {});
+      } else if (start_node<kOvertake, kPriority>(slot, now) >= cutoff_us) {
+        return false;
+      }
+    } else if (server.state == State::kArriving) {
+      deliver_broadcast<kPriority>(server.item, now);
+      server.state = State::kFreeing;
+      tree_.set(slot, {server.next_free_us, kChannelRank | slot});
+    } else {
+      channel_free(slot - devices_, now);
+    }
+  }
+  return true;
+}
+
+// Rule 2: the head of the queue starts, and its deliveries are booked. Returns the least makespan
+// that follows from its finish.
+template <bool kOvertake, bool kPriority>
+double EventEngine::start_node(uint32_t device, double now) {
+  const uint32_t v = kPriority ? ranked_.pop(device) : ready_.pop(device);
+  const double run = problem_->run_us(v, device);
+  const double finish = now + run;
+  start_us_[v] = now;
+  finish_us_[v] = finish;
+  dispatch_index_[v] = dispatched_++;
+  makespan_us_ = std::max(makespan_us_, finish);
+
+  const NodeRow& row = rows_[v];
+  Server& server = servers_[device];
+  bool local = false;
+  if (!kOvertake && row.single) {
+    bool remote = false;
+    for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
+      const bool here = device_of_[edges_[e].target] == device;
+      local |= here;
+      remote |= !here;
+    }
+    if (remote) start_delivery({0, row.output_begin}, device, finish);
+  } else {
+    book(v, device, finish);
+    for (uint32_t e = row.edge_begin; e < row.edge_end && !kOvertake; ++e) {
+      local |= edges_[e].output == kControlEdge || device_of_[edges_[e].target] == device;
+    }
+  }
+  server.item = v;
+  server.next_free_us = run == 0 ? finish : finish + op_gap_us_;
+  server.state = local ? State::kArriving : State::kFreeing;
+  if (local) {
+    tree_.set(device, {finish, v});
+  } else {
+    tree_.set(device, {server.next_free_us, kDeviceRank | device});
+  }
+  return finish + tail_us_[v];
+}
+
+// Rule 4.
+template <bool kPriority>
+void EventEngine::arrive(uint32_t node, double now) {
+  if (unmet_[node] > 1) {
+    --unmet_[node];
+    return;
+  }
+  unmet_[node] = 0;
+  const uint32_t device = device_of_[node];
+  if (kPriority) {
+    ranked_.push(device, node);
+  } else {
+    ready_.push(device, node);
+  }
+  if (servers_[device].state != State::kIdle) return;
+  servers_[device].state = State::kFreeing;
+  tree_.set(device, {now, kDeviceRank | device});
+}
+
+template <bool kPriority>
+void EventEngine::deliver_on_device(uint32_t node, uint32_t device, double now) {
+  const NodeRow& row = rows_[node];
+  for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
+    const OutEdge& edge = edges_[e];
+    if (edge.output == kControlEdge || device_of_[edge.target] == device) {
+      arrive<kPriority>(edge.target, now);
+    }
+  }
+}
+
+template <bool kPriority>
+void EventEngine::deliver_broadcast(uint32_t output, double now) {
+  const uint32_t source = device_of_[problem_->graph().producer(output)];
+  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
+    if (device_of_[consumers_[i]] != source) arrive<kPriority>(consumers_[i], now);
+  }
+}
+
+// Books the deliveries of every output that someone elsewhere reads, in the order of their first
+// such out-edge; where arrivals overtake, also those on the same device and along control edges.
+void EventEngine::book(uint32_t node, uint32_t device, double finish) {
+  const NodeRow& row = rows_[node];
+  bookings_.clear();
+  for (uint32_t o = row.output_begin; o < row.output_end; ++o) {
+    if (unicast_) {
+      book_unicast(o, device);
+    } else {
+      book_broadcast(o, device);
+    }
+  }
+  std::sort(bookings_.begin(), bookings_.end(),
+            [](const Booking& a, const Booking& b) { return a.file_position < b.file_position; });
+  for (const Booking& booking : bookings_) start_delivery(booking, device, finish);
+  if (overtake_) push_arrivals_on_device(node, device, finish);
+}
+
+void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
+  uint32_t first = kNoItem;
+  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
+    if (device_of_[consumers_[i]] != device) first = std::min(first, file_position_[i]);
+  }
+  if (first != kNoItem) bookings_.push_back({first, output});
+}
+
+// One delivery per destination; its consumers are chained in ascending order.
+void EventEngine::book_unicast(uint32_t output, uint32_t device) {
+  const auto first_booking = static_cast<uint32_t>(bookings_.size());
+  if (++stamp_ == 0) {
+    std::fill(chain_stamp_.begin(), chain_stamp_.end(), 0);
+    stamp_ = 1;
+  }
+  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
+    const uint32_t destination = device_of_[consumers_[i]];
+    if (destination == device) continue;
+    chain_[i] = kNoItem;
+    if (chain_stamp_[destination] != stamp_) {
+      chain_stamp_[destination] = stamp_;
+      bookings_.push_back({file_position_[i], i});
+    } else {
+      chain_[chain_tail_[destination]] = i;
+    }
+    chain_tail_[destination] = i;
+  }
+  for (size_t b = first_booking; b < bookings_.size(); ++b) {
+    for (uint32_t i = bookings_[b].delivery; i != kNoItem; i = chain_[i]) {
+      bookings_[b].file_position = std::min(bookings_[b].file_position, file_position_[i]);
+    }
+  }
+}
+
+// A delivery joins its channel's queue; without contention it leaves at once.
+void EventEngine::start_delivery(const Booking& booking, uint32_t device, double finish) {
+  const uint32_t delivery = booking.delivery;
+  const uint32_t channel = channel_of(delivery, device);
+  if (!contended_) {
+    const double end = finish + transfer_us(delivery, device);
+    const double arrival = end + (unicast_ ? link_of(delivery, device).latency_us : 0);
+    if (recording_) {
+      const uint32_t to = unicast_ ? device_of_[consumers_[delivery]] : TransferSlice::kBroadcast;
+      transfers_.push_back({output_of(delivery), channel, to, finish, end, arrival});
+    }
+    push_remote_arrivals(delivery, arrival);
+    return;
+  }
+  waiting_.push(channel, delivery);
+  Server& server = servers_[devices_ + channel];
+  if (server.state != State::kIdle) return;
+  server.state = State::kFreeing;
+  tree_.set(devices_ + channel, {finish, kChannelRank | (devices_ + channel)});
+}
+
+// Rule 3.
+void EventEngine::channel_free(uint32_t channel, double now) {
+  const uint32_t slot = devices_ + channel;
+  Server& server = servers_[slot];
+  if (waiting_.empty(channel)) {
+    server.state = State::kIdle;
+    tree_.set(slot, {});
+    return;
+  }
+  const uint32_t delivery = waiting_.front(channel);
+  const uint32_t output = output_of(delivery);
+  const uint32_t producer = problem_->graph().producer(output);
+  if (finish_us_[producer] > now) {
+    tree_.set(slot, {finish_us_[producer], kChannelRank | slot});
+    return;
+  }
+  waiting_.pop(channel);
+  const uint32_t source = device_of_[producer];
+  const double end = now + transfer_us(delivery, source);
+  const LinkParameters& link = link_of(delivery, source);
+  const double arrival = end + (unicast_ ? link.latency_us : 0);
+  server.next_free_us = end + link.gap_us;
+  server.item = delivery;
+  if (recording_) {
+    const uint32_t to = unicast_ ? device_of_[consumers_[delivery]] : TransferSlice::kBroadcast;
+    transfers_.push_back({output, channel, to, now, end, arrival});
+  }
+  if (overtake_) {
+    push_remote_arrivals(delivery, arrival);
+    tree_.set(slot, {server.next_free_us, kChannelRank | slot});
+  } else {
+    server.state = State::kArriving;
+    tree_.set(slot, {end, producer});
+  }
+}
+
+void EventEngine::push_arrivals_on_device(uint32_t node, uint32_t device, double finish) {
+  const NodeRow& row = rows_[node];
+  for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
+    const OutEdge& edge = edges_[e];
+    if (edge.output == kControlEdge || device_of_[edge.target] == device) {
+      push_arrival({finish, node, edge.target});
+    }
+  }
+}
+
+void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
+  const uint32_t output = output_of(delivery);
+  const uint32_t producer = problem_->graph().producer(output);
+  if (unicast_) {
+    for (uint32_t i = delivery; i != kNoItem; i = chain_[i]) {
+      push_arrival({time, producer, consumers_[i]});
+    }
+    return;
+  }
+  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
+    if (device_of_[consumers_[i]] != device_of_[producer]) {
+      push_arrival({time, producer, consumers_[i]});
+    }
+  }
+}
+
+void EventEngine::push_arrival(Arrival arrival) {
+  arrivals_.push_back(arrival);
+  std::push_heap(arrivals_.begin(), arrivals_.end(), later);
+  refresh_arrival_slot();
+}
+
+EventEngine::Arrival EventEngine::pop_arrival() {
+  std::pop_heap(arrivals_.begin(), arrivals_.end(), later);
+  const Arrival arrival = arrivals_.back();
+  arrivals_.pop_back();
+  refresh_arrival_slot();
+  return arrival;
+}
+
+void EventEngine::refresh_arrival_slot() {
+  const uint32_t slot = devices_ + channels_;
+  const WinnerTree::Key key = arrivals_.empty()
+                                  ? WinnerTree::Key{}
+                                  : WinnerTree::Key{arrivals_[0].time, arrivals_[0].producer};
+  if (!(tree_.key(slot) == key)) tree_.set(slot, key);
+}
+
+// Under broadcast one transfer serves every destination, so the slowest of their links carries it.
+const LinkParameters& EventEngine::link_of(uint32_t delivery, uint32_t source) const {
+  const Topology& topology = problem_->topology();
+  if (uniform_links_) return topology.spec().default_link;
+  if (unicast_) return topology.link(source, device_of_[consumers_[delivery]]);
+  const LinkParameters* slowest = nullptr;
+  for (uint32_t i = consumer_begin_[delivery]; i < consumer_begin_[delivery + 1]; ++i) {
+    const uint32_t destination = device_of_[consumers_[i]];
+    if (destination == source) continue;
+    const LinkParameters& link = topology.link(source, destination);
+    if (slowest == nullptr || link.bandwidth_bytes_per_us < slowest->bandwidth_bytes_per_us ||
+        (link.bandwidth_bytes_per_us == slowest->bandwidth_bytes_per_us &&
+         link.gap_us > slowest->gap_us)) {
+      slowest = &link;
+    }
+  }
+  return *slowest;
+}
+
+double EventEngine::transfer_us(uint32_t delivery, uint32_t source) const {
+  if (uniform_links_) return uniform_transfer_us_[output_of(delivery)];
+  return static_cast<double>(problem_->graph().output_bytes(output_of(delivery))) /
+         link_of(delivery, source).bandwidth_bytes_per_us;
+}
+
+// A broadcast always leaves through its source's egress.
+uint32_t EventEngine::channel_of(uint32_t delivery, uint32_t source) const {
+  if (!unicast_ || uniform_links_) return source;
+  return problem_->topology().channel(source, device_of_[consumers_[delivery]]);
+}
+
+void EventEngine::save(Checkpoint& checkpoint) const {
+  checkpoint.dispatched = dispatched_;
+  checkpoint.makespan_us = makespan_us_;
+  checkpoint.unmet = unmet_;
+  checkpoint.servers = servers_;
+  checkpoint.arrivals = arrivals_;
+  checkpoint.keys.clear();
+  for (uint32_t slot = 0; slot <= devices_ + channels_; ++slot) {
+    checkpoint.keys.push_back(tree_.key(slot));
+  }
+  checkpoint.queued.clear();
+  checkpoint.queue_end.clear();
+  for (uint32_t d = 0; d < devices_; ++d) {
+    if (priority_) {
+      ranked_.list(d, checkpoint.queued);
+    } else {
+      ready_.list(d, checkpoint.queued);
+    }
+    checkpoint.queue_end.push_back(static_cast<uint32_t>(checkpoint.queued.size()));
+  }
+  for (uint32_t c = 0; c < channels_; ++c) {
+    waiting_.list(c, checkpoint.queued);
+    checkpoint.queue_end.push_back(static_cast<uint32_t>(checkpoint.queued.size()));
+  }
+}
+
+// Another assignment's run may have chained the output's consumers differently.
+void EventEngine::rebuild_chains(uint32_t output) {
+  bookings_.clear();
+  book_unicast(output, device_of_[problem_->graph().producer(output)]);
+}
+
+void EventEngine::restore(const Checkpoint& checkpoint, std::span<const uint32_t> assignment) {
+  device_of_ = assignment.data();
+  dispatched_ = checkpoint.dispatched;
+  makespan_us_ = checkpoint.makespan_us;
+  unmet_ = checkpoint.unmet;
+  servers_ = checkpoint.servers;
+  arrivals_ = checkpoint.arrivals;
+  transfers_.clear();
+  for (uint32_t slot = 0; slot <= devices_ + channels_; ++slot) {
+    if (!(tree_.key(slot) == checkpoint.keys[slot])) tree_.set(slot, checkpoint.keys[slot]);
+  }
+  ready_.clear();
+  ranked_.clear();
+  waiting_.clear();
+  uint32_t i = 0;
+  for (uint32_t q = 0; q < devices_ + channels_; ++q) {
+    for (; i < checkpoint.queue_end[q]; ++i) {
+      const uint32_t item = checkpoint.queued[i];
+      if (q >= devices_) {
+        if (unicast_) rebuild_chains(output_of(item));
+        waiting_.push(q - devices_, item);
+      } else if (priority_) {
+        ranked_.push(q, item);
+      } else {
+        ready_.push(q, item);
+      }
+    }
+  }
+}
+
+}  // namespace placeto

@@ -1,0 +1,162 @@
+// The event-driven core of the cost model: DESIGN 5.1 to 5.3, all rules but serial execution.
+//
+// Three kinds of event, in this order at equal times: arrival, egress free, device free. A device
+// starts one node at a time, and all it causes is known when it starts, so a device needs at most
+// one pending event (the arrivals at its node's finish, then its next device free), and so does a
+// channel (the arrivals at its transfer's end, then its next egress free). The event queue is
+// therefore a small tournament over devices and channels instead of a heap over edges. Only rules
+// under which arrivals overtake one another (unicast latency, contention none) put single arrivals
+// on a heap, whose top takes part in the tournament as one more slot.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+#include "runtime/cost/ready_queue.h"
+#include "runtime/cost/simulator.h"
+#include "runtime/cost/winner_tree.h"
+
+namespace placeto {
+
+class EventEngine {
+ public:
+  explicit EventEngine(const Problem& problem);
+
+  // Simulates from time 0 to the last event. Every node is on a device that can run it.
+  void run(std::span<const uint32_t> assignment) {
+    begin(assignment);
+    advance(problem_->node_count());
+  }
+
+  // Of the last run.
+  double makespan_us() const { return makespan_us_; }
+  double drain_us() const { return drain_us_; }
+  std::span<const double> start_us() const { return start_us_; }
+  std::span<const double> finish_us() const { return finish_us_; }
+  // In the order they started; empty unless recording.
+  const std::vector<TransferSlice>& transfers() const { return transfers_; }
+  void record_transfers(bool on) { recording_ = on; }
+
+  // --- Stepping, for incremental evaluation ---
+
+  void begin(std::span<const uint32_t> assignment);
+  // Processes events until `nodes` nodes have started; with every node started, until no event is
+  // left. Gives up and returns false as soon as the makespan is sure to reach `cutoff_us`.
+  bool advance(uint32_t nodes, double cutoff_us = WinnerTree::kNever);
+  // How many nodes had started when this one did.
+  uint32_t dispatch_index(uint32_t node) const { return dispatch_index_[node]; }
+
+  struct Arrival {
+    double time;
+    uint32_t producer, consumer;
+  };
+  enum class State : uint8_t { kIdle, kArriving, kFreeing };
+  // A device (running a node) or a channel (sending a delivery).
+  struct Server {
+    State state = State::kIdle;
+    uint32_t item = 0;
+    double next_free_us = 0;
+  };
+  // Everything that changes during a run and that its future depends on.
+  struct Checkpoint {
+    uint32_t dispatched = 0;
+    double makespan_us = 0;
+    std::vector<uint32_t> unmet;
+    std::vector<uint32_t> queued, queue_end;  // items of every queue: devices, then channels
+    std::vector<WinnerTree::Key> keys;
+    std::vector<Server> servers;
+    std::vector<Arrival> arrivals;
+  };
+  void save(Checkpoint& checkpoint) const;
+  // Continues from the checkpoint under an assignment that agrees with the one it was saved under
+  // on every node that had started and on every consumer of one. finish_us of the nodes that had
+  // started must still be theirs.
+  void restore(const Checkpoint& checkpoint, std::span<const uint32_t> assignment);
+
+ private:
+  struct NodeRow {                  // what starting a node reads, side by side
+    uint32_t edge_begin, edge_end;  // out-edges by ascending target
+    uint32_t output_begin, output_end;
+    bool single;  // one output and no control edge: one look at the edges books it
+  };
+  struct Booking {
+    uint32_t file_position;  // of the first out-edge it serves
+    uint32_t delivery;
+  };
+
+  // Rules are template parameters so that the default ones pay nothing for the others.
+  template <bool kOvertake, bool kPriority>
+  bool advance_as(uint32_t nodes, double cutoff_us);
+  template <bool kOvertake, bool kPriority>
+  double start_node(uint32_t device, double now);
+  template <bool kPriority>
+  void arrive(uint32_t node, double now);
+  template <bool kPriority>
+  void deliver_on_device(uint32_t node, uint32_t device, double now);
+  template <bool kPriority>
+  void deliver_broadcast(uint32_t output, double now);
+  void channel_free(uint32_t channel, double now);
+
+  void book(uint32_t node, uint32_t device, double finish);
+  void book_broadcast(uint32_t output, uint32_t device);
+  void book_unicast(uint32_t output, uint32_t device);
+  void rebuild_chains(uint32_t output);
+  void start_delivery(const Booking& booking, uint32_t device, double finish);
+  void push_arrivals_on_device(uint32_t node, uint32_t device, double finish);
+  void push_remote_arrivals(uint32_t delivery, double time);
+  void push_arrival(Arrival arrival);
+  Arrival pop_arrival();
+  void refresh_arrival_slot();
+
+  void compile_edges();
+  uint32_t output_of(uint32_t delivery) const {
+    return unicast_ ? consumer_output_[delivery] : delivery;
+  }
+  double transfer_us(uint32_t delivery, uint32_t source) const;
+  const LinkParameters& link_of(uint32_t delivery, uint32_t source) const;
+  uint32_t channel_of(uint32_t delivery, uint32_t source) const;
+
+  static constexpr uint64_t kChannelRank = uint64_t{1} << 40;  // arrivals rank by producer, below
+  static constexpr uint64_t kDeviceRank = uint64_t{2} << 40;
+
+  // The problem, compiled.
+  const Problem* problem_;
+  uint32_t devices_, channels_;
+  bool unicast_, contended_, overtake_, priority_, uniform_links_;
+  double op_gap_us_;
+  std::vector<NodeRow> rows_;
+  std::vector<OutEdge> edges_;                        // by source, then target
+  std::vector<uint32_t> consumers_, consumer_begin_;  // of each output, ascending
+  std::vector<uint32_t> consumer_output_;             // of each entry of consumers_
+  std::vector<uint32_t> file_position_;               // of each entry of consumers_, in out_edges
+  std::vector<uint32_t> dependencies_;                // in-edges of each node
+  std::vector<uint32_t> roots_;
+  std::vector<double> uniform_transfer_us_;  // per output, when every link is alike
+  std::vector<double> tail_us_;              // least time from a node's finish to the end
+
+  // The run. Servers, tree slots and queues: devices first, then channels. The tree's last slot is
+  // the earliest single arrival.
+  const uint32_t* device_of_ = nullptr;
+  WinnerTree tree_;
+  std::vector<Server> servers_;
+  std::vector<uint32_t> unmet_;    // dependencies still to arrive
+  FifoQueues ready_;               // nodes, by device
+  PriorityQueues ranked_;          // the same under dispatch priority
+  FifoQueues waiting_;             // deliveries, by channel
+  std::vector<Arrival> arrivals_;  // binary heap
+  // A delivery is an output under broadcast, else the entry of consumers_ that is the first of
+  // those it serves; chain_ leads to the others.
+  std::vector<uint32_t> chain_, chain_tail_, chain_stamp_;
+  uint32_t stamp_ = 0;
+  std::vector<Booking> bookings_;  // of the node being started
+  std::vector<double> start_us_, finish_us_;
+  std::vector<uint32_t> dispatch_index_;
+  std::vector<TransferSlice> transfers_;
+  bool recording_ = false;
+  uint32_t dispatched_ = 0;
+  double makespan_us_ = 0, drain_us_ = 0;
+};
+
+}  // namespace placeto

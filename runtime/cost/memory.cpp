@@ -1,0 +1,89 @@
+#include "runtime/cost/memory.h"
+
+#include <algorithm>
+
+namespace placeto {
+
+MemoryMeter::MemoryMeter(const Problem& problem)
+    : problem_(&problem),
+      resident_(problem.device_count()),
+      begin_(problem.device_count() + 1),
+      end_(problem.device_count()),
+      last_finish_(problem.device_count(), -1) {
+  const Graph& graph = problem.graph();
+  changes_.reserve(2 * (size_t{graph.node_count()} + graph.output_count() + graph.edge_count()));
+}
+
+// Calls visit(device, from, to, bytes) for everything held for part of the run.
+template <class Visit>
+void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Timeline& timeline,
+                                Visit visit) {
+  const Graph& graph = problem_->graph();
+  const auto hold = [&visit](uint32_t device, double from, double to, uint64_t bytes) {
+    if (bytes != 0 && from < to) visit(device, from, to, static_cast<int64_t>(bytes));
+  };
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const uint32_t device = assignment[v];
+    hold(device, timeline.start_us[v], timeline.finish_us[v], graph.node(v).workspace_bytes);
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+      double last = timeline.finish_us[v];
+      for (uint32_t w : graph.consumers(o)) {
+        if (assignment[w] == device) last = std::max(last, timeline.finish_us[w]);
+      }
+      hold(device, timeline.start_us[v], last, graph.output_bytes(o));
+    }
+  }
+  for (const TransferSlice& transfer : timeline.transfers) {
+    const uint32_t source = assignment[graph.producer(transfer.output)];
+    const auto consumers = graph.consumers(transfer.output);
+    for (uint32_t w : consumers) {
+      last_finish_[assignment[w]] = std::max(last_finish_[assignment[w]], timeline.finish_us[w]);
+    }
+    for (uint32_t w : consumers) {  // the first consumer on each device speaks for it
+      const uint32_t device = assignment[w];
+      const double last = std::exchange(last_finish_[device], -1);
+      const bool served = transfer.destination == TransferSlice::kBroadcast
+                              ? device != source
+                              : device == transfer.destination;
+      if (last >= 0 && served) {
+        hold(device, transfer.arrival_us, last, graph.output_bytes(transfer.output));
+      }
+    }
+  }
+}
+
+void MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
+                        std::vector<uint64_t>& peak) {
+  const uint32_t devices = problem_->device_count();
+  std::fill(resident_.begin(), resident_.end(), 0);
+  for (uint32_t v = 0; v < problem_->node_count(); ++v) {
+    resident_[assignment[v]] += problem_->graph().node(v).resident_bytes;
+  }
+  std::fill(begin_.begin(), begin_.end(), 0);
+  each_interval(assignment, timeline,
+                [this](uint32_t device, double, double, int64_t) { begin_[device + 1] += 2; });
+  for (uint32_t d = 0; d < devices; ++d) begin_[d + 1] += begin_[d];
+  std::copy(begin_.begin(), begin_.end() - 1, end_.begin());
+  changes_.resize(begin_[devices]);
+  each_interval(assignment, timeline,
+                [this](uint32_t device, double from, double to, int64_t bytes) {
+                  changes_[end_[device]++] = {from, bytes};
+                  changes_[end_[device]++] = {to, -bytes};
+                });
+  peak.assign(devices, 0);
+  for (uint32_t d = 0; d < devices; ++d) {
+    const auto first = changes_.begin() + begin_[d], last = changes_.begin() + begin_[d + 1];
+    std::sort(first, last, [](const MemoryChange& a, const MemoryChange& b) {
+      return a.time_us != b.time_us ? a.time_us < b.time_us : a.bytes < b.bytes;
+    });
+    auto held = static_cast<int64_t>(resident_[d]);
+    int64_t most = held;
+    for (auto change = first; change != last; ++change) {
+      held += change->bytes;
+      most = std::max(most, held);
+    }
+    peak[d] = static_cast<uint64_t>(most);
+  }
+}
+
+}  // namespace placeto

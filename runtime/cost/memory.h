@@ -1,0 +1,48 @@
+// Memory of a simulated run: who holds how many bytes, where, from when to when (DESIGN 5.3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+#include "runtime/cost/simulator.h"
+
+namespace placeto {
+
+// A change of the bytes held on a device. What is freed and what is taken at one instant do not
+// overlap: intervals are half open.
+struct MemoryChange {
+  double time_us;
+  int64_t bytes;
+};
+
+// Turns timelines into memory use. Resident bytes count from the start to the end of the run; a
+// node's workspace while it runs; each output from its producer's start to the finish of its last
+// consumer on that device (or of the producer, if there is none); each received copy from its
+// arrival to the finish of its last consumer there. Keeps its buffers between calls.
+class MemoryMeter {
+ public:
+  explicit MemoryMeter(const Problem& problem);
+
+  // Peak bytes per device. `timeline` needs start_us, finish_us and transfers.
+  void peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
+             std::vector<uint64_t>& peak);
+  // Of the last peaks(): changes on one device in time order, after the resident bytes.
+  std::span<const MemoryChange> changes(uint32_t device) const {
+    return {changes_.data() + begin_[device], changes_.data() + begin_[device + 1]};
+  }
+  uint64_t resident_bytes(uint32_t device) const { return resident_[device]; }
+
+ private:
+  template <class Visit>
+  void each_interval(std::span<const uint32_t> assignment, const Timeline& timeline, Visit visit);
+
+  const Problem* problem_;
+  std::vector<uint64_t> resident_;
+  std::vector<MemoryChange> changes_;
+  std::vector<uint32_t> begin_, end_;
+  std::vector<double> last_finish_;  // per device, of the consumers of one output
+};
+
+}  // namespace placeto

@@ -1,0 +1,271 @@
+#include "runtime/cost/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+#include "runtime/cost/estimate.h"
+
+namespace placeto {
+namespace {
+
+constexpr double kCannotRun = std::numeric_limits<double>::infinity();
+
+std::string node_place(const Graph& graph, uint32_t v) {
+  return "nodes[" + std::to_string(v) + "] '" + graph.node(v).name + "'";
+}
+
+// Disjoint sets with path halving; the representative is the lowest node of its set.
+class DisjointSets {
+ public:
+  explicit DisjointSets(uint32_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  uint32_t find(uint32_t v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void merge(uint32_t a, uint32_t b) {
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+// Run time of node v on a device before slowdown: measured if the graph lists the device's kind,
+// otherwise estimated.
+double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device) {
+  const NodeSpec& node = graph.node(v);
+  if (!node.allowed_kinds.empty() && std::find(node.allowed_kinds.begin(), node.allowed_kinds.end(),
+                                               device.kind) == node.allowed_kinds.end()) {
+    return kCannotRun;
+  }
+  if (!node.cost_us.empty()) {
+    if (graph.kinds().empty()) return node.cost_us[0] < 0 ? kCannotRun : node.cost_us[0];
+    const auto kind = std::find(graph.kinds().begin(), graph.kinds().end(), device.kind);
+    if (kind != graph.kinds().end()) {
+      const double cost = node.cost_us[static_cast<size_t>(kind - graph.kinds().begin())];
+      return cost < 0 ? kCannotRun : cost;
+    }
+  }
+  return estimate_run_us(graph, v, device).value_or(kCannotRun);
+}
+
+std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& topology) {
+  std::string text = node_place(graph, v) + " can run on no device of '" + topology.name() + "' (";
+  constexpr uint32_t kShown = 4;
+  for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
+    const DeviceSpec& device = topology.device(d);
+    const bool no_rates = device.peak_flops == 0 || device.memory_bandwidth == 0;
+    text += (d ? ", " : "") + device.name + ": kind " + device.kind +
+            (no_rates ? " without peak_flops and memory_bandwidth to estimate from" : "");
+  }
+  if (topology.device_count() > kShown) text += ", ...";
+  return text +
+         "); expected a finite cost_us for a kind that the topology has, allowed_kinds among "
+         "its kinds, or peak rates on its devices";
+}
+
+}  // namespace
+
+Result<Problem> Problem::build(const Graph& graph, const Topology& topology, const Rules& rules,
+                               const Limits& limits) {
+  if (!(rules.memory_headroom >= 0 && rules.memory_headroom < 1)) {
+    return Status::invalid("memory headroom is " + std::to_string(rules.memory_headroom) +
+                           ", expected a share in [0, 1)");
+  }
+  Problem problem;
+  problem.graph_ = &graph;
+  problem.topology_ = &topology;
+  problem.objective_ = rules.objective;
+  for (const DeviceSpec& device : topology.spec().devices) {
+    const double usable = static_cast<double>(device.memory_bytes) * (1 - rules.memory_headroom);
+    const bool limited = device.memory_bytes != 0;
+    problem.memory_limited_ |= limited;
+    problem.memory_limit_.push_back(!limited                     ? kUnlimited
+                                    : rules.memory_headroom == 0 ? device.memory_bytes
+                                                                 : static_cast<uint64_t>(usable));
+  }
+  problem.classify_devices();
+  if (Status s = problem.fill_run_times(limits); !s.ok()) return s;
+  if (Status s = problem.form_groups(rules); !s.ok()) return s;
+  if (Status s = problem.restrict_groups(rules); !s.ok()) return s;
+  if (Status s = problem.check_groups(); !s.ok()) return s;
+  problem.fill_ranks();
+  return problem;
+}
+
+void Problem::classify_devices() {
+  const auto key = [this](uint32_t d) {
+    const DeviceSpec& device = topology_->device(d);
+    return std::tie(device.kind, device.slowdown, device.peak_flops, device.memory_bandwidth);
+  };
+  for (uint32_t d = 0; d < device_count(); ++d) {
+    uint32_t c = 0;
+    while (c < class_device_.size() && key(class_device_[c]) != key(d)) ++c;
+    if (c == class_device_.size()) class_device_.push_back(d);
+    class_of_.push_back(c);
+  }
+  class_count_ = static_cast<uint32_t>(class_device_.size());
+}
+
+Status Problem::fill_run_times(const Limits& limits) {
+  if (uint64_t{node_count()} * class_count_ > limits.max_run_entries) {
+    return Status::bad_input(std::to_string(node_count()) + " nodes on " +
+                             std::to_string(class_count_) +
+                             " distinct classes of device, expected a product of at most " +
+                             std::to_string(limits.max_run_entries));
+  }
+  std::vector<uint32_t> class_size(class_count_, 0);
+  for (uint32_t c : class_of_) ++class_size[c];
+  run_us_.resize(size_t{node_count()} * class_count_);
+  mean_run_us_.resize(node_count());
+  for (uint32_t v = 0; v < node_count(); ++v) {
+    double sum = 0;
+    uint32_t able = 0;
+    for (uint32_t c = 0; c < class_count_; ++c) {
+      const DeviceSpec& device = topology_->device(class_device_[c]);
+      const double run = base_run_us(*graph_, v, device) * device.slowdown;
+      run_us_[size_t{v} * class_count_ + c] = run;
+      if (run == kCannotRun) continue;
+      sum += run * class_size[c];
+      able += class_size[c];
+    }
+    if (able == 0) return Status::bad_input(why_nothing_runs(*graph_, v, *topology_));
+    mean_run_us_[v] = sum / able;
+  }
+  return {};
+}
+
+Status Problem::form_groups(const Rules& rules) {
+  const uint32_t n = node_count();
+  DisjointSets sets(n);
+  std::unordered_map<std::string_view, uint32_t> first_with_key;
+  for (uint32_t v = 0; v < n; ++v) {
+    if (graph_->node(v).colocate.empty()) continue;
+    const auto [it, fresh] = first_with_key.emplace(graph_->node(v).colocate, v);
+    if (!fresh) sets.merge(it->second, v);
+  }
+  for (const std::vector<uint32_t>& together : rules.colocate) {
+    for (uint32_t v : together) {
+      if (v >= n) {
+        return Status::invalid("colocate: node " + std::to_string(v) +
+                               ", expected a node index below " + std::to_string(n));
+      }
+      sets.merge(together[0], v);
+    }
+  }
+  group_of_.resize(n);
+  std::vector<uint32_t> size;
+  for (uint32_t v = 0; v < n; ++v) {  // a representative is the first of its set to be met
+    const uint32_t lowest = sets.find(v);
+    if (lowest == v) {
+      group_of_[v] = static_cast<uint32_t>(size.size());
+      size.push_back(0);
+    } else {
+      group_of_[v] = group_of_[lowest];
+    }
+    ++size[group_of_[v]];
+  }
+  member_offset_.assign(1, 0);
+  for (uint32_t s : size) member_offset_.push_back(member_offset_.back() + s);
+  std::vector<uint32_t> end(member_offset_.begin(), member_offset_.end() - 1);
+  members_.resize(n);
+  resident_bytes_.assign(group_count(), 0);
+  class_allowed_.assign(size_t{group_count()} * class_count_, 1);
+  for (uint32_t v = 0; v < n; ++v) {
+    const uint32_t g = group_of_[v];
+    members_[end[g]++] = v;
+    resident_bytes_[g] += graph_->node(v).resident_bytes;
+    for (uint32_t c = 0; c < class_count_; ++c) {
+      if (run_row(v)[c] == kCannotRun) class_allowed_[size_t{g} * class_count_ + c] = 0;
+    }
+  }
+  return {};
+}
+
+Status Problem::restrict_groups(const Rules& rules) {
+  const auto restriction = [&](uint32_t group) -> std::vector<bool>& {
+    const auto it = std::lower_bound(restricted_.begin(), restricted_.end(), group,
+                                     [](const Restriction& r, uint32_t g) { return r.group < g; });
+    if (it != restricted_.end() && it->group == group) return it->devices;
+    return restricted_.insert(it, {group, std::vector<bool>(device_count(), true)})->devices;
+  };
+  for (const auto* list : {&rules.pins, &rules.forbids}) {
+    const char* what = list == &rules.pins ? "pin" : "forbid";
+    for (const Rules::NodeDevice& rule : *list) {
+      if (rule.node >= node_count() || rule.device >= device_count()) {
+        return Status::invalid(std::string(what) + ": node " + std::to_string(rule.node) +
+                               ", device " + std::to_string(rule.device) + ", expected below " +
+                               std::to_string(node_count()) + " and " +
+                               std::to_string(device_count()));
+      }
+      std::vector<bool>& devices = restriction(group_of_[rule.node]);
+      for (uint32_t d = 0; d < device_count(); ++d) {
+        const bool keeps = (d == rule.device) == (list == &rules.pins);
+        if (!keeps) devices[d] = false;
+      }
+    }
+  }
+  return {};
+}
+
+bool Problem::device_allowed(uint32_t group, uint32_t device) const {
+  const auto it = std::lower_bound(restricted_.begin(), restricted_.end(), group,
+                                   [](const Restriction& r, uint32_t g) { return r.group < g; });
+  return it == restricted_.end() || it->group != group || it->devices[device];
+}
+
+Status Problem::check_groups() const {
+  for (uint32_t g = 0; g < group_count(); ++g) {
+    bool any = false;
+    for (uint32_t d = 0; d < device_count() && !any; ++d) any = allowed(g, d);
+    if (any) continue;
+    std::string text = "no device satisfies the group of " + node_place(*graph_, members(g)[0]);
+    if (members(g).size() > 1) {
+      text += " and " + std::to_string(members(g).size() - 1) + " colocated nodes (" +
+              node_place(*graph_, members(g)[1]) + (members(g).size() > 2 ? ", ...)" : ")");
+    }
+    return Status::bad_input(text +
+                             "; expected a device that every node of it may run on, by cost_us, "
+                             "allowed_kinds, pins and forbids together");
+  }
+  return {};
+}
+
+void Problem::fill_ranks() {
+  const uint32_t n = device_count();
+  if (n > 1) {
+    double us_per_byte = 0, latency = 0;
+    if (topology_->uniform_links()) {
+      us_per_byte = 1 / topology_->spec().default_link.bandwidth_bytes_per_us;
+      latency = topology_->spec().default_link.latency_us;
+    } else {
+      for (uint32_t from = 0; from < n; ++from) {
+        for (uint32_t to = 0; to < n; ++to) {
+          if (from == to) continue;
+          us_per_byte += 1 / topology_->link(from, to).bandwidth_bytes_per_us;
+          latency += topology_->link(from, to).latency_us;
+        }
+      }
+      us_per_byte /= static_cast<double>(n) * (n - 1);
+      latency /= static_cast<double>(n) * (n - 1);
+    }
+    mean_us_per_byte_ = us_per_byte;
+    if (topology_->spec().transfer == Transfer::kUnicast) mean_latency_us_ = latency;
+  }
+  upward_rank_.assign(node_count(), 0);
+  const auto order = graph_->topological_order();
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    double longest = 0;
+    for (const OutEdge& e : graph_->out_edges(*v)) {
+      longest = std::max(longest, mean_transfer_us(e.output) + upward_rank_[e.target]);
+    }
+    upward_rank_[*v] = mean_run_us_[*v] + longest;
+  }
+}
+
+}  // namespace placeto

@@ -1,0 +1,92 @@
+// Queues of the cost model. Items are dense ids and every item is in at most one queue, so the
+// links live in arrays indexed by item and nothing is allocated after construction.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace placeto {
+
+inline constexpr uint32_t kNoItem = 0xffffffffu;
+
+// First in, first out.
+class FifoQueues {
+ public:
+  FifoQueues(uint32_t queues, uint32_t items)
+      : head_(queues, kNoItem), tail_(queues), next_(items) {}
+
+  bool empty(uint32_t queue) const { return head_[queue] == kNoItem; }
+  uint32_t front(uint32_t queue) const { return head_[queue]; }
+  void push(uint32_t queue, uint32_t item) {
+    next_[item] = kNoItem;
+    if (empty(queue)) {
+      head_[queue] = item;
+    } else {
+      next_[tail_[queue]] = item;
+    }
+    tail_[queue] = item;
+  }
+  uint32_t pop(uint32_t queue) { return std::exchange(head_[queue], next_[head_[queue]]); }
+  void clear() { head_.assign(head_.size(), kNoItem); }
+  // Appends the queue's items to `out`, front first.
+  void list(uint32_t queue, std::vector<uint32_t>& out) const {
+    for (uint32_t i = head_[queue]; i != kNoItem; i = next_[i]) out.push_back(i);
+  }
+
+ private:
+  std::vector<uint32_t> head_, tail_, next_;
+};
+
+// Lowest priority value first. Skew heaps: Sleator and Tarjan, "Self-adjusting heaps", SIAM J.
+// Comput. 1986; O(log n) amortised.
+class PriorityQueues {
+ public:
+  PriorityQueues(uint32_t queues, std::vector<uint32_t> priority)
+      : root_(queues, kNoItem),
+        left_(priority.size()),
+        right_(priority.size()),
+        priority_(std::move(priority)) {}
+
+  bool empty(uint32_t queue) const { return root_[queue] == kNoItem; }
+  void push(uint32_t queue, uint32_t item) {
+    left_[item] = right_[item] = kNoItem;
+    root_[queue] = merge(root_[queue], item);
+  }
+  uint32_t pop(uint32_t queue) {
+    const uint32_t top = root_[queue];
+    root_[queue] = merge(left_[top], right_[top]);
+    return top;
+  }
+  void clear() { root_.assign(root_.size(), kNoItem); }
+  void list(uint32_t queue, std::vector<uint32_t>& out) const {
+    const size_t first = out.size();
+    if (!empty(queue)) out.push_back(root_[queue]);
+    for (size_t i = first; i < out.size(); ++i) {
+      for (uint32_t child : {left_[out[i]], right_[out[i]]}) {
+        if (child != kNoItem) out.push_back(child);
+      }
+    }
+  }
+
+ private:
+  // Top-down: walk the right spines together, swapping the children of every node passed.
+  uint32_t merge(uint32_t a, uint32_t b) {
+    uint32_t root = kNoItem;
+    uint32_t* hook = &root;
+    while (a != kNoItem && b != kNoItem) {
+      if (priority_[b] < priority_[a]) std::swap(a, b);
+      *hook = a;
+      const uint32_t rest = right_[a];
+      right_[a] = left_[a];
+      hook = &left_[a];
+      a = rest;
+    }
+    *hook = a != kNoItem ? a : b;
+    return root;
+  }
+
+  std::vector<uint32_t> root_, left_, right_, priority_;
+};
+
+}  // namespace placeto

@@ -1,0 +1,96 @@
+#include "runtime/cost/simulator.h"
+
+#include <algorithm>
+
+#include "runtime/cost/event_engine.h"
+#include "runtime/cost/memory.h"
+#include "runtime/cost/serial.h"
+
+namespace placeto {
+
+struct Simulator::Workspace {
+  explicit Workspace(const Problem& p)
+      : problem(p),
+        serial(p.topology().spec().execution == Execution::kSerial),
+        engine(p),
+        memory(p) {
+    timeline.start_us.resize(p.node_count());
+    timeline.finish_us.resize(p.node_count());
+    timeline.transfers.reserve(p.graph().edge_count());
+    timeline.peak_memory_bytes.resize(p.device_count());
+  }
+
+  const Problem& problem;
+  bool serial;
+  EventEngine engine;
+  MemoryMeter memory;
+  Timeline timeline;
+};
+
+Simulator::Simulator(const Problem& problem) : work_(std::make_unique<Workspace>(problem)) {}
+Simulator::~Simulator() = default;
+Simulator::Simulator(Simulator&&) noexcept = default;
+Simulator& Simulator::operator=(Simulator&&) noexcept = default;
+
+double Simulator::makespan_us(std::span<const uint32_t> assignment) {
+  if (work_->serial) {
+    run_serially(work_->problem, assignment, false, work_->timeline);
+    return work_->timeline.makespan_us;
+  }
+  work_->engine.record_transfers(false);
+  work_->engine.run(assignment);
+  return work_->engine.makespan_us();
+}
+
+std::span<const double> Simulator::start_us() const {
+  return work_->serial ? work_->timeline.start_us : work_->engine.start_us();
+}
+
+std::span<const double> Simulator::finish_us() const {
+  return work_->serial ? work_->timeline.finish_us : work_->engine.finish_us();
+}
+
+// Occupation of every device and channel, gaps included: the steady-state period of a pipeline
+// cannot be shorter than the largest.
+static void fill_busy_times(const Problem& problem, std::span<const uint32_t> assignment,
+                            Timeline& timeline) {
+  const Topology& topology = problem.topology();
+  timeline.device_busy_us.assign(topology.device_count(), 0);
+  timeline.channel_busy_us.assign(topology.channel_count(), 0);
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    const double run = problem.run_us(v, assignment[v]);
+    timeline.device_busy_us[assignment[v]] += run == 0 ? 0 : run + topology.spec().op_gap_us;
+  }
+  for (const TransferSlice& t : timeline.transfers) {
+    const uint32_t source = assignment[problem.graph().producer(t.output)];
+    const double gap_us = t.destination == TransferSlice::kBroadcast
+                              ? topology.spec().default_link.gap_us
+                              : topology.link(source, t.destination).gap_us;
+    timeline.channel_busy_us[t.channel] += t.end_us - t.start_us + gap_us;
+  }
+  timeline.bottleneck_us = 0;
+  for (const auto* busy : {&timeline.device_busy_us, &timeline.channel_busy_us}) {
+    for (double us : *busy) timeline.bottleneck_us = std::max(timeline.bottleneck_us, us);
+  }
+}
+
+const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
+  Timeline& timeline = work_->timeline;
+  EventEngine& engine = work_->engine;
+  if (work_->serial) {
+    run_serially(work_->problem, assignment, true, timeline);
+  } else {
+    engine.record_transfers(true);
+    engine.run(assignment);
+    timeline.makespan_us = engine.makespan_us();
+    timeline.drain_us = engine.drain_us();
+    std::copy(engine.start_us().begin(), engine.start_us().end(), timeline.start_us.begin());
+    std::copy(engine.finish_us().begin(), engine.finish_us().end(), timeline.finish_us.begin());
+    timeline.transfers = engine.transfers();
+  }
+  fill_busy_times(work_->problem, assignment, timeline);
+  work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+  return timeline;
+}
+
+}  // namespace placeto
