@@ -1,0 +1,170 @@
+#include "runtime/format/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace placeto {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  // Closes now, for callers that must know whether the last write arrived.
+  int close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd);
+  }
+
+ private:
+  int fd_;
+};
+
+// errno in words: strerror_r returns the text (GNU) or fills the buffer and returns an int (POSIX).
+[[maybe_unused]] const char* words(const char* text, const char*) { return text; }
+[[maybe_unused]] const char* words(int, const char* buffer) { return buffer; }
+
+Status failed(const std::string& path, const char* action, int error) {
+  char buffer[256] = "";
+  const char* text = words(strerror_r(error, buffer, sizeof buffer), buffer);
+  return Status::io(path + ": cannot " + action + ": " + text);
+}
+
+const char* type_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+Status too_large(const std::string& path, uint64_t max_bytes) {
+  return Status::bad_input(path + ": is larger than " + std::to_string(max_bytes) +
+                           " bytes, expected at most that");
+}
+
+Status write_all(const std::string& path, int fd, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed(path, "write", errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+// The file a path names once symbolic links are followed, so that the rename replaces the target
+// and not the link. A path that does not exist yet stands for itself.
+std::string followed(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string target = resolved;
+  ::free(resolved);
+  return target;
+}
+
+Result<int> open_temporary(const std::string& path, const std::string& target,
+                           std::string& temporary) {
+  const auto pid = static_cast<long>(::getpid());
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    temporary = target + ".tmp-" + std::to_string(pid) + "-" + std::to_string(attempt);
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) return fd;
+    if (errno != EEXIST) return failed(path, "create a file beside it", errno);
+  }
+  return failed(path, "create a file beside it", EEXIST);
+}
+
+// Makes the rename itself durable. A file system that cannot sync a directory loses only that.
+void sync_directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) (void)::fsync(fd.get());
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> read_descriptor(int descriptor, const std::string& name,
+                                             uint64_t max_bytes) {
+  std::vector<uint8_t> bytes;
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
+    if (static_cast<uint64_t>(info.st_size) > max_bytes) return too_large(name, max_bytes);
+    bytes.reserve(static_cast<size_t>(info.st_size) + 1);  // + 1: the read that finds the end
+  }
+  constexpr size_t kChunk = size_t{1} << 16;
+  size_t size = 0;
+  while (true) {
+    bytes.resize(std::max(bytes.capacity(), size + kChunk));
+    const ssize_t got = ::read(descriptor, bytes.data() + size, bytes.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(name, "read", errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+    if (size > max_bytes) return too_large(name, max_bytes);
+    if (size == bytes.size()) bytes.reserve(size * 2);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+Result<std::vector<uint8_t>> read_file(const std::string& path, uint64_t max_bytes) {
+  // O_NONBLOCK: opening a pipe that nobody writes to would wait for a writer.
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (fd.get() < 0) return failed(path, "open", errno);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return failed(path, "open", errno);
+  if (!S_ISREG(info.st_mode)) {
+    return Status::io(path + ": is " + type_of(info.st_mode) + ", expected a regular file");
+  }
+  return read_descriptor(fd.get(), path, max_bytes);
+}
+
+Status write_file_atomically(const std::string& path, std::span<const uint8_t> bytes) {
+  const std::string target = followed(path);
+  struct stat old {};
+  const bool replaces = ::stat(target.c_str(), &old) == 0;
+  if (replaces && !S_ISREG(old.st_mode)) {
+    return Status::io(path + ": is " + type_of(old.st_mode) + ", expected a regular file");
+  }
+  std::string temporary;
+  Result<int> opened = open_temporary(path, target, temporary);
+  if (!opened.ok()) return opened.status();
+  Descriptor fd(*opened);
+  Status status = write_all(path, fd.get(), bytes);
+  if (status.ok() && replaces && ::fchmod(fd.get(), old.st_mode & 07777) != 0) {
+    status = failed(path, "keep its permissions", errno);
+  }
+  if (status.ok() && ::fsync(fd.get()) != 0) status = failed(path, "write", errno);
+  if (fd.close() != 0 && status.ok()) status = failed(path, "write", errno);
+  if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) {
+    status = failed(path, "replace", errno);
+  }
+  if (!status.ok()) {
+    ::unlink(temporary.c_str());
+    return status;
+  }
+  sync_directory_of(target);
+  return {};
+}
+
+Status write_file_atomically(const std::string& path, std::string_view text) {
+  const auto* data = reinterpret_cast<const uint8_t*>(text.data());
+  return write_file_atomically(path, std::span(data, text.size()));
+}
+
+}  // namespace placeto

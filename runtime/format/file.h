@@ -1,0 +1,31 @@
+// Whole files, in and out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+// The content of a regular file. Fails with kIo when it is missing, not readable or not a regular
+// file (a directory, a pipe, a device: nothing is read from those, so nothing can block), and with
+// kBadInput when it is larger than max_bytes. The message starts with the path.
+Result<std::vector<uint8_t>> read_file(const std::string& path, uint64_t max_bytes);
+
+// The rest of an open descriptor, whatever it is: for standard input. Blocks until its end.
+// `name` stands for the path in messages.
+Result<std::vector<uint8_t>> read_descriptor(int descriptor, const std::string& name,
+                                             uint64_t max_bytes);
+
+// Replaces or creates the file so that a reader, or a crash, sees the old content or the new and
+// never a part: writes a temporary file in the same directory, syncs it and renames it. On failure
+// (kIo) the temporary file is gone and the old file as it was. Keeps the permissions of a file it
+// replaces and writes through a symbolic link; a path that is not a regular file is refused.
+Status write_file_atomically(const std::string& path, std::span<const uint8_t> bytes);
+Status write_file_atomically(const std::string& path, std::string_view text);
+
+}  // namespace placeto

@@ -1,0 +1,155 @@
+#include "runtime/format/placement_file.h"
+
+#include <placement_generated.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "runtime/format/buffer.h"
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+std::string entry(const char* list, size_t i) {
+  return std::string(list) + "[" + std::to_string(i) + "]";
+}
+
+Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_bytes,
+                                     const Limits& limits) {
+  if (Status s = check_version(from.format_version()); !s.ok()) return s;
+  if (Status s = check_known_fields(&from); !s.ok()) return s;
+  CopyBudget budget(file_bytes, limits);
+  PlacementSpec to;
+  budget.copy(from.graph(), to.graph);
+  budget.copy(from.topology(), to.topology);
+  budget.copy(from.devices(), to.devices);
+  budget.copy(from.assignment(), to.assignment);
+  to.makespan_us = from.makespan_us();
+  budget.copy(from.peak_memory_bytes(), to.peak_memory_bytes);
+  budget.copy(from.method(), to.method);
+  if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
+  if (Status s = check_placement(to, limits); !s.ok()) return s;
+  return to;
+}
+
+Status check_devices(const PlacementSpec& spec, const Limits& limits) {
+  if (spec.devices.size() > limits.max_devices) {
+    return Status::bad_input("devices: " + std::to_string(spec.devices.size()) +
+                             " entries, expected at most " + std::to_string(limits.max_devices));
+  }
+  std::unordered_map<std::string_view, size_t> first;
+  for (size_t d = 0; d < spec.devices.size(); ++d) {
+    if (Status s = check_name(spec.devices[d], limits); !s.ok()) return s.at(entry("devices", d));
+    const auto [it, fresh] = first.emplace(spec.devices[d], d);
+    if (fresh) continue;
+    return Status::bad_input(entry("devices", d) + ": " + quoted(spec.devices[d]) + " stands at " +
+                             entry("devices", it->second) + " already, expected distinct devices");
+  }
+  return {};
+}
+
+std::string device_names(const Topology& topology) {
+  constexpr uint32_t kShown = 16;
+  std::string text;
+  for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
+    text += (d == 0 ? "" : ", ") + quoted(topology.device(d).name);
+  }
+  return topology.device_count() > kShown ? text + ", ..." : text;
+}
+
+}  // namespace
+
+Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Limits& limits) {
+  if (Status s = check_header(bytes, FileKind::kPlacement, limits); !s.ok()) return s;
+  const AlignedBytes aligned(bytes);
+  const Status verified = verify_buffer<schema::Placement>(aligned.get(), FileKind::kPlacement, 1);
+  if (!verified.ok()) return verified;
+  return copy_placement(*schema::GetPlacement(aligned.get().data()), bytes.size(), limits);
+}
+
+Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
+  const uint64_t needed = 256 + string_bytes(spec.graph) + string_bytes(spec.topology) +
+                          vector_bytes(spec.devices) + vector_bytes(spec.assignment) +
+                          vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method);
+  if (Status s = check_buffer_size(needed, FileKind::kPlacement); !s.ok()) return s;
+  flatbuffers::FlatBufferBuilder builder;
+  const auto graph = add_text(builder, spec.graph);
+  const auto topology = add_text(builder, spec.topology);
+  const auto devices = add_texts(builder, spec.devices);
+  const auto assignment = add_list(builder, spec.assignment);
+  const auto peak_memory_bytes = add_list(builder, spec.peak_memory_bytes);
+  const auto method = add_text(builder, spec.method);
+  schema::FinishPlacementBuffer(
+      builder, schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices,
+                                       assignment, spec.makespan_us, peak_memory_bytes, method));
+  return finished_bytes(builder);
+}
+
+Status check_placement(const PlacementSpec& spec, const Limits& limits) {
+  for (auto [field, text] : {std::pair{"graph", &spec.graph}, std::pair{"topology", &spec.topology},
+                             std::pair{"method", &spec.method}}) {
+    if (Status s = check_text(*text, limits); !s.ok()) return s.at(field);
+  }
+  if (Status s = check_devices(spec, limits); !s.ok()) return s;
+  if (spec.assignment.size() > limits.max_nodes) {
+    return Status::bad_input("assignment: " + std::to_string(spec.assignment.size()) +
+                             " entries, expected at most " + std::to_string(limits.max_nodes));
+  }
+  for (size_t v = 0; v < spec.assignment.size(); ++v) {
+    if (spec.assignment[v] < spec.devices.size()) continue;
+    return Status::bad_input(entry("assignment", v) + " is " + std::to_string(spec.assignment[v]) +
+                             ", expected an index into the " + std::to_string(spec.devices.size()) +
+                             " devices of this file");
+  }
+  if (!std::isfinite(spec.makespan_us) || spec.makespan_us < 0) {
+    return Status::bad_input("makespan_us is " + std::to_string(spec.makespan_us) +
+                             ", expected a finite number that is not negative");
+  }
+  const size_t peaks = spec.peak_memory_bytes.size();
+  if (peaks != 0 && peaks != spec.devices.size()) {
+    return Status::bad_input("peak_memory_bytes: " + std::to_string(peaks) +
+                             " entries, expected one for each of the " +
+                             std::to_string(spec.devices.size()) + " devices, or none");
+  }
+  return {};
+}
+
+Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& graph,
+                                     const Topology& topology, const Limits& limits) {
+  if (Status s = check_placement(spec, limits); !s.ok()) return s;
+  if (spec.assignment.size() != graph.node_count()) {
+    return Status::bad_input("assignment: " + std::to_string(spec.assignment.size()) +
+                             " entries, expected " + std::to_string(graph.node_count()) +
+                             ", one for each node of graph " + quoted(graph.name()));
+  }
+  std::vector<uint32_t> index(spec.devices.size());
+  for (size_t d = 0; d < index.size(); ++d) {
+    index[d] = topology.find_device(spec.devices[d]);
+    if (index[d] < topology.device_count()) continue;
+    return Status::bad_input(entry("devices", d) + " is " + quoted(spec.devices[d]) +
+                             ", expected a device of topology " + quoted(topology.name()) + ": " +
+                             device_names(topology));
+  }
+  Assignment assignment(spec.assignment.size());
+  std::transform(spec.assignment.begin(), spec.assignment.end(), assignment.begin(),
+                 [&index](uint32_t d) { return index[d]; });
+  return assignment;
+}
+
+PlacementSpec describe_placement(const Graph& graph, const Topology& topology,
+                                 std::span<const uint32_t> assignment, double makespan_us,
+                                 std::span<const uint64_t> peak_memory_bytes, std::string method) {
+  PlacementSpec spec;
+  spec.graph = graph.name();
+  spec.topology = topology.name();
+  for (const DeviceSpec& device : topology.spec().devices) spec.devices.push_back(device.name);
+  spec.assignment.assign(assignment.begin(), assignment.end());
+  spec.makespan_us = makespan_us;
+  spec.peak_memory_bytes.assign(peak_memory_bytes.begin(), peak_memory_bytes.end());
+  spec.method = std::move(method);
+  return spec;
+}
+
+}  // namespace placeto

@@ -1,0 +1,49 @@
+// Binary placement files (schema/placement.fbs), and their meaning on a graph and a topology.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/limits.h"
+#include "runtime/base/result.h"
+#include "runtime/cost/problem.h"
+
+namespace placeto {
+
+// A placement as it is written down: schema/README.md says what each field means.
+struct PlacementSpec {
+  std::string graph;                        // name of the graph
+  std::string topology;                     // name of the topology
+  std::vector<std::string> devices;         // names; what the entries of assignment refer to
+  std::vector<uint32_t> assignment;         // per node, an index into devices
+  double makespan_us = 0;                   // by the cost model
+  std::vector<uint64_t> peak_memory_bytes;  // per entry of devices; empty: unknown
+  std::string method;                       // what found it
+};
+
+// The description a binary placement file holds, checked with check_placement. Like decode_graph,
+// never trusts the bytes.
+Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Limits& limits = {});
+
+// Inverse of decode_placement. Fails with kInvalidArgument when the file would pass 2 GiB.
+Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec);
+
+// What must hold of a placement by itself: distinct, non-empty device names, indices in range, a
+// finite makespan, one peak memory per device or none, sizes within the limits.
+Status check_placement(const PlacementSpec& spec, const Limits& limits = {});
+
+// The placement in terms of the topology's device indices. Fails with kBadInput when it has not
+// one entry per node or names a device that the topology lacks. Whether the devices can run the
+// nodes is for Problem to say.
+Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& graph,
+                                     const Topology& topology, const Limits& limits = {});
+
+// Describes an assignment to this graph and topology, listing all the topology's devices.
+// peak_memory_bytes: per device, or empty.
+PlacementSpec describe_placement(const Graph& graph, const Topology& topology,
+                                 std::span<const uint32_t> assignment, double makespan_us,
+                                 std::span<const uint64_t> peak_memory_bytes, std::string method);
+
+}  // namespace placeto
