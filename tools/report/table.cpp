@@ -1,0 +1,218 @@
+#include "tools/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace placeto {
+namespace {
+
+struct Range {
+  uint32_t first, last;
+};
+
+// Blocks of Unicode 15: marks that combine with the character before them, and what
+// EastAsianWidth.txt calls W or F. Whole blocks: a table of names needs no more.
+constexpr std::array<Range, 9> kZeroWidth{{{0x0300, 0x036f},
+                                           {0x0483, 0x0489},
+                                           {0x0591, 0x05bd},
+                                           {0x0610, 0x061a},
+                                           {0x064b, 0x065f},
+                                           {0x200b, 0x200f},
+                                           {0x20d0, 0x20f0},
+                                           {0xfe00, 0xfe0f},
+                                           {0xfe20, 0xfe2f}}};
+constexpr std::array<Range, 9> kWide{{{0x1100, 0x115f},
+                                      {0x2e80, 0x303e},
+                                      {0x3041, 0xa4cf},
+                                      {0xac00, 0xd7a3},
+                                      {0xf900, 0xfaff},
+                                      {0xfe30, 0xfe6f},
+                                      {0xff00, 0xff60},
+                                      {0x1f300, 0x1faff},
+                                      {0x20000, 0x3fffd}}};
+
+template <size_t N>
+bool within(const std::array<Range, N>& ranges, uint32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [code](Range r) { return code >= r.first && code <= r.last; });
+}
+
+size_t code_width(uint32_t code) {
+  if (within(kZeroWidth, code)) return 0;
+  return within(kWide, code) ? 2 : 1;
+}
+
+// One character of UTF-8 text: its code and how many bytes it took. A byte that starts no valid
+// sequence is a character of its own, U+FFFD.
+struct Character {
+  uint32_t code;
+  size_t bytes;
+};
+
+Character decode(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
+                        : lead >= 0xe0 && lead < 0xf0 ? 3
+                        : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                      : 1;
+  if (length == 1 || text.size() < length) return {0xfffd, 1};
+  uint32_t code = lead & (0x7fu >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0u) != 0x80u) return {0xfffd, 1};
+    code = code << 6 | (byte(i) & 0x3fu);
+  }
+  return {code, length};
+}
+
+std::string padded(const std::string& text, size_t width, Align align) {
+  const std::string fill(width - std::min(width, display_width(text)), ' ');
+  return align == Align::kRight ? fill + text : text + fill;
+}
+
+std::string significant(double value, const char* unit) {
+  const double magnitude = std::fabs(value);
+  const int decimals = magnitude >= 999.95   ? 0
+                       : magnitude >= 99.995 ? 1
+                       : magnitude >= 9.9995 ? 2
+                                             : 3;
+  return fmt::format("{:.{}f}{}", value, decimals, unit);
+}
+
+}  // namespace
+
+void Table::add_row(std::vector<std::string> cells, Emphasis emphasis) {
+  cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back({std::move(cells), emphasis});
+}
+
+std::string Table::render(bool color) const {
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) widths.push_back(display_width(column.title));
+  for (const Row& row : rows_) {
+    for (size_t c = 0; c < widths.size(); ++c) {
+      widths[c] = std::max(widths[c], display_width(row.cells[c]));
+    }
+  }
+  const auto line = [&](auto&& cell, Emphasis emphasis) {
+    std::string text;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (c != 0) text += "  ";
+      text += padded(cell(c), widths[c], columns_[c].align);
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    return emphasized(text, emphasis, color) + "\n";
+  };
+  std::string text =
+      line([&](size_t c) -> const std::string& { return columns_[c].title; }, Emphasis::kFaint);
+  for (const Row& row : rows_) {
+    text += line([&](size_t c) -> const std::string& { return row.cells[c]; }, row.emphasis);
+  }
+  return text;
+}
+
+std::string emphasized(std::string_view text, Emphasis emphasis, bool color) {
+  // SGR parameters of ECMA-48 that every terminal knows and that read on light and dark.
+  constexpr std::array<const char*, 5> kCodes{"", "1", "1;32", "31", "2"};
+  if (!color || emphasis == Emphasis::kNone) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<size_t>(emphasis)], text);
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  while (!text.empty()) {
+    const Character c = decode(text);
+    width += code_width(c.code);
+    text.remove_prefix(c.bytes);
+  }
+  return width;
+}
+
+std::string printable(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const Character c = decode(text);
+    const bool control = c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0) || c.code == 0xfffd;
+    // U+202A..202E and U+2066..2069 reorder what follows them on the screen.
+    const bool reorders =
+        (c.code >= 0x202a && c.code <= 0x202e) || (c.code >= 0x2066 && c.code <= 0x2069);
+    if (control || reorders) {
+      clean += '?';
+    } else {
+      clean += text.substr(0, c.bytes);
+    }
+    text.remove_prefix(c.bytes);
+  }
+  return clean;
+}
+
+std::string shortened(std::string_view text, size_t width) {
+  width = std::max<size_t>(width, 8);
+  if (display_width(text) <= width) return std::string(text);
+  std::vector<std::string_view> characters;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t bytes = decode(rest).bytes;
+    characters.push_back(rest.substr(0, bytes));
+    rest.remove_prefix(bytes);
+  }
+  std::string head, tail;
+  size_t head_width = 0, tail_width = 0;
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const size_t w = display_width(characters[i]);
+    if (head_width + w > width / 2) break;
+    head += characters[i];
+    head_width += w;
+  }
+  for (size_t i = characters.size(); i-- > 0;) {
+    const size_t w = display_width(characters[i]);
+    if (head_width + 1 + tail_width + w > width) break;
+    tail.insert(0, characters[i]);
+    tail_width += w;
+  }
+  return head + "…" + tail;
+}
+
+std::string format_us(double us) {
+  if (!std::isfinite(us)) return "-";
+  if (std::fabs(us) < 999.95) return significant(us, " us");
+  if (std::fabs(us) < 999.95e3) return significant(us / 1e3, " ms");
+  return significant(us / 1e6, " s");
+}
+
+std::string format_bytes(uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  constexpr std::array<const char*, 6> kUnits{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}{}", value, decimals, kUnits[unit]);
+}
+
+std::string format_count(uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string format_si(double value) {
+  if (!std::isfinite(value)) return "-";
+  constexpr std::array<const char*, 6> kPrefixes{"", " k", " M", " G", " T", " P"};
+  size_t prefix = 0;
+  while (std::fabs(value) >= 999.95 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  return significant(value, kPrefixes[prefix]);
+}
+
+}  // namespace placeto

@@ -1,0 +1,64 @@
+// Text for people: aligned tables and numbers with units.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace placeto {
+
+enum class Align : uint8_t { kLeft, kRight };
+enum class Emphasis : uint8_t { kNone, kStrong, kGood, kBad, kFaint };
+
+// A table whose columns line up in a fixed-width font. Cells may hold any UTF-8; control
+// characters (a name may carry escape sequences) are shown as '?'.
+class Table {
+ public:
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Missing cells at the end are empty; cells beyond the last column are dropped.
+  void add_row(std::vector<std::string> cells, Emphasis emphasis = Emphasis::kNone);
+  size_t row_count() const { return rows_.size(); }
+
+  // Every line ends with a newline and none with spaces. Escape sequences only if `color`.
+  std::string render(bool color) const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    Emphasis emphasis;
+  };
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+// `text` with the terminal's escape sequences for `emphasis` around it if `color`.
+std::string emphasized(std::string_view text, Emphasis emphasis, bool color);
+
+// Columns that a terminal needs for the text: combining marks take none, East Asian wide
+// characters and emoji two. Bytes that are not UTF-8 count one each.
+size_t display_width(std::string_view text);
+
+// The text with control characters (C0, C1, DEL) replaced by '?'.
+std::string printable(std::string_view text);
+
+// Cut in the middle to at most `width` columns (at least 8), with an ellipsis where it was cut.
+std::string shortened(std::string_view text, size_t width);
+
+// "417 us", "1.25 ms", "3.40 s": four significant digits; "-" if not finite.
+std::string format_us(double us);
+// "512 B", "1.50 KiB", "11.2 GiB".
+std::string format_bytes(uint64_t bytes);
+// "12,345,678".
+std::string format_count(uint64_t count);
+// Large numbers with a decimal prefix: "5.71 G".
+std::string format_si(double value);
+
+}  // namespace placeto
