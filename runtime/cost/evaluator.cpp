@@ -4,15 +4,34 @@
 
 namespace placeto {
 
+namespace {
+
+// Could any placement exceed a limit?
+bool memory_matters(const Problem& problem) {
+  const Graph& graph = problem.graph();
+  uint64_t everything = 0;  // fits: Graph::build has checked the sum
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    everything += graph.node(v).resident_bytes + graph.node(v).workspace_bytes;
+  }
+  for (uint32_t o = 0; o < graph.output_count(); ++o) everything += graph.output_bytes(o);
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    if (everything > problem.memory_limit(d)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Evaluator::Evaluator(const Problem& problem)
     : problem_(&problem),
+      memory_matters_(memory_matters(problem)),
       simulator_(problem),
       held_(problem.device_count()),
       workspace_(problem.device_count()),
       seen_(problem.device_count()) {}
 
-// Everything a device ever holds, as if at once, within every limit?
 bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
+  if (!memory_matters_) return true;
   const Graph& graph = problem_->graph();
   std::fill(held_.begin(), held_.end(), 0);
   std::fill(workspace_.begin(), workspace_.end(), 0);
@@ -41,7 +60,7 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
 Score Evaluator::evaluate(std::span<const uint32_t> assignment) {
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
-  if (latency && (!problem_->memory_limited() || surely_fits(assignment))) {
+  if (latency && surely_fits(assignment)) {
     return {0, simulator_.makespan_us(assignment)};
   }
   const Timeline& timeline = simulator_.run(assignment);

@@ -28,6 +28,9 @@ class Evaluator {
   // Score of a placement that obeys the rules (allowed devices, colocation).
   Score evaluate(std::span<const uint32_t> assignment);
 
+  // True if even everything a device ever holds, as if at once, is within every limit.
+  bool surely_fits(std::span<const uint32_t> assignment);
+
   // The whole timeline of a placement; not counted as an evaluation.
   const Timeline& timeline(std::span<const uint32_t> assignment) {
     return simulator_.run(assignment);
@@ -41,9 +44,8 @@ class Evaluator {
   const Problem& problem() const { return *problem_; }
 
  private:
-  bool surely_fits(std::span<const uint32_t> assignment);
-
   const Problem* problem_;
+  bool memory_matters_;  // the whole graph at once would exceed some device
   Simulator simulator_;
   std::vector<uint64_t> held_, workspace_;  // per device
   std::vector<uint32_t> seen_;              // device -> last output counted there

@@ -51,6 +51,7 @@ class EventEngine {
   struct Arrival {
     double time;
     uint32_t producer, consumer;
+    friend bool operator==(const Arrival&, const Arrival&) = default;
   };
   enum class State : uint8_t { kIdle, kArriving, kFreeing };
   // A device (running a node) or a channel (sending a delivery).
@@ -58,6 +59,7 @@ class EventEngine {
     State state = State::kIdle;
     uint32_t item = 0;
     double next_free_us = 0;
+    friend bool operator==(const Server&, const Server&) = default;
   };
   // Everything that changes during a run and that its future depends on.
   struct Checkpoint {
@@ -70,10 +72,14 @@ class EventEngine {
     std::vector<Arrival> arrivals;
   };
   void save(Checkpoint& checkpoint) const;
+  // True if the present state leads to the same future as the checkpoint, given an assignment that
+  // agrees with the checkpoint's on every node that has not started. `finish_us`: as for restore.
+  bool same_future(const Checkpoint& checkpoint, std::span<const double> finish_us) const;
   // Continues from the checkpoint under an assignment that agrees with the one it was saved under
-  // on every node that had started and on every consumer of one. finish_us of the nodes that had
-  // started must still be theirs.
-  void restore(const Checkpoint& checkpoint, std::span<const uint32_t> assignment);
+  // on every node that had started and on every consumer of one. `finish_us` holds the finish of
+  // every node that had started.
+  void restore(const Checkpoint& checkpoint, std::span<const uint32_t> assignment,
+               std::span<const double> finish_us);
 
  private:
   struct NodeRow {                  // what starting a node reads, side by side
@@ -102,6 +108,7 @@ class EventEngine {
   void book(uint32_t node, uint32_t device, double finish);
   void book_broadcast(uint32_t output, uint32_t device);
   void book_unicast(uint32_t output, uint32_t device);
+  void list_queues(std::vector<uint32_t>& items, std::vector<uint32_t>& ends) const;
   void rebuild_chains(uint32_t output);
   void start_delivery(const Booking& booking, uint32_t device, double finish);
   void push_arrivals_on_device(uint32_t node, uint32_t device, double finish);
@@ -150,7 +157,8 @@ class EventEngine {
   // those it serves; chain_ leads to the others.
   std::vector<uint32_t> chain_, chain_tail_, chain_stamp_;
   uint32_t stamp_ = 0;
-  std::vector<Booking> bookings_;  // of the node being started
+  std::vector<Booking> bookings_;                      // of the node being started
+  mutable std::vector<uint32_t> listed_, listed_end_;  // scratch of same_future
   std::vector<double> start_us_, finish_us_;
   std::vector<uint32_t> dispatch_index_;
   std::vector<TransferSlice> transfers_;

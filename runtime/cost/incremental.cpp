@@ -1,0 +1,122 @@
+#include "runtime/cost/incremental.h"
+
+#include <algorithm>
+
+namespace placeto {
+namespace {
+
+// More checkpoints start and end the replay closer to the change but cost memory (4 bytes per node
+// each) and time when a move is accepted.
+constexpr uint32_t kMostCheckpoints = 64;
+constexpr uint32_t kLeastStride = 8;
+constexpr uint64_t kCheckpointBytes = 16'000'000;
+
+uint32_t choose_stride(uint32_t nodes) {
+  const uint64_t affordable = kCheckpointBytes / (uint64_t{4} * nodes + 1);
+  const uint64_t count = std::clamp<uint64_t>(affordable, 4, kMostCheckpoints);
+  return std::max(kLeastStride, static_cast<uint32_t>(nodes / count + 1));
+}
+
+}  // namespace
+
+IncrementalSimulator::IncrementalSimulator(const Problem& problem)
+    : problem_(&problem),
+      engine_(problem),
+      stride_(choose_stride(problem.node_count())),
+      checkpoints_((problem.node_count() + stride_ - 1) / stride_),
+      makespan_after_(checkpoints_.size()),
+      start_us_(problem.node_count()),
+      finish_us_(problem.node_count()),
+      dispatch_index_(problem.node_count()) {}
+
+// Continues to the end, leaving checkpoint i behind when i * stride_ nodes have started.
+void IncrementalSimulator::run_and_save(uint32_t first) {
+  for (uint32_t c = first; c < checkpoints_.size(); ++c) {
+    engine_.advance(c * stride_);
+    engine_.save(checkpoints_[c]);
+  }
+  engine_.advance(problem_->node_count());
+}
+
+// Takes over the times of every node that started after the first `dispatched_before` ones.
+void IncrementalSimulator::adopt_times(uint32_t dispatched_before) {
+  makespan_us_ = engine_.makespan_us();
+  for (uint32_t v = 0; v < problem_->node_count(); ++v) {
+    if (dispatch_index_[v] < dispatched_before) continue;
+    start_us_[v] = engine_.start_us()[v];
+    finish_us_[v] = engine_.finish_us()[v];
+    dispatch_index_[v] = engine_.dispatch_index(v);
+  }
+  std::fill(makespan_after_.begin(), makespan_after_.end(), 0);
+  for (uint32_t v = 0; v < problem_->node_count(); ++v) {
+    double& latest = makespan_after_[dispatch_index_[v] / stride_];
+    latest = std::max(latest, finish_us_[v]);
+  }
+  for (size_t c = makespan_after_.size() - 1; c > 0; --c) {
+    makespan_after_[c - 1] = std::max(makespan_after_[c - 1], makespan_after_[c]);
+  }
+}
+
+double IncrementalSimulator::rebase(std::span<const uint32_t> assignment) {
+  base_.assign(assignment.begin(), assignment.end());
+  trial_ = base_;
+  changes_.clear();
+  engine_.begin(trial_);
+  run_and_save(0);
+  adopt_times(0);
+  return makespan_us_;
+}
+
+// The trial assignment, and the last checkpoint at which no predecessor of a changed node had
+// started.
+void IncrementalSimulator::prepare_trial(std::span<const Change> changes) {
+  for (const Change& change : changes_) trial_[change.node] = base_[change.node];
+  changes_.assign(changes.begin(), changes.end());
+  uint32_t earliest = problem_->node_count() - 1;
+  for (const Change& change : changes_) {
+    trial_[change.node] = change.device;
+    const auto in_edges = problem_->graph().in_edges(change.node);
+    if (in_edges.empty()) earliest = 0;
+    for (const InEdge& in : in_edges) earliest = std::min(earliest, dispatch_index_[in.source]);
+  }
+  restart_ = earliest / stride_;
+}
+
+void IncrementalSimulator::restart() {
+  if (restart_ == 0) {  // roots join their queues before the first checkpoint
+    engine_.begin(trial_);
+  } else {
+    engine_.restore(checkpoints_[restart_], trial_, finish_us_);
+  }
+}
+
+// The first checkpoint of the base by which every changed node had started.
+uint32_t IncrementalSimulator::first_checkpoint_after_changes() const {
+  uint32_t latest = 0;
+  for (const Change& change : changes_) latest = std::max(latest, dispatch_index_[change.node]);
+  return std::max(latest / stride_ + 1, restart_ + 1);
+}
+
+double IncrementalSimulator::evaluate(std::span<const Change> changes, double cutoff_us) {
+  prepare_trial(changes);
+  restart();
+  for (uint32_t c = first_checkpoint_after_changes(); c < checkpoints_.size(); ++c) {
+    if (!engine_.advance(c * stride_, cutoff_us)) return WinnerTree::kNever;
+    if (engine_.same_future(checkpoints_[c], finish_us_)) {
+      return std::max(engine_.makespan_us(), makespan_after_[c]);
+    }
+  }
+  const bool complete = engine_.advance(problem_->node_count(), cutoff_us);
+  return complete ? engine_.makespan_us() : WinnerTree::kNever;
+}
+
+void IncrementalSimulator::apply(std::span<const Change> changes) {
+  prepare_trial(changes);
+  restart();
+  run_and_save(restart_ == 0 ? 0 : restart_ + 1);
+  for (const Change& change : changes_) base_[change.node] = change.device;
+  changes_.clear();
+  adopt_times(restart_ * stride_);
+}
+
+}  // namespace placeto

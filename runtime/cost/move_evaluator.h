@@ -1,0 +1,52 @@
+// MoveEvaluator: scores of neighbours of one placement, for local search. Incremental where the
+// rules allow it, complete otherwise; the scores are the same.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/cost/evaluator.h"
+#include "runtime/cost/incremental.h"
+
+namespace placeto {
+
+class MoveEvaluator {
+ public:
+  explicit MoveEvaluator(const Problem& problem);
+
+  Score rebase(std::span<const uint32_t> assignment);
+
+  // Score of the base with the changes made. A makespan that is sure not to be below `cutoff_us`
+  // may come back as infinity.
+  // The nodes of the changes are distinct.
+  Score evaluate(std::span<const Change> changes, double cutoff_us = WinnerTree::kNever);
+  // Makes the changes last evaluated part of the base.
+  void accept();
+
+  const Score& score() const { return score_; }  // of the base
+  std::span<const uint32_t> assignment() const { return base_; }
+  // Timeline of the base, per node.
+  std::span<const double> start_us() const {
+    return incremental_ ? incremental_->start_us() : start_us_;
+  }
+  std::span<const double> finish_us() const {
+    return incremental_ ? incremental_->finish_us() : finish_us_;
+  }
+  uint64_t evaluations() const { return evaluations_; }
+  const Problem& problem() const { return evaluator_.problem(); }
+
+ private:
+  void swap_changes();
+  void keep_times();
+
+  Evaluator evaluator_;
+  std::optional<IncrementalSimulator> incremental_;
+  std::vector<uint32_t> base_;
+  std::vector<Change> changes_;
+  Score score_, trial_;
+  std::vector<double> start_us_, finish_us_;  // where the evaluation is not incremental
+  uint64_t evaluations_ = 0;
+};
+
+}  // namespace placeto
