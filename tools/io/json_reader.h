@@ -1,0 +1,33 @@
+// JSON to FlatBuffers by schema. Private to tools/io.
+#pragma once
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+// The binary form of a JSON text, following the reflection table of its root type. The input is
+// strict JSON (RFC 8259), optionally after a UTF-8 byte order mark. Refuses, with the line, the
+// column and the path of the place: fields the schema lacks, fields given twice, values of another
+// type, numbers that the field's type cannot hold, null, text that is not UTF-8. Nesting is as deep
+// as the schema and no deeper, so the recursion is bounded; memory is a small multiple of the
+// text's size.
+Result<std::vector<uint8_t>> json_to_buffer(std::string_view text,
+                                            const flatbuffers::TypeTable* root,
+                                            const char* identifier);
+
+// Which of the given root types the text is an object of, told by its top-level fields; -1 when
+// they do not tell. Reads no further than it needs, and does not check the text.
+int detect_json(std::string_view text, std::span<const flatbuffers::TypeTable* const> roots);
+
+// Whether a text that is not a binary file could be JSON: its first character, after a byte order
+// mark and white space, is '{'.
+bool looks_like_json(std::string_view text);
+
+}  // namespace placeto

@@ -1,0 +1,170 @@
+#include "tools/io/read.h"
+
+#include <graph_generated.h>
+#include <placement_generated.h>
+#include <topology_generated.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "runtime/format/file.h"
+#include "runtime/format/graph_file.h"
+#include "runtime/format/topology_file.h"
+#include "tools/io/json_reader.h"
+
+namespace placeto {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+struct JsonForm {
+  FileKind kind;
+  const flatbuffers::TypeTable* type;
+};
+
+const std::array<JsonForm, 3>& json_forms() {
+  static const std::array<JsonForm, 3> forms = {
+      {{FileKind::kGraph, schema::GraphTypeTable()},
+       {FileKind::kTopology, schema::TopologyTypeTable()},
+       {FileKind::kPlacement, schema::PlacementTypeTable()}}};
+  return forms;
+}
+
+std::string shown(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+Result<Bytes> read_bytes(const std::string& path, const Limits& limits) {
+  if (path == "-") return read_descriptor(STDIN_FILENO, shown(path), limits.max_file_bytes);
+  return read_file(path, limits.max_file_bytes);
+}
+
+std::string_view as_text(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+FileKind detect_json_kind(std::string_view text) {
+  const auto& forms = json_forms();
+  const std::array types = {forms[0].type, forms[1].type, forms[2].type};
+  const int found = detect_json(text, types);
+  return found < 0 ? FileKind::kUnknown : forms[static_cast<size_t>(found)].kind;
+}
+
+Status neither(const std::string& expected) {
+  return Status::bad_input("is neither a binary file of Placeto nor a JSON object, expected " +
+                           expected);
+}
+
+// The binary form of a file's content, whichever form it has.
+Result<Bytes> to_binary(Bytes bytes, FileKind expected) {
+  if (detect(bytes) != FileKind::kUnknown) return bytes;  // decoding names a kind not expected
+  const std::string_view text = as_text(bytes);
+  const std::string wanted = std::string("a ") + name_of(expected);
+  if (!looks_like_json(text)) return neither(wanted);
+  const FileKind found = detect_json_kind(text);
+  if (found != expected && found != FileKind::kUnknown) {
+    return Status::bad_input(std::string("is a ") + name_of(found) + " in JSON, expected " +
+                             wanted);
+  }
+  for (const JsonForm& form : json_forms()) {
+    if (form.kind == expected) return json_to_buffer(text, form.type, identifier_of(expected));
+  }
+  return Status::internal(wanted + " has no JSON form here");
+}
+
+template <class Spec>
+Result<Spec> decode_bytes(Bytes bytes, FileKind kind, const Limits& limits,
+                          Result<Spec> (*decode)(std::span<const uint8_t>, const Limits&)) {
+  Result<Bytes> binary = to_binary(std::move(bytes), kind);
+  if (!binary.ok()) return binary.status();
+  return decode(*binary, limits);
+}
+
+template <class Spec>
+Result<Spec> read_spec(const std::string& path, FileKind kind, const Limits& limits,
+                       Result<Spec> (*decode)(std::span<const uint8_t>, const Limits&)) {
+  Result<Bytes> bytes = read_bytes(path, limits);
+  if (!bytes.ok()) return bytes.status();
+  Result<Spec> spec = decode_bytes(std::move(*bytes), kind, limits, decode);
+  return spec.ok() ? std::move(spec) : spec.status().at(shown(path));
+}
+
+// Builds the object to check the description.
+template <class Object, class Spec>
+Result<Object> build(Result<Spec> spec, const std::string& path, const Limits& limits) {
+  if (!spec.ok()) return spec.status();
+  Result<Object> object = Object::build(*std::move(spec), limits);
+  return object.ok() ? std::move(object) : object.status().at(shown(path));
+}
+
+template <class Object, class Spec>
+Result<AnySpec> checked(Result<Spec> spec, const Limits& limits) {
+  if (!spec.ok()) return spec.status();
+  Result<Object> object = Object::build(*std::move(spec), limits);
+  if (!object.ok()) return object.status();
+  return AnySpec(object->spec());
+}
+
+Result<AnySpec> decode_any(Bytes bytes, const Limits& limits) {
+  FileKind kind = detect(bytes);
+  if (kind == FileKind::kUnknown) {
+    if (!looks_like_json(as_text(bytes))) return neither("a graph, topology or placement");
+    kind = detect_json_kind(as_text(bytes));
+  }
+  switch (kind) {
+    case FileKind::kGraph:
+      return checked<Graph>(decode_bytes(std::move(bytes), kind, limits, decode_graph), limits);
+    case FileKind::kTopology:
+      return checked<Topology>(decode_bytes(std::move(bytes), kind, limits, decode_topology),
+                               limits);
+    case FileKind::kPlacement: {
+      auto spec = decode_bytes(std::move(bytes), kind, limits, decode_placement);
+      if (!spec.ok()) return spec.status();
+      return AnySpec(*std::move(spec));
+    }
+    case FileKind::kPolicy:
+      return Status::bad_input("is a policy, expected a graph, topology or placement");
+    case FileKind::kUnknown:
+      break;
+  }
+  return Status::bad_input(
+      "its fields do not tell what it is, expected \"nodes\" (a graph), \"devices\" that are "
+      "objects (a topology) or \"assignment\" (a placement)");
+}
+
+}  // namespace
+
+Result<GraphSpec> read_graph_spec(const std::string& path, const Limits& limits) {
+  return read_spec(path, FileKind::kGraph, limits, decode_graph);
+}
+
+Result<TopologySpec> read_topology_spec(const std::string& path, const Limits& limits) {
+  return read_spec(path, FileKind::kTopology, limits, decode_topology);
+}
+
+Result<PlacementSpec> read_placement(const std::string& path, const Limits& limits) {
+  return read_spec(path, FileKind::kPlacement, limits, decode_placement);
+}
+
+Result<Graph> read_graph(const std::string& path, const Limits& limits) {
+  return build<Graph>(read_graph_spec(path, limits), path, limits);
+}
+
+Result<Topology> read_topology(const std::string& path, const Limits& limits) {
+  return build<Topology>(read_topology_spec(path, limits), path, limits);
+}
+
+Result<AnySpec> read_any(const std::string& path, const Limits& limits) {
+  Result<Bytes> bytes = read_bytes(path, limits);
+  if (!bytes.ok()) return bytes.status();
+  Result<AnySpec> spec = decode_any(*std::move(bytes), limits);
+  return spec.ok() ? std::move(spec) : spec.status().at(shown(path));
+}
+
+FileKind kind_of(const AnySpec& spec) {
+  constexpr FileKind kKinds[] = {FileKind::kGraph, FileKind::kTopology, FileKind::kPlacement};
+  return kKinds[spec.index()];
+}
+
+}  // namespace placeto

@@ -1,0 +1,90 @@
+#include "tools/io/write.h"
+
+#include <graph_generated.h>
+#include <placement_generated.h>
+#include <topology_generated.h>
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "runtime/format/file.h"
+#include "runtime/format/graph_file.h"
+#include "runtime/format/topology_file.h"
+#include "tools/io/json_writer.h"
+
+namespace placeto {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+Result<Bytes> encode(const GraphSpec& spec) {
+  return encode_graph(spec);
+}
+Result<Bytes> encode(const TopologySpec& spec) {
+  return encode_topology(spec);
+}
+Result<Bytes> encode(const PlacementSpec& spec) {
+  return encode_placement(spec);
+}
+
+Result<std::string> json_of(const Result<Bytes>& binary, const flatbuffers::TypeTable* type) {
+  if (!binary.ok()) return binary.status();
+  return buffer_to_json(*binary, type);
+}
+
+template <class Spec>
+Status write(const std::string& path, const Spec& spec, Encoding encoding) {
+  if (encoding == Encoding::kJson) {
+    const Result<std::string> text = to_json(spec);
+    return text.ok() ? write_file_atomically(path, *text) : text.status().at(path);
+  }
+  const Result<Bytes> bytes = encode(spec);
+  return bytes.ok() ? write_file_atomically(path, *bytes) : bytes.status().at(path);
+}
+
+}  // namespace
+
+Encoding encoding_for(const std::string& path) {
+  constexpr std::string_view kExtension = ".json";
+  if (path.size() < kExtension.size()) return Encoding::kBinary;
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  const bool json =
+      std::equal(path.end() - kExtension.size(), path.end(), kExtension.begin(), same);
+  return json ? Encoding::kJson : Encoding::kBinary;
+}
+
+Status write_graph(const std::string& path, const GraphSpec& spec, Encoding encoding) {
+  return write(path, spec, encoding);
+}
+Status write_topology(const std::string& path, const TopologySpec& spec, Encoding encoding) {
+  return write(path, spec, encoding);
+}
+Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding) {
+  return write(path, spec, encoding);
+}
+Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding) {
+  return std::visit([&](const auto& one) { return write(path, one, encoding); }, spec);
+}
+
+Status write_graph(const std::string& path, const GraphSpec& spec) {
+  return write(path, spec, encoding_for(path));
+}
+Status write_topology(const std::string& path, const TopologySpec& spec) {
+  return write(path, spec, encoding_for(path));
+}
+Status write_placement(const std::string& path, const PlacementSpec& spec) {
+  return write(path, spec, encoding_for(path));
+}
+
+Result<std::string> to_json(const GraphSpec& spec) {
+  return json_of(encode(spec), schema::GraphTypeTable());
+}
+Result<std::string> to_json(const TopologySpec& spec) {
+  return json_of(encode(spec), schema::TopologyTypeTable());
+}
+Result<std::string> to_json(const PlacementSpec& spec) {
+  return json_of(encode(spec), schema::PlacementTypeTable());
+}
+
+}  // namespace placeto

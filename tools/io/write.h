@@ -1,0 +1,38 @@
+// Writing graphs, topologies and placements, binary or JSON. Files appear whole or not at all.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/result.h"
+#include "runtime/format/placement_file.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/topology.h"
+#include "tools/io/read.h"
+
+namespace placeto {
+
+enum class Encoding { kBinary, kJson };
+
+// JSON for a path that ends in ".json" (any case), binary otherwise.
+Encoding encoding_for(const std::string& path);
+
+// Fail with kIo when the file cannot be written, and with kInvalidArgument when the description
+// has no such form: a number that is not finite or text that is not UTF-8 in JSON, more than 2 GiB
+// in binary. Nothing is written then.
+Status write_graph(const std::string& path, const GraphSpec& spec, Encoding encoding);
+Status write_topology(const std::string& path, const TopologySpec& spec, Encoding encoding);
+Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding);
+Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding);
+
+// The same with encoding_for(path).
+Status write_graph(const std::string& path, const GraphSpec& spec);
+Status write_topology(const std::string& path, const TopologySpec& spec);
+Status write_placement(const std::string& path, const PlacementSpec& spec);
+
+// The JSON form, ending in a newline: one line per node, edge, device or link. Fields at their
+// default are left out; numbers have the fewest digits that read back as the same number.
+Result<std::string> to_json(const GraphSpec& spec);
+Result<std::string> to_json(const TopologySpec& spec);
+Result<std::string> to_json(const PlacementSpec& spec);
+
+}  // namespace placeto
