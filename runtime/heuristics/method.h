@@ -35,7 +35,6 @@ struct Candidate {
 
 class Method {
  public:
-  virtual ~Method() = default;
   virtual std::string_view name() const = 0;
   // One line for --help and reports.
   virtual std::string_view summary() const = 0;
@@ -44,6 +43,11 @@ class Method {
   // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a
   // time budget is set.
   virtual Result<Candidate> place(const Problem& problem, const MethodOptions& options) const = 0;
+
+ protected:
+  // Methods are constants that nobody owns: no virtual destructor, so that they need no
+  // registration at exit and live in read-only memory.
+  ~Method() = default;
 };
 
 // The methods of the runtime, in the order reports list them.

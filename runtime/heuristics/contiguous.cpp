@@ -1,0 +1,109 @@
+// `contiguous`: the topological order cut into consecutive stages of equal time, one per device:
+// what experts do by hand for chains of layers. Groups stand where their first node stands.
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/memory_plan.h"
+
+namespace placeto {
+namespace {
+
+std::vector<uint32_t> groups_in_topological_order(const Problem& problem) {
+  std::vector<uint32_t> order;
+  std::vector<bool> seen(problem.group_count(), false);
+  for (uint32_t v : problem.graph().topological_order()) {
+    const uint32_t g = problem.group_of(v);
+    if (!seen[g]) order.push_back(g);
+    seen[g] = true;
+  }
+  return order;
+}
+
+double group_run_us(const Problem& problem, uint32_t group, uint32_t device) {
+  double sum = 0;
+  for (uint32_t v : problem.members(group)) sum += problem.run_us(v, device);
+  return sum;
+}
+
+// Fills stage after stage up to `stage_us`; the last stage takes what is left. Returns the time of
+// the longest stage. A group that may not run on its stage's device goes to the first it may.
+double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
+           double stage_us, MemoryPlan& plan, Assignment& assignment) {
+  plan.clear();
+  uint32_t stage = 0;
+  double used = 0, longest = 0;
+  for (uint32_t g : order) {
+    uint32_t device = stage;
+    if (problem.allowed(g, stage)) {
+      const double run = group_run_us(problem, g, stage);
+      const bool full = (used > 0 && used + run > stage_us) || !plan.fits(g, stage);
+      if (full && stage + 1 < stages) {
+        ++stage;
+        used = 0;
+        device = stage;
+      }
+    }
+    if (problem.allowed(g, device)) {
+      used += group_run_us(problem, g, device);
+      longest = std::max(longest, used);
+    } else {
+      device = 0;
+      while (!problem.allowed(g, device)) ++device;
+    }
+    plan.take(g, device);
+    for (uint32_t v : problem.members(g)) assignment[v] = device;
+  }
+  return longest;
+}
+
+// The least stage time for which the greedy cut needs no longer stage, by bisection.
+Assignment balanced_cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
+                        MemoryPlan& plan) {
+  Assignment assignment(problem.node_count());
+  double low = 0, high = 0;
+  for (uint32_t v = 0; v < problem.node_count(); ++v) high += problem.mean_run_us(v);
+  high = std::max(high, cut(problem, order, stages, high, plan, assignment));
+  constexpr int kBisections = 30;
+  for (int i = 0; i < kBisections && high - low > 1e-6 * high; ++i) {
+    const double middle = (low + high) / 2;
+    if (cut(problem, order, stages, middle, plan, assignment) <= middle) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  cut(problem, order, stages, high, plan, assignment);
+  return assignment;
+}
+
+class Contiguous final : public Method {
+ public:
+  std::string_view name() const override { return "contiguous"; }
+  std::string_view summary() const override {
+    return "balanced consecutive stages of the topological order";
+  }
+  // Tries 2, 4, 8, ... and all devices as the number of stages.
+  Result<Candidate> place(const Problem& problem, const MethodOptions&) const override {
+    Evaluator evaluator(problem);
+    const std::vector<uint32_t> order = groups_in_topological_order(problem);
+    Candidate best;
+    const uint32_t devices = problem.device_count();
+    for (uint32_t stages = std::min(2u, devices);; stages = std::min(2 * stages, devices)) {
+      Candidate candidate = place_within_memory(
+          problem, evaluator, "contiguous",
+          [&](MemoryPlan& plan) { return balanced_cut(problem, order, stages, plan); });
+      if (best.assignment.empty() || candidate.score < best.score) best = std::move(candidate);
+      if (stages == devices) return best;
+    }
+  }
+};
+
+}  // namespace
+
+const Method& contiguous_method() {
+  static constexpr Contiguous method;
+  return method;
+}
+
+}  // namespace placeto

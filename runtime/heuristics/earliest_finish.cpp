@@ -1,0 +1,100 @@
+#include "runtime/heuristics/earliest_finish.h"
+
+#include <algorithm>
+
+namespace placeto {
+
+EarliestFinish::EarliestFinish(const Problem& problem)
+    : problem_(&problem),
+      schedule_(problem),
+      group_device_(problem.group_count()),
+      ready_(problem.device_count()),
+      penalty_(problem.device_count()) {}
+
+// Adds to penalty_[d] what a transfer between the candidate device d (kNowhere stands for it) and a
+// known device costs, for every d that differs from it.
+void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
+                                  uint32_t consumer_device, double weight) {
+  const uint32_t known =
+      producer_device == ListSchedule::kNowhere ? consumer_device : producer_device;
+  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+    if (d == known) continue;
+    const uint32_t from = producer_device == ListSchedule::kNowhere ? d : producer_device;
+    const uint32_t to = consumer_device == ListSchedule::kNowhere ? d : consumer_device;
+    penalty_[d] += weight * problem_->transfer_us(output, from, to);
+  }
+}
+
+// Transfers between `node` and those of its neighbours outside the group whose device is known.
+void EarliestFinish::add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
+                                    std::span<const uint32_t> previous) {
+  const auto known_device = [&](uint32_t v) {
+    const uint32_t device = group_device_[problem_->group_of(v)];
+    if (device != ListSchedule::kNowhere) return device;
+    return previous.empty() ? ListSchedule::kNowhere : previous[v];
+  };
+  const Graph& graph = problem_->graph();
+  for (const InEdge& in : graph.in_edges(node)) {
+    if (!sources || in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
+    const uint32_t device = known_device(in.source);
+    if (device != ListSchedule::kNowhere) {
+      add_transfer(in.output, device, ListSchedule::kNowhere, weight);
+    }
+  }
+  for (const OutEdge& out : graph.out_edges(node)) {
+    if (out.output == kControlEdge || problem_->group_of(out.target) == group) continue;
+    const uint32_t device = known_device(out.target);
+    if (device != ListSchedule::kNowhere) {
+      add_transfer(out.output, ListSchedule::kNowhere, device, weight);
+    }
+  }
+}
+
+uint32_t EarliestFinish::choose(uint32_t node, std::span<const uint32_t> previous, double lookahead,
+                                const MemoryPlan& plan) {
+  const uint32_t group = problem_->group_of(node);
+  schedule_.ready_times(node, ready_);
+  std::fill(penalty_.begin(), penalty_.end(), 0);
+  if (lookahead > 0) add_neighbours(node, group, false, lookahead, previous);
+  for (uint32_t member : problem_->members(group)) {
+    // The other members run later, wherever this one goes: what differs between devices is how fast
+    // they run there and what they exchange with the rest of the graph.
+    if (member == node) continue;
+    add_neighbours(member, group, true, 1, previous);
+    for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+      penalty_[d] += problem_->run_us(member, d);
+    }
+  }
+  uint32_t best = ListSchedule::kNowhere, roomiest = ListSchedule::kNowhere;
+  double best_us = 0;
+  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+    if (!problem_->allowed(group, d)) continue;
+    if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
+    if (!plan.fits(group, d)) continue;
+    const double start = std::max(ready_[d], schedule_.device_free_us(d));
+    const double us = start + problem_->run_us(node, d) + penalty_[d];
+    if (best == ListSchedule::kNowhere || us < best_us) {
+      best = d;
+      best_us = us;
+    }
+  }
+  return best != ListSchedule::kNowhere ? best : roomiest;
+}
+
+Assignment EarliestFinish::place_all(std::span<const uint32_t> order,
+                                     std::span<const uint32_t> previous, double lookahead,
+                                     MemoryPlan& plan) {
+  schedule_.clear();
+  std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
+  for (uint32_t v : order) {
+    const uint32_t group = problem_->group_of(v);
+    if (group_device_[group] == ListSchedule::kNowhere) {
+      group_device_[group] = choose(v, previous, lookahead, plan);
+      plan.take(group, group_device_[group]);
+    }
+    schedule_.place(v, group_device_[group]);
+  }
+  return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
+}
+
+}  // namespace placeto

@@ -1,0 +1,36 @@
+// `heft`: Topcuoglu, Hariri and Wu, "Performance-effective and low-complexity task scheduling for
+// heterogeneous computing", IEEE TPDS 2002. Nodes by descending upward rank, each to the device
+// where it finishes first. Without the paper's insertion into idle slots: the cost model's queues
+// are first in, first out.
+#include "runtime/heuristics/earliest_finish.h"
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/order.h"
+
+namespace placeto {
+namespace {
+
+class Heft final : public Method {
+ public:
+  std::string_view name() const override { return "heft"; }
+  std::string_view summary() const override {
+    return "earliest finish, by descending upward rank (HEFT)";
+  }
+  Result<Candidate> place(const Problem& problem, const MethodOptions&) const override {
+    Evaluator evaluator(problem);
+    EarliestFinish rule(problem);
+    const std::vector<uint32_t> order =
+        order_by(problem.graph(), problem.upward_rank(), std::greater<>());
+    return place_within_memory(problem, evaluator, "heft", [&](MemoryPlan& plan) {
+      return rule.place_all(order, {}, 0, plan);
+    });
+  }
+};
+
+}  // namespace
+
+const Method& heft_method() {
+  static constexpr Heft method;
+  return method;
+}
+
+}  // namespace placeto

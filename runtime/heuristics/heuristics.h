@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// Everything on one device, for each device that may run every group; unless pins leave no such
+// device, in which case groups that may not run there go to the first device they may.
+std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& evaluator);
+
+const Method& single_method();
+const Method& random_method();
+const Method& contiguous_method();
+const Method& heft_method();
+const Method& etf_method();
+const Method& iterate_method();
+const Method& anneal_method();
+
+}  // namespace placeto

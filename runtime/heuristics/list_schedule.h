@@ -1,0 +1,55 @@
+// ListSchedule: a partial schedule that grows node by node, as list schedulers need it.
+//
+// It predicts when a node could start on each device, given what is placed so far, with the cost
+// model's egress queues but without its event order: a node is appended to its device, a transfer
+// to its channel. Cheap and close; the simulator has the last word.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+
+namespace placeto {
+
+class ListSchedule {
+ public:
+  explicit ListSchedule(const Problem& problem);
+
+  void clear();
+
+  // Earliest time at which everything `node` needs is on each device; ready.size() == devices.
+  // Every predecessor has been placed.
+  void ready_times(uint32_t node, std::span<double> ready) const;
+  // When the device has finished what it was given.
+  double device_free_us(uint32_t device) const { return device_free_[device]; }
+
+  // Appends the node to the device and the transfers it needs to their channels.
+  void place(uint32_t node, uint32_t device);
+
+  bool placed(uint32_t node) const { return device_of_[node] != kNowhere; }
+  uint32_t device_of(uint32_t node) const { return device_of_[node]; }
+  std::span<const uint32_t> assignment() const { return device_of_; }
+
+  static constexpr uint32_t kNowhere = 0xffffffffu;
+
+ private:
+  double arrival_us(uint32_t output, uint32_t source, uint32_t destination) const;
+  void send(uint32_t output, uint32_t source, uint32_t destination);
+  double& sent_slot(uint32_t output, uint32_t destination) {
+    return arrived_[unicast_ ? size_t{output} * problem_->device_count() + destination : output];
+  }
+  const double& sent_slot(uint32_t output, uint32_t destination) const {
+    return const_cast<ListSchedule*>(this)->sent_slot(output, destination);
+  }
+
+  const Problem* problem_;
+  bool unicast_, contended_;
+  std::vector<double> device_free_, channel_free_, finish_;
+  std::vector<double> arrived_;  // per output (unicast: and destination), or kNotSent
+  std::vector<uint32_t> device_of_;
+  mutable std::vector<double> from_, here_;  // scratch: latest arrival from and finish on a device
+};
+
+}  // namespace placeto

@@ -1,0 +1,48 @@
+// MemoryPlan: keeps a constructive heuristic within memory while it does not know the timeline yet.
+//
+// A group's footprint is its resident bytes plus a share of its outputs; the share, and a reserve
+// per device, are learned from how much the previous attempt held at its peak.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "runtime/cost/evaluator.h"
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+class MemoryPlan {
+ public:
+  explicit MemoryPlan(const Problem& problem);
+
+  // Forgets what was taken, not what was learned.
+  void clear() { std::fill(taken_.begin(), taken_.end(), 0.0); }
+  bool fits(uint32_t group, uint32_t device) const {
+    return !limited_ || taken_[device] + footprint(group) <= budget_[device];
+  }
+  void take(uint32_t group, uint32_t device) { taken_[device] += footprint(group); }
+  // Bytes left on the device by plan; negative when it is over.
+  double room(uint32_t device) const { return budget_[device] - taken_[device]; }
+  double footprint(uint32_t group) const {
+    return static_cast<double>(problem_->resident_bytes(group)) + share_ * output_bytes_[group];
+  }
+
+  // Tightens the plan after a placement whose peaks exceeded the limits.
+  void learn(std::span<const uint32_t> assignment, std::span<const uint64_t> peak);
+
+ private:
+  const Problem* problem_;
+  bool limited_;
+  double share_ = 0;  // of the output bytes that counts as held
+  std::vector<double> output_bytes_, budget_, taken_;
+};
+
+// Builds with `build` until the placement fits or attempts run out, tightening the plan in between.
+// Returns the best candidate seen, named `name`.
+Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std::string name,
+                              const std::function<Assignment(MemoryPlan&)>& build);
+
+}  // namespace placeto

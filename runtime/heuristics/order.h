@@ -1,0 +1,25 @@
+// Orders in which list schedulers visit the nodes; each puts predecessors first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace placeto {
+
+// Nodes by `key` under `before` (std::less: ascending), ties in topological order. The key must not
+// put a node before its predecessor: upward rank descending or start time ascending.
+template <class Before>
+std::vector<uint32_t> order_by(const Graph& graph, std::span<const double> key, Before before) {
+  const auto topological = graph.topological_order();
+  std::vector<uint32_t> order(topological.begin(), topological.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return before(key[a], key[b]); });
+  return order;
+}
+
+}  // namespace placeto

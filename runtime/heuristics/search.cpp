@@ -1,0 +1,146 @@
+#include "runtime/heuristics/search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "runtime/base/portable_math.h"
+#include "runtime/base/random.h"
+
+namespace placeto {
+namespace {
+
+// Temperature as a share of the makespan, from the first to the last evaluation (it falls
+// geometrically); larger graphs need a smaller one, since a move changes less of the makespan.
+constexpr double kHot = 0.01, kCold = 0.0005;
+
+// How much of a budget is used, in [0, 1].
+class Clock {
+ public:
+  Clock(const Budget& budget, const MoveEvaluator& evaluator)
+      : budget_(budget), evaluator_(evaluator), first_(evaluator.evaluations()) {
+    if (budget.milliseconds > 0) start_ = std::chrono::steady_clock::now();
+  }
+  double used() const {
+    double share = 0;
+    if (budget_.cancel != nullptr && budget_.cancel->load(std::memory_order_relaxed)) return 1;
+    if (budget_.evaluations > 0) {
+      share = static_cast<double>(evaluator_.evaluations() - first_) /
+              static_cast<double>(budget_.evaluations);
+    }
+    if (budget_.milliseconds > 0) {
+      const std::chrono::duration<double, std::milli> elapsed =
+          std::chrono::steady_clock::now() - start_;
+      share = std::max(share, elapsed.count() / budget_.milliseconds);
+    }
+    return std::min(share, 1.0);
+  }
+
+ private:
+  const Budget& budget_;
+  const MoveEvaluator& evaluator_;
+  uint64_t first_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+class Annealing {
+ public:
+  Annealing(const Problem& problem, const Hierarchy& hierarchy, uint64_t seed,
+            MoveEvaluator& evaluator)
+      : problem_(problem), hierarchy_(hierarchy), random_(seed), evaluator_(evaluator) {}
+
+  void run(const Budget& budget, Candidate& best) {
+    const Clock clock(budget, evaluator_);
+    best.score = evaluator_.rebase(best.assignment);
+    // Moves that change nothing cost no evaluation; a graph that offers nothing else ends the
+    // search.
+    constexpr int kMostIdle = 10'000;
+    int idle = 0;
+    for (double used = clock.used(); used < 1 && idle < kMostIdle; used = clock.used()) {
+      if (!propose(used)) {
+        ++idle;
+        continue;
+      }
+      idle = 0;
+      const double temperature = kHot * std::max(1 - used, kCold / kHot);
+      const double cutoff = threshold_us(temperature);
+      const Score score = evaluator_.evaluate(changes_, cutoff);
+      if (!accepts(score, cutoff)) continue;
+      evaluator_.accept();
+      if (score < best.score) {
+        best.score = score;
+        best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
+      }
+    }
+  }
+
+ private:
+  // Metropolis' rule with the random number drawn first: a candidate is accepted if its makespan is
+  // below the current one plus temperature x makespan x (-ln u), so its evaluation can stop there.
+  double threshold_us(double temperature) {
+    const double u = 1 - random_.uniform();
+    return evaluator_.score().objective_us * (1 - temperature * portable_log(u));
+  }
+  bool accepts(const Score& score, double cutoff) const {
+    if (score.overflow_bytes != evaluator_.score().overflow_bytes) {
+      return score.overflow_bytes < evaluator_.score().overflow_bytes;
+    }
+    return score.objective_us < cutoff;
+  }
+
+  // Fills changes_; false if the move changes nothing.
+  bool propose(double used) {
+    const uint32_t level = draw_level(used);
+    const uint32_t anchor = random_.below(problem_.node_count());
+    const uint32_t group = hierarchy_.group_of(level, anchor);
+    const uint32_t device = draw_device(hierarchy_.nodes(level, group), anchor);
+    if (!hierarchy_.allowed(level, group, device)) return false;
+    changes_.clear();
+    for (uint32_t v : hierarchy_.nodes(level, group)) {
+      if (evaluator_.assignment()[v] != device) changes_.push_back({v, device});
+    }
+    return !changes_.empty();
+  }
+
+  // Coarse levels early, fine ones late, any level any time.
+  uint32_t draw_level(double used) {
+    const uint32_t levels = hierarchy_.level_count();
+    const double focus = (1 - used) * levels;  // the level most likely now, from above
+    const double spread = random_.uniform() + random_.uniform() - 1;  // triangular
+    const double level = focus + spread * levels / 2.0;
+    return level <= 0 ? 0 : std::min(levels - 1, static_cast<uint32_t>(level));
+  }
+
+  // Half of the time the device of a neighbour of the group, else any.
+  uint32_t draw_device(std::span<const uint32_t> nodes, uint32_t anchor) {
+    if (random_.below(2) == 0) {
+      const uint32_t v = random_.below(4) == 0
+                             ? anchor
+                             : nodes[random_.below(static_cast<uint32_t>(nodes.size()))];
+      const auto in = problem_.graph().in_edges(v);
+      const auto out = problem_.graph().out_edges(v);
+      const auto count = static_cast<uint32_t>(in.size() + out.size());
+      if (count > 0) {
+        const uint32_t pick = random_.below(count);
+        const uint32_t w = pick < in.size() ? in[pick].source : out[pick - in.size()].target;
+        return evaluator_.assignment()[w];
+      }
+    }
+    return random_.below(problem_.device_count());
+  }
+
+  const Problem& problem_;
+  const Hierarchy& hierarchy_;
+  Random random_;
+  MoveEvaluator& evaluator_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+void multilevel_search(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
+                       uint64_t seed, MoveEvaluator& evaluator, Candidate& start) {
+  Annealing(problem, hierarchy, seed, evaluator).run(budget, start);
+}
+
+}  // namespace placeto

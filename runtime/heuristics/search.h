@@ -1,0 +1,19 @@
+// Multilevel local search: simulated annealing whose moves are groups of all sizes, large first.
+//
+// A one-node move is hopeless where a better placement moves a whole cluster: every step on the way
+// cuts heavy edges and looks worse. So a move takes a group of some level of the hierarchy to a
+// device, and the level drifts from coarse to fine as the budget is used up.
+#pragma once
+
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/heuristics/hierarchy.h"
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// Improves `start` in place until the budget ends; never returns worse. Deterministic by seed if
+// the budget counts evaluations. The placement that is searched from counts as one evaluation.
+void multilevel_search(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
+                       uint64_t seed, MoveEvaluator& evaluator, Candidate& start);
+
+}  // namespace placeto
