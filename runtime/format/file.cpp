@@ -35,8 +35,12 @@ class Descriptor {
 };
 
 // errno in words: strerror_r returns the text (GNU) or fills the buffer and returns an int (POSIX).
-[[maybe_unused]] const char* words(const char* text, const char*) { return text; }
-[[maybe_unused]] const char* words(int, const char* buffer) { return buffer; }
+[[maybe_unused]] const char* words(const char* text, const char*) {
+  return text;
+}
+[[maybe_unused]] const char* words(int, const char* buffer) {
+  return buffer;
+}
 
 Status failed(const std::string& path, const char* action, int error) {
   char buffer[256] = "";

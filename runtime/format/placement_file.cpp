@@ -104,7 +104,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
                              " devices of this file");
   }
   if (!std::isfinite(spec.makespan_us) || spec.makespan_us < 0) {
-    return Status::bad_input("makespan_us is " + std::to_string(spec.makespan_us) +
+    return Status::bad_input("makespan_us is " + number_text(spec.makespan_us) +
                              ", expected a finite number that is not negative");
   }
   const size_t peaks = spec.peak_memory_bytes.size();

@@ -4,18 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <queue>
-#include <tuple>
+
+#include "runtime/graph/text.h"
 
 namespace placeto {
 namespace {
 
 // Every sum of bytes a cost model forms is at most the sum of all bytes in the graph.
 constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
-
-std::string quoted(std::string_view name) {
-  constexpr size_t kShown = 64;
-  return "'" + std::string(name.substr(0, kShown)) + (name.size() > kShown ? "..." : "") + "'";
-}
 
 std::string node_place(const GraphSpec& spec, size_t v) {
   return "nodes[" + std::to_string(v) + "] " + quoted(spec.nodes[v].name);
@@ -43,23 +39,36 @@ Status check_sizes(const GraphSpec& spec, const Limits& limits) {
   return {};
 }
 
-Status check_name(const std::string& place, std::string_view name, const Limits& limits) {
-  if (name.size() <= limits.max_name_bytes) return {};
-  return Status::bad_input(place + ": " + std::to_string(name.size()) +
-                           " bytes long, expected at most " +
-                           std::to_string(limits.max_name_bytes));
-}
-
 Status check_kinds(const GraphSpec& spec, const Limits& limits) {
   for (size_t k = 0; k < spec.kinds.size(); ++k) {
     const std::string place = "kinds[" + std::to_string(k) + "]";
-    if (spec.kinds[k].empty()) return Status::bad_input(place + ": empty, expected a name");
-    if (Status s = check_name(place, spec.kinds[k], limits); !s.ok()) return s;
+    if (Status s = check_name(spec.kinds[k], limits); !s.ok()) return s.at(place);
     for (size_t j = 0; j < k; ++j) {
       if (spec.kinds[j] == spec.kinds[k]) {
         return Status::bad_input(place + ": " + quoted(spec.kinds[k]) + " stands at kinds[" +
                                  std::to_string(j) + "] already, expected distinct kinds");
       }
+    }
+  }
+  return {};
+}
+
+// Places are put into words only when something is wrong: a message per node would cost more than
+// the checks.
+Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
+  const NodeSpec& node = spec.nodes[v];
+  for (auto [field, text] : {std::pair{"name", &node.name}, std::pair{"op", &node.op},
+                             std::pair{"colocate", &node.colocate}}) {
+    if (Status s = check_text(*text, limits); !s.ok())
+      return s.at(node_place(spec, v) + ": " + field);
+  }
+  if (node.allowed_kinds.size() > limits.max_kinds) {
+    return too_many("allowed_kinds", node.allowed_kinds.size(), limits.max_kinds)
+        .at(node_place(spec, v));
+  }
+  for (size_t k = 0; k < node.allowed_kinds.size(); ++k) {
+    if (Status s = check_name(node.allowed_kinds[k], limits); !s.ok()) {
+      return s.at(node_place(spec, v) + ": allowed_kinds[" + std::to_string(k) + "]");
     }
   }
   return {};
@@ -78,7 +87,7 @@ Status check_costs(const GraphSpec& spec, size_t v) {
   for (size_t k = 0; k < cost.size(); ++k) {
     if (!std::isfinite(cost[k])) {
       return Status::bad_input(node_place(spec, v) + ": cost_us[" + std::to_string(k) + "] is " +
-                               (std::isnan(cost[k]) ? "nan" : "infinite") +
+                               number_text(cost[k]) +
                                ", expected a finite number of microseconds (negative: the kind "
                                "cannot run the node)");
     }
@@ -95,14 +104,7 @@ Status check_nodes(const GraphSpec& spec, const Limits& limits) {
   };
   for (size_t v = 0; v < spec.nodes.size(); ++v) {
     const NodeSpec& node = spec.nodes[v];
-    for (std::string_view name : {std::string_view(node.name), std::string_view(node.op),
-                                  std::string_view(node.colocate)}) {
-      if (Status s = check_name(node_place(spec, v), name, limits); !s.ok()) return s;
-    }
-    if (node.allowed_kinds.size() > limits.max_kinds) {
-      return too_many("allowed_kinds", node.allowed_kinds.size(), limits.max_kinds)
-          .at(node_place(spec, v));
-    }
+    if (Status s = check_node_texts(spec, v, limits); !s.ok()) return s;
     if (Status s = check_costs(spec, v); !s.ok()) return s;
     bool fits = add(node.resident_bytes) && add(node.workspace_bytes);
     for (uint64_t bytes : node.outputs) fits = fits && add(bytes);
@@ -117,17 +119,17 @@ Status check_nodes(const GraphSpec& spec, const Limits& limits) {
 
 Status check_edge_ranges(const GraphSpec& spec) {
   const auto n = static_cast<uint32_t>(spec.nodes.size());
+  const auto place = [](size_t e) { return "edges[" + std::to_string(e) + "]"; };
   for (size_t e = 0; e < spec.edges.size(); ++e) {
     const EdgeSpec& edge = spec.edges[e];
-    const std::string place = "edges[" + std::to_string(e) + "]";
     for (auto [field, id] : {std::pair{"source", edge.source}, std::pair{"target", edge.target}}) {
       if (id < n) continue;
-      return Status::bad_input(place + ": " + field + " is " + std::to_string(id) +
+      return Status::bad_input(place(e) + ": " + field + " is " + std::to_string(id) +
                                ", expected a node index below " + std::to_string(n));
     }
     const size_t outputs = spec.nodes[edge.source].outputs.size();
     if (edge.output != kControlEdge && edge.output >= outputs) {
-      return Status::bad_input(place + ": output is " + std::to_string(edge.output) + ", but " +
+      return Status::bad_input(place(e) + ": output is " + std::to_string(edge.output) + ", but " +
                                node_place(spec, edge.source) + " has " + std::to_string(outputs) +
                                " outputs, expected an index below that or 4294967295 (control)");
     }
@@ -135,24 +137,34 @@ Status check_edge_ranges(const GraphSpec& spec) {
   return {};
 }
 
-Status check_duplicate_edges(const GraphSpec& spec) {
-  std::vector<uint32_t> order(spec.edges.size());
-  for (uint32_t e = 0; e < order.size(); ++e) order[e] = e;
-  const auto key = [&spec](uint32_t e) {
-    const EdgeSpec& edge = spec.edges[e];
-    return std::tuple(edge.source, edge.output, edge.target);
+// The message names the first two edges that are equal to the given one.
+Status duplicate_edge(const GraphSpec& spec, const EdgeSpec& edge) {
+  const auto first = std::find(spec.edges.begin(), spec.edges.end(), edge);
+  const auto second = std::find(first + 1, spec.edges.end(), edge);
+  return Status::bad_input("edges[" + std::to_string(second - spec.edges.begin()) + "]: source " +
+                           std::to_string(edge.source) + ", output " + std::to_string(edge.output) +
+                           ", target " + std::to_string(edge.target) + " stands at edges[" +
+                           std::to_string(first - spec.edges.begin()) +
+                           "] already, expected distinct edges");
+}
+
+// Sorts the out-edges of one node at a time: O(E log D), D the largest out-degree.
+Status check_duplicate_edges(const Graph& graph) {
+  std::vector<OutEdge> edges;
+  const auto before = [](const OutEdge& a, const OutEdge& b) {
+    return a.output != b.output ? a.output < b.output : a.target < b.target;
   };
-  std::sort(order.begin(), order.end(), [&key](uint32_t a, uint32_t b) {
-    return std::tuple_cat(key(a), std::tuple(a)) < std::tuple_cat(key(b), std::tuple(b));
-  });
-  for (size_t i = 1; i < order.size(); ++i) {
-    if (key(order[i - 1]) != key(order[i])) continue;
-    const EdgeSpec& edge = spec.edges[order[i]];
-    return Status::bad_input("edges[" + std::to_string(order[i]) + "]: source " +
-                             std::to_string(edge.source) + ", output " +
-                             std::to_string(edge.output) + ", target " +
-                             std::to_string(edge.target) + " stands at edges[" +
-                             std::to_string(order[i - 1]) + "] already, expected distinct edges");
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    edges.assign(graph.out_edges(v).begin(), graph.out_edges(v).end());
+    std::sort(edges.begin(), edges.end(), before);
+    const auto equal = [](const OutEdge& a, const OutEdge& b) {
+      return a.output == b.output && a.target == b.target;
+    };
+    const auto twice = std::adjacent_find(edges.begin(), edges.end(), equal);
+    if (twice == edges.end()) continue;
+    const bool control = twice->output == kControlEdge;
+    const uint32_t output = control ? kControlEdge : twice->output - graph.output_begin(v);
+    return duplicate_edge(graph.spec(), {v, output, twice->target});
   }
   return {};
 }
@@ -191,15 +203,15 @@ std::string describe_cycle(const Graph& graph, const std::vector<uint32_t>& unme
 
 Result<Graph> Graph::build(GraphSpec spec, const Limits& limits) {
   if (Status s = check_sizes(spec, limits); !s.ok()) return s;
-  if (Status s = check_name("name", spec.name, limits); !s.ok()) return s;
+  if (Status s = check_text(spec.name, limits); !s.ok()) return s.at("name");
   if (Status s = check_kinds(spec, limits); !s.ok()) return s;
   if (Status s = check_nodes(spec, limits); !s.ok()) return s;
   if (Status s = check_edge_ranges(spec); !s.ok()) return s;
-  if (Status s = check_duplicate_edges(spec); !s.ok()) return s;
   Graph graph;
   graph.spec_ = std::move(spec);
   graph.index_outputs();
   graph.index_edges();
+  if (Status s = check_duplicate_edges(graph); !s.ok()) return s;
   if (Status s = graph.sort_topologically(); !s.ok()) return s;
   return graph;
 }
@@ -242,7 +254,8 @@ void Graph::index_edges() {
     if (e.output != kControlEdge) consumers_[consumer_end[output_id(e)]++] = e.target;
   }
   for (uint32_t o = 0; o < output_count(); ++o) {
-    std::sort(consumers_.begin() + consumer_offset_[o], consumers_.begin() + consumer_offset_[o + 1]);
+    std::sort(consumers_.begin() + consumer_offset_[o],
+              consumers_.begin() + consumer_offset_[o + 1]);
   }
 }
 

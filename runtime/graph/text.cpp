@@ -1,5 +1,7 @@
 #include "runtime/graph/text.h"
 
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 
 namespace placeto {
@@ -67,6 +69,13 @@ std::string quoted(std::string_view text) {
   }
   out += i < text.size() ? "...'" : "'";
   return out;
+}
+
+std::string number_text(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-infinity" : "infinity";
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 
 Status check_text(std::string_view text, const Limits& limits) {

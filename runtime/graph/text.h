@@ -13,6 +13,9 @@ namespace placeto {
 // UTF-8 as \xNN: safe to print whatever the file held.
 std::string quoted(std::string_view text);
 
+// The fewest digits that read back as the same number; "nan", "infinity" or "-infinity" else.
+std::string number_text(double x);
+
 // Length in bytes of the longest prefix that is well-formed UTF-8 (RFC 3629: no overlong forms, no
 // surrogates, nothing above U+10FFFF); text.size() when all of it is.
 size_t valid_utf8_prefix(std::string_view text);

@@ -4,56 +4,84 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "runtime/graph/text.h"
+
 namespace placeto {
 namespace {
-
-std::string quoted(std::string_view name) { return "'" + std::string(name.substr(0, 64)) + "'"; }
 
 std::string device_place(const TopologySpec& spec, size_t d) {
   return "devices[" + std::to_string(d) + "] " + quoted(spec.devices[d].name);
 }
 
-Status check_not_negative(const std::string& place, double x) {
-  if (std::isfinite(x) && x >= 0) return {};
-  return Status::bad_input(place + " is " + (std::isnan(x) ? "nan" : std::to_string(x)) +
-                           ", expected a finite number that is not negative");
+std::string link_place(size_t i) {
+  return "links[" + std::to_string(i) + "]";
 }
 
-Status check_text(const std::string& place, const std::string& text, const Limits& limits) {
-  if (text.empty()) return Status::bad_input(place + " is empty, expected a name");
-  if (text.size() <= limits.max_name_bytes) return {};
-  return Status::bad_input(place + " is " + std::to_string(text.size()) +
-                           " bytes long, expected at most " +
-                           std::to_string(limits.max_name_bytes));
+// The place of a number is the text `place` and the field's name, joined only for a message.
+Status check_not_negative(std::string_view place, const char* field, double x) {
+  if (std::isfinite(x) && x >= 0) return {};
+  return Status::bad_input(std::string(place) + field + " is " + number_text(x) +
+                           ", expected a finite number that is not negative");
 }
 
 Status check_device(const TopologySpec& spec, size_t d, const Limits& limits) {
   const DeviceSpec& device = spec.devices[d];
   const std::string place = device_place(spec, d);
-  if (Status s = check_text(place + ": name", device.name, limits); !s.ok()) return s;
-  if (Status s = check_text(place + ": kind", device.kind, limits); !s.ok()) return s;
+  if (Status s = check_name(device.name, limits); !s.ok()) return s.at(place + ": name");
+  if (Status s = check_name(device.kind, limits); !s.ok()) return s.at(place + ": kind");
   for (auto [field, x] : {std::pair{": peak_flops", device.peak_flops},
                           std::pair{": memory_bandwidth", device.memory_bandwidth}}) {
-    if (Status s = check_not_negative(place + field, x); !s.ok()) return s;
+    if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (!std::isfinite(device.slowdown) || device.slowdown <= 0) {
-    return Status::bad_input(place + ": slowdown is " + std::to_string(device.slowdown) +
+    return Status::bad_input(place + ": slowdown is " + number_text(device.slowdown) +
                              ", expected a finite number above 0");
   }
   return {};
 }
 
 Status check_link(const std::string& place, const LinkParameters& link, bool must_carry) {
-  for (auto [field, x] : {std::pair{".bandwidth_bytes_per_us", link.bandwidth_bytes_per_us},
-                          std::pair{".latency_us", link.latency_us},
-                          std::pair{".gap_us", link.gap_us}}) {
-    if (Status s = check_not_negative(place + field, x); !s.ok()) return s;
+  for (auto [field, x] :
+       {std::pair{": bandwidth_bytes_per_us", link.bandwidth_bytes_per_us},
+        std::pair{": latency_us", link.latency_us}, std::pair{": gap_us", link.gap_us}}) {
+    if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (must_carry && link.bandwidth_bytes_per_us == 0) {
     return Status::bad_input(place +
-                             ".bandwidth_bytes_per_us is 0 or absent, expected a number above 0");
+                             ": bandwidth_bytes_per_us is 0 or absent, expected a number above 0");
   }
   return {};
+}
+
+// Device index by name. The keys point into the description.
+using DeviceIndex = std::unordered_map<std::string_view, uint32_t>;
+
+Result<DeviceIndex> index_devices(const TopologySpec& spec) {
+  DeviceIndex index;
+  for (uint32_t d = 0; d < spec.devices.size(); ++d) {
+    const auto [it, fresh] = index.emplace(spec.devices[d].name, d);
+    if (fresh) continue;
+    return Status::bad_input(device_place(spec, d) + ": that name stands at devices[" +
+                             std::to_string(it->second) + "] already, expected distinct names");
+  }
+  return index;
+}
+
+Status check_link_entry(const TopologySpec& spec, size_t i, const DeviceIndex& index,
+                        const Limits& limits) {
+  const LinkSpec& link = spec.links[i];
+  const std::string place = link_place(i);
+  for (auto [field, name] : {std::pair{"from", &link.from}, std::pair{"to", &link.to}}) {
+    if (index.contains(*name)) continue;
+    return Status::bad_input(place + ": " + field + " is " + quoted(*name) +
+                             ", expected the name of a device");
+  }
+  if (link.from == link.to) {
+    return Status::bad_input(place + ": from and to are both " + quoted(link.from) +
+                             ", expected two devices");
+  }
+  if (Status s = check_text(link.channel, limits); !s.ok()) return s.at(place + ": channel");
+  return check_link(place, link.parameters, true);
 }
 
 Status check_sizes(const TopologySpec& spec, const Limits& limits) {
@@ -75,72 +103,49 @@ Status check_sizes(const TopologySpec& spec, const Limits& limits) {
 
 Result<Topology> Topology::build(TopologySpec spec, const Limits& limits) {
   if (Status s = check_sizes(spec, limits); !s.ok()) return s;
-  if (spec.name.size() > limits.max_name_bytes) {
-    return Status::bad_input("name is too long, expected at most " +
-                             std::to_string(limits.max_name_bytes) + " bytes");
-  }
-  if (Status s = check_not_negative("op_gap_us", spec.op_gap_us); !s.ok()) return s;
+  if (Status s = check_text(spec.name, limits); !s.ok()) return s.at("name");
+  if (Status s = check_not_negative("", "op_gap_us", spec.op_gap_us); !s.ok()) return s;
   for (size_t d = 0; d < spec.devices.size(); ++d) {
     if (Status s = check_device(spec, d, limits); !s.ok()) return s;
   }
+  if (Status s = check_link("default_link", spec.default_link, false); !s.ok()) return s;
   Topology topology;
   topology.spec_ = std::move(spec);
-  if (Status s = topology.index_links(); !s.ok()) return s;
+  if (Status s = topology.index_links(limits); !s.ok()) return s;
   return topology;
 }
 
 // Resolves the names of links and fills the device x device tables.
-Status Topology::index_links() {
+Status Topology::index_links(const Limits& limits) {
+  const Result<DeviceIndex> index = index_devices(spec_);
+  if (!index.ok()) return index.status();
   const uint32_t n = device_count();
-  std::unordered_map<std::string_view, uint32_t> index;
-  for (uint32_t d = 0; d < n; ++d) {
-    const auto [it, fresh] = index.emplace(spec_.devices[d].name, d);
-    if (!fresh) {
-      return Status::bad_input(device_place(spec_, d) + ": that name stands at devices[" +
-                               std::to_string(it->second) + "] already, expected distinct names");
-    }
-  }
-  if (Status s = check_link("default_link", spec_.default_link, false); !s.ok()) return s;
   links_.assign(1, spec_.default_link);
   if (!spec_.links.empty()) {
     link_of_.assign(size_t{n} * n, 0);
     channel_of_.resize(size_t{n} * n);
-    for (uint32_t from = 0; from < n; ++from) {
-      for (uint32_t to = 0; to < n; ++to) channel_of_[pair(from, to)] = from;
-    }
+    for (size_t i = 0; i < channel_of_.size(); ++i) channel_of_[i] = static_cast<uint32_t>(i / n);
   }
-  std::unordered_map<std::string_view, uint32_t> channel_index;
+  std::unordered_map<std::string_view, uint32_t> channels;
   for (size_t i = 0; i < spec_.links.size(); ++i) {
     const LinkSpec& link = spec_.links[i];
-    const std::string place = "links[" + std::to_string(i) + "]";
-    const auto from = index.find(link.from), to = index.find(link.to);
-    for (auto [field, name, it] :
-         {std::tuple{".from", &link.from, from}, std::tuple{".to", &link.to, to}}) {
-      if (it != index.end()) continue;
-      return Status::bad_input(place + field + " is " + quoted(*name) +
-                               ", expected the name of a device");
+    if (Status s = check_link_entry(spec_, i, *index, limits); !s.ok()) return s;
+    const size_t ends = pair(index->at(link.from), index->at(link.to));
+    if (link_of_[ends] != 0) {
+      return Status::bad_input(link_place(i) + ": from " + quoted(link.from) + " to " +
+                               quoted(link.to) + " stands at " + link_place(link_of_[ends] - 1) +
+                               " already, expected one link for each pair");
     }
-    if (from->second == to->second) {
-      return Status::bad_input(place + ": from and to are both " + quoted(link.from) +
-                               ", expected two devices");
-    }
-    if (Status s = check_link(place, link.parameters, true); !s.ok()) return s;
-    uint32_t& slot = link_of_[pair(from->second, to->second)];
-    if (slot != 0) {
-      return Status::bad_input(place + ": from " + quoted(link.from) + " to " + quoted(link.to) +
-                               " stands at links[" + std::to_string(slot - 1) +
-                               "] already, expected one link for each pair");
-    }
-    slot = static_cast<uint32_t>(links_.size());
+    link_of_[ends] = static_cast<uint32_t>(links_.size());
     links_.push_back(link.parameters);
     if (link.channel.empty()) continue;
     const auto next = static_cast<uint32_t>(n + channels_.size());
-    const auto [channel, fresh] = channel_index.emplace(link.channel, next);
+    const auto [channel, fresh] = channels.emplace(link.channel, next);
     if (fresh) channels_.push_back(link.channel);
-    channel_of_[pair(from->second, to->second)] = channel->second;
+    channel_of_[ends] = channel->second;
   }
-  const bool default_used =
-      n > 1 && (spec_.links.size() < size_t{n} * (n - 1));  // distinct pairs, checked above
+  // The pairs are distinct, so fewer links than pairs leave some pair to the default.
+  const bool default_used = n > 1 && spec_.links.size() < size_t{n} * (n - 1);
   return check_link("default_link", spec_.default_link, default_used);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/limits.h"
@@ -82,7 +83,7 @@ class Topology {
  private:
   Topology() = default;
   size_t pair(uint32_t from, uint32_t to) const { return size_t{from} * device_count() + to; }
-  Status index_links();
+  Status index_links(const Limits& limits);
 
   TopologySpec spec_;
   std::vector<std::string> channels_;  // names of the named channels

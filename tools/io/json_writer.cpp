@@ -155,7 +155,7 @@ template <class T>
 void Writer::write_number(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     if (!std::isfinite(value)) {
-      return fail(std::string(" is ") + (std::isnan(value) ? "nan" : "infinite") +
+      return fail(" is " + number_text(value) +
                   ", expected a finite number: JSON holds nothing else");
     }
   }
