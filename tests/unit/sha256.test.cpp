@@ -1,0 +1,63 @@
+#include "runtime/base/sha256.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace placeto;
+
+namespace {
+
+std::span<const uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+std::string hexadecimal(const Sha256Digest& digest) {
+  std::string text;
+  for (const uint8_t byte : digest) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+std::string hash(const std::string& text) {
+  return hexadecimal(sha256(bytes_of(text)));
+}
+
+}  // namespace
+
+// NIST, "SHA-256 example computations" and FIPS 180-2, appendix B.
+TEST_CASE("SHA-256 gives the digests of the standard's examples") {
+  CHECK(hash("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(hash("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(hash(std::string(1'000'000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+// NIST CAVP, SHA256ShortMsg.rsp, Len = 8 and Len = 512 minus padding boundaries.
+TEST_CASE("SHA-256 hashes single bytes as the standard's test vectors do") {
+  const uint8_t byte[] = {0xd3};
+  CHECK(hexadecimal(sha256(byte)) ==
+        "28969cdfa74a12c82f3bad960b0b000aca2ac329deea5c2328ebc6f2ba9802c1");
+}
+
+TEST_CASE("SHA-256 of a message does not depend on how it is cut into pieces") {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 7);
+  // Lengths around 55, 56 and 64 decide whether the padding needs a block of its own.
+  for (size_t length = 0; length <= text.size(); ++length) {
+    const auto message = bytes_of(text).first(length);
+    const Sha256Digest whole = sha256(message);
+    for (const size_t piece : {size_t{1}, size_t{63}, size_t{64}, size_t{65}}) {
+      Sha256 in_pieces;
+      for (size_t i = 0; i < length; i += piece) {
+        in_pieces.update(message.subspan(i, std::min(piece, length - i)));
+      }
+      REQUIRE(in_pieces.finish() == whole);
+    }
+  }
+}
