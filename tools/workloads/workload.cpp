@@ -20,9 +20,9 @@ constexpr std::pair<std::string_view, uint32_t O::*> kNames[] = {
 constexpr uint32_t kMaxBatch = 65'536, kMaxNodes = 2'000'000;
 // layers x length of an unrolled network: some 40 nodes each in training, so that the largest
 // graph stays within the limits of Graph::build.
-constexpr uint64_t kMaxCells = 32'768;
+constexpr uint64_t kMaxCells = 16'384;
 // layers x experts: some 25 nodes for each expert in training.
-constexpr uint64_t kMaxExperts = 32'768;
+constexpr uint64_t kMaxExperts = 16'384;
 
 constexpr OptionInfo batch(uint32_t fallback) {
   return {"batch", &O::batch, fallback, 1, kMaxBatch};
@@ -48,18 +48,18 @@ constexpr OptionInfo width(uint32_t fallback) {
 
 constexpr OptionInfo kImageOptions[] = {batch(32)};
 constexpr OptionInfo kLargeImageOptions[] = {batch(8)};
-constexpr OptionInfo kNmtOptions[] = {batch(64), layers(8, 2, 512), length(20, 4'096),
+constexpr OptionInfo kNmtOptions[] = {batch(64), layers(8, 2, 64), length(20, 2'048),
                                       hidden(1'024, 65'536), vocabulary(32'000)};
 constexpr OptionInfo kBertOptions[] = {batch(8), length(128, 512)};
 constexpr OptionInfo kGptOptions[] = {batch(1), length(512, 1'024)};
 constexpr OptionInfo kMixtureOptions[] = {batch(4),
-                                          layers(12, 1, 512),
+                                          layers(12, 1, 128),
                                           length(256, 65'536),
                                           hidden(768, 65'536),
                                           vocabulary(51'200),
                                           {"experts", &O::experts, 8, 2, 4'096}};
-constexpr OptionInfo kEnasCifarOptions[] = {batch(64), layers(5, 1, 1'000), hidden(36, 4'096)};
-constexpr OptionInfo kEnasPtbOptions[] = {batch(64), layers(12, 1, 512), length(35, 4'096),
+constexpr OptionInfo kEnasCifarOptions[] = {batch(64), layers(5, 1, 200), hidden(36, 4'096)};
+constexpr OptionInfo kEnasPtbOptions[] = {batch(64), layers(12, 1, 64), length(35, 2'048),
                                           hidden(748, 65'536), vocabulary(10'000)};
 constexpr OptionInfo kLayeredOptions[] = {nodes(1), width(16)};
 constexpr OptionInfo kSeriesParallelOptions[] = {nodes(1)};
