@@ -76,6 +76,7 @@ std::string padded(const std::string& text, size_t width, Align align) {
 }
 
 std::string significant(double value, const char* unit) {
+  if (value == 0) return std::string("0") + unit;
   const double magnitude = std::fabs(value);
   const int decimals = magnitude >= 999.95   ? 0
                        : magnitude >= 99.995 ? 1
@@ -109,8 +110,13 @@ std::string Table::render(bool color) const {
     text.resize(text.find_last_not_of(' ') + 1);
     return emphasized(text, emphasis, color) + "\n";
   };
-  std::string text =
-      line([&](size_t c) -> const std::string& { return columns_[c].title; }, Emphasis::kFaint);
+  std::string text;
+  const bool titled = std::any_of(columns_.begin(), columns_.end(),
+                                  [](const Column& column) { return !column.title.empty(); });
+  if (titled) {
+    text =
+        line([&](size_t c) -> const std::string& { return columns_[c].title; }, Emphasis::kFaint);
+  }
   for (const Row& row : rows_) {
     text += line([&](size_t c) -> const std::string& { return row.cells[c]; }, row.emphasis);
   }

@@ -27,7 +27,8 @@ class Table {
   void add_row(std::vector<std::string> cells, Emphasis emphasis = Emphasis::kNone);
   size_t row_count() const { return rows_.size(); }
 
-  // Every line ends with a newline and none with spaces. Escape sequences only if `color`.
+  // Titles first, unless all are empty. Every line ends with a newline and none with spaces.
+  // Escape sequences only if `color`.
   std::string render(bool color) const;
 
  private:

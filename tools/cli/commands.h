@@ -1,0 +1,16 @@
+// The subcommands. Each function adds one to the application; it runs when the command line names
+// it, and ends with a Failure if it cannot do what it was asked.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace placeto::cli {
+
+void add_place(CLI::App& app);
+void add_simulate(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_inspect(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_generate(CLI::App& app);
+
+}  // namespace placeto::cli

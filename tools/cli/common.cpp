@@ -1,0 +1,139 @@
+#include "tools/cli/common.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "runtime/format/file.h"
+
+namespace placeto::cli {
+
+ExitStatus exit_status(const Status& status, ExitStatus io) {
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return kDone;
+    case StatusCode::kInfeasible:
+      return kNoFeasiblePlacement;
+    case StatusCode::kInvalidArgument:
+      return kBadUsage;
+    case StatusCode::kBadInput:
+      return kBadInputFile;
+    case StatusCode::kIo:
+      return io;
+    case StatusCode::kInternal:
+    case StatusCode::kOutOfMemory:
+      return kInternalError;
+  }
+  return kInternalError;
+}
+
+void require(const Status& status, ExitStatus io) {
+  if (!status.ok()) throw Failure(exit_status(status, io), status.message());
+}
+
+bool Common::color() const {
+  return !json && !no_color && isatty(STDOUT_FILENO) == 1;
+}
+
+void add_common(CLI::App& app, Common& common) {
+  app.add_flag("--json", common.json, "Print one JSON object and nothing else");
+  app.add_flag("--no-color", common.no_color, "Plain text even on a terminal");
+}
+
+bool parse_count(std::string_view text, uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 10);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse_number(std::string_view text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value) &&
+         !std::signbit(value);
+}
+
+void add_count(CLI::App& app, const std::string& name, uint64_t& value, const std::string& help,
+               uint64_t min, uint64_t max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    if (parse_count(text, value) && value >= min && value <= max) return;
+    throw CLI::ValidationError(
+        name, max == std::numeric_limits<uint64_t>::max()
+                  ? fmt::format("'{}' is not a whole number of at least {}", text, min)
+                  : fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
+  };
+  app.add_option_function<std::string>(name, parse, help)->type_name("N");
+}
+
+void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help,
+                double min, double max) {
+  const auto parse = [name, &value, min, max](const std::string& text) {
+    if (parse_number(text, value) && value >= min && value <= max) return;
+    throw CLI::ValidationError(name,
+                               fmt::format("'{}' is not a number from {} to {}", text, min, max));
+  };
+  app.add_option_function<std::string>(name, parse, help)->type_name("X");
+}
+
+void check_outputs(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::set<fs::path> seen;
+  for (const std::string& path : paths) {
+    if (path.empty() || path == "-") continue;
+    std::error_code error;
+    const fs::path file = fs::weakly_canonical(path, error);
+    if (!seen.insert(file.empty() ? fs::path(path) : file).second) {
+      throw Failure(kBadUsage, fmt::format("{}: given for two outputs", path));
+    }
+    if (fs::is_directory(path, error)) {
+      throw Failure(kInternalError, fmt::format("{}: is a directory, expected a file", path));
+    }
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+      throw Failure(kInternalError, fmt::format("{}: is not a regular file", path));
+    }
+    const fs::path parent = fs::path(path).parent_path();
+    const fs::path directory = parent.empty() ? fs::path(".") : parent;
+    if (access(directory.c_str(), W_OK | X_OK) != 0) {
+      throw Failure(kInternalError,
+                    fmt::format("{}: cannot write there: {}", path, std::strerror(errno)));
+    }
+  }
+}
+
+void print(std::string_view text) {
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return;
+  throw Failure(kInternalError,
+                fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
+void print_json(const Json& object) {
+  print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void note(std::string_view text) {
+  std::string clean;
+  for (size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = text.find('\n', begin);  // a message may have several lines; names stay harmless
+    if (begin != 0) clean += '\n';
+    clean += printable(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+  }
+  std::fputs(fmt::format("placeto: {}\n", clean).c_str(), stderr);
+}
+
+void write_text(const std::string& path, std::string_view text) {
+  require(write_file_atomically(path, text), kInternalError);
+}
+
+std::string plural(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
+}  // namespace placeto::cli

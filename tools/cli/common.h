@@ -1,0 +1,85 @@
+// What the subcommands share: exit statuses, reading inputs, writing outputs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+#include "runtime/cost/simulator.h"
+#include "tools/report/table.h"
+
+namespace placeto::cli {
+
+using Json = nlohmann::ordered_json;
+
+enum ExitStatus : int {
+  kDone = 0,
+  kNoFeasiblePlacement = 1,
+  kBadUsage = 2,
+  kBadInputFile = 3,
+  kInternalError = 4,  // also: an output cannot be written
+};
+
+// Ends the program with that status and message. Nothing has been written when it is thrown.
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitStatus exit_status, const std::string& message)
+      : std::runtime_error(message), status(exit_status) {}
+  ExitStatus status;
+};
+
+// What a Status means for the exit status. A file that cannot be opened is a bad input; pass
+// kInternalError where the Status is about an output.
+ExitStatus exit_status(const Status& status, ExitStatus io = kBadInputFile);
+
+// The value, or a Failure with the Status's message.
+template <class T>
+T require(Result<T> result, ExitStatus io = kBadInputFile) {
+  if (!result.ok()) throw Failure(exit_status(result.status(), io), result.status().message());
+  return std::move(*result);
+}
+void require(const Status& status, ExitStatus io = kBadInputFile);
+
+// Options every subcommand has.
+struct Common {
+  bool json = false;
+  bool no_color = false;
+  bool color() const;  // standard output is a terminal and colour is wanted
+};
+void add_common(CLI::App& app, Common& common);
+
+// Options that take numbers: plain decimal only, never NaN, infinity, a sign, or garbage.
+void add_count(CLI::App& app, const std::string& name, uint64_t& value, const std::string& help,
+               uint64_t min = 0, uint64_t max = std::numeric_limits<uint64_t>::max());
+void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help,
+                double min, double max);
+
+// A whole number in decimal digits; false if it is anything else.
+bool parse_count(std::string_view text, uint64_t& value);
+// A finite number that is not negative.
+bool parse_number(std::string_view text, double& value);
+
+// Fails when a file surely cannot be written there (no such directory, a directory, no
+// permission) or two outputs share a path: asked before the work starts. Empty paths are skipped.
+void check_outputs(const std::vector<std::string>& paths);
+
+// Text to standard output; a Failure if it does not arrive there in full.
+void print(std::string_view text);
+void print_json(const Json& object);  // one line
+// A line on standard error.
+void note(std::string_view text);
+
+// Text to a file that appears whole or not at all.
+void write_text(const std::string& path, std::string_view text);
+
+// "417 nodes, 520 edges": for headings.
+std::string plural(uint64_t count, std::string_view noun);
+
+}  // namespace placeto::cli

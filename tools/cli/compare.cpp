@@ -1,0 +1,263 @@
+// placeto compare: every method on every graph and topology.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "runtime/cost/bounds.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/methods.h"
+#include "tools/cli/outcome.h"
+#include "tools/io/read.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto compare inception.json nmt.json --topology 2xk80.json 4xk80.json
+  placeto compare graph.json -t 4xk80.json --methods single,heft,auto --json
+  placeto compare graph.json -t 4xk80.json --budget-evals 1000
+
+A method that finds nothing that fits is shown as infeasible and left out of its mean.)";
+
+struct Options {
+  Common common;
+  std::vector<std::string> graphs, topologies, methods;
+  MethodOptions method_options;
+};
+
+// What one method did on one problem; not feasible: nothing it found fits.
+struct Outcome {
+  std::string method;  // as asked for
+  std::string chosen;  // what won inside it, e.g. "single gpu:1"
+  double makespan_us = std::numeric_limits<double>::infinity();
+  double place_us = 0;
+  bool feasible = false;
+};
+
+struct Case {
+  std::string graph, topology, heading;
+  double lower_bound_us = 0, best_us = std::numeric_limits<double>::infinity();
+  std::vector<Outcome> outcomes;
+};
+
+struct Input {
+  std::string path;
+  std::optional<Graph> graph;
+  std::optional<Topology> topology;
+};
+
+Outcome measure(const Problem& problem, const std::string& method, const MethodOptions& options) {
+  Outcome outcome;
+  outcome.method = method;
+  auto result = run_method(problem, {method, options});
+  if (!result.ok()) {
+    if (result.status().code() != StatusCode::kInfeasible) require(result.status());
+    return outcome;
+  }
+  outcome.chosen = result->best.method;
+  outcome.makespan_us = result->timeline.makespan_us;
+  outcome.place_us = result->place_us;
+  outcome.feasible = true;
+  return outcome;
+}
+
+// Progress, on terminals only: one line, rewritten.
+class Progress {
+ public:
+  Progress(const Common& common, size_t total)
+      : shown_(!common.json && isatty(STDERR_FILENO) == 1), total_(total) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void next(const std::string& what) {
+    ++done_;
+    if (!shown_) return;
+    const std::string text =
+        fmt::format("\r\x1b[K{}/{} {}", done_, total_, shortened(printable(what), 60));
+    std::fputs(text.c_str(), stderr);
+  }
+  void clear() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+  }
+
+ private:
+  bool shown_;
+  size_t total_, done_ = 0;
+};
+
+Case run_case(const Options& options, const Input& graph, const Input& topology,
+              Progress& progress) {
+  const Problem problem =
+      build_problem(graph.path, *graph.graph, topology.path, *topology.topology);
+  Case result{graph.path,
+              topology.path,
+              heading(problem),
+              lower_bounds(problem).best_us(),
+              std::numeric_limits<double>::infinity(),
+              {}};
+  for (const std::string& method : options.methods) {
+    progress.next(graph.path + " on " + topology.path + ": " + method);
+    result.outcomes.push_back(measure(problem, method, options.method_options));
+    result.best_us = std::min(result.best_us, result.outcomes.back().makespan_us);
+  }
+  return result;
+}
+
+// Geometric mean of makespan over the best of all methods, where the method found a placement.
+struct Mean {
+  double log_sum = 0, worst = 0;
+  size_t feasible = 0, best = 0;
+  double ratio() const {
+    return feasible == 0 ? std::nan("") : std::exp(log_sum / static_cast<double>(feasible));
+  }
+};
+
+double ratio_to_best(const Case& c, const Outcome& outcome) {
+  return c.best_us > 0 ? outcome.makespan_us / c.best_us : 1;
+}
+
+std::vector<Mean> means(const Options& options, const std::vector<Case>& cases) {
+  std::vector<Mean> result(options.methods.size());
+  for (const Case& c : cases) {
+    for (size_t m = 0; m < result.size(); ++m) {
+      if (!c.outcomes[m].feasible) continue;
+      const double ratio = ratio_to_best(c, c.outcomes[m]);
+      result[m].log_sum += std::log(ratio);
+      result[m].worst = std::max(result[m].worst, ratio);
+      result[m].best += ratio == 1 ? 1 : 0;
+      ++result[m].feasible;
+    }
+  }
+  return result;
+}
+
+Json describe(const Case& c) {
+  Json methods = Json::array();
+  for (const Outcome& o : c.outcomes) {
+    methods.push_back({{"method", o.method},
+                       {"chosen", o.chosen},
+                       {"feasible", o.feasible},
+                       {"makespan_us", o.feasible ? Json(o.makespan_us) : Json(nullptr)},
+                       {"ratio_to_best", o.feasible ? Json(ratio_to_best(c, o)) : Json(nullptr)},
+                       {"place_time_us", o.place_us}});
+  }
+  return {{"graph", c.graph},
+          {"topology", c.topology},
+          {"lower_bound_us", c.lower_bound_us},
+          {"methods", std::move(methods)}};
+}
+
+Json describe(const Options& options, const std::vector<Case>& cases) {
+  Json object{{"cases", Json::array()}, {"summary", Json::array()}};
+  for (const Case& c : cases) object["cases"].push_back(describe(c));
+  const auto mean = means(options, cases);
+  for (size_t m = 0; m < mean.size(); ++m) {
+    const bool any = mean[m].feasible != 0;
+    object["summary"].push_back(
+        {{"method", options.methods[m]},
+         {"mean_ratio_to_best", any ? Json(mean[m].ratio()) : Json(nullptr)},
+         {"worst_ratio_to_best", any ? Json(mean[m].worst) : Json(nullptr)},
+         {"cases_best", mean[m].best},
+         {"cases_feasible", mean[m].feasible},
+         {"cases", cases.size()}});
+  }
+  return object;
+}
+
+std::string summarize(const Case& c, bool color) {
+  Table table({{"", Align::kLeft},
+               {"method", Align::kLeft},
+               {"makespan", Align::kRight},
+               {"/ bound", Align::kRight},
+               {"/ best", Align::kRight},
+               {"took", Align::kRight},
+               {"found by", Align::kLeft}});
+  for (const Outcome& o : c.outcomes) {
+    if (!o.feasible) {
+      table.add_row({"", o.method, "infeasible", "-", "-", "-", ""}, Emphasis::kBad);
+      continue;
+    }
+    const bool best = o.makespan_us == c.best_us;
+    table.add_row(
+        {best ? "*" : "", o.method, format_us(o.makespan_us),
+         c.lower_bound_us > 0 ? fmt::format("{:.3f}", o.makespan_us / c.lower_bound_us) : "-",
+         fmt::format("{:.3f}", ratio_to_best(c, o)), format_us(o.place_us),
+         o.chosen == o.method ? "" : o.chosen},
+        best ? Emphasis::kGood : Emphasis::kNone);
+  }
+  return c.heading + table.render(color) + "\n";
+}
+
+std::string summarize(const Options& options, const std::vector<Case>& cases, bool color) {
+  std::string text;
+  for (const Case& c : cases) text += summarize(c, color);
+  Table table({{"method", Align::kLeft},
+               {"mean / best", Align::kRight},
+               {"worst / best", Align::kRight},
+               {"best in", Align::kRight},
+               {"feasible in", Align::kRight}});
+  const auto mean = means(options, cases);
+  for (size_t m = 0; m < mean.size(); ++m) {
+    const bool any = mean[m].feasible != 0;
+    table.add_row({options.methods[m], any ? fmt::format("{:.3f}", mean[m].ratio()) : "-",
+                   any ? fmt::format("{:.3f}", mean[m].worst) : "-", format_count(mean[m].best),
+                   fmt::format("{} of {}", mean[m].feasible, cases.size())});
+  }
+  return text + fmt::format("Over {} (geometric mean):\n", plural(cases.size(), "case")) +
+         table.render(color);
+}
+
+void run(Options options) {
+  if (options.methods.empty()) options.methods = method_names();
+  for (const std::string& method : options.methods) check_method(method);
+  // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
+  std::deque<Input> graphs, topologies;
+  for (const std::string& path : options.graphs) {
+    graphs.push_back({path, require(read_graph(path)), std::nullopt});
+  }
+  for (const std::string& path : options.topologies) {
+    topologies.push_back({path, std::nullopt, require(read_topology(path))});
+  }
+  std::vector<Case> cases;
+  {
+    Progress progress(options.common, graphs.size() * topologies.size() * options.methods.size());
+    for (const Input& graph : graphs) {
+      for (const Input& topology : topologies) {
+        cases.push_back(run_case(options, graph, topology, progress));
+      }
+    }
+  }
+  if (options.common.json) {
+    print_json(describe(options, cases));
+  } else {
+    print(summarize(options, cases, options.common.color()));
+  }
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("compare", "Compare methods over graphs and topologies");
+  auto options = std::make_shared<Options>();
+  command.add_option("graphs", options->graphs, "Graph files")->required()->type_name("GRAPH");
+  command.add_option("--topology,-t", options->topologies, "Topology files")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--methods", options->methods, "Methods, separated by commas (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("A,B,...");
+  add_method_options(command, options->method_options);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,59 @@
+// placeto convert: the same file in its other form, without loss.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/io/read.h"
+#include "tools/io/write.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto convert graph.json graph.plg        JSON to binary
+  placeto convert graph.plg graph.json        and back, without loss
+  placeto convert graph.plg out --to json     whatever the name
+
+What IN is, is told by its content. OUT is JSON if its name ends in .json, binary otherwise.)";
+
+struct Options {
+  Common common;
+  std::string in, out, to;
+};
+
+void run(const Options& options) {
+  check_outputs({options.out});
+  const AnySpec spec = require(read_any(options.in));
+  const Encoding encoding = options.to.empty()     ? encoding_for(options.out)
+                            : options.to == "json" ? Encoding::kJson
+                                                   : Encoding::kBinary;
+  const Status written = write_any(options.out, spec, encoding);
+  if (written.code() == StatusCode::kInvalidArgument) {  // what it holds has no such form
+    throw Failure(kBadInputFile, options.in + ": " + written.message());
+  }
+  require(written, kInternalError);
+  const char* form = encoding == Encoding::kJson ? "json" : "binary";
+  if (options.common.json) {
+    print_json(Json{{"kind", name_of(kind_of(spec))}, {"encoding", form}, {"file", options.out}});
+  }
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand(
+      "convert", "Convert a graph, topology or placement between JSON and binary");
+  auto options = std::make_shared<Options>();
+  command.add_option("in", options->in, "File to read")->required()->type_name("IN");
+  command.add_option("out", options->out, "File to write")->required()->type_name("OUT");
+  command.add_option("--to", options->to, "Form of OUT, whatever its name")
+      ->check(CLI::IsMember({"json", "binary"}))
+      ->type_name("json|binary");
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

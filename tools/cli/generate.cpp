@@ -1,0 +1,165 @@
+// placeto generate: graphs of well-known networks and random families.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/io/write.h"
+#include "tools/workloads/workload.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto generate --list
+  placeto generate inception_v3 -o inception.json
+  placeto generate gpt2 --size medium --batch 4 --training -o gpt2.plg
+  placeto generate layered --nodes 1000 --ccr 2 --seed 7 -o random.json
+
+The file is JSON if its name ends in .json, binary otherwise. --list says which options a workload
+takes, with their defaults.)";
+
+struct Options {
+  Common common;
+  bool list = false, training = false;
+  std::string workload, out, optimizer, size;
+  std::map<std::string, uint64_t> counts;  // whole-number options by name
+  uint64_t seed = 0;
+  double ccr = 0;
+};
+
+WorkloadOptions workload_options(const Options& options) {
+  WorkloadOptions result;
+  for (const WorkloadInfo& workload : workloads()) {
+    for (const OptionInfo& option : workload.options) {
+      const auto given = options.counts.find(std::string(option.name));
+      if (given != options.counts.end()) {
+        result.*option.value = static_cast<uint32_t>(given->second);
+      }
+    }
+  }
+  result.training = options.training;
+  if (options.optimizer == "momentum") result.optimizer = Optimizer::kMomentum;
+  if (options.optimizer == "sgd") result.optimizer = Optimizer::kSgd;
+  result.seed = options.seed;
+  result.ccr = options.ccr;
+  result.size = options.size;
+  return result;
+}
+
+// "--batch 1, --training, --size small|medium": what a workload takes.
+std::string option_summary(const WorkloadInfo& workload) {
+  std::vector<std::string> parts;
+  for (const OptionInfo& option : workload.options) {
+    parts.push_back(fmt::format("--{} {}", option.name, option.fallback));
+  }
+  if (!workload.sizes.empty()) {
+    parts.push_back(fmt::format("--size {}", fmt::join(workload.sizes, "|")));
+  }
+  if (workload.ccr) parts.push_back(fmt::format("--ccr {}", kDefaultCcr));
+  if (workload.seed) parts.emplace_back("--seed 0");
+  if (workload.training) parts.emplace_back("--training");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Json describe_workloads() {
+  Json list = Json::array();
+  for (const WorkloadInfo& workload : workloads()) {
+    Json options = Json::array();
+    for (const OptionInfo& option : workload.options) {
+      options.push_back({{"name", option.name},
+                         {"default", option.fallback},
+                         {"min", option.min},
+                         {"max", option.max}});
+    }
+    list.push_back(
+        {{"name", workload.name},
+         {"summary", workload.summary},
+         {"options", std::move(options)},
+         {"sizes", std::vector<std::string>(workload.sizes.begin(), workload.sizes.end())},
+         {"training", workload.training},
+         {"seed", workload.seed},
+         {"ccr", workload.ccr}});
+  }
+  return {{"workloads", std::move(list)}};
+}
+
+void list_workloads(const Common& common) {
+  if (common.json) return print_json(describe_workloads());
+  Table table({{"workload", Align::kLeft}, {"what it is", Align::kLeft}});
+  for (const WorkloadInfo& workload : workloads()) {
+    table.add_row({std::string(workload.name), std::string(workload.summary)}, Emphasis::kStrong);
+    table.add_row({"", option_summary(workload)}, Emphasis::kFaint);
+  }
+  print(table.render(common.color()));
+}
+
+void run(const Options& options) {
+  if (options.list) return list_workloads(options.common);
+  if (options.workload.empty()) throw Failure(kBadUsage, "generate: no workload; try --list");
+  if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
+  check_outputs({options.out});
+  const GraphSpec spec = require(generate(options.workload, workload_options(options)));
+  require(write_graph(options.out, spec), kInternalError);
+  if (options.common.json) {
+    print_json(Json{{"name", spec.name},
+                    {"file", options.out},
+                    {"nodes", spec.nodes.size()},
+                    {"edges", spec.edges.size()}});
+  } else {
+    print(fmt::format("{}: {} ({}, {})\n", printable(options.out), printable(spec.name),
+                      plural(spec.nodes.size(), "node"), plural(spec.edges.size(), "edge")));
+  }
+}
+
+// Every whole-number option of any workload, once; generate() says where one does not apply.
+void add_count_options(CLI::App& command, const std::shared_ptr<Options>& options) {
+  std::map<std::string, std::vector<std::string>> takers;
+  for (const WorkloadInfo& workload : workloads()) {
+    for (const OptionInfo& option : workload.options) {
+      takers[std::string(option.name)].emplace_back(workload.name);
+    }
+  }
+  for (const auto& [name, names] : takers) {
+    const auto parse = [options, name = name](const std::string& text) {
+      uint64_t value = 0;
+      if (!parse_count(text, value) || value == 0 || value > 0xffffffffu) {
+        throw CLI::ValidationError("--" + name,
+                                   fmt::format("'{}' is not a whole number of at least 1", text));
+      }
+      options->counts[name] = value;
+    };
+    const std::string of = names.size() > 4 ? "" : fmt::format(" ({})", fmt::join(names, ", "));
+    command.add_option_function<std::string>("--" + name, parse, "Number of " + name + of)
+        ->type_name("N");
+  }
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("generate", "Make the graph of a workload");
+  auto options = std::make_shared<Options>();
+  command.add_option("workload", options->workload, "Name of the workload")->type_name("WORKLOAD");
+  command.add_flag("--list", options->list, "List the workloads and their options");
+  command.add_option("-o,--output", options->out, "Graph file to write")->type_name("GRAPH");
+  command.add_flag("--training", options->training, "A training step, not inference");
+  command.add_option("--optimizer", options->optimizer, "Of the training step")
+      ->check(CLI::IsMember({"adam", "momentum", "sgd"}))
+      ->type_name("adam|momentum|sgd");
+  command.add_option("--size", options->size, "Named variant")->type_name("NAME");
+  add_count(command, "--seed", options->seed, "Of random graphs and architectures");
+  add_number(command, "--ccr", options->ccr, "Communication-to-computation ratio of random graphs",
+             kMinCcr, kMaxCcr);
+  add_count_options(command, options);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

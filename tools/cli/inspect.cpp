@@ -1,0 +1,371 @@
+// placeto inspect: what is in a file, whatever its kind.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/outcome.h"
+#include "tools/io/read.h"
+#include "tools/workloads/workload.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto inspect graph.json
+  placeto inspect topology.json
+  placeto inspect placement.plp --json
+
+The kind of file is told by its content.)";
+
+struct Options {
+  Common common;
+  std::string file;
+};
+
+// Two columns: what, and how much.
+class Sheet {
+ public:
+  void add(const std::string& what, const std::string& value) { table_.add_row({what, value}); }
+  std::string render(bool color) const { return table_.render(color); }
+
+ private:
+  Table table_{{{"", Align::kLeft}, {"", Align::kLeft}}};
+};
+
+// ---- graph ----------------------------------------------------------------------------------
+
+struct GraphFigures {
+  uint64_t outputs = 0, output_bytes = 0, resident_bytes = 0, workspace_bytes = 0, flops = 0;
+  uint64_t control_edges = 0, estimated = 0, colocated_nodes = 0, depth = 0, sources = 0, sinks = 0;
+  std::set<std::string> colocations;
+  std::map<std::string, uint64_t> ops;
+  std::vector<double> cost_us;  // total per kind, of the nodes that state it and can run there
+  double ccr = 0;
+};
+
+// Nodes on the longest path.
+uint64_t depth_of(const Graph& graph) {
+  std::vector<uint64_t> depth(graph.node_count(), 1);
+  for (const uint32_t v : graph.topological_order()) {
+    for (const OutEdge& e : graph.out_edges(v)) {
+      depth[e.target] = std::max(depth[e.target], depth[v] + 1);
+    }
+  }
+  return *std::max_element(depth.begin(), depth.end());
+}
+
+void count_node(const Graph& graph, uint32_t v, GraphFigures& figures) {
+  const NodeSpec& node = graph.node(v);
+  figures.outputs += node.outputs.size();
+  figures.output_bytes =
+      std::accumulate(node.outputs.begin(), node.outputs.end(), figures.output_bytes);
+  figures.resident_bytes += node.resident_bytes;
+  figures.workspace_bytes = std::max(figures.workspace_bytes, node.workspace_bytes);
+  figures.flops += node.flops;
+  figures.estimated += node.cost_us.empty() ? 1 : 0;
+  figures.sources += graph.in_edges(v).empty() ? 1 : 0;
+  figures.sinks += graph.out_edges(v).empty() ? 1 : 0;
+  ++figures.ops[node.op];
+  if (!node.colocate.empty()) {
+    ++figures.colocated_nodes;
+    figures.colocations.insert(node.colocate);
+  }
+  figures.cost_us.resize(std::max<size_t>(figures.cost_us.size(), node.cost_us.size()), 0);
+  for (size_t k = 0; k < node.cost_us.size(); ++k) {
+    figures.cost_us[k] += std::max(node.cost_us[k], 0.0);
+  }
+}
+
+// As of workload.h: mean transfer time over the reference link, by mean run time on the first kind.
+// Zero when no node states a run time.
+double ratio_of(const Graph& graph, const GraphFigures& figures) {
+  double bytes = 0, edges = 0;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    for (const OutEdge& e : graph.out_edges(v)) {
+      if (e.output == kControlEdge) continue;
+      bytes += static_cast<double>(graph.output_bytes(e.output));
+      edges += 1;
+    }
+  }
+  if (edges == 0 || figures.cost_us.empty() || figures.cost_us[0] <= 0) return 0;
+  const double mean_cost =
+      figures.cost_us[0] / static_cast<double>(graph.node_count() - figures.estimated);
+  return bytes / edges / kReferenceBandwidth / mean_cost;
+}
+
+GraphFigures measure(const Graph& graph) {
+  GraphFigures figures;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) count_node(graph, v, figures);
+  for (const EdgeSpec& e : graph.spec().edges) {
+    figures.control_edges += e.output == kControlEdge ? 1 : 0;
+  }
+  figures.depth = depth_of(graph);
+  figures.ccr = ratio_of(graph, figures);
+  return figures;
+}
+
+Json describe(const Graph& graph) {
+  const GraphFigures f = measure(graph);
+  const auto kinds = graph.kinds();
+  return {{"kind", "graph"},
+          {"name", graph.name()},
+          {"kinds", std::vector<std::string>(kinds.begin(), kinds.end())},
+          {"nodes", graph.node_count()},
+          {"edges", graph.edge_count()},
+          {"control_edges", f.control_edges},
+          {"outputs", f.outputs},
+          {"sources", f.sources},
+          {"sinks", f.sinks},
+          {"depth", f.depth},
+          {"output_bytes", f.output_bytes},
+          {"resident_bytes", f.resident_bytes},
+          {"largest_workspace_bytes", f.workspace_bytes},
+          {"flops", f.flops},
+          {"total_cost_us", f.cost_us},
+          {"nodes_without_cost", f.estimated},
+          {"ccr", f.ccr > 0 ? Json(f.ccr) : Json(nullptr)},
+          {"colocations", f.colocations.size()},
+          {"colocated_nodes", f.colocated_nodes},
+          {"ops", f.ops}};
+}
+
+std::string ops_line(const std::map<std::string, uint64_t>& ops) {
+  constexpr size_t kShown = 12;
+  std::vector<std::pair<uint64_t, std::string>> order;
+  for (const auto& [op, count] : ops) order.emplace_back(count, op.empty() ? "(none)" : op);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(order.size(), kShown); ++i) {
+    parts.push_back(fmt::format("{} {}", shortened(order[i].second, 24), order[i].first));
+  }
+  if (order.size() > kShown) parts.push_back(fmt::format("{} more", order.size() - kShown));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string summarize(const Graph& graph, bool color) {
+  const GraphFigures f = measure(graph);
+  Sheet sheet;
+  sheet.add("graph", graph.name());
+  sheet.add("nodes", fmt::format("{} ({}, {})", format_count(graph.node_count()),
+                                 plural(f.sources, "source"), plural(f.sinks, "sink")));
+  sheet.add("edges", fmt::format("{} ({} control)", format_count(graph.edge_count()),
+                                 format_count(f.control_edges)));
+  sheet.add("depth", plural(f.depth, "node") + " on the longest path");
+  sheet.add("outputs",
+            fmt::format("{}, {}", format_count(f.outputs), format_bytes(f.output_bytes)));
+  sheet.add("resident", format_bytes(f.resident_bytes));
+  sheet.add("workspace", format_bytes(f.workspace_bytes) + " at most");
+  sheet.add("flops", format_si(static_cast<double>(f.flops)));
+  for (size_t k = 0; k < f.cost_us.size(); ++k) {
+    const std::string kind = k < graph.kinds().size() ? graph.kinds()[k] : "any kind";
+    sheet.add("run time", format_us(f.cost_us[k]) + " on " + kind);
+  }
+  if (f.estimated != 0) {
+    sheet.add("estimated", plural(f.estimated, "node") + " without a run time");
+  }
+  if (f.ccr > 0) sheet.add("ccr", fmt::format("{:.3g} over {} B/us", f.ccr, kReferenceBandwidth));
+  if (!f.colocations.empty()) {
+    sheet.add("colocation", fmt::format("{} in {}", plural(f.colocated_nodes, "node"),
+                                        plural(f.colocations.size(), "set")));
+  }
+  sheet.add("operators", ops_line(f.ops));
+  return sheet.render(color);
+}
+
+// ---- topology -------------------------------------------------------------------------------
+
+const char* name_of(Contention c) {
+  return c == Contention::kEgress ? "egress" : "none";
+}
+const char* name_of(Transfer t) {
+  return t == Transfer::kBroadcast ? "broadcast" : "unicast";
+}
+const char* name_of(Execution e) {
+  return e == Execution::kParallel ? "parallel" : "serial";
+}
+const char* name_of(Dispatch d) {
+  return d == Dispatch::kFifo ? "fifo" : "priority";
+}
+
+Json warnings_of(const Topology& topology) {
+  Json warnings = Json::array();
+  if (ignores_latency(topology)) {
+    warnings.push_back(
+        "a link has a latency, which is charged under transfer 'unicast' only; this topology's "
+        "transfer is 'broadcast'");
+  }
+  return warnings;
+}
+
+Json describe_link(const LinkParameters& link) {
+  return {{"bandwidth_bytes_per_us", link.bandwidth_bytes_per_us},
+          {"latency_us", link.latency_us},
+          {"gap_us", link.gap_us}};
+}
+
+Json describe(const Topology& topology) {
+  const TopologySpec& spec = topology.spec();
+  Json devices = Json::array(), links = Json::array();
+  for (const DeviceSpec& d : spec.devices) {
+    devices.push_back({{"name", d.name},
+                       {"kind", d.kind},
+                       {"memory_bytes", d.memory_bytes},
+                       {"peak_flops", d.peak_flops},
+                       {"memory_bandwidth", d.memory_bandwidth},
+                       {"slowdown", d.slowdown}});
+  }
+  for (const LinkSpec& l : spec.links) {
+    Json link{{"from", l.from}, {"to", l.to}, {"channel", l.channel}};
+    link.update(describe_link(l.parameters));
+    links.push_back(std::move(link));
+  }
+  return {{"kind", "topology"},
+          {"name", spec.name},
+          {"op_gap_us", spec.op_gap_us},
+          {"contention", name_of(spec.contention)},
+          {"transfer", name_of(spec.transfer)},
+          {"execution", name_of(spec.execution)},
+          {"dispatch", name_of(spec.dispatch)},
+          {"devices", std::move(devices)},
+          {"default_link", describe_link(spec.default_link)},
+          {"links", std::move(links)},
+          {"channels", topology.channel_count()},
+          {"warnings", warnings_of(topology)}};
+}
+
+std::string link_text(const LinkParameters& link) {
+  return fmt::format("{:.6g} MB/s, latency {}, gap {}", link.bandwidth_bytes_per_us,
+                     format_us(link.latency_us), format_us(link.gap_us));
+}
+
+std::string device_sheet(const TopologySpec& spec, bool color) {
+  Table devices({{"device", Align::kLeft},
+                 {"kind", Align::kLeft},
+                 {"memory", Align::kRight},
+                 {"peak flop/s", Align::kRight},
+                 {"memory B/s", Align::kRight},
+                 {"slowdown", Align::kRight}});
+  for (const DeviceSpec& d : spec.devices) {
+    devices.add_row({d.name, d.kind,
+                     d.memory_bytes == 0 ? "unlimited" : format_bytes(d.memory_bytes),
+                     d.peak_flops > 0 ? format_si(d.peak_flops) : "unknown",
+                     d.memory_bandwidth > 0 ? format_si(d.memory_bandwidth) : "unknown",
+                     fmt::format("{}", d.slowdown)});
+  }
+  return devices.render(color);
+}
+
+std::string summarize(const Topology& topology, bool color) {
+  const TopologySpec& spec = topology.spec();
+  Sheet sheet;
+  sheet.add("topology", spec.name);
+  sheet.add("rules", fmt::format("contention {}, transfer {}, execution {}, dispatch {}",
+                                 name_of(spec.contention), name_of(spec.transfer),
+                                 name_of(spec.execution), name_of(spec.dispatch)));
+  sheet.add("gap after a node", format_us(spec.op_gap_us));
+  if (spec.default_link.bandwidth_bytes_per_us > 0) {
+    sheet.add("default link", link_text(spec.default_link));
+  }
+  std::string text = sheet.render(color) + "\n" + device_sheet(spec, color);
+  if (!spec.links.empty()) {
+    Table links({{"from", Align::kLeft},
+                 {"to", Align::kLeft},
+                 {"link", Align::kLeft},
+                 {"channel", Align::kLeft}});
+    for (const LinkSpec& l : spec.links) {
+      links.add_row({l.from, l.to, link_text(l.parameters), l.channel.empty() ? "-" : l.channel});
+    }
+    text += "\n" + links.render(color);
+  }
+  for (const Json& warning : warnings_of(topology)) {
+    text +=
+        "\n" + emphasized("warning: " + warning.get<std::string>(), Emphasis::kBad, color) + "\n";
+  }
+  return text;
+}
+
+// ---- placement ------------------------------------------------------------------------------
+
+std::vector<uint64_t> nodes_per_device(const PlacementSpec& spec) {
+  std::vector<uint64_t> nodes(spec.devices.size(), 0);
+  for (const uint32_t d : spec.assignment) ++nodes[d];
+  return nodes;
+}
+
+Json describe(const PlacementSpec& spec) {
+  return {{"kind", "placement"},
+          {"graph", spec.graph},
+          {"topology", spec.topology},
+          {"method", spec.method},
+          {"makespan_us", spec.makespan_us},
+          {"nodes", spec.assignment.size()},
+          {"devices", spec.devices},
+          {"nodes_per_device", nodes_per_device(spec)},
+          {"peak_memory_bytes", spec.peak_memory_bytes}};
+}
+
+std::string summarize(const PlacementSpec& spec, bool color) {
+  Sheet sheet;
+  sheet.add("placement of", spec.graph);
+  sheet.add("on", spec.topology);
+  sheet.add("by", spec.method.empty() ? "(not stated)" : spec.method);
+  sheet.add("nodes", format_count(spec.assignment.size()));
+  sheet.add("makespan", spec.makespan_us > 0 ? format_us(spec.makespan_us) : "(not stated)");
+  Table devices(
+      {{"device", Align::kLeft}, {"nodes", Align::kRight}, {"peak memory", Align::kRight}});
+  const auto nodes = nodes_per_device(spec);
+  for (size_t d = 0; d < nodes.size(); ++d) {
+    devices.add_row({spec.devices[d], format_count(nodes[d]),
+                     d < spec.peak_memory_bytes.size() ? format_bytes(spec.peak_memory_bytes[d])
+                                                       : "(not stated)"});
+  }
+  return sheet.render(color) + "\n" + devices.render(color);
+}
+
+// ---- any ------------------------------------------------------------------------------------
+
+template <class T>
+void show(const T& value, const Common& common) {
+  if (common.json) {
+    print_json(describe(value));
+  } else {
+    print(summarize(value, common.color()));
+  }
+}
+
+void run(const Options& options) {
+  AnySpec any = require(read_any(options.file));
+  if (auto* graph = std::get_if<GraphSpec>(&any)) {
+    show(require(Graph::build(std::move(*graph))), options.common);
+  } else if (auto* topology = std::get_if<TopologySpec>(&any)) {
+    show(require(Topology::build(std::move(*topology))), options.common);
+  } else {
+    show(std::get<PlacementSpec>(any), options.common);
+  }
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  CLI::App& command =
+      *app.add_subcommand("inspect", "Show what a graph, topology or placement file holds");
+  auto options = std::make_shared<Options>();
+  command.add_option("file", options->file, "File to read")->required()->type_name("FILE");
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,67 @@
+// placeto: places computation graphs on devices, from the command line.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <new>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+
+namespace placeto::cli {
+
+static constexpr const char* kExamples = R"(Examples:
+  placeto generate inception_v3 -o inception.json
+  placeto place inception.json --topology 2xk80.json --timeline timeline.html
+  placeto compare inception.json --topology 2xk80.json 4xk80.json
+  placeto simulate inception.json --topology 2xk80.json --placement placement.json
+  placeto inspect inception.json
+
+Exit status: 0 done; 1 no feasible placement; 2 bad usage; 3 bad input file; 4 internal error or
+an output that cannot be written. On failure nothing is written.)";
+
+static int run(int argc, char** argv) {
+  CLI::App app("Places the nodes of a computation graph on the devices of a machine.", "placeto");
+  app.set_version_flag("--version", "placeto " PLACETO_VERSION);
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  add_place(app);
+  add_simulate(app);
+  add_compare(app);
+  add_inspect(app);
+  add_convert(app);
+  add_generate(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    print(chosen.empty() ? app.help() : chosen.front()->help());
+  } catch (const CLI::CallForVersion& version) {
+    print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+    note("error: " + std::string(error.what()) + "\nplaceto " + command +
+         "--help lists what there is");
+    return kBadUsage;
+  }
+  return kDone;
+}
+
+}  // namespace placeto::cli
+
+int main(int argc, char** argv) {
+  using namespace placeto::cli;
+  // A reader that went away is a failed write with a message, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const Failure& failure) {
+    note("error: " + std::string(failure.what()));
+    return failure.status;
+  } catch (const std::bad_alloc&) {
+    note("error: out of memory");
+  } catch (const std::exception& error) {
+    note("internal error: " + std::string(error.what()));
+  }
+  return kInternalError;
+}

@@ -1,0 +1,32 @@
+// Methods by name: those of the runtime, and the partitioners of this build.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/placer/placer.h"
+
+namespace placeto::cli {
+
+// How to place: the method and its options as the command line gives them.
+struct MethodChoice {
+  std::string name = "auto";
+  MethodOptions options;
+};
+
+// --passes, --budget-ms, --budget-evals, --seed.
+void add_method_options(CLI::App& app, MethodOptions& options);
+
+// "auto", then every method there is.
+std::vector<std::string> method_names();
+// A Failure with kBadUsage unless there is such a method; says so if it was left out of this build.
+void check_method(std::string_view name);
+std::string method_help();
+
+// Runs the method, which check_method accepts. kInfeasible, with the shortfall per device, if
+// nothing it finds fits.
+Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice);
+
+}  // namespace placeto::cli

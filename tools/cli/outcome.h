@@ -1,0 +1,54 @@
+// What place, simulate and compare do alike with a placement: its figures, tables and reports.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+#include "runtime/cost/simulator.h"
+#include "runtime/format/placement_file.h"
+#include "runtime/heuristics/method.h"
+#include "tools/cli/common.h"
+#include "tools/report/table.h"
+#include "tools/report/timeline_page.h"
+
+namespace placeto::cli {
+
+// Problem::build, with the files named in messages. Rules that rule everything out are a Failure
+// with kNoFeasiblePlacement; a graph that the topology cannot run is a bad input.
+Problem build_problem(const std::string& graph_path, const Graph& graph,
+                      const std::string& topology_path, const Topology& topology,
+                      const Rules& rules = {});
+
+// True for a topology that states a latency the cost model will not charge.
+bool ignores_latency(const Topology& topology);
+
+// Rows for tables of candidates, the chosen one marked.
+std::vector<CandidateRow> candidate_rows(const Problem& problem,
+                                         std::span<const Candidate> candidates,
+                                         const Candidate& chosen);
+// One line per row: makespan, ratio to the lower bound, memory per device, whether it fits.
+std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
+                            std::span<const CandidateRow> rows, bool color);
+// One line per device: nodes, busy time, memory.
+std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
+                         const Timeline& timeline, bool color);
+
+// The fields that place and simulate share: busy times, bottleneck and bounds.
+void add_figures(Json& object, const Timeline& timeline, const LowerBounds& bounds);
+
+// Where reports go; empty: not wanted.
+struct Reports {
+  std::string timeline;  // HTML
+  std::string trace;     // Chrome trace JSON
+};
+void add_reports(CLI::App& app, Reports& reports);
+void write_reports(const Reports& reports, const Problem& problem,
+                   std::span<const uint32_t> assignment, const Timeline& timeline,
+                   const PageOptions& page);
+
+// "inception_v3 (345 nodes, 480 edges) on 2xk80 (2 devices)".
+std::string heading(const Problem& problem);
+
+}  // namespace placeto::cli

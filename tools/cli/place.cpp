@@ -1,0 +1,110 @@
+// placeto place: the best placement found, and the candidates it was chosen from.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "runtime/placer/placer.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/methods.h"
+#include "tools/cli/outcome.h"
+#include "tools/cli/rules.h"
+#include "tools/io/placement_json.h"
+#include "tools/io/read.h"
+#include "tools/io/write.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto place graph.json --topology 2xk80.json -o placement.json
+  placeto place graph.json --topology 2xk80.json --budget-evals 1000 --timeline timeline.html
+  placeto place graph.json --topology 4xk80.json --method heft --json
+  placeto place graph.json --topology edge.json --pin input=cpu:0 --forbid 17=npu:0 \
+      --colocate embed,unembed --memory-headroom 0.1
+
+Nodes and devices are named, or given by index. A budget of evaluations gives the same answer on
+every machine; a budget of milliseconds does not.)";
+
+struct Options {
+  Common common;
+  std::string graph, topology, out;
+  MethodChoice method;
+  RuleOptions rules;
+  Reports reports;
+};
+
+Json describe(const PlacementSpec& placement, const PlaceResult& result,
+              std::span<const CandidateRow> rows) {
+  Json object = placement_object(placement);
+  Json candidates = Json::array();
+  for (const CandidateRow& row : rows) {
+    candidates.push_back({{"method", row.method},
+                          {"makespan_us", row.makespan_us},
+                          {"feasible", row.feasible},
+                          {"peak_memory_bytes", row.peak_memory_bytes}});
+  }
+  object["candidates"] = std::move(candidates);
+  object["place_time_us"] = result.place_us;
+  add_figures(object, result.timeline, result.bounds);
+  return object;
+}
+
+std::string summary(const Problem& problem, const PlaceResult& result,
+                    std::span<const CandidateRow> rows, bool color) {
+  std::string text = heading(problem) + "\n";
+  text += candidate_table(problem, result.bounds, rows, color);
+  text += fmt::format("\nplaced by {}: makespan {}, lower bound {}, took {}\n",
+                      printable(result.best.method), format_us(result.timeline.makespan_us),
+                      format_us(result.bounds.best_us()), format_us(result.place_us));
+  if (problem.objective() == Objective::kThroughput) {
+    text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
+  }
+  return text;
+}
+
+void run(const Options& options) {
+  check_outputs({options.out, options.reports.timeline, options.reports.trace});
+  check_method(options.method.name);
+  const Graph graph = require(read_graph(options.graph));
+  const Topology topology = require(read_topology(options.topology));
+  const Rules rules = resolve_rules(options.rules, graph, topology);
+  const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
+  const PlaceResult result = require(run_method(problem, options.method));
+
+  const Timeline& timeline = result.timeline;
+  const auto rows = candidate_rows(problem, result.candidates, result.best);
+  const PlacementSpec placement =
+      describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
+                         timeline.peak_memory_bytes, result.best.method);
+  if (options.common.json) {
+    print_json(describe(placement, result, rows));
+  } else {
+    print(summary(problem, result, rows, options.common.color()));
+  }
+  if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
+  write_reports(options.reports, problem, result.best.assignment, timeline,
+                {result.best.method, result.bounds, rows});
+}
+
+}  // namespace
+
+void add_place(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("place", "Place a graph on a topology");
+  auto options = std::make_shared<Options>();
+  command.add_option("graph", options->graph, "Graph file")->required()->type_name("GRAPH");
+  command.add_option("--topology,-t", options->topology, "Topology file")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("-o,--output", options->out, "Placement file to write")
+      ->type_name("PLACEMENT");
+  command.add_option("--method,-m", options->method.name, method_help())->type_name("NAME");
+  add_method_options(command, options->method.options);
+  add_rules(command, options->rules);
+  add_reports(command, options->reports);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,121 @@
+#include "tools/cli/rules.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "tools/cli/common.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr uint32_t kAmbiguous = 0xffffffffu;
+
+class Resolver {
+ public:
+  Resolver(const Graph& graph, const Topology& topology) : graph_(graph), topology_(topology) {
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      const auto [it, is_new] = nodes_.try_emplace(graph.node(v).name, v);
+      if (!is_new) it->second = kAmbiguous;
+    }
+  }
+
+  std::optional<uint32_t> find_node(std::string_view text) const {
+    const auto it = nodes_.find(text);
+    if (it != nodes_.end() && !text.empty()) {
+      if (it->second != kAmbiguous) return it->second;
+      throw Failure(kBadUsage,
+                    fmt::format("several nodes are named '{}': give the node's index", text));
+    }
+    return index(text, graph_.node_count());
+  }
+
+  std::optional<uint32_t> find_device(std::string_view text) const {
+    const uint32_t device = topology_.find_device(text);
+    if (device < topology_.device_count()) return device;
+    return index(text, topology_.device_count());
+  }
+
+  uint32_t node(std::string_view option, std::string_view text) const {
+    if (const auto found = find_node(text)) return *found;
+    throw Failure(kBadUsage, fmt::format("{}: the graph has no node '{}'", option, text));
+  }
+
+  // NODE=DEVICE; either name may itself hold '='.
+  Rules::NodeDevice pair(std::string_view option, std::string_view text) const {
+    const size_t last = text.rfind('=');
+    if (last == std::string_view::npos) {
+      throw Failure(kBadUsage, fmt::format("{}: '{}' is not NODE=DEVICE", option, text));
+    }
+    for (size_t at = last; at != std::string_view::npos && at != 0; at = text.rfind('=', at - 1)) {
+      const auto device = find_device(text.substr(at + 1));
+      if (!device) continue;
+      if (const auto v = find_node(text.substr(0, at))) return {*v, *device};
+    }
+    const std::string_view device = text.substr(last + 1);
+    if (!find_device(device)) {
+      throw Failure(kBadUsage, fmt::format("{}: the topology has no device '{}'", option, device));
+    }
+    return {node(option, text.substr(0, last)), 0};
+  }
+
+ private:
+  static std::optional<uint32_t> index(std::string_view text, uint32_t count) {
+    uint64_t value = 0;
+    if (!parse_count(text, value) || value >= count) return std::nullopt;
+    return static_cast<uint32_t>(value);
+  }
+
+  const Graph& graph_;
+  const Topology& topology_;
+  std::unordered_map<std::string_view, uint32_t> nodes_;
+};
+
+}  // namespace
+
+void add_rules(CLI::App& app, RuleOptions& options) {
+  app.add_option("--pin", options.pins, "Run the node on that device (repeatable)")
+      ->type_name("NODE=DEVICE")
+      ->allow_extra_args(false);
+  app.add_option("--forbid", options.forbids, "Keep the node off that device (repeatable)")
+      ->type_name("NODE=DEVICE")
+      ->allow_extra_args(false);
+  app.add_option("--colocate", options.colocate,
+                 "Keep these nodes on one device (repeatable; a name with a comma: its index)")
+      ->type_name("A,B,...")
+      ->allow_extra_args(false);
+  add_number(app, "--memory-headroom", options.memory_headroom,
+             "Share of every device's memory to leave free", 0, 0.999);
+  app.add_option("--objective", options.objective,
+                 "latency: shortest makespan; throughput: smallest bottleneck")
+      ->check(CLI::IsMember({"latency", "throughput"}))
+      ->type_name("latency|throughput");
+}
+
+Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology) {
+  Rules rules;
+  rules.memory_headroom = options.memory_headroom;
+  rules.objective =
+      options.objective == "throughput" ? Objective::kThroughput : Objective::kLatency;
+  if (options.pins.empty() && options.forbids.empty() && options.colocate.empty()) return rules;
+
+  const Resolver resolver(graph, topology);
+  for (const std::string& text : options.pins) rules.pins.push_back(resolver.pair("--pin", text));
+  for (const std::string& text : options.forbids) {
+    rules.forbids.push_back(resolver.pair("--forbid", text));
+  }
+  for (const std::string& text : options.colocate) {
+    std::vector<uint32_t> together;
+    for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+      end = text.find(',', begin);
+      const size_t length = end == std::string::npos ? end : end - begin;
+      together.push_back(resolver.node("--colocate", std::string_view(text).substr(begin, length)));
+    }
+    rules.colocate.push_back(std::move(together));
+  }
+  return rules;
+}
+
+}  // namespace placeto::cli

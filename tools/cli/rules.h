@@ -1,0 +1,24 @@
+// The rules a caller gives for a placement, on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+
+namespace placeto::cli {
+
+struct RuleOptions {
+  std::vector<std::string> pins, forbids;  // NODE=DEVICE
+  std::vector<std::string> colocate;       // A,B,...
+  double memory_headroom = 0;
+  std::string objective = "latency";
+};
+void add_rules(CLI::App& app, RuleOptions& options);
+
+// The rules in terms of indices. Nodes and devices are looked up by name first, then by index; a
+// Failure with kBadUsage names what is unknown or ambiguous.
+Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology);
+
+}  // namespace placeto::cli

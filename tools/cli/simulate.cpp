@@ -1,0 +1,136 @@
+// placeto simulate: what the cost model predicts for a placement that the caller brings.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "runtime/cost/bounds.h"
+#include "runtime/cost/evaluator.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/outcome.h"
+#include "tools/io/read.h"
+#include "tools/report/critical_path.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto simulate graph.json --topology 2xk80.json --placement placement.json
+  placeto simulate graph.json --topology 2xk80.json --placement p.json --json
+  placeto simulate graph.json --topology 2xk80.json --placement p.json --trace trace.json
+
+A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
+reported as not feasible; one with a node on a device that cannot run it ends with status 1.)";
+
+struct Options {
+  Common common;
+  std::string graph, topology, placement;
+  Reports reports;
+};
+
+// A node on a device that cannot run it never finishes: there is no timeline.
+void check_runnable(const Problem& problem, const Assignment& assignment) {
+  for (uint32_t v = 0; v < assignment.size(); ++v) {
+    if (std::isfinite(problem.run_us(v, assignment[v]))) continue;
+    const DeviceSpec& device = problem.topology().device(assignment[v]);
+    throw Failure(kNoFeasiblePlacement,
+                  fmt::format("the placement puts node {} '{}' on device '{}', whose kind '{}' "
+                              "cannot run it",
+                              v, problem.graph().node(v).name, device.name, device.kind));
+  }
+}
+
+// What makes the placement infeasible, one sentence each.
+std::vector<std::string> violations(const Problem& problem, const Assignment& assignment,
+                                    const Timeline& timeline) {
+  std::vector<std::string> found;
+  if (!obeys_rules(problem, assignment)) {
+    found.emplace_back("a node is on a kind it is not allowed on, or apart from its colocation");
+  }
+  const auto over = memory_shortfall(problem, timeline.peak_memory_bytes);
+  for (uint32_t d = 0; d < over.size(); ++d) {
+    if (over[d] == 0) continue;
+    found.push_back(fmt::format("device '{}' lacks {} bytes of memory",
+                                problem.topology().device(d).name, over[d]));
+  }
+  return found;
+}
+
+Json describe(const Problem& problem, const Timeline& timeline, const LowerBounds& bounds,
+              const std::vector<std::string>& found) {
+  Json object{{"graph", problem.graph().name()},
+              {"topology", problem.topology().name()},
+              {"makespan_us", timeline.makespan_us},
+              {"drain_us", timeline.drain_us},
+              {"start_us", timeline.start_us},
+              {"finish_us", timeline.finish_us},
+              {"peak_memory_bytes", timeline.peak_memory_bytes},
+              {"feasible", found.empty()},
+              {"violations", found}};
+  object["memory_shortfall_bytes"] = memory_shortfall(problem, timeline.peak_memory_bytes);
+  add_figures(object, timeline, bounds);
+  return object;
+}
+
+std::string summary(const Problem& problem, const Assignment& assignment, const Timeline& timeline,
+                    const LowerBounds& bounds, const std::vector<std::string>& found, bool color) {
+  std::string text = heading(problem) + "\n" + device_table(problem, assignment, timeline, color);
+  const CriticalPath path = critical_path(problem, assignment, timeline);
+  Table figures({{"", Align::kLeft}, {"", Align::kRight}});
+  figures.add_row({"makespan", format_us(timeline.makespan_us)}, Emphasis::kStrong);
+  figures.add_row({"drain", format_us(timeline.drain_us)});
+  figures.add_row({"bottleneck", format_us(timeline.bottleneck_us)});
+  figures.add_row({"lower bound", format_us(bounds.best_us())});
+  figures.add_row({"transfers", format_count(timeline.transfers.size())});
+  figures.add_row({"critical path", fmt::format("{}, {}", plural(path.nodes.size(), "node"),
+                                                plural(path.transfers.size(), "transfer"))});
+  text += figures.render(color);
+  for (const std::string& what : found) {
+    text += emphasized("not feasible: " + printable(what), Emphasis::kBad, color) + "\n";
+  }
+  return text;
+}
+
+void run(const Options& options) {
+  check_outputs({options.reports.timeline, options.reports.trace});
+  const Graph graph = require(read_graph(options.graph));
+  const Topology topology = require(read_topology(options.topology));
+  const PlacementSpec placement = require(read_placement(options.placement));
+  const Problem problem = build_problem(options.graph, graph, options.topology, topology);
+  const auto resolved = resolve_placement(placement, graph, topology);
+  if (!resolved.ok()) require(resolved.status().at(options.placement));
+  const Assignment& assignment = *resolved;
+  check_runnable(problem, assignment);
+
+  Simulator simulator(problem);
+  const Timeline& timeline = simulator.run(assignment);
+  const LowerBounds bounds = lower_bounds(problem);
+  const auto found = violations(problem, assignment, timeline);
+  if (options.common.json) {
+    print_json(describe(problem, timeline, bounds, found));
+  } else {
+    print(summary(problem, assignment, timeline, bounds, found, options.common.color()));
+  }
+  write_reports(options.reports, problem, assignment, timeline, {placement.method, bounds, {}});
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("simulate", "Predict the run of a placement");
+  auto options = std::make_shared<Options>();
+  command.add_option("graph", options->graph, "Graph file")->required()->type_name("GRAPH");
+  command.add_option("--topology,-t", options->topology, "Topology file")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--placement,-p", options->placement, "Placement file")
+      ->required()
+      ->type_name("FILE");
+  add_reports(command, options->reports);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli
