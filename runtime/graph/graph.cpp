@@ -190,6 +190,7 @@ std::string describe_cycle(const Graph& graph, const std::vector<uint32_t>& unme
   }
   std::vector<uint32_t> cycle(path.begin() + seen_at[v], path.end());
   std::reverse(cycle.begin(), cycle.end());  // the walk went against the edges
+  std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
   constexpr size_t kShown = 12;
   std::string text;
   for (size_t i = 0; i < cycle.size() && i < kShown; ++i) {
