@@ -60,48 +60,55 @@ NetworkBuilder::Gradient NetworkBuilder::accumulate(GraphSpec& graph, Gradient s
   return {id, 0, size};
 }
 
-void NetworkBuilder::emit_backward(GraphSpec& graph, uint32_t op, size_t which,
-                                   const std::vector<Gradient>& incoming) {
-  const OperatorSpec& forward = operators_[op];
+// The node without its edges: outputs are the gradients of `targets`, then of its variables.
+NodeSpec NetworkBuilder::backward_node(uint32_t op, size_t which,
+                                       const std::vector<Tensor>& targets,
+                                       const std::vector<Gradient>& incoming) {
   const BackwardNode& backward = backward_[op][which];
-  std::vector<Tensor> targets;
-  for (uint32_t i : backward.inputs) {
-    if (tensors_[forward.inputs[i].id].needs_gradient) targets.push_back(forward.inputs[i]);
-  }
-  if (targets.empty() && backward.variables.empty()) return;
-
-  const auto id = static_cast<uint32_t>(graph.nodes.size());
   std::vector<Variable> touched = backward.reads;
   touched.insert(touched.end(), backward.variables.begin(), backward.variables.end());
   NodeSpec node;
-  node.name = "grad/" + forward.name +
-              (backward_[op].size() > 1 ? "/" + std::to_string(which) : std::string());
+  node.name = "grad/" + operators_[op].name;
+  if (backward_[op].size() > 1) node.name += "/" + std::to_string(which);
   node.op = backward.op;
   node.flops = backward.flops;
   node.colocate = colocation_key(touched);
-  node.bytes_accessed = bytes(backward.reads);
   for (Tensor t : targets) node.outputs.push_back(tensors_[t.id].bytes);
   for (Variable v : backward.variables) {
     node.outputs.push_back(backward.sparse_bytes != 0 ? backward.sparse_bytes : bytes({v}));
   }
+  node.bytes_accessed = bytes(backward.reads);
   for (uint64_t output : node.outputs) node.bytes_accessed += output;
   for (const Gradient& g : incoming) node.bytes_accessed += g.bytes;
   for (Tensor t : backward.saved) node.bytes_accessed += tensors_[t.id].bytes;
-  const std::vector<uint64_t> outputs = node.outputs;
-  graph.nodes.push_back(std::move(node));
+  return node;
+}
+
+void NetworkBuilder::emit_backward(GraphSpec& graph, uint32_t op, size_t which,
+                                   const std::vector<Gradient>& incoming) {
+  const BackwardNode& backward = backward_[op][which];
+  std::vector<Tensor> targets;
+  for (uint32_t i : backward.inputs) {
+    const Tensor t = operators_[op].inputs[i];
+    if (tensors_[t.id].needs_gradient) targets.push_back(t);
+  }
+  if (targets.empty() && backward.variables.empty()) return;
+  const auto id = static_cast<uint32_t>(graph.nodes.size());
+  graph.nodes.push_back(backward_node(op, which, targets, incoming));
   for (const Gradient& g : incoming) connect(graph, g.node, g.output, id);
   for (Tensor t : backward.saved) connect(graph, tensors_[t.id].node, tensors_[t.id].output, id);
 
+  const std::vector<uint64_t> sizes = graph.nodes[id].outputs;
   uint32_t output = 0;
   for (Tensor t : targets) {
     Gradient& sum = tensor_gradient_[t.id];
-    const std::string& name = graph.nodes[tensors_[t.id].node].name;
-    sum = accumulate(graph, sum, {id, output, outputs[output]}, std::string(name), "");
+    const std::string name = operators_[tensors_[t.id].node].name;
+    sum = accumulate(graph, sum, {id, output, sizes[output]}, name, "");
     ++output;
   }
   for (Variable v : backward.variables) {
     Gradient& sum = variable_gradient_[v.id];
-    sum = accumulate(graph, sum, {id, output, outputs[output]}, variables_[v.id].name,
+    sum = accumulate(graph, sum, {id, output, sizes[output]}, variables_[v.id].name,
                      colocation_key({v}));
     ++output;
   }
@@ -134,7 +141,7 @@ void NetworkBuilder::differentiate(GraphSpec& graph) {
     if (forward.passes_gradient) {
       for (Tensor t : forward.inputs) {
         if (!tensors_[t.id].needs_gradient) continue;
-        const std::string name = graph.nodes[tensors_[t.id].node].name;
+        const std::string& name = operators_[tensors_[t.id].node].name;
         tensor_gradient_[t.id] = accumulate(graph, tensor_gradient_[t.id], incoming[0], name, "");
       }
       continue;

@@ -42,7 +42,9 @@ Status check_size(const GraphSpec& graph) {
   }
   if (graph.nodes.size() > limits.max_nodes || graph.edges.size() > limits.max_edges) {
     return Status::invalid("the graph would have " + std::to_string(graph.nodes.size()) +
-                           " nodes, expected at most " + std::to_string(limits.max_nodes));
+                           " nodes and " + std::to_string(graph.edges.size()) +
+                           " edges, expected at most " + std::to_string(limits.max_nodes) +
+                           " and " + std::to_string(limits.max_edges));
   }
   return {};
 }
@@ -92,12 +94,6 @@ std::vector<Tensor> NetworkBuilder::record(OperatorSpec spec) {
   produced_.push_back(outputs);
   backward_.emplace_back();
   return outputs;
-}
-
-uint64_t NetworkBuilder::parameter_count() const {
-  uint64_t count = 0;
-  for (const VariableInfo& v : variables_) count += v.trainable ? v.count : 0;
-  return count;
 }
 
 uint32_t NetworkBuilder::root(uint32_t variable) {

@@ -69,7 +69,7 @@ uint64_t elements(const Shape& shape);
 
 class NetworkBuilder {
  public:
-  // Uses batch-independent fields of `options` only: training and optimizer.
+  // Of the options, `training` and `optimizer` matter here.
   NetworkBuilder(std::string name, const WorkloadOptions& options)
       : name_(std::move(name)), training_(options.training), optimizer_(options.optimizer) {}
 
@@ -90,9 +90,6 @@ class NetworkBuilder {
   void add_backward(Tensor output, BackwardNode node) {
     backward_[tensors_[output.id].node].push_back(std::move(node));
   }
-
-  // Trainable parameters recorded so far.
-  uint64_t parameter_count() const;
 
   // The graph of everything recorded. Fails with kInvalidArgument when its nodes exceed the
   // default limits or its bytes or flops exceed 2^62.
@@ -128,6 +125,8 @@ class NetworkBuilder {
   // gradient.cpp
   void differentiate(GraphSpec& graph);
   std::vector<Gradient> output_gradients(uint32_t op) const;
+  NodeSpec backward_node(uint32_t op, size_t which, const std::vector<Tensor>& targets,
+                         const std::vector<Gradient>& incoming);
   void emit_backward(GraphSpec& graph, uint32_t op, size_t which,
                      const std::vector<Gradient>& incoming);
   Gradient accumulate(GraphSpec& graph, Gradient sum, Gradient term, const std::string& name,

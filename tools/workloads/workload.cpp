@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, uint32_t O::*> kNames[] = {
     {"hidden", &O::hidden}, {"vocabulary", &O::vocabulary}, {"experts", &O::experts},
     {"nodes", &O::nodes},   {"width", &O::width},           {"degree", &O::degree}};
 
-constexpr uint32_t kMaxBatch = 65'536, kMaxNodes = 2'000'000;
+constexpr uint32_t kMaxBatch = 65'536, kMaxNodes = Limits{}.max_nodes;
 // layers x length of an unrolled network: some 40 nodes each in training, so that the largest
 // graph stays within the limits of Graph::build.
 constexpr uint64_t kMaxCells = 16'384;
