@@ -47,6 +47,8 @@ class IncrementalSimulator {
   std::span<const uint32_t> assignment() const { return base_; }
   std::span<const double> start_us() const { return start_us_; }
   std::span<const double> finish_us() const { return finish_us_; }
+  // Position of every node in the order in which nodes start.
+  std::span<const uint32_t> dispatch_index() const { return dispatch_index_; }
 
  private:
   void run_and_save(uint32_t first);

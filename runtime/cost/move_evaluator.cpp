@@ -1,5 +1,6 @@
 #include "runtime/cost/move_evaluator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace placeto {
@@ -17,6 +18,18 @@ void MoveEvaluator::swap_changes() {
 void MoveEvaluator::keep_times() {
   start_us_.assign(evaluator_.start_us().begin(), evaluator_.start_us().end());
   finish_us_.assign(evaluator_.finish_us().begin(), evaluator_.finish_us().end());
+}
+
+void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
+  const auto topological = problem().graph().topological_order();
+  order.assign(topological.begin(), topological.end());
+  if (incremental_) {
+    const auto index = incremental_->dispatch_index();
+    for (uint32_t v = 0; v < order.size(); ++v) order[index[v]] = v;
+    return;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [this](uint32_t a, uint32_t b) { return start_us_[a] < start_us_[b]; });
 }
 
 Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {

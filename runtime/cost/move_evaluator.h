@@ -33,6 +33,9 @@ class MoveEvaluator {
   std::span<const double> finish_us() const {
     return incremental_ ? incremental_->finish_us() : finish_us_;
   }
+  // Nodes in the order in which they start.
+  void start_order(std::vector<uint32_t>& order) const;
+
   uint64_t evaluations() const { return evaluations_; }
   const Problem& problem() const { return evaluator_.problem(); }
 

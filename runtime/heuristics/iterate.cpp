@@ -9,9 +9,10 @@ namespace placeto {
 namespace {
 
 // Share of the transfer to consumers, as placed by the previous pass, that counts against a device:
-// without it a node leaves for a small gain that its consumers pay back. Passes alternate, because
-// no single share wins on every graph.
-constexpr double kLookaheads[] = {0, 0.25, 0.5, 1};
+// without it a node leaves for a small gain that its consumers pay back. Passes alternate: a pass
+// that repeats the one before would repeat it for ever. On 60 random graphs of 40 to 160 nodes,
+// mean ratio to the best known: never 1.126, alternating 1.120, always 0.5: 1.149.
+constexpr double kLookaheads[] = {0, 0.5};
 
 class Iterate final : public Method {
  public:
@@ -19,24 +20,39 @@ class Iterate final : public Method {
   std::string_view summary() const override {
     return "earliest-finish passes in the order of the previous timeline";
   }
+  // Two series of passes, from HEFT's order and from ETF's timeline: they end in different places,
+  // and the better is closer to the best known by 0.02 than either (same graphs).
   Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
     Evaluator evaluator(problem);
     EarliestFinish rule(problem);
-    std::vector<uint32_t> order =
-        order_by(problem.graph(), problem.upward_rank(), std::greater<>());
-    Assignment previous;
     Candidate best{"iterate", {}, {}};
-    for (uint32_t pass = 0; pass < std::max(1u, options.passes); ++pass) {
+    repeat(order_by(problem.graph(), problem.upward_rank(), std::greater<>()), options.passes, rule,
+           evaluator, best);
+    const Result<Candidate> etf = etf_method().place(problem, options);
+    if (!etf.ok()) return etf;
+    repeat(order_of_timeline(evaluator, etf->assignment), options.passes, rule, evaluator, best);
+    return best;
+  }
+
+ private:
+  static std::vector<uint32_t> order_of_timeline(Evaluator& evaluator,
+                                                 const Assignment& assignment) {
+    evaluator.evaluate(assignment);
+    return order_by(evaluator.problem().graph(), evaluator.start_us(), std::less<>());
+  }
+
+  static void repeat(std::vector<uint32_t> order, uint32_t passes, EarliestFinish& rule,
+                     Evaluator& evaluator, Candidate& best) {
+    Assignment previous;
+    for (uint32_t pass = 0; pass < std::max(1u, passes); ++pass) {
       const double lookahead = previous.empty() ? 0 : kLookaheads[pass % std::size(kLookaheads)];
       Candidate candidate = place_within_memory(
-          problem, evaluator, "iterate",
+          evaluator.problem(), evaluator, "iterate",
           [&](MemoryPlan& plan) { return rule.place_all(order, previous, lookahead, plan); });
-      evaluator.evaluate(candidate.assignment);
-      order = order_by(problem.graph(), evaluator.start_us(), std::less<>());
+      order = order_of_timeline(evaluator, candidate.assignment);
       previous = candidate.assignment;
       if (best.assignment.empty() || candidate.score < best.score) best = std::move(candidate);
     }
-    return best;
   }
 };
 

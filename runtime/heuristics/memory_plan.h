@@ -23,9 +23,12 @@ class MemoryPlan {
   bool fits(uint32_t group, uint32_t device) const {
     return !limited_ || taken_[device] + footprint(group) <= budget_[device];
   }
-  void take(uint32_t group, uint32_t device) { taken_[device] += footprint(group); }
+  void take(uint32_t group, uint32_t device) {
+    if (limited_) taken_[device] += footprint(group);
+  }
   // Bytes left on the device by plan; negative when it is over.
   double room(uint32_t device) const { return budget_[device] - taken_[device]; }
+  // Only where memory is limited.
   double footprint(uint32_t group) const {
     return static_cast<double>(problem_->resident_bytes(group)) + share_ * output_bytes_[group];
   }

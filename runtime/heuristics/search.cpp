@@ -6,13 +6,20 @@
 
 #include "runtime/base/portable_math.h"
 #include "runtime/base/random.h"
+#include "runtime/heuristics/waiting_chain.h"
 
 namespace placeto {
 namespace {
 
-// Temperature as a share of the makespan, from the first to the last evaluation (it falls
-// geometrically); larger graphs need a smaller one, since a move changes less of the makespan.
-constexpr double kHot = 0.01, kCold = 0.0005;
+// Measured on 60 random graphs of 40 to 160 nodes (communication-to-computation 0.06 to 10), mean
+// ratio to the best known after 1,000 evaluations: anchors on the waiting chain 0, 0.3, 0.6, 0.9 of
+// the time: 1.052, 1.044, 1.042, 1.042; kHot 0.03, 0.01, 0.005, 0.002: 1.078, 1.059, 1.052, 1.053.
+
+// Temperature as a share of the makespan at the first and the last evaluation; it falls linearly.
+constexpr double kHot = 0.005, kCold = 0.0001;
+// How often a move starts from a node that the makespan waits for, and how often it goes to the
+// device of a neighbour.
+constexpr double kOnChain = 0.6, kToNeighbour = 0.5;
 
 // How much of a budget is used, in [0, 1].
 class Clock {
@@ -67,6 +74,7 @@ class Annealing {
       const Score score = evaluator_.evaluate(changes_, cutoff);
       if (!accepts(score, cutoff)) continue;
       evaluator_.accept();
+      chain_is_old_ = true;
       if (score < best.score) {
         best.score = score;
         best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
@@ -91,7 +99,7 @@ class Annealing {
   // Fills changes_; false if the move changes nothing.
   bool propose(double used) {
     const uint32_t level = draw_level(used);
-    const uint32_t anchor = random_.below(problem_.node_count());
+    const uint32_t anchor = draw_anchor();
     const uint32_t group = hierarchy_.group_of(level, anchor);
     const uint32_t device = draw_device(hierarchy_.nodes(level, group), anchor);
     if (!hierarchy_.allowed(level, group, device)) return false;
@@ -100,6 +108,13 @@ class Annealing {
       if (evaluator_.assignment()[v] != device) changes_.push_back({v, device});
     }
     return !changes_.empty();
+  }
+
+  uint32_t draw_anchor() {
+    if (random_.uniform() >= kOnChain) return random_.below(problem_.node_count());
+    if (chain_is_old_) chain_.update(evaluator_);
+    chain_is_old_ = false;
+    return chain_.nodes()[random_.below(static_cast<uint32_t>(chain_.nodes().size()))];
   }
 
   // Coarse levels early, fine ones late, any level any time.
@@ -111,9 +126,9 @@ class Annealing {
     return level <= 0 ? 0 : std::min(levels - 1, static_cast<uint32_t>(level));
   }
 
-  // Half of the time the device of a neighbour of the group, else any.
+  // The device of a neighbour of the group, or any.
   uint32_t draw_device(std::span<const uint32_t> nodes, uint32_t anchor) {
-    if (random_.below(2) == 0) {
+    if (random_.uniform() < kToNeighbour) {
       const uint32_t v = random_.below(4) == 0
                              ? anchor
                              : nodes[random_.below(static_cast<uint32_t>(nodes.size()))];
@@ -134,6 +149,8 @@ class Annealing {
   Random random_;
   MoveEvaluator& evaluator_;
   std::vector<Change> changes_;
+  WaitingChain chain_;
+  bool chain_is_old_ = true;
 };
 
 }  // namespace
