@@ -5,11 +5,12 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/base/sha256_x86.h"
+
 namespace placeto {
-namespace {
 
 // 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-constexpr uint32_t kRound[64] = {
+constinit const uint32_t kSha256Round[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -18,6 +19,8 @@ constexpr uint32_t kRound[64] = {
     0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+namespace {
 
 uint32_t load_big_endian(const uint8_t* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
@@ -50,7 +53,7 @@ inline void round(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, u
   h = t1 + big_sigma0(a) + ((a & b) | (c & (a | b)));
 }
 
-void compress(std::array<uint32_t, 8>& state, const uint8_t* block) {
+void compress_block(std::array<uint32_t, 8>& state, const uint8_t* block) {
   uint32_t w[64];
   for (int t = 0; t < 16; ++t) w[t] = load_big_endian(block + 4 * t);
   for (int t = 16; t < 64; ++t) {
@@ -58,24 +61,31 @@ void compress(std::array<uint32_t, 8>& state, const uint8_t* block) {
   }
   auto [a, b, c, d, e, f, g, h] = state;
   for (int t = 0; t < 64; t += 8) {
-    round(a, b, c, d, e, f, g, h, kRound[t] + w[t]);
-    round(h, a, b, c, d, e, f, g, kRound[t + 1] + w[t + 1]);
-    round(g, h, a, b, c, d, e, f, kRound[t + 2] + w[t + 2]);
-    round(f, g, h, a, b, c, d, e, kRound[t + 3] + w[t + 3]);
-    round(e, f, g, h, a, b, c, d, kRound[t + 4] + w[t + 4]);
-    round(d, e, f, g, h, a, b, c, kRound[t + 5] + w[t + 5]);
-    round(c, d, e, f, g, h, a, b, kRound[t + 6] + w[t + 6]);
-    round(b, c, d, e, f, g, h, a, kRound[t + 7] + w[t + 7]);
+    round(a, b, c, d, e, f, g, h, kSha256Round[t] + w[t]);
+    round(h, a, b, c, d, e, f, g, kSha256Round[t + 1] + w[t + 1]);
+    round(g, h, a, b, c, d, e, f, kSha256Round[t + 2] + w[t + 2]);
+    round(f, g, h, a, b, c, d, e, kSha256Round[t + 3] + w[t + 3]);
+    round(e, f, g, h, a, b, c, d, kSha256Round[t + 4] + w[t + 4]);
+    round(d, e, f, g, h, a, b, c, kSha256Round[t + 5] + w[t + 5]);
+    round(c, d, e, f, g, h, a, b, kSha256Round[t + 6] + w[t + 6]);
+    round(b, c, d, e, f, g, h, a, kSha256Round[t + 7] + w[t + 7]);
   }
   const uint32_t sum[8] = {a, b, c, d, e, f, g, h};
   for (int i = 0; i < 8; ++i) state[i] += sum[i];
 }
 
+void compress_portably(std::array<uint32_t, 8>& state, const uint8_t* blocks, size_t count) {
+  for (size_t i = 0; i < count; ++i) compress_block(state, blocks + 64 * i);
+}
+
 }  // namespace
 
 // 5.3.3: the first 32 bits of the fractional parts of the square roots of the first 8 primes.
-Sha256::Sha256()
-    : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+Sha256::Sha256(Implementation implementation)
+    : compress_(implementation == Implementation::kFastest && sha256_x86_available()
+                    ? sha256_x86_compress
+                    : compress_portably),
+      state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
       pending_{} {}
 
@@ -87,9 +97,11 @@ void Sha256::update(std::span<const uint8_t> bytes) {
     std::copy_n(bytes.begin(), taken, pending_.begin() + static_cast<ptrdiff_t>(pending));
     bytes = bytes.subspan(taken);
     if (pending + taken < 64) return;
-    compress(state_, pending_.data());
+    compress_(state_, pending_.data(), 1);
   }
-  for (; bytes.size() >= 64; bytes = bytes.subspan(64)) compress(state_, bytes.data());
+  const size_t blocks = bytes.size() / 64;
+  compress_(state_, bytes.data(), blocks);
+  bytes = bytes.subspan(64 * blocks);
   std::copy(bytes.begin(), bytes.end(), pending_.begin());
 }
 
