@@ -33,6 +33,12 @@ class Writer {
   }
 
  private:
+  // A field of a table, or an entry of a list.
+  struct Step {
+    const char* field;  // null: an entry
+    size_t entry;
+  };
+
   // depth 0: the root, whose fields have a line each; entries of its lists of tables as well.
   void write_table(const Table* table, const TypeTable* type, int depth);
   void write_list(const uint8_t* list, const FieldType& type, int depth);
@@ -40,17 +46,27 @@ class Writer {
   void write_text(std::string_view text);
   template <class T>
   void write_number(T value);
-  void fail(const std::string& message) {
-    if (error_.ok()) error_ = Status::invalid(place_ + message);
-  }
+  void fail(const std::string& message);
 
   std::string out_;
-  std::string place_;  // of the field being written, for messages
-  Status error_;       // the first one
+  std::vector<Step> path_;  // to what is being written; put into words for messages only
+  Status error_;            // the first one
 };
 
+void Writer::fail(const std::string& message) {
+  if (!error_.ok()) return;
+  std::string place;
+  for (const Step& step : path_) {
+    if (step.field == nullptr) {
+      place += "[" + std::to_string(step.entry) + "]";
+    } else {
+      place += (place.empty() ? "" : ".") + std::string(step.field);
+    }
+  }
+  error_ = Status::invalid(place + message);
+}
+
 void Writer::write_table(const Table* table, const TypeTable* type, int depth) {
-  const std::string place = place_;
   const char* separator = depth == 0 ? "{\n  " : "{ ";
   bool empty = true;
   for (size_t field = 0; field < type->num_elems; ++field) {
@@ -60,28 +76,26 @@ void Writer::write_table(const Table* table, const TypeTable* type, int depth) {
     out_ += '"';
     out_ += type->names[field];
     out_ += "\": ";
-    place_ = place + (place.empty() ? "" : ".") + type->names[field];
+    path_.push_back({type->names[field], 0});
     write_value(at, field_type(type, field), depth);
+    path_.pop_back();
     separator = depth == 0 ? ",\n  " : ", ";
     empty = false;
   }
-  place_ = place;
   out_ += empty ? "{}" : depth == 0 ? "\n}" : " }";
 }
 
 void Writer::write_list(const uint8_t* list, const FieldType& type, int depth) {
-  const std::string place = place_;
   const FieldType entry = {type.base, false, type.reference};
   const bool line_each = depth == 0 && type.is_table();
   const auto count = load<uoffset_t>(list);
   out_ += line_each ? "[\n    " : "[";
   for (uoffset_t i = 0; i < count; ++i) {
     if (i > 0) out_ += line_each ? ",\n    " : ", ";
-    place_.resize(place.size());
-    place_ += "[" + std::to_string(i) + "]";
+    path_.push_back({nullptr, i});
     write_value(list + sizeof(uoffset_t) + i * value_size(type.base), entry, depth);
+    path_.pop_back();
   }
-  place_ = place;
   out_ += line_each ? "\n  ]" : "]";
 }
 
