@@ -20,6 +20,8 @@ constexpr double kHot = 0.005, kCold = 0.0001;
 // How often a move starts from a node that the makespan waits for, and how often it goes to the
 // device of a neighbour.
 constexpr double kOnChain = 0.6, kToNeighbour = 0.5;
+// Random proposals a ranker chooses from. More would make it repeat itself.
+constexpr int kProposals = 8;
 
 // How much of a budget is used, in [0, 1].
 class Clock {
@@ -53,12 +55,17 @@ class Clock {
 class Annealing {
  public:
   Annealing(const Problem& problem, const Hierarchy& hierarchy, uint64_t seed,
-            MoveEvaluator& evaluator)
-      : problem_(problem), hierarchy_(hierarchy), random_(seed), evaluator_(evaluator) {}
+            MoveEvaluator& evaluator, ProposalRanker* ranker)
+      : problem_(problem),
+        hierarchy_(hierarchy),
+        random_(seed),
+        evaluator_(evaluator),
+        ranker_(ranker) {}
 
   void run(const Budget& budget, Candidate& best) {
     const Clock clock(budget, evaluator_);
     best.score = evaluator_.rebase(best.assignment);
+    if (ranker_ != nullptr) ranker_->refresh(evaluator_);
     // Moves that change nothing cost no evaluation; a graph that offers nothing else ends the
     // search.
     constexpr int kMostIdle = 10'000;
@@ -75,6 +82,7 @@ class Annealing {
       if (!accepts(score, cutoff)) continue;
       evaluator_.accept();
       chain_is_old_ = true;
+      if (ranker_ != nullptr) ranker_->refresh(evaluator_);
       if (score < best.score) {
         best.score = score;
         best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
@@ -96,18 +104,46 @@ class Annealing {
     return score.objective_us < cutoff;
   }
 
+  struct Proposal {
+    uint32_t level, group, device;
+  };
+
   // Fills changes_; false if the move changes nothing.
   bool propose(double used) {
+    Proposal best{};
+    bool found = false;
+    float best_score = 0;
+    for (int i = 0; i < (ranker_ == nullptr ? 1 : kProposals); ++i) {
+      const Proposal proposal = draw(used);
+      if (!changes_something(proposal)) continue;
+      const float score =
+          ranker_ == nullptr ? 0 : ranker_->score(proposal.level, proposal.group, proposal.device);
+      if (!found || score > best_score) {
+        best = proposal;
+        best_score = score;
+      }
+      found = true;
+    }
+    if (!found) return false;
+    changes_.clear();
+    for (uint32_t v : hierarchy_.nodes(best.level, best.group)) {
+      if (evaluator_.assignment()[v] != best.device) changes_.push_back({v, best.device});
+    }
+    return true;
+  }
+
+  Proposal draw(double used) {
     const uint32_t level = draw_level(used);
     const uint32_t anchor = draw_anchor();
     const uint32_t group = hierarchy_.group_of(level, anchor);
-    const uint32_t device = draw_device(hierarchy_.nodes(level, group), anchor);
-    if (!hierarchy_.allowed(level, group, device)) return false;
-    changes_.clear();
-    for (uint32_t v : hierarchy_.nodes(level, group)) {
-      if (evaluator_.assignment()[v] != device) changes_.push_back({v, device});
-    }
-    return !changes_.empty();
+    return {level, group, draw_device(hierarchy_.nodes(level, group), anchor)};
+  }
+
+  bool changes_something(const Proposal& p) const {
+    if (!hierarchy_.allowed(p.level, p.group, p.device)) return false;
+    const auto nodes = hierarchy_.nodes(p.level, p.group);
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](uint32_t v) { return evaluator_.assignment()[v] != p.device; });
   }
 
   uint32_t draw_anchor() {
@@ -148,6 +184,7 @@ class Annealing {
   const Hierarchy& hierarchy_;
   Random random_;
   MoveEvaluator& evaluator_;
+  ProposalRanker* ranker_;
   std::vector<Change> changes_;
   WaitingChain chain_;
   bool chain_is_old_ = true;
@@ -156,8 +193,9 @@ class Annealing {
 }  // namespace
 
 void multilevel_search(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
-                       uint64_t seed, MoveEvaluator& evaluator, Candidate& start) {
-  Annealing(problem, hierarchy, seed, evaluator).run(budget, start);
+                       uint64_t seed, MoveEvaluator& evaluator, Candidate& start,
+                       ProposalRanker* ranker) {
+  Annealing(problem, hierarchy, seed, evaluator, ranker).run(budget, start);
 }
 
 }  // namespace placeto

@@ -1,0 +1,167 @@
+#include "runtime/placer/policy_pass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "runtime/base/portable_math.h"
+
+namespace placeto {
+namespace {
+
+// Batches per level: on small graphs the cost model is cheap and decisions are checked nearly one
+// by one; on large ones a level costs at most this many evaluations.
+uint32_t batches_per_level(uint32_t nodes) {
+  return std::clamp(4'000 / nodes, 6u, 48u);
+}
+
+}  // namespace
+
+PolicyPlacer::PolicyPlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
+                           KernelChoice kernels)
+    : problem_(&problem),
+      hierarchy_(&hierarchy),
+      scorer_(policy, problem, kernels),
+      features_(problem, hierarchy),
+      state_(problem) {}
+
+void PolicyPlacer::refresh(const MoveEvaluator& evaluator) {
+  state_.refresh(evaluator);
+}
+
+float PolicyPlacer::score(uint32_t level, uint32_t group, uint32_t device) {
+  features_.begin(state_, level, group);
+  return scorer_.score(features_, {&device, 1})[0];
+}
+
+Candidate PolicyPlacer::place(const Candidate& start, const PolicyPassOptions& options,
+                              MoveEvaluator& evaluator) {
+  random_ = Random(options.seed);
+  Candidate best = start;
+  best.method = "policy";
+  best.score = evaluator.rebase(start.assignment);
+  for (uint32_t pass = 0; pass < options.passes; ++pass) {
+    const Score before = best.score;
+    state_.refresh(evaluator);
+    scorer_.embed(state_);
+    for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
+      if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) return best;
+      run_level(pass, level, options, evaluator);
+      if (evaluator.score() < best.score) {
+        best.score = evaluator.score();
+        best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+      }
+    }
+    if (!options.temperature && !(best.score < before)) break;  // the next pass would repeat it
+  }
+  return best;
+}
+
+void PolicyPlacer::run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
+                             MoveEvaluator& evaluator) {
+  order_groups(pass, level);
+  const uint32_t groups = hierarchy_->group_count(level);
+  const uint32_t batches = batches_per_level(problem_->node_count());
+  const uint32_t batch = options.temperature ? groups : (groups + batches - 1) / batches;
+  uint32_t visited = 0;
+  for (uint32_t group : order_) {
+    step(level, group, options);
+    if (++visited % batch == 0) settle(level, !options.temperature, evaluator);
+  }
+  settle(level, !options.temperature, evaluator);
+}
+
+void PolicyPlacer::order_groups(uint32_t pass, uint32_t level) {
+  const uint32_t groups = hierarchy_->group_count(level);
+  order_.resize(groups);
+  key_.resize(groups);
+  std::iota(order_.begin(), order_.end(), 0u);
+  for (uint32_t g = 0; g < groups; ++g) {
+    double key = std::numeric_limits<double>::infinity();
+    for (uint32_t v : hierarchy_->nodes(level, g)) {
+      key = std::min(key, pass == 0 ? -problem_->upward_rank()[v] : state_.start_us(v));
+    }
+    key_[g] = key;
+  }
+  std::sort(order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) {
+    return key_[a] != key_[b] ? key_[a] < key_[b] : a < b;
+  });
+}
+
+void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions& options) {
+  features_.begin(state_, level, group);
+  const auto devices = features_.candidates();
+  if (devices.empty()) return;
+  const std::span<const float> scores = scorer_.score(features_, devices);
+  float log_probability = 0;
+  const uint32_t choice = choose(scores, options, log_probability);
+  if (options.on_step) {
+    options.on_step({level, group, devices, scorer_.rows(), scores, choice, log_probability});
+  }
+  if (choice == devices.size()) return;
+  decisions_.push_back({group, devices[choice], scores[choice]});
+  for (uint32_t v : hierarchy_->nodes(level, group)) state_.note(v, devices[choice]);
+}
+
+// Index of the chosen score, or scores.size() to stay.
+uint32_t PolicyPlacer::choose(std::span<const float> scores, const PolicyPassOptions& options,
+                              float& log_probability) {
+  const auto stay = static_cast<uint32_t>(scores.size());
+  const auto best =
+      static_cast<uint32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+  if (!options.temperature) return scores[best] > 0 ? best : stay;
+  // Gumbel: arg max of score / temperature - ln(-ln u) draws from the softmax.
+  const auto scaled = [&](uint32_t i) {
+    return static_cast<double>(i == stay ? 0 : scores[i]) /
+           static_cast<double>(*options.temperature);
+  };
+  uint32_t chosen = stay;
+  double highest = -std::numeric_limits<double>::infinity();
+  const double top = std::max(scaled(best), 0.0);
+  double sum = 0;
+  for (uint32_t i = 0; i <= stay; ++i) {
+    const double u = (random_.uniform() + 0x1p-54);
+    const double perturbed = scaled(i) - portable_log(-portable_log(u));
+    if (perturbed > highest) {
+      highest = perturbed;
+      chosen = i;
+    }
+    sum += std::exp(scaled(i) - top);  // only reported: no decision depends on it
+  }
+  log_probability = static_cast<float>(scaled(chosen) - top - std::log(sum));
+  return chosen;
+}
+
+// Evaluates what has been decided since the last call and keeps it, or, when `check` is set and it
+// does not help, the most promising part of it, or nothing.
+bool PolicyPlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) {
+  if (decisions_.empty()) return false;
+  bool kept = try_decisions(level, decisions_, check, evaluator);
+  if (!kept && decisions_.size() > 1) {
+    const Decision best =
+        *std::max_element(decisions_.begin(), decisions_.end(),
+                          [](const Decision& a, const Decision& b) { return a.score < b.score; });
+    kept = try_decisions(level, {&best, 1}, check, evaluator);
+  }
+  decisions_.clear();
+  state_.refresh(evaluator);
+  return kept;
+}
+
+bool PolicyPlacer::try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,
+                                 MoveEvaluator& evaluator) {
+  changes_.clear();
+  for (const Decision& decision : decisions) {
+    for (uint32_t v : hierarchy_->nodes(level, decision.group)) {
+      if (evaluator.assignment()[v] != decision.device) changes_.push_back({v, decision.device});
+    }
+  }
+  const Score before = evaluator.score();
+  const double cutoff = check && before.feasible() ? before.objective_us : WinnerTree::kNever;
+  const Score score = evaluator.evaluate(changes_, cutoff);
+  if (check && !(score < before)) return false;
+  evaluator.accept();
+  return true;
+}
+
+}  // namespace placeto

@@ -1,0 +1,83 @@
+// PolicyPass: greedy placement with a `pairwise` policy (DESIGN, sections 6 and 7).
+//
+// A pass goes through the hierarchy coarse to fine and visits every group of a level once: in
+// upward-rank order in the first pass, later in the order in which the previous timeline starts
+// them. A step gives the group to the device with the highest score, or leaves it if none is above
+// 0. Decisions of one level are checked against the cost model in a few batches, and a batch that
+// does not help is taken back: scores are made for one move at a time, and moves that are good
+// alone can be bad together.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "runtime/base/random.h"
+#include "runtime/heuristics/search.h"
+#include "runtime/policy/move_scorer.h"
+
+namespace placeto {
+
+// One decision, as the trainer sees it. Spans are valid during the call.
+struct PolicyStep {
+  uint32_t level, group;
+  std::span<const uint32_t> devices;  // candidates; those that rules forbid are not among them
+  std::span<const float> rows;        // devices x kPairFeatures, unnormalised
+  std::span<const float> scores;      // one per candidate
+  uint32_t choice;                    // index into devices, or devices.size(): the group stays
+  float log_probability;              // of the choice; 0 when greedy
+};
+
+struct PolicyPassOptions {
+  uint32_t passes = 3;
+  KernelChoice kernels = KernelChoice::kPortable;
+  // Sampling mode: choices are drawn from softmax(scores / temperature), staying included, and are
+  // not checked in batches. Absent: arg max, ties to the lower device.
+  std::optional<float> temperature;
+  uint64_t seed = 1;
+  const std::atomic<bool>* cancel = nullptr;
+  std::function<void(const PolicyStep&)> on_step;
+};
+
+class PolicyPlacer final : public ProposalRanker {
+ public:
+  // Policy (kPairwise), problem and hierarchy must outlive it.
+  PolicyPlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
+               KernelChoice kernels = KernelChoice::kPortable);
+
+  // Passes from `start`; the best placement met, which is never worse than `start`.
+  Candidate place(const Candidate& start, const PolicyPassOptions& options,
+                  MoveEvaluator& evaluator);
+
+  // As the ranker of a search's proposals.
+  void refresh(const MoveEvaluator& evaluator) override;
+  float score(uint32_t level, uint32_t group, uint32_t device) override;
+
+ private:
+  struct Decision {
+    uint32_t group, device;
+    float score;
+  };
+
+  void run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
+                 MoveEvaluator& evaluator);
+  void order_groups(uint32_t pass, uint32_t level);
+  void step(uint32_t level, uint32_t group, const PolicyPassOptions& options);
+  uint32_t choose(std::span<const float> scores, const PolicyPassOptions& options,
+                  float& log_probability);
+  bool settle(uint32_t level, bool check, MoveEvaluator& evaluator);
+  bool try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,
+                     MoveEvaluator& evaluator);
+
+  const Problem* problem_;
+  const Hierarchy* hierarchy_;
+  MoveScorer scorer_;
+  MoveFeatures features_;
+  PlacementState state_;
+  Random random_{1};
+  std::vector<uint32_t> order_;
+  std::vector<double> key_;
+  std::vector<Decision> decisions_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace placeto
