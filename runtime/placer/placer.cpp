@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/search.h"
+#include "runtime/placer/policy_pass.h"
 
 namespace placeto {
 namespace {
@@ -54,22 +57,44 @@ Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> cand
   return result;
 }
 
-void search_from_best(const Problem& problem, const Budget& budget, const MethodOptions& options,
-                      const char* name, std::vector<Candidate>& candidates) {
+// Everything a policy needs, built once per placing.
+class PolicyGuide {
+ public:
+  static Result<PolicyGuide> build(const Problem& problem, const Hierarchy& hierarchy,
+                                   const Policy& policy) {
+    if (policy.architecture() != Architecture::kPairwise) {
+      return Status::invalid("policies of the placeto architecture cannot be used here yet");
+    }
+    PolicyGuide guide;
+    guide.pairwise_ = std::make_unique<PolicyPlacer>(policy, problem, hierarchy);
+    return guide;
+  }
+
+  Candidate place(const Candidate& start, const MethodOptions& options, MoveEvaluator& evaluator) {
+    PolicyPassOptions passes;
+    passes.seed = options.seed;
+    passes.cancel = options.budget.cancel;
+    return pairwise_->place(start, passes, evaluator);
+  }
+  ProposalRanker* ranker() { return pairwise_.get(); }
+
+ private:
+  std::unique_ptr<PolicyPlacer> pairwise_;
+};
+
+void search_from_best(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
+                      const MethodOptions& options, const char* name, ProposalRanker* ranker,
+                      MoveEvaluator& evaluator, std::vector<Candidate>& candidates) {
   Candidate improved = best_of(candidates);
   const Score before = improved.score;
-  const Hierarchy hierarchy(problem);
-  MoveEvaluator evaluator(problem);
-  multilevel_search(problem, hierarchy, budget, options.seed, evaluator, improved);
+  multilevel_search(problem, hierarchy, budget, options.seed, evaluator, improved, ranker);
   if (!(improved.score < before)) return;  // nothing to add to the table
   improved.method = name;
   candidates.push_back(std::move(improved));
 }
 
-}  // namespace
-
-Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options) {
-  const Stopwatch watch;
+Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
+                                                    const MethodOptions& options) {
   Evaluator evaluator(problem);
   std::vector<Candidate> candidates = place_on_each_device(problem, evaluator);
   for (const Method* method :
@@ -78,16 +103,61 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
     if (!candidate.ok()) return candidate.status();
     candidates.push_back(std::move(*candidate));
   }
-  if (!best_of(candidates).score.feasible()) {
+  return candidates;
+}
+
+}  // namespace
+
+Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
+                               const Policy* policy) {
+  const Stopwatch watch;
+  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options);
+  if (!tried.ok()) return tried.status();
+  std::vector<Candidate>& candidates = *tried;
+  const bool infeasible_so_far = !best_of(candidates).score.feasible();
+  if (!infeasible_so_far && !options.budget.limited() && policy == nullptr) {
+    return conclude(problem, std::move(candidates), watch);
+  }
+  const Hierarchy hierarchy(problem);
+  MoveEvaluator evaluator(problem);
+  if (infeasible_so_far) {
     Budget repair;
     repair.evaluations = kRepairEvaluations;
     repair.cancel = options.budget.cancel;
-    search_from_best(problem, repair, options, "repair", candidates);
+    search_from_best(problem, hierarchy, repair, options, "repair", nullptr, evaluator, candidates);
+  }
+  std::string note;
+  std::optional<PolicyGuide> guide;
+  if (policy != nullptr) {
+    Result<PolicyGuide> built = PolicyGuide::build(problem, hierarchy, *policy);
+    if (built.ok()) {
+      guide = std::move(*built);
+      candidates.push_back(guide->place(best_of(candidates), options, evaluator));
+    } else {
+      note = built.status().message();
+    }
   }
   if (options.budget.limited()) {
-    search_from_best(problem, options.budget, options, "search", candidates);
+    search_from_best(problem, hierarchy, options.budget, options, "search",
+                     guide ? guide->ranker() : nullptr, evaluator, candidates);
   }
-  return conclude(problem, std::move(candidates), watch);
+  Result<PlaceResult> result = conclude(problem, std::move(candidates), watch);
+  if (result.ok()) result->note = std::move(note);
+  return result;
+}
+
+Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
+                                 const Policy& policy) {
+  const Stopwatch watch;
+  const Hierarchy hierarchy(problem);
+  Result<PolicyGuide> guide = PolicyGuide::build(problem, hierarchy, policy);
+  if (!guide.ok()) return guide.status();
+  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options);
+  if (!tried.ok()) return tried.status();
+  MoveEvaluator evaluator(problem);
+  std::vector<Candidate> placed;
+  placed.push_back(guide->place(best_of(*tried), options, evaluator));
+  return conclude(problem, std::move(placed), watch);
 }
 
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,

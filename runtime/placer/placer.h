@@ -6,6 +6,7 @@
 
 #include "runtime/cost/bounds.h"
 #include "runtime/heuristics/method.h"
+#include "runtime/policy/policy.h"
 
 namespace placeto {
 
@@ -15,14 +16,23 @@ struct PlaceResult {
   LowerBounds bounds;
   Timeline timeline;    // of the best
   double place_us = 0;  // wall time the placing took
+  std::string note;     // why a policy that was given was not used; empty otherwise
 };
 
-// `auto`: the best feasible of single (each device), contiguous, heft, etf and iterate; with a
-// budget, multilevel search then improves the best of them, so the answer is never worse than any.
-// Candidates are compared by the cost model; ties go to the one tried first. Where memory is so
-// tight that none fits, a search for less overflow follows.
-// Fails with kInfeasible, naming the shortfall in bytes per device, if nothing fits.
-Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options);
+// `auto`: the best feasible of single (each device), contiguous, heft, etf and iterate; a policy's
+// greedy passes then start from the best of them; with a budget, multilevel search follows, its
+// proposals ranked by the policy if there is one. So the answer is never worse than any
+// heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy
+// that does not fit the topology is left out, and `note` says why. Where memory is so tight that
+// nothing fits, a search for less overflow follows. Fails with kInfeasible, naming the shortfall in
+// bytes per device, if nothing fits.
+Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
+                               const Policy* policy = nullptr);
+
+// The policy's passes alone, from the best heuristic placement: `best` is what they end in. Fails
+// with kInvalidArgument if the policy does not fit the topology.
+Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
+                                 const Policy& policy);
 
 // One method alone, under the same contract.
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,
