@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/cost/broadcast_link.h"
+
 namespace placeto {
 namespace {
 
@@ -415,23 +417,11 @@ void EventEngine::refresh_arrival_slot() {
   if (!(tree_.key(slot) == key)) tree_.set(slot, key);
 }
 
-// Under broadcast one transfer serves every destination, so the slowest of their links carries it.
 const LinkParameters& EventEngine::link_of(uint32_t delivery, uint32_t source) const {
   const Topology& topology = problem_->topology();
   if (uniform_links_) return topology.spec().default_link;
   if (unicast_) return topology.link(source, device_of_[consumers_[delivery]]);
-  const LinkParameters* slowest = nullptr;
-  for (uint32_t i = consumer_begin_[delivery]; i < consumer_begin_[delivery + 1]; ++i) {
-    const uint32_t destination = device_of_[consumers_[i]];
-    if (destination == source) continue;
-    const LinkParameters& link = topology.link(source, destination);
-    if (slowest == nullptr || link.bandwidth_bytes_per_us < slowest->bandwidth_bytes_per_us ||
-        (link.bandwidth_bytes_per_us == slowest->bandwidth_bytes_per_us &&
-         link.gap_us > slowest->gap_us)) {
-      slowest = &link;
-    }
-  }
-  return *slowest;
+  return broadcast_link(*problem_, {device_of_, problem_->node_count()}, delivery, source);
 }
 
 double EventEngine::transfer_us(uint32_t delivery, uint32_t source) const {

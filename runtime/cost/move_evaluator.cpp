@@ -51,6 +51,8 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   const bool makespan_only = incremental_ && evaluator_.surely_fits(base_);
   if (!makespan_only) trial_ = evaluator_.evaluate(base_);
   swap_changes();
+  // Whatever fits is better than a base that does not, so then the makespan has to be known.
+  if (!score_.feasible()) cutoff_us = WinnerTree::kNever;
   if (makespan_only) trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};
   return trial_;
 }

@@ -17,9 +17,8 @@ class MoveEvaluator {
 
   Score rebase(std::span<const uint32_t> assignment);
 
-  // Score of the base with the changes made. A makespan that is sure not to be below `cutoff_us`
-  // may come back as infinity.
-  // The nodes of the changes are distinct.
+  // Score of the base with the changes made; their nodes are distinct. A makespan that is sure not
+  // to be below `cutoff_us` may come back as infinity, unless the base does not fit in memory.
   Score evaluate(std::span<const Change> changes, double cutoff_us = WinnerTree::kNever);
   // Makes the changes last evaluated part of the base.
   void accept();

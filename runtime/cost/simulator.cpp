@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cost/broadcast_link.h"
 #include "runtime/cost/event_engine.h"
 #include "runtime/cost/memory.h"
 #include "runtime/cost/serial.h"
@@ -18,12 +19,18 @@ struct Simulator::Workspace {
     timeline.finish_us.resize(p.node_count());
     timeline.transfers.reserve(p.graph().edge_count());
     timeline.peak_memory_bytes.resize(p.device_count());
+    size_t most_edges = 0;
+    for (uint32_t v = 0; v < p.node_count(); ++v) {
+      most_edges = std::max(most_edges, p.graph().out_edges(v).size());
+    }
+    sends.reserve(most_edges);
   }
 
   const Problem& problem;
   bool serial;
   EventEngine engine;
   MemoryMeter memory;
+  std::vector<SerialSend> sends;  // scratch of serial execution
   Timeline timeline;
 };
 
@@ -34,7 +41,7 @@ Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 double Simulator::makespan_us(std::span<const uint32_t> assignment) {
   if (work_->serial) {
-    run_serially(work_->problem, assignment, false, work_->timeline);
+    run_serially(work_->problem, assignment, false, work_->sends, work_->timeline);
     return work_->timeline.makespan_us;
   }
   work_->engine.record_transfers(false);
@@ -63,10 +70,10 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
   }
   for (const TransferSlice& t : timeline.transfers) {
     const uint32_t source = assignment[problem.graph().producer(t.output)];
-    const double gap_us = t.destination == TransferSlice::kBroadcast
-                              ? topology.spec().default_link.gap_us
-                              : topology.link(source, t.destination).gap_us;
-    timeline.channel_busy_us[t.channel] += t.end_us - t.start_us + gap_us;
+    const LinkParameters& link = t.destination == TransferSlice::kBroadcast
+                                     ? broadcast_link(problem, assignment, t.output, source)
+                                     : topology.link(source, t.destination);
+    timeline.channel_busy_us[t.channel] += t.end_us - t.start_us + link.gap_us;
   }
   timeline.bottleneck_us = 0;
   for (const auto* busy : {&timeline.device_busy_us, &timeline.channel_busy_us}) {
@@ -78,7 +85,7 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
   Timeline& timeline = work_->timeline;
   EventEngine& engine = work_->engine;
   if (work_->serial) {
-    run_serially(work_->problem, assignment, true, timeline);
+    run_serially(work_->problem, assignment, true, work_->sends, timeline);
   } else {
     engine.record_transfers(true);
     engine.run(assignment);

@@ -1,0 +1,99 @@
+#include "runtime/cost/bounds.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/cost/simulator.h"
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+namespace {
+
+// Least makespan over every placement that the rules allow.
+double least_makespan_us(const Problem& problem) {
+  Simulator simulator(problem);
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<uint32_t> device(problem.group_count(), 0);
+  Assignment assignment(problem.node_count());
+  for (bool more = true; more;) {
+    bool allowed = true;
+    for (uint32_t g = 0; g < problem.group_count(); ++g) {
+      allowed &= problem.allowed(g, device[g]);
+      for (uint32_t v : problem.members(g)) assignment[v] = device[g];
+    }
+    if (allowed) least = std::min(least, simulator.makespan_us(assignment));
+    more = false;  // count up in base device_count()
+    for (uint32_t g = 0; g < problem.group_count() && !more; ++g) {
+      device[g] = (device[g] + 1) % problem.device_count();
+      more = device[g] != 0;
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("no placement of a small graph beats a lower bound, under any rule set") {
+  Random random(31);
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 40; ++i) {
+      const test::RandomShape shape{.most_nodes = 6,
+                                    .most_devices = 2,
+                                    .whole_numbers = i % 2 == 0,
+                                    .restrictions = i % 4 < 2};
+      const test::Instance instance = test::random_instance(shape, rules, random);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const LowerBounds bounds = lower_bounds(*instance.problem);
+      const double least = least_makespan_us(*instance.problem) * (1 + 1e-9);
+      CHECK(bounds.critical_path_us <= least);
+      CHECK(bounds.work_us <= least);
+      CHECK(bounds.best_us() == std::max(bounds.critical_path_us, bounds.work_us));
+    }
+  }
+}
+
+TEST_CASE("no random placement of a larger graph beats a lower bound on unlike devices") {
+  Random random(32);
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 10; ++i) {
+      const test::RandomShape shape{
+          .most_nodes = 120, .most_devices = 6, .whole_numbers = i % 2 == 0, .restrictions = true};
+      const test::Instance instance = test::random_instance(shape, rules, random);
+      if (!instance.problem) continue;
+      const double bound = lower_bounds(*instance.problem).best_us();
+      Simulator simulator(*instance.problem);
+      for (int k = 0; k < 10; ++k) {
+        const Assignment assignment = test::random_assignment(*instance.problem, random);
+        CHECK(simulator.makespan_us(assignment) * (1 + 1e-9) >= bound);
+      }
+    }
+  }
+}
+
+// Independent nodes of equal cost: the bound is reached.
+TEST_CASE("the work bound is tight for equal independent nodes, with gaps and unlike devices") {
+  GraphSpec graph;
+  graph.kinds = {"gpu", "cpu"};
+  for (uint32_t v = 0; v < 12; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {3, 7};
+  }
+  TopologySpec topology;
+  topology.name = "t";
+  topology.op_gap_us = 1;
+  topology.default_link.bandwidth_bytes_per_us = 1;
+  for (const char* kind : {"gpu", "cpu"}) {
+    topology.devices.emplace_back();
+    topology.devices.back().name = topology.devices.back().kind = kind;
+  }
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  // 8 nodes on the gpu end at 8 * 4 - 1 = 31, 4 on the cpu at 4 * 8 - 1 = 31.
+  const double bound = lower_bounds(*instance.problem).work_us;
+  CHECK(bound <= 31);
+  CHECK(bound >= 31 * 0.99);
+}
+
+}  // namespace placeto

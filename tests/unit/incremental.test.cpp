@@ -1,0 +1,159 @@
+// Incremental simulation equals complete simulation, bit for bit.
+#include "runtime/cost/incremental.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/cost/move_evaluator.h"
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+namespace {
+
+// One to four groups to other devices; no node twice.
+std::vector<Change> random_changes(const Problem& problem, Random& random) {
+  std::vector<Change> changes;
+  std::vector<bool> taken(problem.group_count(), false);
+  for (uint32_t i = 1 + random.below(4); i > 0; --i) {
+    const uint32_t g = random.below(problem.group_count());
+    const uint32_t device = random.below(problem.device_count());
+    if (taken[g] || !problem.allowed(g, device)) continue;
+    taken[g] = true;
+    for (uint32_t v : problem.members(g)) changes.push_back({v, device});
+  }
+  return changes;
+}
+
+Assignment with_changes(std::span<const uint32_t> base, const std::vector<Change>& changes) {
+  Assignment assignment(base.begin(), base.end());
+  for (const Change& change : changes) assignment[change.node] = change.device;
+  return assignment;
+}
+
+// A walk of evaluations, some made lasting, some cut off.
+void walk(const Problem& problem, int steps, Random& random) {
+  Simulator full(problem);
+  IncrementalSimulator incremental(problem);
+  Assignment base = test::random_assignment(problem, random);
+  REQUIRE(incremental.rebase(base) == full.makespan_us(base));
+  for (int step = 0; step < steps; ++step) {
+    const std::vector<Change> changes = random_changes(problem, random);
+    const Assignment trial = with_changes(base, changes);
+    const double exact = full.makespan_us(trial);
+    CHECK(incremental.evaluate(changes) == exact);
+    const double cutoff = exact * (0.5 + random.uniform());
+    const double cut = incremental.evaluate(changes, cutoff);
+    CHECK((cut == exact || (std::isinf(cut) && exact >= cutoff * (1 - 1e-9))));
+    if (random.below(3) > 0) continue;
+    incremental.apply(changes);
+    base = trial;
+    CHECK(incremental.makespan_us() == exact);
+    CHECK(std::equal(base.begin(), base.end(), incremental.assignment().begin()));
+    CHECK(
+        std::equal(full.start_us().begin(), full.start_us().end(), incremental.start_us().begin()));
+    CHECK(std::equal(full.finish_us().begin(), full.finish_us().end(),
+                     incremental.finish_us().begin()));
+    if (random.below(10) == 0) {
+      base = test::random_assignment(problem, random);
+      CHECK(incremental.rebase(base) == full.makespan_us(base));
+    }
+  }
+}
+
+void walk_many(const test::RandomShape& shape, uint64_t seed, int graphs, int steps) {
+  Random random(seed);
+  for (uint32_t rules = 0; rules < 8; ++rules) {  // every rule set but serial execution
+    for (int i = 0; i < graphs; ++i) {
+      const test::Instance instance = test::random_instance(shape, rules, random);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      walk(*instance.problem, steps, random);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("incremental makespans equal complete ones on small graphs full of ties") {
+  walk_many({.most_nodes = 14}, 21, 60, 40);
+}
+
+TEST_CASE("incremental makespans equal complete ones across many checkpoints") {
+  walk_many({.most_nodes = 400}, 22, 5, 60);
+  walk_many({.most_nodes = 400, .most_devices = 8, .whole_numbers = false}, 23, 5, 60);
+}
+
+TEST_CASE("incremental makespans equal complete ones when whole colocated groups move") {
+  walk_many({.most_nodes = 80, .restrictions = true}, 24, 10, 40);
+}
+
+TEST_CASE("a move evaluator gives the evaluator's scores, memory overflow included") {
+  Random random(25);
+  int overflowing = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 20; ++i) {
+      GraphSpec graph = test::random_graph({.most_nodes = 20}, random);
+      TopologySpec topology = test::random_topology({}, rules, random);
+      for (DeviceSpec& device : topology.devices) device.memory_bytes = 1 + random.below(200);
+      Rules caller;
+      if (random.below(2) == 0) caller.objective = Objective::kThroughput;
+      const test::Instance instance =
+          test::build_instance(std::move(graph), std::move(topology), caller);
+      REQUIRE(instance.problem);
+      const Problem& problem = *instance.problem;
+      Evaluator full(problem);
+      MoveEvaluator moves(problem);
+      Assignment base = test::random_assignment(problem, random);
+      CHECK(moves.rebase(base) == full.evaluate(base));
+      for (int step = 0; step < 20; ++step) {
+        const std::vector<Change> changes = random_changes(problem, random);
+        const Assignment trial = with_changes(base, changes);
+        const Score exact = full.evaluate(trial);
+        overflowing += exact.feasible() ? 0 : 1;
+        CHECK(moves.evaluate(changes) == exact);
+        if (random.below(2) == 0) continue;
+        moves.accept();
+        base = trial;
+        CHECK(moves.score() == exact);
+        CHECK(std::equal(base.begin(), base.end(), moves.assignment().begin()));
+        full.evaluate(base);
+        CHECK(std::equal(full.start_us().begin(), full.start_us().end(), moves.start_us().begin()));
+      }
+    }
+  }
+  CHECK(overflowing > 100);
+}
+
+// The makespan of a base that overflows is no bar for one that does not: any placement that fits is
+// better, so its makespan must be known.
+TEST_CASE("no cutoff hides the makespan of a move that ends an overflow") {
+  GraphSpec graph;
+  graph.nodes.resize(2);
+  for (uint32_t v = 0; v < 2; ++v) {
+    graph.nodes[v].name = "n" + std::to_string(v);
+    graph.nodes[v].cost_us = {10};
+    graph.nodes[v].resident_bytes = 8;
+  }
+  graph.nodes[0].outputs = {1};
+  graph.edges = {{0, 0, 1}};
+  TopologySpec topology;
+  topology.name = "t";
+  topology.default_link.bandwidth_bytes_per_us = 1;
+  topology.devices.resize(2);
+  for (uint32_t d = 0; d < 2; ++d) {
+    topology.devices[d].name = "d" + std::to_string(d);
+    topology.devices[d].kind = "gpu";
+    topology.devices[d].memory_bytes = 10;
+  }
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  MoveEvaluator moves(*instance.problem);
+  const Score base = moves.rebase(Assignment{0, 0});
+  CHECK(base == Score{7, 20});
+  const std::vector<Change> split{{1, 1}};
+  CHECK(moves.evaluate(split, base.objective_us) == Score{0, 21});
+}
+
+}  // namespace placeto
