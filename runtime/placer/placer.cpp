@@ -32,8 +32,8 @@ const Candidate& best_of(const std::vector<Candidate>& candidates) {
       [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
 }
 
-Status infeasible(const Problem& problem, const Candidate& closest, const Timeline& timeline) {
-  const std::vector<uint64_t> shortfall = memory_shortfall(problem, timeline.peak_memory_bytes);
+Status infeasible(const Problem& problem, const Candidate& closest,
+                  std::span<const uint64_t> shortfall) {
   std::string text = "no placement fits in memory; the closest (" + closest.method + ") lacks";
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     if (shortfall[d] == 0) continue;
@@ -45,13 +45,18 @@ Status infeasible(const Problem& problem, const Candidate& closest, const Timeli
 }
 
 Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> candidates,
-                             const Stopwatch& watch) {
+                             const Stopwatch& watch, std::vector<uint64_t>* shortfall_bytes) {
   PlaceResult result;
   result.best = best_of(candidates);
   result.candidates = std::move(candidates);
   Evaluator evaluator(problem);
   result.timeline = evaluator.timeline(result.best.assignment);
-  if (!result.best.score.feasible()) return infeasible(problem, result.best, result.timeline);
+  if (!result.best.score.feasible()) {
+    std::vector<uint64_t> shortfall = memory_shortfall(problem, result.timeline.peak_memory_bytes);
+    Status status = infeasible(problem, result.best, shortfall);
+    if (shortfall_bytes != nullptr) *shortfall_bytes = std::move(shortfall);
+    return status;
+  }
   result.bounds = lower_bounds(problem);
   result.place_us = watch.elapsed_us();
   return result;
@@ -109,14 +114,14 @@ Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
 }  // namespace
 
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
-                               const Policy* policy) {
+                               const Policy* policy, std::vector<uint64_t>* shortfall_bytes) {
   const Stopwatch watch;
   Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options);
   if (!tried.ok()) return tried.status();
   std::vector<Candidate>& candidates = *tried;
   const bool infeasible_so_far = !best_of(candidates).score.feasible();
   if (!infeasible_so_far && !options.budget.limited() && policy == nullptr) {
-    return conclude(problem, std::move(candidates), watch);
+    return conclude(problem, std::move(candidates), watch, shortfall_bytes);
   }
   const Hierarchy hierarchy(problem);
   MoveEvaluator evaluator(problem);
@@ -141,13 +146,13 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
     search_from_best(problem, hierarchy, options.budget, options, "search",
                      guide ? guide->ranker() : nullptr, evaluator, candidates);
   }
-  Result<PlaceResult> result = conclude(problem, std::move(candidates), watch);
+  Result<PlaceResult> result = conclude(problem, std::move(candidates), watch, shortfall_bytes);
   if (result.ok()) result->note = std::move(note);
   return result;
 }
 
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
-                                 const Policy& policy) {
+                                 const Policy& policy, std::vector<uint64_t>* shortfall_bytes) {
   const Stopwatch watch;
   const Hierarchy hierarchy(problem);
   Result<PolicyGuide> guide = PolicyGuide::build(problem, hierarchy, policy);
@@ -157,17 +162,18 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   MoveEvaluator evaluator(problem);
   std::vector<Candidate> placed;
   placed.push_back(guide->place(best_of(*tried), options, evaluator));
-  return conclude(problem, std::move(placed), watch);
+  return conclude(problem, std::move(placed), watch, shortfall_bytes);
 }
 
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,
-                               const MethodOptions& options) {
+                               const MethodOptions& options,
+                               std::vector<uint64_t>* shortfall_bytes) {
   const Stopwatch watch;
   Result<Candidate> candidate = method.place(problem, options);
   if (!candidate.ok()) return candidate.status();
   std::vector<Candidate> candidates;
   candidates.push_back(std::move(*candidate));
-  return conclude(problem, std::move(candidates), watch);
+  return conclude(problem, std::move(candidates), watch, shortfall_bytes);
 }
 
 }  // namespace placeto

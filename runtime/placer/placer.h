@@ -24,18 +24,22 @@ struct PlaceResult {
 // proposals ranked by the policy if there is one. So the answer is never worse than any
 // heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy
 // that does not fit the topology is left out, and `note` says why. Where memory is so tight that
-// nothing fits, a search for less overflow follows. Fails with kInfeasible, naming the shortfall in
-// bytes per device, if nothing fits.
+// nothing fits, a search for less overflow follows. Fails with kInfeasible if nothing fits; the
+// message, and `shortfall_bytes` if given, say by how many bytes per device the closest placement
+// exceeds the limits.
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
-                               const Policy* policy = nullptr);
+                               const Policy* policy = nullptr,
+                               std::vector<uint64_t>* shortfall_bytes = nullptr);
 
 // The policy's passes alone, from the best heuristic placement: `best` is what they end in. Fails
 // with kInvalidArgument if the policy does not fit the topology.
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
-                                 const Policy& policy);
+                                 const Policy& policy,
+                                 std::vector<uint64_t>* shortfall_bytes = nullptr);
 
 // One method alone, under the same contract.
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,
-                               const MethodOptions& options);
+                               const MethodOptions& options,
+                               std::vector<uint64_t>* shortfall_bytes = nullptr);
 
 }  // namespace placeto
