@@ -19,6 +19,8 @@ struct Simulator::Workspace {
     timeline.finish_us.resize(p.node_count());
     timeline.transfers.reserve(p.graph().edge_count());
     timeline.peak_memory_bytes.resize(p.device_count());
+    timeline.device_busy_us.resize(p.device_count());
+    timeline.channel_busy_us.resize(p.topology().channel_count());
     size_t most_edges = 0;
     for (uint32_t v = 0; v < p.node_count(); ++v) {
       most_edges = std::max(most_edges, p.graph().out_edges(v).size());
