@@ -224,7 +224,8 @@ Hierarchy::Hierarchy(const Problem& problem, uint32_t groups_per_device)
     matching.match(
         [&rows](uint32_t a, uint32_t b) { return rows.empty() || intersect(rows[a], rows[b]); });
     const uint32_t coarse_count = matching.number(coarse_of);
-    if (coarse_count > graph.size() - graph.size() / 20) break;
+    // Under 20 groups a twentieth is none, and a matching may be empty: that must end it, too.
+    if (coarse_count > graph.size() - std::max(1u, graph.size() / 20)) break;
     for (uint32_t& g : group_of) g = coarse_of[g];
     if (!rows.empty()) merge_rows(rows, coarse_of, coarse_count);
     graph = contract(graph, coarse_of, coarse_count);
