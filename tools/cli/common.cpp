@@ -87,7 +87,7 @@ void check_outputs(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.empty() || path == "-") continue;
     std::error_code error;
-    const fs::path file = fs::weakly_canonical(path, error);
+    const fs::path file = fs::weakly_canonical(fs::absolute(path, error), error);
     if (!seen.insert(file.empty() ? fs::path(path) : file).second) {
       throw Failure(kBadUsage, fmt::format("{}: given for two outputs", path));
     }

@@ -19,6 +19,14 @@ static constexpr const char* kExamples = R"(Examples:
 Exit status: 0 done; 1 no feasible placement; 2 bad usage; 3 bad input file; 4 internal error or
 an output that cannot be written. On failure nothing is written.)";
 
+static int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  note("error: " + std::string(error.what()) + "\nplaceto " + command +
+       "--help lists what there is");
+  return kBadUsage;
+}
+
 static int run(int argc, char** argv) {
   CLI::App app("Places the nodes of a computation graph on the devices of a machine.", "placeto");
   app.set_version_flag("--version", "placeto " PLACETO_VERSION);
@@ -37,12 +45,12 @@ static int run(int argc, char** argv) {
     print(chosen.empty() ? app.help() : chosen.front()->help());
   } catch (const CLI::CallForVersion& version) {
     print(std::string(version.what()) + "\n");
-  } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-    note("error: " + std::string(error.what()) + "\nplaceto " + command +
-         "--help lists what there is");
+  } catch (const CLI::RequiredError& error) {
+    if (!app.get_subcommands().empty() || argc < 2 || argv[1][0] == '-') return refuse(app, error);
+    note("error: no command '" + std::string(argv[1]) + "'\nplaceto --help lists the commands");
     return kBadUsage;
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error);
   }
   return kDone;
 }

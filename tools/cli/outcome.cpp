@@ -74,8 +74,8 @@ std::vector<CandidateRow> candidate_rows(const Problem& problem,
     const bool is_chosen =
         !marked && candidate.method == chosen.method && candidate.assignment == chosen.assignment;
     marked = marked || is_chosen;
-    rows.push_back({candidate.method, timeline.makespan_us, timeline.peak_memory_bytes,
-                    candidate.score.feasible(), is_chosen});
+    rows.push_back({candidate.method, timeline.makespan_us, timeline.bottleneck_us,
+                    timeline.peak_memory_bytes, candidate.score.feasible(), is_chosen});
   }
   return rows;
 }
@@ -87,6 +87,8 @@ std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
                                      {"method", Align::kLeft},
                                      {"makespan", Align::kRight},
                                      {"/ bound", Align::kRight}};
+  const bool throughput = problem.objective() == Objective::kThroughput;
+  if (throughput) columns.push_back({"bottleneck", Align::kRight});
   for (uint32_t d = 0; wide && d < problem.device_count(); ++d) {
     columns.push_back({shortened(problem.topology().device(d).name, 16), Align::kRight});
   }
@@ -96,6 +98,7 @@ std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
   for (const CandidateRow& row : rows) {
     std::vector<std::string> cells{row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
                                    ratio(row.makespan_us, bounds.best_us())};
+    if (throughput) cells.push_back(format_us(row.bottleneck_us));
     for (uint32_t d = 0; wide && d < problem.device_count(); ++d) {
       cells.push_back(memory_cell(row.peak_memory_bytes[d], problem.memory_limit(d)));
     }

@@ -41,6 +41,7 @@ Json describe(const PlacementSpec& placement, const PlaceResult& result,
   for (const CandidateRow& row : rows) {
     candidates.push_back({{"method", row.method},
                           {"makespan_us", row.makespan_us},
+                          {"bottleneck_us", row.bottleneck_us},
                           {"feasible", row.feasible},
                           {"peak_memory_bytes", row.peak_memory_bytes}});
   }

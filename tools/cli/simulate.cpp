@@ -85,7 +85,7 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   figures.add_row({"transfers", format_count(timeline.transfers.size())});
   figures.add_row({"critical path", fmt::format("{}, {}", plural(path.nodes.size(), "node"),
                                                 plural(path.transfers.size(), "transfer"))});
-  text += figures.render(color);
+  text += "\n" + figures.render(color);
   for (const std::string& what : found) {
     text += emphasized("not feasible: " + printable(what), Emphasis::kBad, color) + "\n";
   }
