@@ -16,6 +16,7 @@ namespace placeto {
 struct CandidateRow {
   std::string method;
   double makespan_us = 0;
+  double bottleneck_us = 0;
   std::vector<uint64_t> peak_memory_bytes;  // per device
   bool feasible = false;
   bool chosen = false;
