@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Everything that must hold: installs what is missing, checks the formatting, builds everything,
+# runs every test, then all tests again under AddressSanitizer and UndefinedBehaviorSanitizer.
+#
+# Works as root or with sudo, on a machine that has nothing but apt-get. Safe to run again. Every
+# step is run even if one before it failed; the exit status is 0 if all passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/packages.sh
+
+jobs=$(nproc)
+summary=()
+failed=0
+
+# step NAME COMMAND...: runs the command and notes how it went.
+step() {
+  local name=$1 began=$SECONDS verdict=ok
+  shift
+  say "$name"
+  "$@" </dev/null || { verdict=FAILED failed=1; }
+  summary+=("$(printf '%-6s %4d s  %s' "$verdict" $((SECONDS - began)) "$name")")
+}
+
+check_format() {
+  if ! command -v clang-format >/dev/null; then
+    echo "clang-format is not installed: not checked"
+    return
+  fi
+  find runtime tools tests \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) -print0 |
+    xargs -0 clang-format --dry-run -Werror
+}
+
+build() {
+  cmake --preset "$1" -DPLACETO_BUILD_TESTS=ON "${@:2}" && cmake --build --preset "$1" -j "$jobs"
+}
+
+run_tests() {
+  ctest --preset "$1" -j "$jobs" --no-tests=error
+}
+
+say "Installing what is missing"
+install_packages "${placeto_packages[@]}" "${placeto_test_packages[@]}"
+
+step "Check the formatting" check_format
+step "Build (release)" build release -DPLACETO_BUILD_BENCHMARKS=ON
+step "Test (release)" run_tests release
+step "Build (ASan and UBSan)" build asan
+step "Test (ASan and UBSan)" run_tests asan
+
+say "Summary"
+printf '%s\n' "${summary[@]}"
+exit "$failed"
