@@ -2,7 +2,9 @@
 // links live in arrays indexed by item and nothing is allocated after construction.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
