@@ -1,0 +1,221 @@
+// What each command does and prints when all is well.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/cli/runner.h"
+
+using namespace placeto::test;
+using nlohmann::json;
+
+namespace {
+
+struct Fixture : Workplace {
+  std::string graph = write("graph.json", small_graph());
+  std::string topology = write("topology.json", small_topology());
+  std::string placement = write("placement.json", R"({"format_version": 1, "graph": "small",
+      "topology": "pair", "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0]})");
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "every command has help with examples") {
+  for (const char* command : {"place", "simulate", "compare", "inspect", "convert", "generate"}) {
+    const Run help = run({command, "--help"});
+    CHECK(help.status == 0);
+    CHECK(help.out.find("Examples:") != std::string::npos);
+    CHECK(help.out.find(std::string("placeto ") + command) != std::string::npos);
+  }
+  CHECK(run({"--help"}).out.find("Exit status") != std::string::npos);
+  CHECK(run({"--version"}).out.rfind("placeto ", 0) == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "simulate predicts the timeline of the published simulator") {
+  const json run =
+      run_json({"simulate", graph, "--topology", topology, "--placement", placement, "--json"});
+  // By hand from the rules: a 0-10; b 11-111 here; a's output leaves at 10 and arrives at 11, c
+  // 11-111 there; its output arrives at 112; d 112-122, e 123-173.25, f 174.25-175.25.
+  CHECK(run.at("start_us") == json({0.0, 11.0, 11.0, 112.0, 123.0, 174.25}));
+  CHECK(run.at("finish_us") == json({10.0, 111.0, 111.0, 122.0, 173.25, 175.25}));
+  CHECK(run.at("makespan_us") == 175.25);
+  CHECK(run.at("drain_us") == 176.25);
+  CHECK(run.at("feasible") == true);
+  CHECK(run.at("peak_memory_bytes") == json({13000, 7000}));
+  CHECK(run.at("device_busy_us") == json({176.25, 101.0}));
+  CHECK(run.at("bottleneck_us") == 176.25);
+  CHECK(run.at("lower_bound_us") == 171.25);
+  CHECK(run.at("violations").empty());
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "simulate reports what makes a placement infeasible, and still runs it") {
+  const std::string tight = write("tight.json", small_topology(9000));
+  const json over = run_json({"simulate", graph, "-t", tight, "-p", placement, "--json"});
+  CHECK(over.at("feasible") == false);
+  CHECK(over.at("memory_shortfall_bytes") == json({4000, 0}));
+  CHECK(over.at("violations").size() == 1);
+
+  const std::string apart = write("apart.json", R"({"format_version": 1,
+      "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 0, 0, 0, 1]})");
+  const json split = run_json({"simulate", graph, "-t", topology, "-p", apart, "--json"});
+  CHECK(split.at("feasible") == false);
+  CHECK(split.at("violations").size() == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "simulate writes a trace and a timeline page") {
+  const Run result = run({"simulate", graph, "-t", topology, "-p", placement, "--trace",
+                          "trace.json", "--timeline", "timeline.html"});
+  CHECK(result.status == 0);
+  CHECK(result.out.find("makespan") != std::string::npos);
+  CHECK(json::parse(read("trace.json")).at("traceEvents").size() > 6);
+  CHECK(read("timeline.html").find("<canvas") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "place prints the placement, the candidates and the bound") {
+  const json placed = run_json({"place", graph, "--topology", topology, "--json"});
+  CHECK(placed.at("format_version") == 1);
+  CHECK(placed.at("graph") == "small");
+  CHECK(placed.at("topology") == "pair");
+  CHECK(placed.at("devices") == json({"gpu:0", "gpu:1"}));
+  CHECK(placed.at("assignment").size() == 6);
+  CHECK(placed.at("assignment")[0] == placed.at("assignment")[5]);
+  CHECK(placed.at("peak_memory_bytes").size() == 2);
+  CHECK(placed.at("place_time_us").get<double>() > 0);
+  CHECK(placed.at("makespan_us").get<double>() >= placed.at("lower_bound_us").get<double>());
+  double best = std::numeric_limits<double>::infinity();
+  bool won = false;
+  for (const json& candidate : placed.at("candidates")) {
+    if (candidate.at("feasible") == true) {
+      best = std::min(best, candidate.at("makespan_us").get<double>());
+    }
+    won = won || candidate.at("method") == placed.at("method");
+  }
+  CHECK(won);
+  CHECK(placed.at("makespan_us") == best);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what place writes, simulate confirms") {
+  for (const char* name : {"out.json", "out.plp"}) {
+    const json placed = run_json({"place", graph, "-t", topology, "-o", name, "--json"});
+    const json simulated = run_json({"simulate", graph, "-t", topology, "-p", name, "--json"});
+    CHECK(simulated.at("makespan_us") == placed.at("makespan_us"));
+    CHECK(simulated.at("peak_memory_bytes") == placed.at("peak_memory_bytes"));
+    CHECK(simulated.at("feasible") == true);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "place prints a table with the winner marked") {
+  const Run result = run({"place", graph, "-t", topology, "--timeline", "t.html"});
+  CHECK(result.status == 0);
+  CHECK(result.out.find("lower bound") != std::string::npos);
+  CHECK(result.out.find("\n*  ") != std::string::npos);
+  CHECK(result.out.find('\x1b') == std::string::npos);  // not a terminal
+  CHECK(exists("t.html"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "place obeys pins, forbids and colocation by name and by index") {
+  const json pinned = run_json({"place", graph, "-t", topology, "--pin", "b=gpu:1", "--pin", "2=0",
+                                "--colocate", "b,3", "--json"});
+  CHECK(pinned.at("assignment")[1] == 1);
+  CHECK(pinned.at("assignment")[2] == 0);
+  CHECK(pinned.at("assignment")[3] == 1);
+  const json kept_off = run_json({"place", graph, "-t", topology, "--forbid", "e=gpu:0", "--json"});
+  CHECK(kept_off.at("assignment")[4] == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "place gives the same answer for the same seed and evaluations") {
+  CHECK(run({"generate", "layered", "--nodes", "80", "-o", "r.json"}).status == 0);
+  for (const char* method : {"anneal", "random", "auto"}) {
+    const std::vector<std::string> command{"place",          "r.json", "-t",     topology,
+                                           "--method",       method,   "--seed", "5",
+                                           "--budget-evals", "200",    "--json"};
+    CHECK(run_json(command).at("assignment") == run_json(command).at("assignment"));
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "place takes every objective, budget and pass option") {
+  const json placed =
+      run_json({"place", graph, "-t", topology, "--objective", "throughput", "--passes", "2",
+                "--budget-ms", "1.5", "--memory-headroom", "0.25", "--json"});
+  CHECK(placed.at("candidates")[0].contains("bottleneck_us"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "compare lists every method on every graph and topology") {
+  const std::string other = write("other.json", small_topology(12000));
+  const json compared = run_json({"compare", graph, graph, "--topology", topology, other,
+                                  "--methods", "single,heft,auto", "--json"});
+  CHECK(compared.at("cases").size() == 4);
+  for (const json& c : compared.at("cases")) {
+    REQUIRE(c.at("methods").size() == 3);
+    double single = 0, best = 0;
+    for (const json& m : c.at("methods")) {
+      if (m.at("method") == "single")
+        single = m.value("makespan_us", json(1e300)).is_null() ? 1e300
+                                                               : m.at("makespan_us").get<double>();
+      if (m.at("method") == "auto") best = m.at("makespan_us").get<double>();
+    }
+    CHECK(best <= single);
+  }
+  CHECK(compared.at("summary").size() == 3);
+  CHECK(compared.at("summary")[2].at("mean_ratio_to_best") == 1.0);
+  CHECK(run({"compare", graph, "-t", topology}).out.find("geometric mean") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "inspect tells what any file holds") {
+  const json g = run_json({"inspect", graph, "--json"});
+  CHECK(g.at("kind") == "graph");
+  CHECK(g.at("nodes") == 6);
+  CHECK(g.at("edges") == 6);
+  CHECK(g.at("depth") == 5);
+  CHECK(g.at("resident_bytes") == 15000);
+  CHECK(g.at("colocations") == 1);
+  CHECK(g.at("colocated_nodes") == 2);
+  CHECK(g.at("ops").at("Conv") == 3);
+  CHECK(g.at("total_cost_us") == json({271.25}));
+  const json t = run_json({"inspect", topology, "--json"});
+  CHECK(t.at("kind") == "topology");
+  CHECK(t.at("devices").size() == 2);
+  CHECK(t.at("warnings").empty());
+  const json p = run_json({"inspect", placement, "--json"});
+  CHECK(p.at("kind") == "placement");
+  CHECK(p.at("nodes_per_device") == json({5, 1}));
+  for (const std::string& file : {graph, topology, placement}) {
+    CHECK(run({"inspect", file}).status == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "inspect warns about a latency that is never charged") {
+  std::string text = small_topology();
+  text.replace(text.find("\"gap_us\""), 8, "\"latency_us\": 5, \"gap_us\"");
+  const std::string file = write("latency.json", text);
+  CHECK(run_json({"inspect", file, "--json"}).at("warnings").size() == 1);
+  CHECK(run({"inspect", file}).out.find("unicast") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "convert goes to binary and back without loss, by content") {
+  for (const std::string& file : {graph, topology, placement}) {
+    CHECK(run({"convert", file, "first.json"}).status == 0);
+    CHECK(run({"convert", "first.json", "binary.dat"}).status == 0);
+    CHECK(run({"convert", "binary.dat", "back.json"}).status == 0);
+    CHECK(read("first.json") == read("back.json"));
+    CHECK(read("binary.dat") != read("back.json"));
+    CHECK(run_json({"convert", "binary.dat", "named.json", "--to", "binary", "--json"})
+              .at("encoding") == "binary");
+    CHECK(read("named.json") == read("binary.dat"));
+    CHECK(run_json({"inspect", "named.json", "--json"}) == run_json({"inspect", file, "--json"}));
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "generate makes every workload it lists") {
+  const json list = run_json({"generate", "--list", "--json"}).at("workloads");
+  CHECK(list.size() >= 10);
+  CHECK(run({"generate", "--list"}).status == 0);
+  for (const char* name : {"inception_v3", "layered"}) {
+    const json made = run_json({"generate", name, "-o", "made.plg", "--json"});
+    CHECK(run_json({"inspect", "made.plg", "--json"}).at("nodes") == made.at("nodes"));
+  }
+  CHECK(run_json({"generate", "erdos", "--nodes", "77", "--ccr", "0.5", "--seed", "3", "-o",
+                  "e.json", "--json"})
+            .at("nodes") == 77);
+}

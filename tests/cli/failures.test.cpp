@@ -1,0 +1,189 @@
+// Exit statuses, and that a failure leaves nothing behind.
+#include <doctest/doctest.h>
+
+#include "tests/cli/runner.h"
+
+using namespace placeto::test;
+
+namespace {
+
+struct Fixture : Workplace {
+  std::string graph = write("graph.json", small_graph());
+  std::string topology = write("topology.json", small_topology());
+  std::vector<std::string> before = files();
+
+  // The command fails with that status, one message that holds `text`, and no output at all.
+  void fails(const std::vector<std::string>& arguments, int status, const std::string& text) {
+    std::string command;
+    for (const std::string& argument : arguments) command += argument + " ";
+    INFO(command);
+    const Run result = run(arguments);
+    CHECK_MESSAGE(result.status == status, result.err);
+    CHECK(result.out == "");
+    CHECK_MESSAGE(result.err.find(text) != std::string::npos, result.err);
+    CHECK(result.err.rfind("placeto: ", 0) == 0);
+    CHECK(files() == before);
+  }
+  std::string add(const std::string& name, const std::string& text) {
+    const std::string path = write(name, text);
+    before = files();
+    return path;
+  }
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
+  fails({}, 2, "subcommand");
+  fails({"nonsense"}, 2, "nonsense");
+  fails({"place"}, 2, "graph");
+  fails({"place", graph}, 2, "--topology");
+  fails({"place", graph, "-t", topology, "--nonsense"}, 2, "nonsense");
+  fails({"place", graph, "-t", topology, "--method", "magic"}, 2, "no method 'magic'");
+  fails({"place", graph, "-t", topology, "--objective", "fame"}, 2, "fame");
+  fails({"compare", graph, "-t", topology, "--methods", "heft,magic"}, 2, "magic");
+  fails({"generate", "no_such_network", "-o", "x.json"}, 2, "no_such_network");
+  fails({"generate", "inception_v3"}, 2, "-o");
+  fails({"generate", "layered", "--experts", "4", "-o", "x.json"}, 2, "experts");
+  fails({"convert", graph, "x", "--to", "yaml"}, 2, "yaml");
+}
+
+TEST_CASE_FIXTURE(Fixture, "numbers that are not plain numbers are bad usage") {
+  const auto place = [this](const char* option, const char* value) {
+    fails({"place", graph, "-t", topology, option, value, "-o", "out.json"}, 2, option);
+  };
+  for (const char* value : {"nan", "inf", "-1", "1e999", "", "1x", "0x10", " 1"}) {
+    place("--budget-ms", value);
+    place("--memory-headroom", value);
+  }
+  for (const char* value : {"nan", "-1", "1.5", "1e3", "99999999999999999999", "", "0x10", "+1"}) {
+    place("--budget-evals", value);
+    place("--seed", value);
+    place("--passes", value);
+    fails({"generate", "layered", "--nodes", value, "-o", "x.json"}, 2, "--nodes");
+  }
+  place("--passes", "0");
+  place("--memory-headroom", "1");
+  fails({"generate", "layered", "--ccr", "nan", "-o", "x.json"}, 2, "--ccr");
+}
+
+TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage") {
+  const auto place = [this](const char* option, const char* value, const char* text) {
+    fails({"place", graph, "-t", topology, option, value}, 2, text);
+  };
+  place("--pin", "b", "NODE=DEVICE");
+  place("--pin", "zz=gpu:0", "no node 'zz'");
+  place("--pin", "b=tpu:0", "no device 'tpu:0'");
+  place("--pin", "6=gpu:0", "no node '6'");
+  place("--forbid", "b=2", "no device '2'");
+  place("--colocate", "a,zz", "no node 'zz'");
+  place("--colocate", "a,", "no node ''");
+}
+
+TEST_CASE_FIXTURE(Fixture, "no feasible placement ends with status 1 and says what is missing") {
+  const std::string tight = add("tight.json", small_topology(6000));
+  fails({"place", graph, "-t", tight, "-o", "out.json", "--json"}, 1, "bytes on");
+  fails({"place", graph, "-t", tight, "--method", "heft", "--timeline", "t.html"}, 1, "bytes on");
+  const std::string one = add("one.json", R"({"format_version": 1, "devices": [
+      {"name": "gpu:0", "kind": "gpu", "memory_bytes": 9000}]})");
+  fails({"place", graph, "-t", one}, 1, "gpu:0");
+  fails({"place", graph, "-t", topology, "--pin", "b=gpu:0", "--forbid", "b=gpu:0"}, 1,
+        "no feasible placement");
+  fails({"place", graph, "-t", topology, "--pin", "a=gpu:0", "--pin", "f=gpu:1"}, 1,
+        "no feasible placement");
+}
+
+TEST_CASE_FIXTURE(Fixture, "files that cannot be used end with status 3 and are named") {
+  const auto bad = [this](const std::string& file, const std::string& text) {
+    fails({"place", file, "-t", topology, "-o", "out.json"}, 3, text);
+    fails({"inspect", file, "--json"}, 3, file);
+    fails({"convert", file, "out.json"}, 3, file);
+  };
+  bad(path("missing.json"), "missing.json");
+  bad(path("."), path("."));
+  bad(add("empty.json", ""), "empty.json");
+  bad(add("spaces.json", "  \n"), "spaces.json");
+  bad(add("garbage.json", std::string("\x00\x01\xff\xfePLxx garbage", 16)), "garbage.json");
+  bad(add("magic.plg", std::string("\x10\x00\x00\x00PLGR\xff\xff\xff\xff\xff\xff\xff\xff", 16)),
+      "magic.plg");
+  bad(add("half.json", small_graph().substr(0, 200)), "half.json");
+  bad(add("cycle.json", replaced(small_graph(), R"({"target": 2})",
+                                 R"({"source": 5, "output": 4294967295, "target": 1})")),
+      "cycle");
+  bad(add("field.json", replaced(small_graph(), "\"op\": \"Add\"", "\"oops\": \"Add\"")), "oops");
+  bad(add("version.json",
+          replaced(small_graph(), "\"format_version\": 1", "\"format_version\": 2")),
+      "format_version");
+  bad(add("nan.json", replaced(small_graph(), "50.25", "NaN")), "nan.json");
+  bad(add("infinite.json", replaced(small_graph(), "50.25", "1e999")), "infinite.json");
+  bad(add("range.json", replaced(small_graph(), R"("source": 4)", R"("source": 40)")), "40");
+}
+
+TEST_CASE_FIXTURE(Fixture, "files of the wrong kind are refused") {
+  fails({"place", topology, "-t", topology}, 3, "topology.json");
+  fails({"place", graph, "-t", graph}, 3, "graph.json");
+  fails({"simulate", graph, "-t", topology, "-p", graph}, 3, "graph.json");
+}
+
+TEST_CASE_FIXTURE(Fixture, "placements that do not match are refused") {
+  const auto bad = [this](const char* name, const std::string& text, const std::string& expected) {
+    fails({"simulate", graph, "-t", topology, "-p", add(name, text), "--json"}, 3, expected);
+  };
+  bad("short.json", R"({"format_version": 1, "devices": ["gpu:0"], "assignment": [0, 0]})",
+      "short.json");
+  bad("device.json", R"({"format_version": 1, "devices": ["tpu"], "assignment": [0,0,0,0,0,0]})",
+      "tpu");
+  bad("index.json", R"({"format_version": 1, "devices": ["gpu:0"], "assignment": [0,0,9,0,0,0]})",
+      "9");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a placement on a device that cannot run a node is not simulated") {
+  const std::string picky = add("picky.json", R"({"format_version": 1, "kinds": ["gpu", "cpu"],
+      "nodes": [{"name": "anywhere", "cost_us": [1, 2]}, {"name": "host only",
+      "cost_us": [-1, 5]}]})");
+  const std::string mixed =
+      add("mixed.json",
+          replaced(small_topology(), R"("gpu:1", "kind": "gpu")", R"("cpu:0", "kind": "cpu")"));
+  const std::string wrong = add("wrong.json", R"({"format_version": 1,
+      "devices": ["gpu:0", "cpu:0"], "assignment": [1, 0]})");
+  fails({"simulate", picky, "-t", mixed, "-p", wrong, "--json"}, 1, "'host only'");
+}
+
+TEST_CASE_FIXTURE(Fixture, "outputs that cannot be written end with status 4, before any work") {
+  for (const char* option : {"-o", "--timeline", "--trace"}) {
+    fails({"place", graph, "-t", topology, option, "no/such/dir/out"}, 4, "no/such/dir/out");
+    fails({"place", graph, "-t", topology, option, "."}, 4, "directory");
+    fails({"place", graph, "-t", topology, option, "/dev/full"}, 4, "/dev/full");
+  }
+  fails({"generate", "layered", "-o", "no/such/dir/out"}, 4, "no/such/dir/out");
+  fails({"convert", graph, "no/such/dir/out"}, 4, "no/such/dir/out");
+  fails({"place", graph, "-t", topology, "-o", "x.json", "--trace", "./x.json"}, 2, "two outputs");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a failure leaves the file that was there as it was") {
+  const std::string tight = add("tight.json", small_topology(6000));
+  const std::string kept = add("out.json", "precious");
+  fails({"place", graph, "-t", tight, "-o", kept}, 1, "bytes on");
+  fails({"convert", path("missing"), kept}, 3, "missing");
+  fails({"generate", "layered", "--nodes", "0", "-o", kept}, 2, "--nodes");
+  CHECK(read("out.json") == "precious");
+}
+
+TEST_CASE_FIXTURE(Fixture, "output that gets lost is an error, and then no file is written") {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"place", graph, "-t", topology, "-o", "out.json", "--json"},
+           {"inspect", graph},
+           {"--help"},
+           {"generate", "--list"}}) {
+    const Run result = run(command, "/dev/full");
+    CHECK(result.status == 4);
+    CHECK(result.err.find("standard output") != std::string::npos);
+  }
+  CHECK(files() == before);
+}

@@ -1,0 +1,83 @@
+#include "tools/report/table.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace placeto;
+
+TEST_CASE("a table aligns numbers to the right and text to the left") {
+  Table table({{"method", Align::kLeft}, {"makespan", Align::kRight}});
+  table.add_row({"heft", "9 us"});
+  table.add_row({"contiguous", "12.50 ms"});
+  CHECK(table.render(false) ==
+        "method      makespan\n"
+        "heft            9 us\n"
+        "contiguous  12.50 ms\n");
+}
+
+TEST_CASE("a table has no escape sequences unless colour is asked for") {
+  Table table({{"a", Align::kLeft}});
+  table.add_row({"x"}, Emphasis::kGood);
+  CHECK(table.render(false).find('\x1b') == std::string::npos);
+  CHECK(table.render(true).find("\x1b[1;32mx\x1b[0m") != std::string::npos);
+}
+
+TEST_CASE("a table without titles starts with its first row") {
+  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  table.add_row({"nodes", "3"});
+  CHECK(table.render(false) == "nodes  3\n");
+}
+
+TEST_CASE("wide and combining characters take their width on the screen") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("µs") == 2);
+  CHECK(display_width("畳み込み") == 8);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("🚀") == 2);
+  CHECK(display_width("\xff\xfe") == 2);
+  CHECK(display_width("\xe7\x95") == 2);  // a sequence cut short: one column per byte
+  Table table({{"n", Align::kLeft}, {"v", Align::kRight}});
+  table.add_row({"畳", "1"});
+  table.add_row({"ab", "2"});
+  CHECK(table.render(false) == "n   v\n畳  1\nab  2\n");
+}
+
+TEST_CASE("names cannot drive the terminal") {
+  CHECK(printable("a\x1b[2Jb\n\x7f") == "a?[2Jb??");
+  CHECK(printable("\u009b31m") == "?31m");
+  CHECK(printable("abc\u202etxt") == "abc?txt");
+  CHECK(printable("\xff") == "?");
+  CHECK(printable("conv/π") == "conv/π");
+}
+
+TEST_CASE("long names are cut in the middle") {
+  CHECK(shortened("short", 10) == "short");
+  const std::string cut = shortened("mixed_5b/branch_1/conv/Relu", 13);
+  CHECK(display_width(cut) == 13);
+  CHECK(cut == "mixed_…v/Relu");
+  CHECK(display_width(shortened("畳み込み畳み込み", 9)) <= 9);
+}
+
+TEST_CASE("times keep four digits and a fitting unit") {
+  CHECK(format_us(0) == "0 us");
+  CHECK(format_us(1.5) == "1.500 us");
+  CHECK(format_us(417.25) == "417.2 us");
+  CHECK(format_us(999.94) == "999.9 us");
+  CHECK(format_us(999.96) == "1.000 ms");
+  CHECK(format_us(1180000) == "1.180 s");
+  CHECK(format_us(std::numeric_limits<double>::infinity()) == "-");
+  CHECK(format_us(std::numeric_limits<double>::quiet_NaN()) == "-");
+}
+
+TEST_CASE("bytes and counts are readable") {
+  CHECK(format_bytes(0) == "0 B");
+  CHECK(format_bytes(1023) == "1023 B");
+  CHECK(format_bytes(1536) == "1.50 KiB");
+  CHECK(format_bytes(12000000000) == "11.2 GiB");
+  CHECK(format_bytes(0xffffffffffffffff) == "16.0 EiB");
+  CHECK(format_count(0) == "0");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(1234567) == "1,234,567");
+  CHECK(format_si(5.71e9) == "5.710 G");
+}
