@@ -1,0 +1,182 @@
+#include "trainer/collect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/placer.h"
+#include "runtime/placer/policy_pass.h"
+
+namespace placeto::train {
+namespace {
+
+class Collector final : public ProposalRanker {
+ public:
+  Collector(const Instance& instance, const Policy* policy, const CollectConfig& config,
+            double least_gain, double most_gain, uint64_t seed)
+      : problem_(*instance.problem),
+        config_(config),
+        least_(least_gain),
+        most_(most_gain),
+        random_(seed),
+        hierarchy_(problem_),
+        evaluator_(problem_),
+        judge_(problem_),
+        state_(problem_),
+        features_(problem_, hierarchy_) {
+    if (policy != nullptr) placer_.emplace(*policy, problem_, hierarchy_);
+  }
+
+  Samples run() {
+    Candidate candidate = draw_start();
+    const uint32_t greedy = placer_ ? config_.groups / 3 : 0;
+    if (placer_) greedy_passes(candidate, greedy);
+    const double range = std::log(double(config_.max_evaluations) / config_.min_evaluations);
+    Budget budget;
+    budget.evaluations = static_cast<uint64_t>(
+        std::lround(config_.min_evaluations * std::exp(range * random_.uniform())));
+    // The search ranks some eight proposals before each evaluation; record that share of them.
+    record_share_ = (config_.groups - greedy) / (8.0 * double(budget.evaluations));
+    multilevel_search(problem_, hierarchy_, budget, random_.next(), evaluator_, candidate, this);
+    return std::move(samples_);
+  }
+
+  void refresh(const MoveEvaluator& evaluator) override {
+    judged_ = false;
+    if (placer_) placer_->refresh(evaluator);
+  }
+
+  float score(uint32_t level, uint32_t group, uint32_t device) override {
+    if (random_.uniform() < record_share_) record_now(level, group);
+    return placer_ ? placer_->score(level, group, device) : 0;
+  }
+
+ private:
+  // The best heuristic, that with some groups moved at random, one device, or random devices.
+  Candidate draw_start() {
+    Candidate start;
+    const double kind = random_.uniform();
+    if (kind < 0.75) {
+      MethodOptions options;
+      options.passes = 1 + random_.below(12);
+      Result<PlaceResult> best = place_auto(problem_, options);
+      if (best.ok()) start = std::move(best->best);
+      if (kind > 0.45 && best.ok()) disturb(start);
+    } else if (kind < 0.85) {
+      Evaluator evaluator(problem_);
+      std::vector<Candidate> all = place_on_each_device(problem_, evaluator);
+      start = std::move(all[random_.below(static_cast<uint32_t>(all.size()))]);
+    }
+    if (start.assignment.empty()) {
+      MethodOptions options;
+      options.seed = random_.next();
+      start = *random_method().place(problem_, options);
+    }
+    return start;
+  }
+
+  void disturb(Candidate& start) {
+    for (uint32_t moves = 1 + random_.below(12); moves > 0; --moves) {
+      const uint32_t level = random_.below(hierarchy_.level_count());
+      const uint32_t group = random_.below(hierarchy_.group_count(level));
+      const uint32_t device = random_.below(problem_.device_count());
+      if (!hierarchy_.allowed(level, group, device)) continue;
+      for (uint32_t v : hierarchy_.nodes(level, group)) start.assignment[v] = device;
+    }
+  }
+
+  // Records the rows as the passes see them: between checks their times are old.
+  void greedy_passes(Candidate& candidate, uint32_t wanted) {
+    size_t steps = 0;
+    for (uint32_t level = 0; level < hierarchy_.level_count(); ++level) {
+      steps += hierarchy_.group_count(level);
+    }
+    const double share = wanted / (2.0 * double(steps));  // usually about two passes
+    PolicyPassOptions options;
+    // Some passes draw their choices: states near those of the arg max.
+    if (random_.below(3) == 0) options.temperature = 0.003f;
+    options.seed = random_.next();
+    uint64_t last = 0;
+    std::vector<Change> pending;
+    options.on_step = [&](const PolicyStep& step) {
+      if (evaluator_.evaluations() != last) pending.clear();
+      last = evaluator_.evaluations();
+      if (random_.uniform() < share) record_step(step, pending);
+      if (step.choice == step.devices.size()) return;
+      for (uint32_t v : hierarchy_.nodes(step.level, step.group)) {
+        pending.push_back({v, step.devices[step.choice]});
+      }
+    };
+    Candidate best = placer_->place(candidate, options, evaluator_);
+    if (random_.below(4) != 0) candidate = std::move(best);
+  }
+
+  void record_step(const PolicyStep& step, const std::vector<Change>& pending) {
+    Assignment now(evaluator_.assignment().begin(), evaluator_.assignment().end());
+    for (const Change& change : pending) now[change.node] = change.device;
+    judge_.rebase(now);
+    judged_ = false;
+    samples_.rows.insert(samples_.rows.end(), step.rows.begin(), step.rows.end());
+    credit(step.level, step.group, step.devices);
+  }
+
+  void record_now(uint32_t level, uint32_t group) {
+    if (!judged_) {
+      judge_.rebase(evaluator_.assignment());
+      state_.refresh(judge_);
+      judged_ = true;
+    }
+    features_.begin(state_, level, group);
+    const auto devices = features_.candidates();
+    if (devices.empty()) return;
+    for (uint32_t device : devices) {
+      samples_.rows.resize(samples_.rows.size() + kPairFeatures);
+      features_.row(device, samples_.rows.data() + samples_.rows.size() - kPairFeatures);
+    }
+    credit(level, group, devices);
+  }
+
+  // Exact gains of moving the group from the placement that the judge holds.
+  void credit(uint32_t level, uint32_t group, std::span<const uint32_t> devices) {
+    for (uint32_t device : devices) {
+      changes_.clear();
+      for (uint32_t v : hierarchy_.nodes(level, group)) {
+        if (judge_.assignment()[v] != device) changes_.push_back({v, device});
+      }
+      samples_.gains.push_back(static_cast<float>(
+          changes_.empty() ? 0 : gain(judge_.score(), judge_.evaluate(changes_))));
+    }
+    samples_.close_group();
+  }
+
+  double gain(const Score& before, const Score& after) const {
+    if (after.overflow_bytes != before.overflow_bytes) {
+      return after.overflow_bytes < before.overflow_bytes ? most_ : least_;
+    }
+    return std::clamp(std::log(before.objective_us / after.objective_us), least_, most_);
+  }
+
+  const Problem& problem_;
+  const CollectConfig& config_;
+  double least_, most_;
+  Random random_;
+  Hierarchy hierarchy_;
+  MoveEvaluator evaluator_, judge_;  // of the placer; of the credit
+  PlacementState state_;
+  MoveFeatures features_;
+  std::optional<PolicyPlacer> placer_;
+  bool judged_ = false;  // judge_ and state_ are of the search's placement
+  double record_share_ = 0;
+  std::vector<Change> changes_;
+  Samples samples_;
+};
+
+}  // namespace
+
+Samples collect(const Instance& instance, const Policy* policy, const CollectConfig& config,
+                double least_gain, double most_gain, uint64_t seed) {
+  return Collector(instance, policy, config, least_gain, most_gain, seed).run();
+}
+
+}  // namespace placeto::train

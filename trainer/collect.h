@@ -1,0 +1,22 @@
+// Collecting: decisions on one problem, each with its exact credit.
+//
+// States come from the runtime's own placer: greedy passes of the current policy, then a search
+// whose proposals it ranks, from starts good and bad. So the records show what a policy meets in
+// use, its own mistakes included (Ross, Gordon and Bagnell, "A reduction of imitation learning and
+// structured prediction to no-regret online learning", AISTATS 2011). For some of the groups it is
+// asked about, the cost model says what every candidate device would give: an all-action credit.
+#pragma once
+
+#include "runtime/policy/policy.h"
+#include "trainer/problems.h"
+#include "trainer/samples.h"
+
+namespace placeto::train {
+
+// About config.groups decisions. `policy` may be null: then proposals are random. Deterministic by
+// seed. Gains are clamped to [least, most]; a move that overflows memory more (less) than the
+// placement has the least (largest) gain.
+Samples collect(const Instance& instance, const Policy* policy, const CollectConfig& config,
+                double least_gain, double most_gain, uint64_t seed);
+
+}  // namespace placeto::train

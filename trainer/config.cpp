@@ -1,0 +1,246 @@
+#include "trainer/config.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "trainer/files.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr std::string_view kDefaultText =
+    R"(# A training run of placeto-train. Every key may be left out; the values here are the defaults.
+
+algorithm = "credit"  # exact credit: the cost model says what every alternative device would give
+seed = 1              # of problems, initial weights and minibatches; same seed, same policy
+iterations = 300      # of collecting and learning
+threads = 0           # that collect; 0: one per processor. Never changes the result.
+
+[data]  # problems, drawn on the fly
+min_nodes = 40        # random graphs: log-uniform
+max_nodes = 300
+large_share = 0.04    # of random graphs that have large_nodes instead
+large_nodes = 1000
+network_share = 0.25  # of problems that are named networks, for inference or training
+max_network_nodes = 700  # networks with more nodes are drawn again
+min_ccr = 0.05        # communication-to-computation ratio of random graphs: log-uniform
+max_ccr = 10.0
+max_devices = 8       # from 2 on
+unlike_share = 0.35   # of topologies with slower devices, or several kinds, or links of their own
+memory_share = 0.2    # of problems with limited memory
+
+[collect]  # in each iteration
+problems = 64
+groups = 300            # decisions recorded of each problem; each with all its candidate devices
+min_evaluations = 50    # length of the searches that visit states: log-uniform
+max_evaluations = 1000
+
+[learn]
+hidden = [48, 48]       # hidden layers of the head
+window = 16             # iterations whose records are learned from
+steps = 100             # of the optimizer (Adam), in each iteration
+groups = 1024           # decisions in a minibatch
+learning_rate = 2e-3    # falls linearly ...
+final_learning_rate = 5e-5  # ... to this
+least_gain = -0.05      # decreases of log makespan are clamped to this range
+most_gain = 0.25
+improving_weight = 2.0  # extra weight of moves that improve, in the regression
+all_action_weight = 1.0 # of the expected gain under softmax(scores), against the regression
+averaging = 0.998       # of the weights over steps; the average is what ships
+
+[check]
+every = 10        # iterations; on held-out problems, greedy and with search
+problems = 48
+save_every = 10   # iterations between checkpoints
+)";
+
+// Reads the keys of one table and remembers which it has seen, so that the rest are errors.
+class Reader {
+ public:
+  Reader(const toml::table& table, std::string file, std::string section)
+      : table_(table), file_(std::move(file)), section_(std::move(section)) {}
+
+  template <class Integer>
+  requires std::is_integral_v<Integer>
+  void read(const char* key, Integer& value, uint64_t least,
+            uint64_t most = std::numeric_limits<Integer>::max()) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const auto given = node->value_exact<int64_t>();
+    if (!given || *given < 0 || uint64_t(*given) < least || uint64_t(*given) > most) {
+      return fail(
+          *node, key,
+          "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    value = static_cast<Integer>(*given);
+  }
+
+  void read(const char* key, double& value, double least, double most) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const auto given = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!given || !(*given >= least && *given <= most)) {
+      return fail(
+          *node, key,
+          "expected a number from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    value = *given;
+  }
+
+  void read(const char* key, std::string& value) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    if (const auto given = node->value_exact<std::string>()) {
+      value = *given;
+    } else {
+      fail(*node, key, "expected a string");
+    }
+  }
+
+  void read(const char* key, std::vector<uint32_t>& value) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    std::vector<uint32_t> widths;
+    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      const auto width = array->get(i)->value_exact<int64_t>();
+      if (width && *width > 0 && *width <= 4'096) widths.push_back(static_cast<uint32_t>(*width));
+    }
+    if (array == nullptr || widths.size() != array->size() || widths.empty()) {
+      return fail(*node, key, "expected a list of widths from 1 to 4096");
+    }
+    value = std::move(widths);
+  }
+
+  const toml::table* sub_table(const char* key) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return nullptr;
+    if (node->as_table() == nullptr) fail(*node, key, "expected a table");
+    return node->as_table();
+  }
+
+  Status finish() {
+    for (const auto& [key, node] : table_) {
+      if (std::find(seen_.begin(), seen_.end(), key.str()) == seen_.end()) {
+        fail(node, key.str(), "no such key");
+      }
+    }
+    return status_;
+  }
+
+ private:
+  const toml::node* find(const char* key) {
+    seen_.emplace_back(key);
+    return table_.get(key);
+  }
+  void fail(const toml::node& node, std::string_view key, const std::string& problem) {
+    if (!status_.ok()) return;
+    status_ = Status::bad_input(file_ + ":" + std::to_string(node.source().begin.line) + ": " +
+                                section_ + std::string(key) + ": " + problem);
+  }
+
+  const toml::table& table_;
+  std::string file_, section_;
+  std::vector<std::string> seen_;
+  Status status_;
+};
+
+void read_data(Reader& r, DataConfig& c) {
+  r.read("min_nodes", c.min_nodes, 4, 100'000);
+  r.read("max_nodes", c.max_nodes, 4, 100'000);
+  r.read("large_share", c.large_share, 0, 1);
+  r.read("large_nodes", c.large_nodes, 4, 100'000);
+  r.read("network_share", c.network_share, 0, 1);
+  r.read("max_network_nodes", c.max_network_nodes, 100, 100'000);
+  r.read("min_ccr", c.min_ccr, 1e-4, 1e4);
+  r.read("max_ccr", c.max_ccr, 1e-4, 1e4);
+  r.read("max_devices", c.max_devices, 2, 64);
+  r.read("unlike_share", c.unlike_share, 0, 1);
+  r.read("memory_share", c.memory_share, 0, 1);
+}
+
+void read_collect(Reader& r, CollectConfig& c) {
+  r.read("problems", c.problems, 1, 100'000);
+  r.read("groups", c.groups, 1, 1'000'000);
+  r.read("min_evaluations", c.min_evaluations, 1, 10'000'000);
+  r.read("max_evaluations", c.max_evaluations, 1, 10'000'000);
+}
+
+void read_learn(Reader& r, LearnConfig& c) {
+  r.read("hidden", c.hidden);
+  r.read("window", c.window, 1, 10'000);
+  r.read("steps", c.steps, 1, 1'000'000);
+  r.read("groups", c.groups, 1, 1'000'000);
+  r.read("learning_rate", c.learning_rate, 0, 1);
+  r.read("final_learning_rate", c.final_learning_rate, 0, 1);
+  r.read("least_gain", c.least_gain, -10, -1e-4);
+  r.read("most_gain", c.most_gain, 1e-4, 10);
+  r.read("improving_weight", c.improving_weight, 0, 1'000);
+  r.read("all_action_weight", c.all_action_weight, 0, 1'000);
+  r.read("averaging", c.averaging, 0, 0.999999);
+}
+
+Status check_whole(const Config& c, const std::string& file) {
+  const auto bad = [&file](const char* text) { return Status::bad_input(file + ": " + text); };
+  if (c.algorithm != "credit") return bad("algorithm: expected \"credit\"");
+  if (c.data.min_nodes > c.data.max_nodes) return bad("data.min_nodes is above data.max_nodes");
+  if (c.data.min_ccr > c.data.max_ccr) return bad("data.min_ccr is above data.max_ccr");
+  if (c.collect.min_evaluations > c.collect.max_evaluations) {
+    return bad("collect.min_evaluations is above collect.max_evaluations");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view default_config_text() {
+  return kDefaultText;
+}
+
+Result<Config> parse_config(std::string_view text, const std::string& file_name) {
+  toml::table root;
+  try {
+    root = toml::parse(text, file_name);
+  } catch (const toml::parse_error& error) {
+    return Status::bad_input(file_name + ":" + std::to_string(error.source().begin.line) + ": " +
+                             std::string(error.description()));
+  }
+  Config config;
+  Reader top(root, file_name, "");
+  top.read("algorithm", config.algorithm);
+  top.read("seed", config.seed, 0, std::numeric_limits<int64_t>::max());
+  top.read("iterations", config.iterations, 1);
+  top.read("threads", config.threads, 0, 1'024);
+  const auto section = [&](const char* name, auto read, auto& part) {
+    const toml::table* table = top.sub_table(name);
+    if (table == nullptr) return Status{};
+    Reader reader(*table, file_name, std::string(name) + ".");
+    read(reader, part);
+    return reader.finish();
+  };
+  const auto read_check = [](Reader& r, CheckConfig& c) {
+    r.read("every", c.every, 1);
+    r.read("problems", c.problems, 1, 10'000);
+    r.read("save_every", c.save_every, 1);
+  };
+  for (const Status& status :
+       {section("data", read_data, config.data), section("collect", read_collect, config.collect),
+        section("learn", read_learn, config.learn), section("check", read_check, config.check),
+        top.finish()}) {
+    if (!status.ok()) return status;
+  }
+  if (Status status = check_whole(config, file_name); !status.ok()) return status;
+  return config;
+}
+
+Result<Config> load_config(const std::string& path, std::string* text) {
+  Result<std::string> content = read_text(path);
+  if (!content.ok()) return content.status();
+  if (text != nullptr) *text = *content;
+  return parse_config(*content, path);
+}
+
+}  // namespace placeto::train

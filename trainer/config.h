@@ -1,0 +1,75 @@
+// Config: everything a training run depends on, read from a TOML file. default_config_text() is
+// that file with every key, its default and what it means; it is also the only documentation of
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto::train {
+
+struct DataConfig {
+  uint32_t min_nodes = 40, max_nodes = 300;
+  double large_share = 0.04;
+  uint32_t large_nodes = 1'000;
+  double network_share = 0.25;
+  uint32_t max_network_nodes = 700;
+  double min_ccr = 0.05, max_ccr = 10;
+  uint32_t max_devices = 8;
+  double unlike_share = 0.35;
+  double memory_share = 0.2;
+  friend bool operator==(const DataConfig&, const DataConfig&) = default;
+};
+
+struct CollectConfig {
+  uint32_t problems = 64;
+  uint32_t groups = 300;
+  uint32_t min_evaluations = 50, max_evaluations = 1'000;
+  friend bool operator==(const CollectConfig&, const CollectConfig&) = default;
+};
+
+struct LearnConfig {
+  std::vector<uint32_t> hidden = {48, 48};
+  uint32_t window = 16;
+  uint32_t steps = 100;
+  uint32_t groups = 1'024;
+  double learning_rate = 2e-3, final_learning_rate = 5e-5;
+  double least_gain = -0.05, most_gain = 0.25;
+  double improving_weight = 2;
+  double all_action_weight = 1;
+  double averaging = 0.998;
+  friend bool operator==(const LearnConfig&, const LearnConfig&) = default;
+};
+
+struct CheckConfig {
+  uint32_t every = 10;
+  uint32_t problems = 48;
+  uint32_t save_every = 10;
+  friend bool operator==(const CheckConfig&, const CheckConfig&) = default;
+};
+
+struct Config {
+  std::string algorithm = "credit";
+  uint64_t seed = 1;
+  uint32_t iterations = 300;
+  uint32_t threads = 0;
+  DataConfig data;
+  CollectConfig collect;
+  LearnConfig learn;
+  CheckConfig check;
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+// A complete configuration file: every key with its default and its meaning.
+std::string_view default_config_text();
+
+// Absent keys keep their defaults. Fails with kBadInput, naming file and line, on a syntax error,
+// an unknown key, a value of the wrong type or one out of range.
+Result<Config> parse_config(std::string_view text, const std::string& file_name);
+Result<Config> load_config(const std::string& path, std::string* text);
+
+}  // namespace placeto::train

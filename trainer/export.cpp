@@ -1,0 +1,20 @@
+#include "trainer/export.h"
+
+#include "runtime/policy/features.h"
+#include "runtime/policy/policy_file.h"
+
+namespace placeto::train {
+
+Result<std::vector<uint8_t>> export_policy(const Learner& learner, const Config& config,
+                                           std::string_view config_text, uint64_t moves) {
+  PolicySpec spec = learner.policy();
+  // No date: equal training gives an equal file.
+  spec.provenance = {{"mixed"}, config.seed, moves, PLACETO_VERSION, std::string(config_text), ""};
+  return encode_policy(spec);
+}
+
+Result<std::shared_ptr<const Policy>> load_exported(std::span<const uint8_t> bytes) {
+  return Policy::load(bytes, Policy::Bytes::kCopy, known_features());
+}
+
+}  // namespace placeto::train

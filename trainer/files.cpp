@@ -1,0 +1,89 @@
+#include "trainer/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "runtime/base/sha256.h"
+
+namespace placeto::train {
+namespace {
+
+Status failed(const std::string& path, const char* what) {
+  return Status::io(path + ": cannot " + what + ": " + std::strerror(errno));
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+Sha256Digest digest_of(std::string_view content) {
+  return sha256({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
+}
+
+}  // namespace
+
+Result<std::string> read_text(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return failed(path, "open");
+  std::string content;
+  char buffer[65'536];
+  while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    content.append(buffer, count);
+  }
+  if (std::ferror(file.get()) != 0) return failed(path, "read");
+  return content;
+}
+
+Status write_whole(const std::string& path, std::string_view content) {
+  const std::string part = path + ".part";
+  std::FILE* file = std::fopen(part.c_str(), "wb");
+  if (file == nullptr) return failed(part, "create");
+  bool good = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  good = good && std::fflush(file) == 0 && fsync(fileno(file)) == 0;
+  const int reason = errno;
+  good = std::fclose(file) == 0 && good;
+  if (good && std::rename(part.c_str(), path.c_str()) == 0) return {};
+  if (!good) errno = reason;
+  Status status = failed(path, "write");
+  std::remove(part.c_str());
+  return status;
+}
+
+Status write_sealed(const std::string& path, std::string_view content) {
+  const Sha256Digest digest = digest_of(content);
+  std::string sealed(content);
+  sealed.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+  return write_whole(path, sealed);
+}
+
+Result<std::string> read_sealed(const std::string& path) {
+  Result<std::string> content = read_text(path);
+  if (!content.ok()) return content;
+  constexpr size_t kDigest = sizeof(Sha256Digest);
+  if (content->size() >= kDigest) {
+    const size_t length = content->size() - kDigest;
+    const Sha256Digest digest = digest_of(std::string_view(*content).substr(0, length));
+    if (std::memcmp(digest.data(), content->data() + length, kDigest) == 0) {
+      content->resize(length);
+      return content;
+    }
+  }
+  return Status::bad_input(path + ": cut or damaged: its contents do not match its SHA-256");
+}
+
+Status append_line(const std::string& path, std::string_view line) {
+  const File file(std::fopen(path.c_str(), "ab"));
+  if (!file) return failed(path, "open");
+  const bool good = std::fwrite(line.data(), 1, line.size(), file.get()) == line.size() &&
+                    std::fputc('\n', file.get()) != EOF && std::fflush(file.get()) == 0;
+  return good ? Status{} : failed(path, "append to");
+}
+
+}  // namespace placeto::train

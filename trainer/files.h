@@ -1,0 +1,26 @@
+// Files of a run folder: whole or not at all.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/result.h"
+
+namespace placeto::train {
+
+// kIo, naming the file and why.
+Result<std::string> read_text(const std::string& path);
+
+// Writes beside the file, flushes to the disk, then renames: a full disk or a cut leaves the old
+// file as it was. kIo, naming the file and why.
+Status write_whole(const std::string& path, std::string_view content);
+
+// write_whole with a SHA-256 at the end, which read_sealed checks (kBadInput if it does not match).
+Status write_sealed(const std::string& path, std::string_view content);
+Result<std::string> read_sealed(const std::string& path);
+
+// Appends one line and flushes. kIo.
+Status append_line(const std::string& path, std::string_view line);
+
+}  // namespace placeto::train

@@ -1,0 +1,66 @@
+// Learner: the `pairwise` head in LibTorch, its optimizer, and the losses of exact credit.
+//
+// Nothing of LibTorch shows here: its headers cost twelve seconds and a gigabyte for every file
+// that includes them.
+//
+// Loss, with g the exact gains of a decision's candidates (decrease of log makespan) and s the
+// scores, both in hundredths; staying has g = s = 0:
+//   regression   mean of w smooth_l1(s - g), w = 1 + improving_weight where g > 0
+//   all-action   minus the mean over decisions of sum_d softmax(s)_d g_d: the expected gain, whose
+//                gradient is the exact policy gradient of one step (Addanki et al., section 3.1,
+//                reward = decrease of makespan; Allen et al., "Mean actor-critic", 2017)
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/policy/policy_spec.h"
+#include "trainer/config.h"
+#include "trainer/samples.h"
+
+namespace placeto::train {
+
+// Columns of pair features as the network sees them: (value - shift) * scale.
+struct Normalisation {
+  std::vector<float> shift, scale;
+};
+// Mean and standard deviation of each column; columns that hardly vary keep scale 1.
+Normalisation measure_normalisation(const Samples& samples);
+
+struct Losses {
+  double regression = 0, all_action = 0;
+};
+
+class Learner {
+ public:
+  // Weights are drawn by seed. LibTorch computes with one thread.
+  Learner(const LearnConfig& config, uint64_t seed);
+  ~Learner();
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+
+  void set_normalisation(const Normalisation& normalisation);
+
+  // One step of the optimizer on a minibatch.
+  Losses step(const Samples& batch, double learning_rate);
+
+  // Scores of the averaged network, one per row of kPairFeatures unnormalised values.
+  std::vector<float> score(std::span<const float> rows) const;
+
+  // The averaged network as a policy, without provenance. Scores are decreases of log makespan.
+  PolicySpec policy() const;
+
+  // Parameters, averages, optimizer, normalisation and the random state of LibTorch.
+  std::string save() const;
+  // kBadInput if the bytes are not of a learner of this configuration.
+  Status load(const std::string& bytes);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> self_;
+};
+
+}  // namespace placeto::train

@@ -1,0 +1,258 @@
+#include "trainer/train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <limits>
+
+#include "trainer/collect.h"
+#include "trainer/evaluate.h"
+#include "trainer/export.h"
+#include "trainer/files.h"
+#include "trainer/learner.h"
+#include "trainer/parallel.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr uint64_t kCheckedBudget = 300;  // evaluations of the guided search in checks
+
+// How well scores foretell exact gains.
+struct Agreement {
+  double correlation = 0;
+  double found = 0;      // of decisions where a candidate improves: arg max improves, too
+  double improving = 0;  // share of moves that improve
+};
+
+Agreement agreement(const Samples& samples, const std::vector<float>& scores) {
+  double s = 0, g = 0, ss = 0, gg = 0, sg = 0, improving = 0;
+  const double n = std::max(1u, samples.row_count());
+  for (uint32_t r = 0; r < samples.row_count(); ++r) {
+    const double x = scores[r], y = samples.gains[r];
+    s += x, g += y, ss += x * x, gg += y * y, sg += x * y;
+    improving += y > 0 ? 1 : 0;
+  }
+  uint32_t offered = 0, taken = 0;
+  for (uint32_t i = 0; i < samples.groups(); ++i) {
+    const auto from = samples.offset[i], to = samples.offset[i + 1];
+    if (*std::max_element(&samples.gains[from], samples.gains.data() + to) <= 0) continue;
+    ++offered;
+    const auto best = std::max_element(scores.begin() + from, scores.begin() + to);
+    if (*best > 0 && samples.gains[static_cast<size_t>(best - scores.begin())] > 0) ++taken;
+  }
+  const double spread = std::sqrt(std::max(1e-30, (ss - s * s / n) * (gg - g * g / n)));
+  return {(sg - s * g / n) / spread, offered == 0 ? 0 : double(taken) / offered, improving / n};
+}
+
+class Trainer {
+ public:
+  Trainer(const Config& config, std::string_view config_text, RunFolder& folder,
+          const TrainOptions& options)
+      : config_(config),
+        config_text_(config_text),
+        folder_(folder),
+        options_(options),
+        learner_(config.learn, config.seed) {
+    state_.best = std::numeric_limits<double>::infinity();
+  }
+
+  Status resume() {
+    std::string passed_over;
+    Result<Checkpoint> found = folder_.load(&passed_over);
+    if (!found.ok()) {
+      return Status(found.status().code(), passed_over + found.status().message());
+    }
+    state_ = std::move(*found);
+    if (!passed_over.empty() && options_.on_note) {
+      options_.on_note(passed_over + "continuing from the checkpoint before");
+    }
+    if (Status s = learner_.load(state_.learner); !s.ok()) return s.at(folder_.file("checkpoints"));
+    const uint32_t first =
+        state_.iteration > config_.learn.window ? state_.iteration - config_.learn.window : 0;
+    for (uint32_t i = first; i < state_.iteration; ++i) {
+      Result<Samples> records = folder_.load_records(i);
+      if (!records.ok()) return records.status();
+      window_.push_back(std::move(*records));
+    }
+    if (Status s = refresh_policy(); !s.ok()) return s;
+    return folder_.truncate_metrics(state_.iteration);
+  }
+
+  Status run() {
+    start_ = Clock::now();
+    seconds_before_ = state_.seconds;
+    first_iteration_ = state_.iteration;
+    bool stopped = false;
+    while (state_.iteration < config_.iterations && !stopped) {
+      if (Status s = iterate(); !s.ok()) return s;
+      stopped = options_.stop != nullptr && options_.stop->load();
+      const bool last = state_.iteration == config_.iterations;
+      if (stopped || last || state_.iteration % config_.check.save_every == 0) {
+        state_.learner = learner_.save();
+        if (Status s = folder_.save(state_, config_.learn.window); !s.ok()) return s;
+      }
+    }
+    return {};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Status iterate() {
+    Samples fresh = collect_problems();
+    if (state_.iteration == 0) learner_.set_normalisation(measure_normalisation(fresh));
+    const Agreement agreed = agreement(fresh, learner_.score(fresh.rows));
+    state_.moves += fresh.row_count();
+    const double groups = fresh.groups(), moves = fresh.row_count();
+    if (Status s = folder_.save_records(state_.iteration, fresh); !s.ok()) return s;
+    window_.push_back(std::move(fresh));
+    if (window_.size() > config_.learn.window) window_.pop_front();
+    const double collected = elapsed();
+    const Losses losses = learn();
+    ++state_.iteration;
+    if (Status s = refresh_policy(); !s.ok()) return s;
+    if (state_.iteration % config_.check.every == 0 || state_.iteration == config_.iterations) {
+      if (Status s = check(); !s.ok()) return s;
+    }
+    const double seconds = elapsed();
+    state_.seconds = seconds_before_ + seconds;
+    report(agreed, seconds);
+    return folder_.append_metrics({{"iteration", state_.iteration},
+                                   {"seconds", state_.seconds},
+                                   {"groups", groups},
+                                   {"moves", moves},
+                                   {"collect_seconds", collected - last_elapsed(seconds)},
+                                   {"improving", agreed.improving},
+                                   {"correlation", agreed.correlation},
+                                   {"improving_found", agreed.found},
+                                   {"regression", losses.regression},
+                                   {"all_action", losses.all_action},
+                                   {"checked_greedy", greedy_},
+                                   {"checked_guided", guided_}});
+  }
+
+  Samples collect_problems() {
+    const uint32_t count = config_.collect.problems;
+    std::vector<Samples> parts(count);
+    parallel_for(count, config_.threads, [&](uint32_t i) {
+      const uint64_t seed =
+          problem_seed(Split::kTrain, config_.seed, uint64_t{state_.iteration} * count + i);
+      const Instance instance = draw_problem(config_.data, seed);
+      parts[i] = collect(instance, policy_.get(), config_.collect, config_.learn.least_gain,
+                         config_.learn.most_gain, seed + 1);
+    });
+    Samples all;
+    for (const Samples& part : parts) all.append(part);
+    return all;
+  }
+
+  // Minibatches of decisions drawn uniformly from the window. The stream of draws follows from the
+  // seed and the iteration, so a run that continues draws the same.
+  Losses learn() {
+    Random random(Random(config_.seed + 0x10000).next() ^ state_.iteration);
+    std::vector<uint32_t> end;  // of each part of the window, in decisions
+    uint32_t total = 0;
+    for (const Samples& part : window_) end.push_back(total += part.groups());
+    Losses sum;
+    for (uint32_t step = 0; step < config_.learn.steps; ++step) {
+      Samples batch;
+      for (uint32_t i = 0; i < config_.learn.groups; ++i) {
+        const uint32_t pick = random.below(total);
+        const auto part = std::upper_bound(end.begin(), end.end(), pick) - end.begin();
+        const uint32_t before = part == 0 ? 0 : end[size_t(part) - 1];
+        batch.append_group(window_[size_t(part)], pick - before);
+      }
+      const Losses losses = learner_.step(batch, learning_rate(step));
+      sum.regression += losses.regression / config_.learn.steps;
+      sum.all_action += losses.all_action / config_.learn.steps;
+    }
+    return sum;
+  }
+
+  double learning_rate(uint32_t step) const {
+    const double done =
+        (state_.iteration + double(step) / config_.learn.steps) / config_.iterations;
+    return config_.learn.learning_rate +
+           done * (config_.learn.final_learning_rate - config_.learn.learning_rate);
+  }
+
+  Status refresh_policy() {
+    Result<std::vector<uint8_t>> bytes =
+        export_policy(learner_, config_, config_text_, state_.moves);
+    if (!bytes.ok()) return bytes.status();
+    exported_ = std::move(*bytes);
+    Result<std::shared_ptr<const Policy>> policy = load_exported(exported_);
+    if (!policy.ok()) return policy.status();
+    policy_ = std::move(*policy);
+    return {};
+  }
+
+  // Mean logarithm of makespan over that of `auto`, on held-out problems.
+  Status check() {
+    EvaluateOptions what;
+    what.budgets = {kCheckedBudget};
+    what.long_searches = 0;
+    what.heuristics = what.unguided = false;
+    const uint32_t count = config_.check.problems;
+    std::vector<std::optional<Graded>> graded(count);
+    parallel_for(count, config_.threads, [&](uint32_t i) {
+      const uint64_t seed = problem_seed(Split::kValidation, config_.seed, i);
+      graded[i] = grade(draw_problem(config_.data, seed), *policy_, what);
+    });
+    double greedy = 0, guided = 0, n = 0;
+    for (const auto& g : graded) {
+      if (!g) continue;
+      greedy += std::log(g->makespan_us("policy") / g->makespan_us("auto"));
+      guided += std::log(g->makespan_us("guided " + std::to_string(kCheckedBudget)) /
+                         g->makespan_us("auto"));
+      n += 1;
+    }
+    greedy_ = greedy / n;
+    guided_ = guided / n;
+    if (!(greedy_ + guided_ < state_.best)) return {};
+    state_.best = greedy_ + guided_;
+    return write_whole(folder_.file("best.plpo"),
+                       {reinterpret_cast<const char*>(exported_.data()), exported_.size()});
+  }
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  // When the iteration under way began; `now` begins the next.
+  double last_elapsed(double now) { return std::exchange(iteration_began_, now); }
+
+  void report(const Agreement& agreed, double seconds) const {
+    if (!options_.on_progress) return;
+    const double done = state_.iteration - first_iteration_;
+    const double left = seconds / done * (config_.iterations - state_.iteration);
+    options_.on_progress({state_.iteration, config_.iterations, seconds, left, agreed.correlation,
+                          std::exp(greedy_), std::exp(guided_)});
+  }
+
+  const Config& config_;
+  std::string config_text_;
+  RunFolder& folder_;
+  const TrainOptions& options_;
+  Learner learner_;
+  Checkpoint state_;
+  std::deque<Samples> window_;
+  std::vector<uint8_t> exported_;
+  std::shared_ptr<const Policy> policy_;
+  double greedy_ = 0, guided_ = 0;
+  Clock::time_point start_;
+  double seconds_before_ = 0, iteration_began_ = 0;
+  uint32_t first_iteration_ = 0;
+};
+
+}  // namespace
+
+Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
+             const TrainOptions& options) {
+  Trainer trainer(config, config_text, folder, options);
+  if (resume) {
+    if (Status s = trainer.resume(); !s.ok()) return s;
+  }
+  return trainer.run();
+}
+
+}  // namespace placeto::train

@@ -1,0 +1,32 @@
+// Training: iterations of collecting exact credit and learning from it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "trainer/config.h"
+#include "trainer/run_folder.h"
+
+namespace placeto::train {
+
+struct Progress {
+  uint32_t iteration, iterations;
+  double seconds;         // this process has been training
+  double left;            // estimate
+  double correlation;     // of scores and exact gains on problems not learned from yet
+  double greedy, guided;  // last check: mean makespan over that of `auto`, 1 before the first
+};
+
+struct TrainOptions {
+  const std::atomic<bool>* stop = nullptr;  // saves after the iteration under way and returns
+  std::function<void(const Progress&)> on_progress;
+  std::function<void(const std::string&)> on_note;  // one line for people
+};
+
+// Trains in the folder from its last checkpoint, or from the beginning if `resume` is false. The
+// result depends on the configuration alone: not on the number of threads, nor on interruptions.
+Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
+             const TrainOptions& options);
+
+}  // namespace placeto::train
