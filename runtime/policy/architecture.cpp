@@ -45,6 +45,12 @@ std::string_view name_of(Architecture architecture) {
   return architecture == Architecture::kPlaceto ? "placeto" : "pairwise";
 }
 
+uint32_t columns_of(Architecture architecture, const PolicyDimensions& dimensions,
+                    std::string_view node_feature) {
+  const bool one_hot = architecture == Architecture::kPlaceto && node_feature == "placed_on";
+  return one_hot ? dimensions.devices : 1;
+}
+
 Status check_dimensions(Architecture architecture, const PolicyDimensions& d, size_t node_features,
                         size_t pair_features) {
   const bool placeto = architecture == Architecture::kPlaceto;

@@ -10,6 +10,9 @@
 //   head               placeto: 4 x embedding (node, ancestors, descendants, unrelated) -> devices
 //                      pairwise: embedding of the group, pair features -> 1
 //
+// Node features are columns of the encoder's inputs, in the order in which the policy lists them:
+// one column each, but `placed_on` of `placeto` takes one per device.
+//
 // Layer i of network N has the tensors "N.i.weight" [inputs, outputs] and "N.i.bias" [outputs].
 // Hidden layers end in a ReLU, the last one in nothing.
 #pragma once
@@ -34,6 +37,10 @@ inline constexpr uint32_t kMaxFeatures = 1'024;
 
 std::optional<Architecture> find_architecture(std::string_view name);
 std::string_view name_of(Architecture architecture);
+
+// Columns that a node feature takes; node_features below counts columns.
+uint32_t columns_of(Architecture architecture, const PolicyDimensions& dimensions,
+                    std::string_view node_feature);
 
 struct NetworkShape {
   std::string name;

@@ -1,5 +1,7 @@
 #include "runtime/policy/features.h"
 
+#include "runtime/policy/placeto_features.h"
+
 namespace placeto {
 namespace {
 
@@ -12,11 +14,12 @@ constexpr std::array<std::string_view, N> names_of(const std::array<Feature, N>&
 
 constexpr auto kPairNames = names_of(kPairFeatureList);
 constexpr auto kNodeNames = names_of(kNodeFeatureList);
+constexpr auto kStepNames = names_of(kStepFeatureList);
 
 }  // namespace
 
 KnownFeatures known_features() {
-  return {kNodeNames, kPairNames};
+  return {kNodeNames, kPairNames, kStepNames};
 }
 
 }  // namespace placeto

@@ -79,7 +79,8 @@ inline constexpr std::array<Feature, kNodeFeatures> kNodeFeatureList = {
     PLACETO_NODE_FEATURES(PLACETO_FEATURE_ROW)};
 #undef PLACETO_FEATURE_ROW
 
-// The names alone, as policy files are checked against them.
+// The names alone, those of `placeto` (placeto_features.h) included, as policy files are checked
+// against them.
 KnownFeatures known_features();
 
 }  // namespace placeto

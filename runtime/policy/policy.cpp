@@ -97,8 +97,12 @@ void Policy::build() {
 
 void Policy::build_networks() {
   const schema::Policy& file = *schema::GetPolicy(bytes_.data());
+  size_t columns = 0;
+  for (const PolicyFeature& feature : node_features_) {
+    columns += columns_of(architecture_, dimensions_, feature.name);
+  }
   for (const NetworkShape& shape :
-       networks_of(architecture_, dimensions_, node_features_.size(), pair_features_.size())) {
+       networks_of(architecture_, dimensions_, columns, pair_features_.size())) {
     networks_.push_back({shape.name, build_mlp(file, shape)});
   }
   if (dimensions_.embedding == 0) return;

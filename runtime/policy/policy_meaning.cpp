@@ -57,6 +57,15 @@ Status check_features(const std::string& list, const Features* features,
   return {};
 }
 
+size_t columns_of(Architecture architecture, const PolicyDimensions& dimensions,
+                  const Features* node_features) {
+  size_t columns = 0;
+  for (uint32_t i = 0; i < size_of(node_features); ++i) {
+    columns += columns_of(architecture, dimensions, text_of(node_features->Get(i)->name()));
+  }
+  return columns;
+}
+
 std::string shape_text(const std::vector<uint32_t>& shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size() && i < 8; ++i) {
@@ -158,10 +167,11 @@ Status verify_policy_meaning(std::span<const uint8_t> bytes, const KnownFeatures
   if (policy.dimensions() == nullptr) return Status::bad_input("dimensions are absent");
   if (Status s = check_known_fields(policy.dimensions()); !s.ok()) return s.at("dimensions");
   const PolicyDimensions dimensions = dimensions_of(*policy.dimensions());
-  const size_t node_features = size_of(policy.node_features());
+  const size_t node_features = columns_of(*architecture, dimensions, policy.node_features());
   const size_t pair_features = size_of(policy.pair_features());
+  const auto known_node = *architecture == Architecture::kPlaceto ? known.step : known.node;
   for (const Status& s : {check_dimensions(*architecture, dimensions, node_features, pair_features),
-                          check_features("node_features", policy.node_features(), known.node),
+                          check_features("node_features", policy.node_features(), known_node),
                           check_features("pair_features", policy.pair_features(), known.pair)}) {
     if (!s.ok()) return s;
   }

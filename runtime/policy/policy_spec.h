@@ -59,8 +59,9 @@ struct PolicySpec {
 
 // Names of the features that the runtime can compute. A policy that asks for another is refused.
 struct KnownFeatures {
-  std::span<const std::string_view> node;
-  std::span<const std::string_view> pair;
+  std::span<const std::string_view> node;       // node_features of `pairwise`
+  std::span<const std::string_view> pair;       // pair_features of `pairwise`
+  std::span<const std::string_view> step = {};  // node_features of `placeto`
 };
 
 }  // namespace placeto

@@ -13,7 +13,7 @@ namespace placeto::fixture {
 
 inline constexpr std::string_view kNodeFeatures[] = {"run_time", "output_bytes", "depth"};
 inline constexpr std::string_view kPairFeatures[] = {"finish", "load"};
-inline constexpr KnownFeatures kKnown{kNodeFeatures, kPairFeatures};
+inline constexpr KnownFeatures kKnown{kNodeFeatures, kPairFeatures, kNodeFeatures};
 
 inline std::vector<float> weights(size_t count, Random& random) {
   std::vector<float> values(count);

@@ -1,0 +1,289 @@
+#include "runtime/policy/placeto_network.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kBlock = PaddedMlp::kBlockRows;
+
+// Compressed rows from pairs (row, entry), entries in the order in which they are given.
+template <class Visit>
+void list_by_row(uint32_t rows, Visit visit, std::vector<uint32_t>& offset,
+                 std::vector<uint32_t>& entries) {
+  offset.assign(rows + 1, 0);
+  visit([&](uint32_t row, uint32_t) { ++offset[row + 1]; });
+  for (uint32_t i = 0; i < rows; ++i) offset[i + 1] += offset[i];
+  entries.resize(offset[rows]);
+  std::vector<uint32_t> end(offset.begin(), offset.end() - 1);
+  visit([&](uint32_t row, uint32_t entry) { entries[end[row]++] = entry; });
+}
+
+}  // namespace
+
+PaddedMlp::PaddedMlp(const Mlp& mlp) {
+  for (const DenseLayer& layer : mlp.layers()) {
+    const uint32_t width = padded(layer.outputs);
+    std::vector<float> numbers(size_t{width} * (layer.inputs + 1));
+    for (uint32_t k = 0; k < layer.inputs; ++k) {
+      std::copy_n(layer.weights + size_t{k} * layer.outputs, layer.outputs, &numbers[k * width]);
+    }
+    float* const bias = &numbers[size_t{layer.inputs} * width];
+    std::copy_n(layer.bias, layer.outputs, bias);
+    layers_.push_back({layer.inputs, width, numbers.data(), bias, layer.activation});
+    numbers_.push_back(std::move(numbers));
+  }
+}
+
+uint32_t PaddedMlp::widest() const {
+  uint32_t widest = 0;
+  for (size_t i = 0; i + 1 < layers_.size(); ++i) widest = std::max(widest, layers_[i].outputs);
+  return widest;
+}
+
+void PaddedMlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32_t rows,
+                    Kernels& kernels, Scratch& scratch) const {
+  for (uint32_t begin = 0; begin < rows; begin += kBlockRows) {
+    const uint32_t count = std::min(kBlockRows, rows - begin);
+    const float* in = x + begin * x_stride;
+    size_t in_stride = x_stride;
+    for (size_t i = 0; i + 1 < layers_.size(); ++i) {
+      float* const hidden = scratch[i % 2].data();
+      kernels.dense(layers_[i], in, in_stride, hidden, layers_[i].outputs, count);
+      in = hidden;
+      in_stride = layers_[i].outputs;
+    }
+    kernels.dense(layers_.back(), in, in_stride, y + begin * y_stride, y_stride, count);
+  }
+}
+
+PlacetoNetwork::PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels,
+                               Reuse reuse)
+    : nodes_(graph.node_count()),
+      embedding_(policy.dimensions().embedding),
+      inputs_(policy.graph_network().encoder.inputs()),
+      stride_(PaddedMlp::padded(embedding_)),
+      half_rounds_(2 * policy.dimensions().rounds),
+      devices_(policy.dimensions().devices),
+      keep_(reuse == Reuse::kWherePossible &&
+            sizeof(float) * (2 * half_rounds_ + 1) * stage_size() <= kMostKeptBytes),
+      kernels_(kernels),
+      encoder_(policy.graph_network().encoder),
+      head_(policy.head()),
+      reach_(graph) {
+  assert(policy.architecture() == Architecture::kPlaceto);
+  if (half_rounds_ > 0) {
+    const GraphNetwork& network = policy.graph_network();
+    directions_[0].f = PaddedMlp(network.along.f());
+    directions_[0].g = PaddedMlp(network.along.g());
+    directions_[1].f = PaddedMlp(network.against.f());
+    directions_[1].g = PaddedMlp(network.against.g());
+    list_edges(graph);
+  }
+  const char* const names[3][2] = {{"ancestors.f", "ancestors.g"},
+                                   {"descendants.f", "descendants.g"},
+                                   {"unrelated.f", "unrelated.g"}};
+  uint32_t widest = std::max(encoder_.widest(), head_.widest());
+  for (size_t i = 0; i < pools_.size(); ++i) {
+    pools_[i].f = PaddedMlp(*policy.find_network(names[i][0]));
+    pools_[i].g = PaddedMlp(*policy.find_network(names[i][1]));
+    widest = std::max({widest, pools_[i].f.widest(), pools_[i].g.widest()});
+  }
+  for (const Direction& d : directions_) widest = std::max({widest, d.f.widest(), d.g.widest()});
+  for (auto& hidden : scratch_) hidden.resize(size_t{kBlock} * widest);
+  stages_.resize(stage_size() * (keep_ ? half_rounds_ + 1 : 1));
+  messages_.resize(stage_size() * (keep_ ? half_rounds_ : 1));
+  block_in_.resize(size_t{kBlock} * std::max(stride_, inputs_));
+  block_out_.resize(size_t{kBlock} * stride_);
+  pooled_.resize(stride_);
+  head_in_.resize(4 * size_t{stride_});
+  logits_.resize(PaddedMlp::padded(devices_));
+  is_affected_.resize(nodes_);
+  rows_.reserve(nodes_);
+  affected_.reserve(nodes_);
+}
+
+// Every edge carries a message: two edges between the same nodes count twice, as in GraphNetwork.
+void PlacetoNetwork::list_edges(const Graph& graph) {
+  auto& [along, against] = directions_;
+  const auto predecessors = [&](auto add) {
+    for (uint32_t v = 0; v < nodes_; ++v) {
+      for (const InEdge& in : graph.in_edges(v)) add(v, in.source);
+    }
+  };
+  const auto successors = [&](auto add) {
+    for (uint32_t v = 0; v < nodes_; ++v) {
+      for (const OutEdge& out : graph.out_edges(v)) add(v, out.target);
+    }
+  };
+  list_by_row(nodes_, predecessors, along.offset, along.senders);
+  list_by_row(nodes_, successors, against.offset, against.senders);
+  along.receiver_offset = against.offset;
+  along.receivers = against.senders;
+  against.receiver_offset = along.offset;
+  against.receivers = along.senders;
+}
+
+void PlacetoNetwork::embed(const float* inputs, std::span<const uint32_t> changed) {
+  all_ = !keep_ || !embedded_;
+  rows_.assign(changed.begin(), changed.end());
+  embedded_ = true;
+  encode(inputs);
+  for (uint32_t half_round = 0; half_round < half_rounds_; ++half_round) {
+    all_ = all_ || rows_.size() > nodes_ / 2;
+    if (all_) {
+      update_all(half_round);
+    } else {
+      update_rows(half_round);
+    }
+  }
+}
+
+void PlacetoNetwork::encode(const float* inputs) {
+  all_ = all_ || rows_.size() > nodes_ / 2;
+  if (all_) {
+    encoder_.run(inputs, inputs_, stage(0), stride_, nodes_, kernels_, scratch_);
+    return;
+  }
+  for (size_t begin = 0; begin < rows_.size(); begin += kBlock) {
+    const auto block =
+        std::span(rows_).subspan(begin, std::min<size_t>(kBlock, rows_.size() - begin));
+    for (size_t i = 0; i < block.size(); ++i) {
+      std::copy_n(inputs + size_t{block[i]} * inputs_, inputs_, &block_in_[i * inputs_]);
+    }
+    encoder_.run(block_in_.data(), inputs_, block_out_.data(), stride_,
+                 static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    for (size_t i = 0; i < block.size(); ++i) {
+      std::copy_n(&block_out_[i * stride_], stride_, stage(0) + size_t{block[i]} * stride_);
+    }
+  }
+}
+
+// sum[stride] of the messages that the node hears, in the order in which its edges are listed.
+void PlacetoNetwork::sum_senders(const Direction& d, const float* sent, uint32_t node,
+                                 float* sum) const {
+  const uint32_t* const begin = d.senders.data() + d.offset[node];
+  const uint32_t* const end = d.senders.data() + d.offset[node + 1];
+  for (uint32_t c = 0; c < stride_; c += PaddedMlp::kLanes) {
+    float lanes[PaddedMlp::kLanes] = {};
+    for (const uint32_t* u = begin; u != end; ++u) {
+      const float* const row = sent + size_t{*u} * stride_ + c;
+      for (uint32_t i = 0; i < PaddedMlp::kLanes; ++i) lanes[i] += row[i];
+    }
+    std::memcpy(sum + c, lanes, sizeof lanes);
+  }
+}
+
+void PlacetoNetwork::update_all(uint32_t half_round) {
+  const Direction& d = directions_[half_round % 2];
+  const float* const x = stage(half_round);
+  float* const next = stage(half_round + 1);  // x itself unless half rounds are kept
+  float* const sent = messages(half_round);
+  d.f.run(x, stride_, sent, stride_, nodes_, kernels_, scratch_);
+  for (uint32_t begin = 0; begin < nodes_; begin += kBlock) {
+    const uint32_t count = std::min(kBlock, nodes_ - begin);
+    for (uint32_t i = 0; i < count; ++i) {
+      sum_senders(d, sent, begin + i, &block_in_[size_t{i} * stride_]);
+    }
+    d.g.run(block_in_.data(), stride_, block_out_.data(), stride_, count, kernels_, scratch_);
+    const size_t first = size_t{begin} * stride_, size = size_t{count} * stride_;
+    for (size_t i = 0; i < size; ++i) next[first + i] = block_out_[i] + x[first + i];
+  }
+  rows_updated_ += nodes_;
+}
+
+void PlacetoNetwork::gather(std::span<const uint32_t> rows, const float* from, size_t width,
+                            float* to) const {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::copy_n(from + rows[i] * width, width, to + i * width);
+  }
+}
+
+// New messages from the rows in play.
+void PlacetoNetwork::send_messages(const Direction& d, uint32_t half_round) {
+  float* const sent = messages(half_round);
+  for (size_t begin = 0; begin < rows_.size(); begin += kBlock) {
+    const auto block =
+        std::span(rows_).subspan(begin, std::min<size_t>(kBlock, rows_.size() - begin));
+    gather(block, stage(half_round), stride_, block_in_.data());
+    d.f.run(block_in_.data(), stride_, block_out_.data(), stride_,
+            static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    for (size_t i = 0; i < block.size(); ++i) {
+      std::copy_n(&block_out_[i * stride_], stride_, sent + size_t{block[i]} * stride_);
+    }
+  }
+}
+
+// The rows in play and everyone who hears one of them.
+void PlacetoNetwork::find_affected(const Direction& d) {
+  affected_.clear();
+  const auto add = [this](uint32_t v) {
+    if (is_affected_[v]) return;
+    is_affected_[v] = 1;
+    affected_.push_back(v);
+  };
+  for (const uint32_t v : rows_) {
+    add(v);
+    for (uint32_t i = d.receiver_offset[v]; i < d.receiver_offset[v + 1]; ++i) add(d.receivers[i]);
+  }
+  for (const uint32_t v : affected_) is_affected_[v] = 0;
+}
+
+// Leaves in rows_ the rows that came out different.
+void PlacetoNetwork::update_rows(uint32_t half_round) {
+  const Direction& d = directions_[half_round % 2];
+  const float* const x = stage(half_round);
+  float* const next = stage(half_round + 1);
+  send_messages(d, half_round);
+  find_affected(d);
+  rows_.clear();
+  for (size_t begin = 0; begin < affected_.size(); begin += kBlock) {
+    const auto block =
+        std::span(affected_).subspan(begin, std::min<size_t>(kBlock, affected_.size() - begin));
+    for (size_t i = 0; i < block.size(); ++i) {
+      sum_senders(d, messages(half_round), block[i], &block_in_[i * stride_]);
+    }
+    d.g.run(block_in_.data(), stride_, block_out_.data(), stride_,
+            static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    for (size_t i = 0; i < block.size(); ++i) {
+      const size_t row = size_t{block[i]} * stride_;
+      float* const updated = &block_out_[i * stride_];
+      for (uint32_t c = 0; c < stride_; ++c) updated[c] += x[row + c];
+      if (std::memcmp(updated, next + row, stride_ * sizeof(float)) == 0) continue;
+      std::copy_n(updated, stride_, next + row);
+      rows_.push_back(block[i]);
+    }
+  }
+  rows_updated_ += affected_.size();
+}
+
+// out[embedding] = g(sum over the members of f(x)); g(0) if there are none.
+void PlacetoNetwork::pool(const Pool& pool, std::span<const uint32_t> members, float* out) {
+  std::fill(pooled_.begin(), pooled_.end(), 0.0f);
+  for (size_t begin = 0; begin < members.size(); begin += kBlock) {
+    const auto block = members.subspan(begin, std::min<size_t>(kBlock, members.size() - begin));
+    gather(block, embeddings(), stride_, block_in_.data());
+    pool.f.run(block_in_.data(), stride_, block_out_.data(), stride_,
+               static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    for (size_t i = 0; i < block.size(); ++i) {
+      for (uint32_t c = 0; c < stride_; ++c) pooled_[c] += block_out_[i * stride_ + c];
+    }
+  }
+  pool.g.run(pooled_.data(), stride_, block_out_.data(), stride_, 1, kernels_, scratch_);
+  std::copy_n(block_out_.data(), embedding_, out);
+}
+
+std::span<const float> PlacetoNetwork::logits(uint32_t node) {
+  reach_.find(node);
+  float* const in = head_in_.data();
+  std::copy_n(embeddings() + size_t{node} * stride_, embedding_, in);
+  pool(pools_[0], reach_.ancestors(), in + embedding_);
+  pool(pools_[1], reach_.descendants(), in + 2 * size_t{embedding_});
+  pool(pools_[2], reach_.unrelated(), in + 3 * size_t{embedding_});
+  head_.run(in, 4 * size_t{embedding_}, logits_.data(), logits_.size(), 1, kernels_, scratch_);
+  return {logits_.data(), devices_};
+}
+
+}  // namespace placeto
