@@ -35,17 +35,18 @@ double spread_work_us(const Problem& problem, double gap_us) {
   const uint32_t classes = problem.class_count(), n = problem.node_count();
   std::vector<double> size(classes, 0), weight(classes), load(classes);
   for (uint32_t d = 0; d < problem.device_count(); ++d) ++size[problem.class_of(d)];
-  for (uint32_t c = 0; c < classes; ++c) {
-    double ratio = 0;  // how much slower than the fastest class, over the nodes both can run
-    double fast = 0, slow = 0;
-    for (uint32_t v = 0; v < n; ++v) {
-      const double* row = problem.run_row(v);
+  std::vector<double> fast(classes, 0), slow(classes, 0);  // over the nodes the class can run
+  for (uint32_t v = 0; v < n; ++v) {
+    const double* row = problem.run_row(v);
+    const double fastest = *std::min_element(row, row + classes);
+    for (uint32_t c = 0; c < classes; ++c) {
       if (std::isinf(row[c])) continue;
-      fast += *std::min_element(row, row + classes);
-      slow += row[c];
+      fast[c] += fastest;
+      slow[c] += row[c];
     }
-    ratio = fast > 0 && slow > 0 ? fast / slow : 1;
-    weight[c] = ratio;
+  }
+  for (uint32_t c = 0; c < classes; ++c) {
+    weight[c] = fast[c] > 0 && slow[c] > 0 ? fast[c] / slow[c] : 1;
   }
   double best = 0;
   constexpr int kRounds = 24;

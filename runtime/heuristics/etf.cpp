@@ -1,6 +1,7 @@
 // `etf`: Hwang, Chow, Anger and Lee, "Scheduling precedence graphs in systems with interprocessor
 // communication times", SIAM J. Comput. 1989. Of all ready nodes and devices, the pair that can
-// start first; ties by upward rank. A colocated group is bound by its first node.
+// start first; ties by upward rank. A colocated group is bound by its first node, so that all its
+// members' run times count then.
 #include <algorithm>
 #include <numeric>
 
@@ -12,26 +13,37 @@ namespace placeto {
 namespace {
 
 // Ready nodes looked at per step, those of highest rank first: bounds the work on graphs that are
-// a thousand nodes wide.
-constexpr size_t kWindow = 64;
+// a thousand nodes wide. On systems of many devices fewer, so that a step looks at a bounded number
+// of pairs.
+constexpr uint32_t kMostWindow = 64, kLeastWindow = 4, kMostPairs = 1024;
+
+uint32_t window_size(uint32_t devices) {
+  return std::clamp(kMostPairs / devices, kLeastWindow, kMostWindow);
+}
 
 class EarliestTaskFirst {
  public:
   explicit EarliestTaskFirst(const Problem& problem)
-      : problem_(problem), schedule_(problem), ready_us_(problem.device_count()) {}
+      : problem_(problem),
+        schedule_(problem),
+        window_size_(window_size(problem.device_count())),
+        ready_us_(problem.device_count()),
+        lost_(problem.class_count()) {
+    sum_groups();
+  }
 
   Assignment place_all(MemoryPlan& plan) {
     start();
-    while (!ready_.empty()) {
+    while (!window_.empty()) {
       const Choice choice = earliest(plan);
-      const uint32_t node = ready_[choice.position];
+      const uint32_t node = window_[choice.position];
       const uint32_t group = problem_.group_of(node);
       if (group_device_[group] == ListSchedule::kNowhere) {
         group_device_[group] = choice.device;
         plan.take(group, choice.device);
       }
       schedule_.place(node, choice.device);
-      ready_.erase(ready_.begin() + static_cast<ptrdiff_t>(choice.position));
+      remove(choice.position);
       for (const OutEdge& e : problem_.graph().out_edges(node)) {
         if (--unmet_[e.target] == 0) insert(e.target);
       }
@@ -48,14 +60,14 @@ class EarliestTaskFirst {
 
   void start() {
     schedule_.clear();
-    ready_.clear();
+    window_.clear();
+    rest_.clear();
     unmet_.resize(problem_.node_count());
     group_device_.assign(problem_.group_count(), ListSchedule::kNowhere);
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
       unmet_[v] = static_cast<uint32_t>(problem_.graph().in_edges(v).size());
-      if (unmet_[v] == 0) ready_.push_back(v);
+      if (unmet_[v] == 0) insert(v);
     }
-    std::sort(ready_.begin(), ready_.end(), [this](uint32_t a, uint32_t b) { return ranks(a, b); });
   }
 
   bool ranks(uint32_t a, uint32_t b) const {
@@ -63,17 +75,33 @@ class EarliestTaskFirst {
     return rank[a] != rank[b] ? rank[a] > rank[b] : a < b;
   }
 
+  // Into the window if its rank is high enough; what falls out of it waits in the heap.
   void insert(uint32_t node) {
-    const auto place = std::lower_bound(ready_.begin(), ready_.end(), node,
-                                        [this](uint32_t a, uint32_t b) { return ranks(a, b); });
-    ready_.insert(place, node);
+    const auto before = [this](uint32_t a, uint32_t b) { return ranks(a, b); };
+    const auto place = std::lower_bound(window_.begin(), window_.end(), node, before);
+    window_.insert(place, node);
+    if (window_.size() <= window_size_) return;
+    rest_.push_back(window_.back());
+    window_.pop_back();
+    std::push_heap(rest_.begin(), rest_.end(),
+                   [this](uint32_t a, uint32_t b) { return ranks(b, a); });
+  }
+
+  void remove(size_t position) {
+    window_.erase(window_.begin() + static_cast<ptrdiff_t>(position));
+    if (rest_.empty()) return;
+    std::pop_heap(rest_.begin(), rest_.end(),
+                  [this](uint32_t a, uint32_t b) { return ranks(b, a); });
+    window_.push_back(rest_.back());  // ranks below everything in the window
+    rest_.pop_back();
   }
 
   Choice earliest(const MemoryPlan& plan) {
     Choice best;
-    for (size_t i = 0; i < std::min(kWindow, ready_.size()); ++i) {
-      const uint32_t group = problem_.group_of(ready_[i]);
-      schedule_.ready_times(ready_[i], ready_us_);
+    for (size_t i = 0; i < window_.size(); ++i) {
+      const uint32_t group = problem_.group_of(window_[i]);
+      schedule_.ready_times(window_[i], ready_us_);
+      const double* lost = lost_us(window_[i]);
       uint32_t roomiest = ListSchedule::kNowhere;
       bool fits_somewhere = false;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
@@ -81,9 +109,9 @@ class EarliestTaskFirst {
         if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
         if (group_device_[group] != d && !plan.fits(group, d)) continue;
         fits_somewhere = true;
-        consider({i, d, start_us(ready_[i], d)}, best);
+        consider({i, d, start_us(d, lost)}, best);
       }
-      if (!fits_somewhere) consider({i, roomiest, start_us(ready_[i], roomiest)}, best);
+      if (!fits_somewhere) consider({i, roomiest, start_us(roomiest, lost)}, best);
     }
     return best;
   }
@@ -93,22 +121,58 @@ class EarliestTaskFirst {
                                                           : group_device_[group] == device;
   }
   // On unlike devices the earliest start alone would favour idle slow ones: what a device is slower
-  // than the node's fastest counts as waiting.
-  double start_us(uint32_t node, uint32_t device) const {
+  // than the fastest counts as waiting.
+  double start_us(uint32_t device, const double* lost) const {
+    return std::max(ready_us_[device], schedule_.device_free_us(device)) +
+           lost[problem_.class_of(device)];
+  }
+
+  // Per class of device, how much longer than on the fastest one the node takes there; with it all
+  // its group, while that is free to go anywhere.
+  const double* lost_us(uint32_t node) {
+    const uint32_t classes = problem_.class_count(), group = problem_.group_of(node);
+    const bool bound = group_device_[group] != ListSchedule::kNowhere;
+    if (bound || group_row_[group] == kAlone) {
+      std::fill(lost_.begin(), lost_.end(), 0);
+      add_lost(node, lost_.data());
+      return lost_.data();
+    }
+    return &group_lost_us_[size_t{group_row_[group]} * classes];
+  }
+  void add_lost(uint32_t node, double* lost) const {
     const double* row = problem_.run_row(node);
     const double fastest = *std::min_element(row, row + problem_.class_count());
-    return std::max(ready_us_[device], schedule_.device_free_us(device)) +
-           problem_.run_us(node, device) - fastest;
+    for (uint32_t c = 0; c < problem_.class_count(); ++c) lost[c] += row[c] - fastest;
   }
+  void sum_groups() {
+    const uint32_t classes = problem_.class_count();
+    group_row_.assign(problem_.group_count(), kAlone);
+    uint32_t rows = 0;
+    for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+      if (problem_.members(g).size() == 1) continue;
+      group_row_[g] = rows++;
+      group_lost_us_.resize(size_t{rows} * classes, 0);
+      for (uint32_t v : problem_.members(g)) {
+        add_lost(v, group_lost_us_.data() + group_lost_us_.size() - classes);
+      }
+    }
+  }
+
   static void consider(const Choice& choice, Choice& best) {
     if (best.device == ListSchedule::kNowhere || choice.start_us < best.start_us) best = choice;
   }
 
   const Problem& problem_;
   ListSchedule schedule_;
+  size_t window_size_;
   std::vector<double> ready_us_;
-  std::vector<uint32_t> ready_;  // by descending rank
+  std::vector<uint32_t> window_;  // the ready nodes of highest rank, descending
+  std::vector<uint32_t> rest_;    // the other ready nodes: a heap, the highest rank first
   std::vector<uint32_t> unmet_, group_device_;
+  static constexpr uint32_t kAlone = 0xffffffffu;
+  std::vector<uint32_t> group_row_;    // row of group_lost_us_; kAlone: one node
+  std::vector<double> group_lost_us_;  // of groups of several nodes, by class of device
+  std::vector<double> lost_;           // scratch of lost_us
 };
 
 class Etf final : public Method {

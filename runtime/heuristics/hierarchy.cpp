@@ -101,6 +101,7 @@ class Matching {
       if (mate_[g] == kUnmatched) match_with_neighbour(g, compatible);
     }
     match_siblings(order, compatible);
+    match_isolated(order, compatible);
   }
 
   // Numbers the merged groups by their lowest member; returns how many there are.
@@ -159,6 +160,22 @@ class Matching {
         sibling = kUnmatched;
       } else {
         sibling = g;
+      }
+    }
+  }
+
+  // What has no neighbour at all, e.g. a whole component by now, goes with its like.
+  template <class Compatible>
+  void match_isolated(const std::vector<uint32_t>& order, Compatible compatible) {
+    uint32_t waiting = kUnmatched;
+    for (uint32_t g : order) {
+      if (mate_[g] != kUnmatched || graph_.offset[g] != graph_.offset[g + 1]) continue;
+      if (waiting != kUnmatched && small_enough(g, waiting) && compatible(g, waiting)) {
+        mate_[g] = waiting;
+        mate_[waiting] = g;
+        waiting = kUnmatched;
+      } else {
+        waiting = g;
       }
     }
   }

@@ -1,5 +1,8 @@
 // `single`: the whole graph on one device. The candidate that nothing may be worse than.
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
 
 #include "runtime/heuristics/heuristics.h"
 
@@ -16,14 +19,34 @@ Assignment mostly_on(const Problem& problem, uint32_t device) {
   return assignment;
 }
 
-bool has_earlier_twin(const Problem& problem, uint32_t device) {
-  for (uint32_t d = 0; d < device; ++d) {
-    if (problem.class_of(d) == problem.class_of(device) &&
-        problem.memory_limit(d) == problem.memory_limit(device)) {
-      return true;
+// Devices worth trying: every one, or on large systems the kMostTried with the least total run
+// time, of devices of one class and memory limit only the first. Without pins one device moves no
+// tensor, so twins tell the same.
+constexpr size_t kMostTried = 64;
+
+std::vector<uint32_t> devices_to_try(const Problem& problem) {
+  std::vector<uint32_t> devices(problem.device_count());
+  std::iota(devices.begin(), devices.end(), 0u);
+  if (devices.size() <= kMostTried) return devices;
+  std::vector<double> class_us(problem.class_count(), 0);
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    for (uint32_t c = 0; c < problem.class_count(); ++c) {
+      const double run = problem.run_row(v)[c];
+      // Where a class cannot run a node, another device has to.
+      class_us[c] += std::isinf(run) ? problem.mean_run_us(v) : run;
     }
   }
-  return false;
+  const auto key = [&](uint32_t d) {
+    const uint32_t c = problem.class_of(d);
+    return std::make_tuple(class_us[c], c, ~problem.memory_limit(d));
+  };
+  std::stable_sort(devices.begin(), devices.end(),
+                   [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  const auto twins = [&](uint32_t a, uint32_t b) { return key(a) == key(b); };
+  devices.erase(std::unique(devices.begin(), devices.end(), twins), devices.end());
+  devices.resize(std::min(devices.size(), kMostTried));
+  std::sort(devices.begin(), devices.end());
+  return devices;
 }
 
 class Single final : public Method {
@@ -42,12 +65,8 @@ class Single final : public Method {
 }  // namespace
 
 std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& evaluator) {
-  // One device moves no tensor, so devices of one class and memory limit tell the same; on large
-  // systems the first of them speaks for all.
-  constexpr uint32_t kEachUpTo = 64;
   std::vector<Candidate> candidates;
-  for (uint32_t d = 0; d < problem.device_count(); ++d) {
-    if (problem.device_count() > kEachUpTo && has_earlier_twin(problem, d)) continue;
+  for (uint32_t d : devices_to_try(problem)) {
     Assignment assignment = mostly_on(problem, d);
     const Score score = evaluator.evaluate(assignment);
     candidates.push_back(

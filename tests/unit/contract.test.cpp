@@ -1,0 +1,189 @@
+// One contract for every method: what must hold of whatever it returns.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <optional>
+
+#include "runtime/placer/placer.h"
+#include "tests/support/random_problem.h"
+#include "tools/partition/partition.h"
+
+namespace placeto {
+namespace {
+
+std::vector<const Method*> all_methods() {
+  std::vector<const Method*> methods(builtin_methods().begin(), builtin_methods().end());
+  methods.insert(methods.end(), partition_methods().begin(), partition_methods().end());
+  return methods;
+}
+
+MethodOptions quick(uint64_t seed = 1) {
+  MethodOptions options;
+  options.budget.evaluations = 50;
+  options.seed = seed;
+  return options;
+}
+
+// Pins, forbids and colocation on top of what the graph asks for; may contradict each other.
+Rules random_rules(uint32_t nodes, uint32_t devices, Random& random) {
+  Rules rules;
+  if (random.below(3) == 0) rules.pins.push_back({random.below(nodes), random.below(devices)});
+  for (uint32_t i = random.below(4); i > 0; --i) {
+    rules.forbids.push_back({random.below(nodes), random.below(devices)});
+  }
+  if (random.below(3) == 0) rules.colocate = {{random.below(nodes), random.below(nodes)}};
+  if (random.below(4) == 0) rules.objective = Objective::kThroughput;
+  return rules;
+}
+
+// The kind of instance that breaks rules most easily: everything at once, memory tight or not.
+// Nothing where the rules contradict each other.
+std::optional<test::Instance> contract_instance(uint32_t rule_set, Random& random) {
+  const test::RandomShape shape{.most_nodes = 40, .whole_numbers = false, .restrictions = true};
+  GraphSpec graph = test::random_graph(shape, random);
+  TopologySpec topology = test::random_topology(shape, rule_set, random);
+  uint64_t bytes = 0;
+  for (const NodeSpec& node : graph.nodes) bytes += node.resident_bytes + node.workspace_bytes;
+  for (DeviceSpec& device : topology.devices) {
+    if (random.below(3) == 0) continue;  // unlimited
+    device.memory_bytes = 1 + bytes / (1 + random.below(6)) + random.below(20'000);
+  }
+  const Rules rules = random_rules(static_cast<uint32_t>(graph.nodes.size()),
+                                   static_cast<uint32_t>(topology.devices.size()), random);
+  test::Instance instance = test::build_instance(std::move(graph), std::move(topology), rules);
+  if (!instance.problem) return std::nullopt;
+  return instance;
+}
+
+// The score, from the simulator alone.
+Score measured(const Problem& problem, const Assignment& assignment) {
+  Simulator simulator(problem);
+  const Timeline& timeline = simulator.run(assignment);
+  Score score;
+  for (uint64_t bytes : memory_shortfall(problem, timeline.peak_memory_bytes)) {
+    score.overflow_bytes += bytes;
+  }
+  const bool latency = problem.objective() == Objective::kLatency;
+  score.objective_us = latency ? timeline.makespan_us : timeline.bottleneck_us;
+  return score;
+}
+
+template <class Check>
+void on_contract_instances(uint64_t seed, int per_rule_set, Check check) {
+  Random random(seed);
+  int checked = 0;
+  for (uint32_t rule_set = 0; rule_set < test::kRuleSets; ++rule_set) {
+    for (int i = 0; i < per_rule_set; ++i) {
+      const std::optional<test::Instance> instance = contract_instance(rule_set, random);
+      if (!instance) continue;
+      CAPTURE(rule_set);
+      CAPTURE(i);
+      check(*instance->problem);
+      ++checked;
+    }
+  }
+  CHECK(checked > 8 * per_rule_set);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every method obeys every rule and says truly what its placement costs and whether it "
+    "fits") {
+  on_contract_instances(61, 25, [](const Problem& problem) {
+    for (const Method* method : all_methods()) {
+      CAPTURE(std::string(method->name()));
+      const Result<Candidate> candidate = method->place(problem, quick());
+      REQUIRE(candidate.ok());
+      CHECK(obeys_rules(problem, candidate->assignment));
+      CHECK(candidate->score == measured(problem, candidate->assignment));
+      CHECK(candidate->method.starts_with(method->name()));
+      CHECK(std::isfinite(candidate->score.objective_us));
+    }
+  });
+}
+
+TEST_CASE("every method gives the same placement twice; seeds matter to random and anneal alone") {
+  std::vector<std::string> moved;
+  on_contract_instances(62, 6, [&moved](const Problem& problem) {
+    for (const Method* method : builtin_methods()) {
+      const std::string name(method->name());
+      CAPTURE(name);
+      const Result<Candidate> first = method->place(problem, quick());
+      const Result<Candidate> again = method->place(problem, quick());
+      const Result<Candidate> other = method->place(problem, quick(2));
+      REQUIRE((first.ok() && again.ok() && other.ok()));
+      CHECK(first->assignment == again->assignment);
+      CHECK(first->score == again->score);
+      if (name == "random" || name == "anneal") {
+        if (first->assignment != other->assignment) moved.push_back(name);
+      } else {
+        CHECK(first->assignment == other->assignment);
+      }
+    }
+  });
+  CHECK(std::count(moved.begin(), moved.end(), "random") > 20);
+  CHECK(std::count(moved.begin(), moved.end(), "anneal") > 0);
+}
+
+TEST_CASE("auto is at least as good as every candidate and every heuristic, and repeats itself") {
+  on_contract_instances(63, 12, [](const Problem& problem) {
+    for (const MethodOptions& options : {MethodOptions{}, quick()}) {
+      const Result<PlaceResult> placed = place_auto(problem, options);
+      for (const char* name : {"single", "contiguous", "heft", "etf", "iterate"}) {
+        const Result<Candidate> candidate = find_method(name)->place(problem, options);
+        REQUIRE(candidate.ok());
+        if (placed.ok()) CHECK(placed->best.score <= candidate->score);
+        if (candidate->score.feasible()) CHECK(placed.ok());
+      }
+      if (!placed.ok()) continue;
+      CHECK(placed->best.score.feasible());
+      CHECK(obeys_rules(problem, placed->best.assignment));
+      CHECK(placed->best.score == measured(problem, placed->best.assignment));
+      for (const Candidate& candidate : placed->candidates) {
+        CHECK(placed->best.score <= candidate.score);
+        CHECK(candidate.score == measured(problem, candidate.assignment));
+      }
+      if (problem.objective() == Objective::kLatency) {
+        CHECK(placed->bounds.best_us() <= placed->timeline.makespan_us * (1 + 1e-9));
+      }
+      const Result<PlaceResult> again = place_auto(problem, options);
+      REQUIRE(again.ok());
+      CHECK(again->best.assignment == placed->best.assignment);
+    }
+  });
+}
+
+TEST_CASE("a node that fits nowhere is infeasible, with the shortfall of a device in bytes") {
+  GraphSpec graph;
+  graph.nodes.resize(2);
+  for (uint32_t v = 0; v < 2; ++v) {
+    graph.nodes[v].name = "n" + std::to_string(v);
+    graph.nodes[v].cost_us = {1};
+    graph.nodes[v].resident_bytes = 1000;
+  }
+  graph.nodes[1].resident_bytes = 50;
+  TopologySpec topology;
+  topology.name = "t";
+  topology.default_link.bandwidth_bytes_per_us = 1;
+  topology.devices.resize(2);
+  for (uint32_t d = 0; d < 2; ++d) {
+    topology.devices[d].name = "small:" + std::to_string(d);
+    topology.devices[d].kind = "gpu";
+    topology.devices[d].memory_bytes = 900;
+  }
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {});
+  REQUIRE(!placed.ok());
+  CHECK(placed.status().code() == StatusCode::kInfeasible);
+  CHECK(placed.status().message().find(" 100 bytes on small:") != std::string::npos);
+  for (const Method* method : all_methods()) {
+    const Result<PlaceResult> alone = place_with(*instance.problem, *method, quick());
+    REQUIRE(!alone.ok());
+    CHECK(alone.status().code() == StatusCode::kInfeasible);
+    CHECK(alone.status().message().find("bytes on small:") != std::string::npos);
+  }
+}
+
+}  // namespace placeto
