@@ -46,6 +46,15 @@ struct HeadImpl : torch::nn::Module {
     }
     return x.squeeze(1);
   }
+  bool has_shape(const std::vector<uint32_t>& hidden) const {
+    int64_t inputs = kPairFeatures;
+    for (size_t i = 0; i <= hidden.size(); ++i) {
+      const int64_t outputs = i < hidden.size() ? hidden[i] : 1;
+      if (layers[i]->weight.sizes() != at::IntArrayRef{outputs, inputs}) return false;
+      inputs = outputs;
+    }
+    return true;
+  }
   std::vector<torch::nn::Linear> layers;
   torch::Tensor shift, scale;
 };
@@ -190,6 +199,8 @@ std::string Learner::save() const {
 }
 
 Status Learner::load(const std::string& bytes) {
+  // Loading replaces tensors whatever their shape, so the shapes are compared afterwards.
+  const std::vector<uint32_t>& hidden = self_->config.hidden;
   try {
     std::istringstream stream(bytes);
     torch::serialize::InputArchive archive, head, average, adam;
@@ -206,6 +217,11 @@ Status Learner::load(const std::string& bytes) {
     self_->steps = steps.item<int64_t>();
     at::Generator generator = at::detail::getDefaultCPUGenerator();
     generator.set_state(random);
+    for (const Head* network : {&self_->head, &self_->average}) {
+      if (!(*network)->has_shape(hidden)) {
+        return Status::bad_input("state of a learner with other hidden layers");
+      }
+    }
   } catch (const c10::Error& error) {
     return Status::bad_input(std::string("not a learner's state of this configuration: ") +
                              error.what_without_backtrace());

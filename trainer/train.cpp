@@ -69,8 +69,9 @@ class Trainer {
       options_.on_note(passed_over + "continuing from the checkpoint before");
     }
     if (Status s = learner_.load(state_.learner); !s.ok()) return s.at(folder_.file("checkpoints"));
-    const uint32_t first =
-        state_.iteration > config_.learn.window ? state_.iteration - config_.learn.window : 0;
+    // The next iteration's own records push the oldest of a full window out.
+    const uint32_t before = state_.iteration + 1, window = config_.learn.window;
+    const uint32_t first = before > window ? before - window : 0;
     for (uint32_t i = first; i < state_.iteration; ++i) {
       Result<Samples> records = folder_.load_records(i);
       if (!records.ok()) return records.status();

@@ -1,0 +1,86 @@
+#include "trainer/learner.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/base/random.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+LearnConfig small_learner() {
+  LearnConfig config;
+  config.hidden = {16};
+  config.averaging = 0.9;
+  return config;
+}
+
+// Decisions of three candidates whose gain is in one column.
+Samples simple_samples(uint64_t seed) {
+  Random random(seed);
+  Samples samples;
+  for (int g = 0; g < 200; ++g) {
+    for (int d = 0; d < 3; ++d) {
+      for (uint32_t c = 0; c < kPairFeatures; ++c) {
+        samples.rows.push_back(static_cast<float>(random.uniform()));
+      }
+      samples.gains.push_back((samples.rows[samples.rows.size() - kPairFeatures] - 0.5f) * 0.1f);
+    }
+    samples.close_group();
+  }
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("a learner finds gains that depend on one column") {
+  Learner learner(small_learner(), 1);
+  learner.set_normalisation(measure_normalisation(simple_samples(1)));
+  for (uint64_t step = 0; step < 300; ++step) learner.step(simple_samples(step), 5e-3);
+  const Samples fresh = simple_samples(1'000'000);
+  const std::vector<float> scores = learner.score(fresh.rows);
+  double error = 0;
+  for (uint32_t r = 0; r < fresh.row_count(); ++r) error += std::abs(scores[r] - fresh.gains[r]);
+  CHECK(error / fresh.row_count() < 0.01);  // gains spread over [-0.05, 0.05]
+}
+
+TEST_CASE("normalisation is mean and standard deviation, and leaves constant columns alone") {
+  Samples samples;
+  for (int r = 0; r < 4; ++r) {
+    samples.rows.resize(samples.rows.size() + kPairFeatures, 0.5f);
+    samples.rows[samples.rows.size() - kPairFeatures] = r < 2 ? 1.0f : 3.0f;
+    samples.gains.push_back(0);
+  }
+  samples.close_group();
+  const Normalisation n = measure_normalisation(samples);
+  CHECK(n.shift[0] == doctest::Approx(2));
+  CHECK(n.scale[0] == doctest::Approx(1));
+  CHECK(n.shift[1] == doctest::Approx(0.5));
+  CHECK(n.scale[1] == 1);
+}
+
+TEST_CASE("a saved learner continues exactly as the one it was saved from") {
+  Learner a(small_learner(), 1), b(small_learner(), 2);
+  const Samples samples = simple_samples(3);
+  a.set_normalisation(measure_normalisation(samples));
+  for (int i = 0; i < 5; ++i) a.step(samples, 1e-3);
+  CHECK(a.score(samples.rows) != b.score(samples.rows));
+  REQUIRE(b.load(a.save()).ok());
+  for (int i = 0; i < 5; ++i) {
+    a.step(samples, 1e-3);
+    b.step(samples, 1e-3);
+  }
+  CHECK(a.score(samples.rows) == b.score(samples.rows));
+  CHECK(a.policy() == b.policy());
+}
+
+TEST_CASE("bytes that are no learner's state are refused") {
+  Learner learner(small_learner(), 1);
+  CHECK(learner.load("nonsense").code() == StatusCode::kBadInput);
+  LearnConfig other = small_learner();
+  other.hidden = {7};
+  CHECK(learner.load(Learner(other, 1).save()).code() == StatusCode::kBadInput);
+}

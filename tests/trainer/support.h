@@ -1,0 +1,46 @@
+// Folders that go away, and a configuration that trains in a second.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "trainer/config.h"
+
+namespace placeto::test {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "placeto-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+inline train::Config small_config() {
+  train::Config config;
+  config.iterations = 4;
+  config.threads = 1;
+  config.data.max_nodes = 60;
+  config.data.large_share = config.data.network_share = 0;
+  config.collect.problems = 4;
+  config.collect.groups = 40;
+  config.collect.max_evaluations = 100;
+  config.learn.hidden = {8};
+  config.learn.window = 2;
+  config.learn.steps = 5;
+  config.learn.groups = 32;
+  config.check.every = 2;
+  config.check.problems = 3;
+  config.check.save_every = 1;
+  return config;
+}
+
+}  // namespace placeto::test

@@ -1,0 +1,103 @@
+#include "trainer/train.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/trainer/support.h"
+#include "trainer/export.h"
+#include "trainer/files.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+// The policy of the run's last checkpoint.
+PolicySpec last_policy(const RunFolder& folder, const Config& config) {
+  const Result<Checkpoint> checkpoint = folder.load(nullptr);
+  REQUIRE(checkpoint.ok());
+  Learner learner(config.learn, 0);
+  REQUIRE(learner.load(checkpoint->learner).ok());
+  return learner.policy();
+}
+
+PolicySpec train_whole(const Config& config, const std::string& path) {
+  RunFolder folder(path);
+  REQUIRE(folder.create("").ok());
+  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  return last_policy(folder, config);
+}
+
+// Trains until `iteration` is done, then stops as a signal would make it.
+void train_until(const Config& config, RunFolder& folder, uint32_t iteration) {
+  std::atomic<bool> stop{false};
+  TrainOptions options;
+  options.stop = &stop;
+  options.on_progress = [&](const Progress& p) { stop = p.iteration >= iteration; };
+  // Asked between learning and saving, so the iteration under way is the last.
+  REQUIRE(train::train(config, "", folder, false, options).ok());
+  REQUIRE(folder.load(nullptr)->iteration == iteration);
+}
+
+size_t lines_in(const std::string& path) {
+  const std::string text = *read_text(path);
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("an interrupted run that is resumed ends with the weights of an uninterrupted one") {
+  const test::TemporaryFolder place;
+  const Config config = test::small_config();
+  const PolicySpec whole = train_whole(config, place.file("whole"));
+
+  RunFolder folder(place.file("parts"));
+  REQUIRE(folder.create("").ok());
+  train_until(config, folder, 2);
+  CHECK(!(last_policy(folder, config) == whole));
+  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  CHECK(last_policy(folder, config) == whole);
+  CHECK(lines_in(folder.file("metrics.jsonl")) == config.iterations);
+  CHECK(lines_in(folder.file("metrics.csv")) == config.iterations + 1);
+  CHECK(*read_text(folder.file("best.plpo")) == *read_text(place.file("whole/best.plpo")));
+}
+
+TEST_CASE("the number of threads does not change the result") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  const PolicySpec one = train_whole(config, place.file("one"));
+  config.threads = 3;
+  CHECK(train_whole(config, place.file("three")) == one);
+  config.seed = 2;
+  CHECK(!(train_whole(config, place.file("other")) == one));
+}
+
+TEST_CASE("a cut checkpoint is named and passed over, and the run continues from the one before") {
+  const test::TemporaryFolder place;
+  const Config config = test::small_config();
+  const PolicySpec whole = train_whole(config, place.file("whole"));
+
+  RunFolder folder(place.file("cut"));
+  REQUIRE(folder.create("").ok());
+  train_until(config, folder, 3);
+  const std::string newest = folder.file("checkpoints/000003.ckpt");
+  std::filesystem::resize_file(newest, std::filesystem::file_size(newest) / 2);
+  std::string notes;
+  TrainOptions options;
+  options.on_note = [&](const std::string& note) { notes += note; };
+  REQUIRE(train::train(config, "", folder, true, options).ok());
+  CHECK(notes.find(newest) != std::string::npos);
+  CHECK(last_policy(folder, config) == whole);
+}
+
+TEST_CASE("a folder without a whole checkpoint, or that holds a run, is refused") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  CHECK(folder.create("").code() == StatusCode::kInvalidArgument);
+  const Status status = train::train(test::small_config(), "", folder, true, {});
+  CHECK(status.code() == StatusCode::kBadInput);
+  CHECK(status.message().find("no whole checkpoint") != std::string::npos);
+}
