@@ -48,8 +48,8 @@ install_packages() {
     echo "All packages are there."
     return
   fi
-  echo "Installing: ${missing[*]}"
+  echo "Installing with apt-get: ${missing[*]}"
   as_root apt-get update -qq </dev/null
   as_root apt-get install -qq -y --no-install-recommends \
-    -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null
+    -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null
 }

@@ -59,11 +59,11 @@ const bool registered = [] {
       sizes(benchmark::RegisterBenchmark(name.c_str(), place_by, method));
     }
   }
+  sizes(benchmark::RegisterBenchmark("place/auto", place_by_auto, 0));
+  sizes(benchmark::RegisterBenchmark("place/auto_1000_evaluations", place_by_auto, 1'000));
   return true;
 }();
 
-BENCHMARK_CAPTURE(place_by_auto, no_budget, 0)->Apply(sizes);
-BENCHMARK_CAPTURE(place_by_auto, 1000_evaluations, 1000)->Apply(sizes);
 BENCHMARK(build_problem)->Apply(sizes);
 
 }  // namespace
