@@ -12,14 +12,38 @@
 namespace placeto {
 namespace {
 
+constexpr uint32_t kMostCandidates = 4'096;
+
 std::string entry(const char* list, size_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
+}
+
+void copy_candidates(const schema::Placement& from, CopyBudget& budget, PlacementSpec& to) {
+  if (from.candidates() == nullptr) return;
+  if (!budget.take(from.candidates()->size() * sizeof(CandidateSpec))) return;
+  for (const schema::Candidate* candidate : *from.candidates()) {
+    CandidateSpec& copy = to.candidates.emplace_back();
+    budget.copy(candidate->method(), copy.method);
+    copy.makespan_us = candidate->makespan_us();
+    copy.feasible = candidate->feasible();
+    copy.bottleneck_us = candidate->bottleneck_us();
+    budget.copy(candidate->peak_memory_bytes(), copy.peak_memory_bytes);
+  }
+}
+
+Status check_known_candidates(const schema::Placement& from) {
+  if (from.candidates() == nullptr) return {};
+  for (const schema::Candidate* candidate : *from.candidates()) {
+    if (Status s = check_known_fields(candidate); !s.ok()) return s.at("candidates");
+  }
+  return {};
 }
 
 Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_bytes,
                                      const Limits& limits) {
   if (Status s = check_version(from.format_version()); !s.ok()) return s;
   if (Status s = check_known_fields(&from); !s.ok()) return s;
+  if (Status s = check_known_candidates(from); !s.ok()) return s;
   CopyBudget budget(file_bytes, limits);
   PlacementSpec to;
   budget.copy(from.graph(), to.graph);
@@ -29,9 +53,56 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   to.makespan_us = from.makespan_us();
   budget.copy(from.peak_memory_bytes(), to.peak_memory_bytes);
   budget.copy(from.method(), to.method);
+  copy_candidates(from, budget, to);
+  to.lower_bound_us = from.lower_bound_us();
+  to.place_time_us = from.place_time_us();
+  to.bottleneck_us = from.bottleneck_us();
+  budget.copy(from.note(), to.note);
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
+}
+
+uint64_t candidate_bytes(const PlacementSpec& spec) {
+  uint64_t bytes = 16;
+  for (const CandidateSpec& candidate : spec.candidates) {
+    bytes += 64 + string_bytes(candidate.method) + vector_bytes(candidate.peak_memory_bytes);
+  }
+  return bytes;
+}
+
+flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<schema::Candidate>>> add_candidates(
+    flatbuffers::FlatBufferBuilder& builder, const std::vector<CandidateSpec>& candidates) {
+  if (candidates.empty()) return 0;
+  std::vector<flatbuffers::Offset<schema::Candidate>> tables;
+  for (const CandidateSpec& candidate : candidates) {
+    const auto method = add_text(builder, candidate.method);
+    const auto peaks = add_list(builder, candidate.peak_memory_bytes);
+    tables.push_back(schema::CreateCandidate(builder, method, candidate.makespan_us,
+                                             candidate.feasible, candidate.bottleneck_us, peaks));
+  }
+  return builder.CreateVector(tables);
+}
+
+Status check_times(const PlacementSpec& spec) {
+  const auto check = [](const std::string& place, double us) -> Status {
+    if (std::isfinite(us) && us >= 0) return {};
+    return Status::bad_input(place + " is " + number_text(us) +
+                             ", expected a finite number that is not negative");
+  };
+  for (auto [field, us] : {std::pair{"makespan_us", spec.makespan_us},
+                           std::pair{"lower_bound_us", spec.lower_bound_us},
+                           std::pair{"place_time_us", spec.place_time_us},
+                           std::pair{"bottleneck_us", spec.bottleneck_us}}) {
+    if (Status s = check(field, us); !s.ok()) return s;
+  }
+  for (size_t c = 0; c < spec.candidates.size(); ++c) {
+    for (auto [field, us] : {std::pair{".makespan_us", spec.candidates[c].makespan_us},
+                             std::pair{".bottleneck_us", spec.candidates[c].bottleneck_us}}) {
+      if (Status s = check(entry("candidates", c) + field, us); !s.ok()) return s;
+    }
+  }
+  return {};
 }
 
 Status check_devices(const PlacementSpec& spec, const Limits& limits) {
@@ -64,7 +135,8 @@ std::string device_names(const Topology& topology) {
 Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Limits& limits) {
   if (Status s = check_header(bytes, FileKind::kPlacement, limits); !s.ok()) return s;
   const AlignedBytes aligned(bytes);
-  const Status verified = verify_buffer<schema::Placement>(aligned.get(), FileKind::kPlacement, 1);
+  const Status verified =
+      verify_buffer<schema::Placement>(aligned.get(), FileKind::kPlacement, 1 + kMostCandidates);
   if (!verified.ok()) return verified;
   return copy_placement(*schema::GetPlacement(aligned.get().data()), bytes.size(), limits);
 }
@@ -72,27 +144,38 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
 Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const uint64_t needed = 256 + string_bytes(spec.graph) + string_bytes(spec.topology) +
                           vector_bytes(spec.devices) + vector_bytes(spec.assignment) +
-                          vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method);
+                          vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method) +
+                          candidate_bytes(spec) + string_bytes(spec.note);
   if (Status s = check_buffer_size(needed, FileKind::kPlacement); !s.ok()) return s;
   flatbuffers::FlatBufferBuilder builder;
+  // Reports are read by programs that look for "feasible": false and zeros in full.
+  builder.ForceDefaults(!spec.candidates.empty());
   const auto graph = add_text(builder, spec.graph);
   const auto topology = add_text(builder, spec.topology);
   const auto devices = add_texts(builder, spec.devices);
   const auto assignment = add_list(builder, spec.assignment);
   const auto peak_memory_bytes = add_list(builder, spec.peak_memory_bytes);
   const auto method = add_text(builder, spec.method);
+  const auto candidates = add_candidates(builder, spec.candidates);
+  const auto note = add_text(builder, spec.note);
   schema::FinishPlacementBuffer(
-      builder, schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices,
-                                       assignment, spec.makespan_us, peak_memory_bytes, method));
+      builder,
+      schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices, assignment,
+                              spec.makespan_us, peak_memory_bytes, method, candidates,
+                              spec.lower_bound_us, spec.place_time_us, spec.bottleneck_us, note));
   return finished_bytes(builder);
 }
 
 Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   for (auto [field, text] : {std::pair{"graph", &spec.graph}, std::pair{"topology", &spec.topology},
-                             std::pair{"method", &spec.method}}) {
+                             std::pair{"method", &spec.method}, std::pair{"note", &spec.note}}) {
     if (Status s = check_text(*text, limits); !s.ok()) return s.at(field);
   }
   if (Status s = check_devices(spec, limits); !s.ok()) return s;
+  if (spec.candidates.size() > kMostCandidates) {
+    return Status::bad_input("candidates: " + std::to_string(spec.candidates.size()) +
+                             " entries, expected at most " + std::to_string(kMostCandidates));
+  }
   if (spec.assignment.size() > limits.max_nodes) {
     return Status::bad_input("assignment: " + std::to_string(spec.assignment.size()) +
                              " entries, expected at most " + std::to_string(limits.max_nodes));
@@ -103,10 +186,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
                              ", expected an index into the " + std::to_string(spec.devices.size()) +
                              " devices of this file");
   }
-  if (!std::isfinite(spec.makespan_us) || spec.makespan_us < 0) {
-    return Status::bad_input("makespan_us is " + number_text(spec.makespan_us) +
-                             ", expected a finite number that is not negative");
-  }
+  if (Status s = check_times(spec); !s.ok()) return s;
   const size_t peaks = spec.peak_memory_bytes.size();
   if (peaks != 0 && peaks != spec.devices.size()) {
     return Status::bad_input("peak_memory_bytes: " + std::to_string(peaks) +

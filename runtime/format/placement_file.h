@@ -12,6 +12,16 @@
 
 namespace placeto {
 
+// One way that was tried, and what came of it.
+struct CandidateSpec {
+  std::string method;
+  double makespan_us = 0;
+  bool feasible = false;
+  double bottleneck_us = 0;
+  std::vector<uint64_t> peak_memory_bytes;  // per device, or empty
+  friend bool operator==(const CandidateSpec&, const CandidateSpec&) = default;
+};
+
 // A placement as it is written down: schema/README.md says what each field means.
 struct PlacementSpec {
   std::string graph;                        // name of the graph
@@ -21,6 +31,10 @@ struct PlacementSpec {
   double makespan_us = 0;                   // by the cost model
   std::vector<uint64_t> peak_memory_bytes;  // per entry of devices; empty: unknown
   std::string method;                       // what found it
+  // How it was found: what `place --json` prints and no placing reads.
+  std::vector<CandidateSpec> candidates;
+  double lower_bound_us = 0, place_time_us = 0, bottleneck_us = 0;  // 0: unknown
+  std::string note;
 };
 
 // The description a binary placement file holds, checked with check_placement. Like decode_graph,
@@ -31,7 +45,7 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
 Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec);
 
 // What must hold of a placement by itself: distinct, non-empty device names, indices in range, a
-// finite makespan, one peak memory per device or none, sizes within the limits.
+// finite times that are not negative, one peak memory per device or none, sizes within the limits.
 Status check_placement(const PlacementSpec& spec, const Limits& limits = {});
 
 // The placement in terms of the topology's device indices. Fails with kBadInput when it has not

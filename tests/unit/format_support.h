@@ -65,7 +65,8 @@ inline bool same(const TopologySpec& a, const TopologySpec& b) {
 inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
   const auto all = [](const PlacementSpec& p) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
-                    p.peak_memory_bytes, p.method);
+                    p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us,
+                    p.place_time_us, p.bottleneck_us, p.note);
   };
   return all(a) == all(b);
 }
@@ -183,6 +184,12 @@ inline PlacementSpec random_placement(Random& random) {
   for (uint32_t v = random.below(20); v > 0; --v) spec.assignment.push_back(random.below(n));
   spec.makespan_us = random_number(random);
   spec.method = random_text(random);
+  for (uint32_t c = random.below(4); c > 0; --c) {
+    spec.candidates.push_back({random_text(random), random_number(random), random.below(2) == 0,
+                               random_number(random), spec.peak_memory_bytes});
+    spec.lower_bound_us = random_number(random);
+    spec.note = random_text(random);
+  }
   return spec;
 }
 

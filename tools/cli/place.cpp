@@ -9,7 +9,6 @@
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
-#include "tools/io/placement_json.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 
@@ -34,21 +33,18 @@ struct Options {
   Reports reports;
 };
 
-Json describe(const PlacementSpec& placement, const PlaceResult& result,
-              std::span<const CandidateRow> rows) {
-  Json object = placement_object(placement);
-  Json candidates = Json::array();
+// The placement and how it was found.
+PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
+                          std::span<const CandidateRow> rows) {
   for (const CandidateRow& row : rows) {
-    candidates.push_back({{"method", row.method},
-                          {"makespan_us", row.makespan_us},
-                          {"bottleneck_us", row.bottleneck_us},
-                          {"feasible", row.feasible},
-                          {"peak_memory_bytes", row.peak_memory_bytes}});
+    placement.candidates.push_back(
+        {row.method, row.makespan_us, row.feasible, row.bottleneck_us, row.peak_memory_bytes});
   }
-  object["candidates"] = std::move(candidates);
-  object["place_time_us"] = result.place_us;
-  add_figures(object, result.timeline, result.bounds);
-  return object;
+  placement.lower_bound_us = result.bounds.best_us();
+  placement.place_time_us = result.place_us;
+  placement.bottleneck_us = result.timeline.bottleneck_us;
+  placement.note = result.note;
+  return placement;
 }
 
 std::string summary(const Problem& problem, const PlaceResult& result,
@@ -79,7 +75,7 @@ void run(const Options& options) {
       describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                          timeline.peak_memory_bytes, result.best.method);
   if (options.common.json) {
-    print_json(describe(placement, result, rows));
+    print(require(to_json(with_report(placement, result, rows)), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
   }
