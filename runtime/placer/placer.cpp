@@ -12,8 +12,12 @@
 namespace placeto {
 namespace {
 
-// Evaluations spent on getting under the memory limits when no candidate fits.
-constexpr uint64_t kRepairEvaluations = 3'000;
+// Evaluations spent on getting under the memory limits when no candidate fits: fewer on large
+// graphs, where each takes longer, so that an infeasible answer takes seconds and not minutes.
+uint64_t repair_evaluations(const Graph& graph) {
+  constexpr uint64_t kMost = 3'000, kLeast = 100, kWork = 30'000'000;
+  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+}
 
 class Stopwatch {
  public:
@@ -127,7 +131,7 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   MoveEvaluator evaluator(problem);
   if (infeasible_so_far) {
     Budget repair;
-    repair.evaluations = kRepairEvaluations;
+    repair.evaluations = repair_evaluations(problem.graph());
     repair.cancel = options.budget.cancel;
     search_from_best(problem, hierarchy, repair, options, "repair", nullptr, evaluator, candidates);
   }
