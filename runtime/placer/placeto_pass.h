@@ -32,10 +32,10 @@ struct PlacetoPassOptions {
   uint32_t passes = 1;
   // Sampling mode: devices are drawn from softmax(logits / temperature) over the mask. Absent: arg
   // max, ties to the lower device.
-  std::optional<float> temperature;
+  std::optional<float> temperature = {};
   uint64_t seed = 1;
   const std::atomic<bool>* cancel = nullptr;  // set by another thread: end now, best so far
-  std::function<void(const PlacetoStep&)> on_step;
+  std::function<void(const PlacetoStep&)> on_step = {};
 };
 
 class PlacetoPlacer {

@@ -21,14 +21,24 @@ void list_by_row(uint32_t rows, Visit visit, std::vector<uint32_t>& offset,
   visit([&](uint32_t row, uint32_t entry) { entries[end[row]++] = entry; });
 }
 
+// Messages are what the hidden layers of f make of an embedding, or the embedding.
+uint32_t message_stride(const Policy& policy) {
+  if (policy.dimensions().rounds == 0) return 0;
+  return PaddedMlp::padded(policy.graph_network().along.f().layers().back().inputs);
+}
+
+// Four floats that the compiler keeps in a register.
+typedef float Float4 __attribute__((vector_size(16)));
+
 }  // namespace
 
-PaddedMlp::PaddedMlp(const Mlp& mlp) {
-  for (const DenseLayer& layer : mlp.layers()) {
+PaddedMlp::PaddedMlp(std::span<const DenseLayer> layers) {
+  for (const DenseLayer& layer : layers) {
     const uint32_t width = padded(layer.outputs);
     std::vector<float> numbers(size_t{width} * (layer.inputs + 1));
     for (uint32_t k = 0; k < layer.inputs; ++k) {
-      std::copy_n(layer.weights + size_t{k} * layer.outputs, layer.outputs, &numbers[k * width]);
+      std::copy_n(layer.weights + size_t{k} * layer.outputs, layer.outputs,
+                  &numbers[size_t{k} * width]);
     }
     float* const bias = &numbers[size_t{layer.inputs} * width];
     std::copy_n(layer.bias, layer.outputs, bias);
@@ -45,6 +55,10 @@ uint32_t PaddedMlp::widest() const {
 
 void PaddedMlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32_t rows,
                     Kernels& kernels, Scratch& scratch) const {
+  if (layers_.empty()) {
+    for (uint32_t r = 0; r < rows; ++r) std::copy_n(x + r * x_stride, y_stride, y + r * y_stride);
+    return;
+  }
   for (uint32_t begin = 0; begin < rows; begin += kBlockRows) {
     const uint32_t count = std::min(kBlockRows, rows - begin);
     const float* in = x + begin * x_stride;
@@ -59,50 +73,84 @@ void PaddedMlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, 
   }
 }
 
+// With f = F(h) = h Wf + bf on what its hidden layers make of x, and g(s) = G(s Wg + bg):
+// sum F(h) Wg = (sum h) (Wf Wg) + count (bf Wg).
+PaddedSum::PaddedSum(const Mlp& f, const Mlp& g) {
+  const DenseLayer& last = f.layers().back();
+  const DenseLayer& first = g.layers().front();
+  width = last.inputs;
+  each = PaddedMlp(f.layers().first(f.layers().size() - 1));
+  std::vector<float> product(size_t{width + 1} * first.outputs);
+  for (uint32_t k = 0; k <= width; ++k) {
+    const float* const row = k == width ? last.bias : last.weights + size_t{k} * last.outputs;
+    for (uint32_t n = 0; n < first.outputs; ++n) {
+      double sum = 0;
+      for (uint32_t i = 0; i < last.outputs; ++i) {
+        sum += static_cast<double>(row[i]) *
+               static_cast<double>(first.weights[size_t{i} * first.outputs + n]);
+      }
+      product[size_t{k} * first.outputs + n] = static_cast<float>(sum);
+    }
+  }
+  std::vector<DenseLayer> layers(g.layers().begin(), g.layers().end());
+  layers.front() = {width + 1, first.outputs, product.data(), first.bias, first.activation};
+  total = PaddedMlp(layers);
+}
+
 PlacetoNetwork::PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels,
                                Reuse reuse)
     : nodes_(graph.node_count()),
       embedding_(policy.dimensions().embedding),
       inputs_(policy.graph_network().encoder.inputs()),
-      stride_(PaddedMlp::padded(embedding_)),
-      half_rounds_(2 * policy.dimensions().rounds),
       devices_(policy.dimensions().devices),
-      keep_(reuse == Reuse::kWherePossible &&
-            sizeof(float) * (2 * half_rounds_ + 1) * stage_size() <= kMostKeptBytes),
+      half_rounds_(2 * policy.dimensions().rounds),
+      stride_(PaddedMlp::padded(embedding_)),
+      message_stride_(message_stride(policy)),
+      keep_(reuse == Reuse::kWherePossible && kept_bytes() <= kMostKeptBytes),
       kernels_(kernels),
-      encoder_(policy.graph_network().encoder),
-      head_(policy.head()),
+      encoder_(policy.graph_network().encoder.layers()),
+      head_(policy.head().layers()),
       reach_(graph) {
   assert(policy.architecture() == Architecture::kPlaceto);
   if (half_rounds_ > 0) {
     const GraphNetwork& network = policy.graph_network();
-    directions_[0].f = PaddedMlp(network.along.f());
-    directions_[0].g = PaddedMlp(network.along.g());
-    directions_[1].f = PaddedMlp(network.against.f());
-    directions_[1].g = PaddedMlp(network.against.g());
+    directions_[0].message = PaddedSum(network.along.f(), network.along.g());
+    directions_[1].message = PaddedSum(network.against.f(), network.against.g());
     list_edges(graph);
   }
   const char* const names[3][2] = {{"ancestors.f", "ancestors.g"},
                                    {"descendants.f", "descendants.g"},
                                    {"unrelated.f", "unrelated.g"}};
-  uint32_t widest = std::max(encoder_.widest(), head_.widest());
   for (size_t i = 0; i < pools_.size(); ++i) {
-    pools_[i].f = PaddedMlp(*policy.find_network(names[i][0]));
-    pools_[i].g = PaddedMlp(*policy.find_network(names[i][1]));
-    widest = std::max({widest, pools_[i].f.widest(), pools_[i].g.widest()});
+    pools_[i] = PaddedSum(*policy.find_network(names[i][0]), *policy.find_network(names[i][1]));
   }
-  for (const Direction& d : directions_) widest = std::max({widest, d.f.widest(), d.g.widest()});
+  allocate();
+}
+
+void PlacetoNetwork::allocate() {
+  uint32_t widest = std::max(encoder_.widest(), head_.widest()), summand = 0;
+  const auto count = [&](const PaddedSum& sum) {
+    widest = std::max({widest, sum.each.widest(), sum.total.widest()});
+    summand = std::max(summand, sum.width);
+  };
+  for (const Direction& d : directions_) count(d.message);
+  for (const PaddedSum& p : pools_) count(p);
+  sum_stride_ = PaddedMlp::padded(summand + 1);
   for (auto& hidden : scratch_) hidden.resize(size_t{kBlock} * widest);
   stages_.resize(stage_size() * (keep_ ? half_rounds_ + 1 : 1));
-  messages_.resize(stage_size() * (keep_ ? half_rounds_ : 1));
-  block_in_.resize(size_t{kBlock} * std::max(stride_, inputs_));
-  block_out_.resize(size_t{kBlock} * stride_);
-  pooled_.resize(stride_);
+  messages_.resize(message_size() * (keep_ ? half_rounds_ : 1));
+  block_in_.resize(size_t{kBlock} * std::max({stride_, inputs_, sum_stride_}));
+  block_out_.resize(size_t{kBlock} * std::max(stride_, sum_stride_));
+  pooled_.resize(sum_stride_);
   head_in_.resize(4 * size_t{stride_});
   logits_.resize(PaddedMlp::padded(devices_));
   is_affected_.resize(nodes_);
   rows_.reserve(nodes_);
   affected_.reserve(nodes_);
+}
+
+size_t PlacetoNetwork::kept_bytes() const {
+  return sizeof(float) * ((half_rounds_ + 1) * stage_size() + half_rounds_ * message_size());
 }
 
 // Every edge carries a message: two edges between the same nodes count twice, as in GraphNetwork.
@@ -161,19 +209,23 @@ void PlacetoNetwork::encode(const float* inputs) {
   }
 }
 
-// sum[stride] of the messages that the node hears, in the order in which its edges are listed.
+// Sum of the messages that the node hears, in the order in which its edges are listed, and how many
+// they are.
 void PlacetoNetwork::sum_senders(const Direction& d, const float* sent, uint32_t node,
                                  float* sum) const {
+  static_assert(PaddedMlp::kLanes == 16);
   const uint32_t* const begin = d.senders.data() + d.offset[node];
   const uint32_t* const end = d.senders.data() + d.offset[node + 1];
-  for (uint32_t c = 0; c < stride_; c += PaddedMlp::kLanes) {
-    float lanes[PaddedMlp::kLanes] = {};
+  for (uint32_t c = 0; c < message_stride_; c += PaddedMlp::kLanes) {
+    Float4 lanes[4] = {};
     for (const uint32_t* u = begin; u != end; ++u) {
-      const float* const row = sent + size_t{*u} * stride_ + c;
-      for (uint32_t i = 0; i < PaddedMlp::kLanes; ++i) lanes[i] += row[i];
+      Float4 row[4];
+      std::memcpy(row, sent + size_t{*u} * message_stride_ + c, sizeof row);
+      for (int i = 0; i < 4; ++i) lanes[i] += row[i];
     }
     std::memcpy(sum + c, lanes, sizeof lanes);
   }
+  sum[d.message.width] = static_cast<float>(end - begin);
 }
 
 void PlacetoNetwork::update_all(uint32_t half_round) {
@@ -181,13 +233,14 @@ void PlacetoNetwork::update_all(uint32_t half_round) {
   const float* const x = stage(half_round);
   float* const next = stage(half_round + 1);  // x itself unless half rounds are kept
   float* const sent = messages(half_round);
-  d.f.run(x, stride_, sent, stride_, nodes_, kernels_, scratch_);
+  d.message.each.run(x, stride_, sent, message_stride_, nodes_, kernels_, scratch_);
   for (uint32_t begin = 0; begin < nodes_; begin += kBlock) {
     const uint32_t count = std::min(kBlock, nodes_ - begin);
     for (uint32_t i = 0; i < count; ++i) {
-      sum_senders(d, sent, begin + i, &block_in_[size_t{i} * stride_]);
+      sum_senders(d, sent, begin + i, &block_in_[size_t{i} * sum_stride_]);
     }
-    d.g.run(block_in_.data(), stride_, block_out_.data(), stride_, count, kernels_, scratch_);
+    d.message.total.run(block_in_.data(), sum_stride_, block_out_.data(), stride_, count, kernels_,
+                        scratch_);
     const size_t first = size_t{begin} * stride_, size = size_t{count} * stride_;
     for (size_t i = 0; i < size; ++i) next[first + i] = block_out_[i] + x[first + i];
   }
@@ -208,10 +261,11 @@ void PlacetoNetwork::send_messages(const Direction& d, uint32_t half_round) {
     const auto block =
         std::span(rows_).subspan(begin, std::min<size_t>(kBlock, rows_.size() - begin));
     gather(block, stage(half_round), stride_, block_in_.data());
-    d.f.run(block_in_.data(), stride_, block_out_.data(), stride_,
-            static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    d.message.each.run(block_in_.data(), stride_, block_out_.data(), message_stride_,
+                       static_cast<uint32_t>(block.size()), kernels_, scratch_);
     for (size_t i = 0; i < block.size(); ++i) {
-      std::copy_n(&block_out_[i * stride_], stride_, sent + size_t{block[i]} * stride_);
+      std::copy_n(&block_out_[i * message_stride_], message_stride_,
+                  sent + size_t{block[i]} * message_stride_);
     }
   }
 }
@@ -243,10 +297,10 @@ void PlacetoNetwork::update_rows(uint32_t half_round) {
     const auto block =
         std::span(affected_).subspan(begin, std::min<size_t>(kBlock, affected_.size() - begin));
     for (size_t i = 0; i < block.size(); ++i) {
-      sum_senders(d, messages(half_round), block[i], &block_in_[i * stride_]);
+      sum_senders(d, messages(half_round), block[i], &block_in_[i * sum_stride_]);
     }
-    d.g.run(block_in_.data(), stride_, block_out_.data(), stride_,
-            static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    d.message.total.run(block_in_.data(), sum_stride_, block_out_.data(), stride_,
+                        static_cast<uint32_t>(block.size()), kernels_, scratch_);
     for (size_t i = 0; i < block.size(); ++i) {
       const size_t row = size_t{block[i]} * stride_;
       float* const updated = &block_out_[i * stride_];
@@ -260,18 +314,20 @@ void PlacetoNetwork::update_rows(uint32_t half_round) {
 }
 
 // out[embedding] = g(sum over the members of f(x)); g(0) if there are none.
-void PlacetoNetwork::pool(const Pool& pool, std::span<const uint32_t> members, float* out) {
+void PlacetoNetwork::pool(const PaddedSum& sum, std::span<const uint32_t> members, float* out) {
   std::fill(pooled_.begin(), pooled_.end(), 0.0f);
+  const uint32_t width = PaddedMlp::padded(sum.width);
   for (size_t begin = 0; begin < members.size(); begin += kBlock) {
     const auto block = members.subspan(begin, std::min<size_t>(kBlock, members.size() - begin));
     gather(block, embeddings(), stride_, block_in_.data());
-    pool.f.run(block_in_.data(), stride_, block_out_.data(), stride_,
-               static_cast<uint32_t>(block.size()), kernels_, scratch_);
+    sum.each.run(block_in_.data(), stride_, block_out_.data(), width,
+                 static_cast<uint32_t>(block.size()), kernels_, scratch_);
     for (size_t i = 0; i < block.size(); ++i) {
-      for (uint32_t c = 0; c < stride_; ++c) pooled_[c] += block_out_[i * stride_ + c];
+      for (uint32_t c = 0; c < sum.width; ++c) pooled_[c] += block_out_[i * width + c];
     }
   }
-  pool.g.run(pooled_.data(), stride_, block_out_.data(), stride_, 1, kernels_, scratch_);
+  pooled_[sum.width] = static_cast<float>(members.size());
+  sum.total.run(pooled_.data(), sum_stride_, block_out_.data(), stride_, 1, kernels_, scratch_);
   std::copy_n(block_out_.data(), embedding_, out);
 }
 

@@ -10,6 +10,11 @@
 // sees it, so no later value follows from the old one. Then everything is recomputed, which is
 // cheapest without keeping anything (Reuse::kNever).
 //
+// g(sum of f(x)) has two linear layers around the sum, the last of f and the first of g. They are
+// multiplied into one when the network is built: f without its last layer is summed, and the number
+// of summands beside it, since each brings the bias of that layer. A quarter of the arithmetic less
+// at the published depth, for a difference in the last bits.
+//
 // Layers are copied into rows padded to whole vectors: published widths are 5 + devices, and the
 // remainder of such a row costs more than the row. Padding adds zeros to no sum.
 #pragma once
@@ -35,16 +40,27 @@ class PaddedMlp {
   using Scratch = std::array<std::vector<float>, 2>;  // kBlockRows x widest() each
 
   PaddedMlp() = default;
-  explicit PaddedMlp(const Mlp& mlp);
+  // No layers: copies its input.
+  explicit PaddedMlp(std::span<const DenseLayer> layers);
 
   uint32_t widest() const;
-  // y[rows x padded(outputs)] from x[rows x inputs].
+  // y[rows x padded(outputs)] from x[rows x inputs]. Without layers, the first y_stride columns.
   void run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32_t rows,
            Kernels& kernels, Scratch& scratch) const;
 
  private:
   std::vector<std::vector<float>> numbers_;
   std::vector<DenseLayer> layers_;  // inputs as in the file, outputs padded
+};
+
+// g(sum of f(x)), with f and g cut where it is cheapest.
+struct PaddedSum {
+  PaddedSum() = default;
+  PaddedSum(const Mlp& f, const Mlp& g);
+
+  uint32_t width = 0;  // of a summand; the number of summands is behind it in the sum
+  PaddedMlp each;      // x -> summand
+  PaddedMlp total;     // sum -> g
 };
 
 // One per placer; the policy is shared. No allocation after the first embed.
@@ -73,19 +89,19 @@ class PlacetoNetwork {
 
  private:
   struct Direction {
-    PaddedMlp f, g;
+    PaddedSum message;
     std::vector<uint32_t> offset, senders;             // CSR: whom a node hears
     std::vector<uint32_t> receiver_offset, receivers;  // CSR: who hears it
   };
-  struct Pool {
-    PaddedMlp f, g;
-  };
 
   void list_edges(const Graph& graph);
+  void allocate();
   const float* stage(uint32_t i) const { return &stages_[keep_ ? i * stage_size() : 0]; }
   float* stage(uint32_t i) { return &stages_[keep_ ? i * stage_size() : 0]; }
-  float* messages(uint32_t i) { return &messages_[keep_ ? i * stage_size() : 0]; }
+  float* messages(uint32_t i) { return &messages_[keep_ ? i * message_size() : 0]; }
   size_t stage_size() const { return size_t{nodes_} * stride_; }
+  size_t message_size() const { return size_t{nodes_} * message_stride_; }
+  size_t kept_bytes() const;
 
   void encode(const float* inputs);
   void update_all(uint32_t half_round);
@@ -94,14 +110,15 @@ class PlacetoNetwork {
   void find_affected(const Direction& d);
   void sum_senders(const Direction& d, const float* sent, uint32_t node, float* sum) const;
   void gather(std::span<const uint32_t> rows, const float* from, size_t width, float* to) const;
-  void pool(const Pool& pool, std::span<const uint32_t> members, float* out);
+  void pool(const PaddedSum& sum, std::span<const uint32_t> members, float* out);
 
-  uint32_t nodes_, embedding_, inputs_, stride_, half_rounds_, devices_;
+  uint32_t nodes_, embedding_, inputs_, devices_, half_rounds_;
+  uint32_t stride_, message_stride_, sum_stride_ = 0;  // of embeddings, messages, sums
   bool keep_;
   Kernels kernels_;
   PaddedMlp encoder_, head_;
   std::array<Direction, 2> directions_;  // along the edges, against them
-  std::array<Pool, 3> pools_;            // ancestors, descendants, unrelated
+  std::array<PaddedSum, 3> pools_;       // ancestors, descendants, unrelated
   PlacetoReach reach_;
 
   bool all_ = true;  // every row is in play

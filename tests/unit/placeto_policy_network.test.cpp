@@ -1,0 +1,264 @@
+#include "runtime/policy/placeto_network.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/small_policies.h"
+
+using namespace placeto;
+
+namespace {
+
+using Row = std::vector<double>;
+using Reuse = PlacetoNetwork::Reuse;
+
+constexpr uint32_t kDevices = 3;
+
+// A few edges back from every node, most of them short.
+Graph local_graph(uint32_t nodes, Random& random) {
+  GraphSpec spec;
+  for (uint32_t v = 0; v < nodes; ++v) {
+    NodeSpec node;
+    node.name = "n" + std::to_string(v);
+    node.cost_us = {1};
+    spec.nodes.push_back(node);
+    for (uint32_t e = random.below(4); e > 0 && v > 0; --e) {
+      const uint32_t source = v - 1 - random.below(std::min(v, 6u));
+      const EdgeSpec edge{source, kControlEdge, v};
+      if (std::find(spec.edges.begin(), spec.edges.end(), edge) == spec.edges.end()) {
+        spec.edges.push_back(edge);
+      }
+    }
+  }
+  return *Graph::build(spec);
+}
+
+std::vector<float> random_rows(size_t count, Random& random) {
+  std::vector<float> rows(count);
+  for (float& x : rows) x = static_cast<float>(random.uniform());
+  return rows;
+}
+
+// The networks written out in float64, from the words of DESIGN and the paper.
+class Exact {
+ public:
+  Exact(const Policy& policy, const Graph& graph) : policy_(policy), graph_(graph) {}
+
+  std::vector<Row> embed(const std::vector<float>& inputs) const {
+    const size_t width = policy_.graph_network().encoder.inputs();
+    std::vector<Row> x;
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      const auto first = inputs.begin() + static_cast<ptrdiff_t>(v * width);
+      x.push_back(run("encoder", Row(first, first + static_cast<ptrdiff_t>(width))));
+    }
+    for (uint32_t round = 0; round < policy_.dimensions().rounds; ++round) {
+      for (const std::string way : {"along", "against"}) pass_messages(way, x);
+    }
+    return x;
+  }
+
+  Row logits(const std::vector<Row>& x, uint32_t node) const {
+    Row in = x[node];
+    for (const std::string set : {"ancestors", "descendants", "unrelated"}) {
+      Row sum(x[0].size());
+      for (uint32_t v = 0; v < x.size(); ++v) {
+        if (v == node || set != relation(v, node)) continue;
+        add(run(set + ".f", x[v]), sum);
+      }
+      const Row pooled = run(set + ".g", sum);
+      in.insert(in.end(), pooled.begin(), pooled.end());
+    }
+    return run("head", in);
+  }
+
+ private:
+  static void add(const Row& from, Row& to) {
+    for (size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  }
+
+  Row run(const std::string& name, Row x) const {
+    for (const DenseLayer& layer : policy_.find_network(name)->layers()) {
+      Row y(layer.bias, layer.bias + layer.outputs);
+      for (uint32_t k = 0; k < layer.inputs; ++k) {
+        for (uint32_t n = 0; n < layer.outputs; ++n) {
+          y[n] += x[k] * static_cast<double>(layer.weights[size_t{k} * layer.outputs + n]);
+        }
+      }
+      for (double& value : y) {
+        if (layer.activation == Activation::kRelu) value = std::max(value, 0.0);
+      }
+      x = std::move(y);
+    }
+    return x;
+  }
+
+  void pass_messages(const std::string& way, std::vector<Row>& x) const {
+    std::vector<Row> sums(x.size(), Row(x[0].size()));
+    for (uint32_t v = 0; v < x.size(); ++v) {
+      for (const OutEdge& edge : graph_.out_edges(v)) {
+        const uint32_t from = way == "along" ? v : edge.target;
+        const uint32_t to = way == "along" ? edge.target : v;
+        add(run(way + ".f", x[from]), sums[to]);
+      }
+    }
+    for (uint32_t v = 0; v < x.size(); ++v) add(run(way + ".g", sums[v]), x[v]);
+  }
+
+  bool reaches(uint32_t from, uint32_t to) const {
+    if (from == to) return true;
+    for (const OutEdge& edge : graph_.out_edges(from)) {
+      if (edge.target <= to && reaches(edge.target, to)) return true;  // edges go to higher indices
+    }
+    return false;
+  }
+
+  std::string relation(uint32_t v, uint32_t node) const {
+    if (reaches(v, node)) return "ancestors";
+    return reaches(node, v) ? "descendants" : "unrelated";
+  }
+
+  const Policy& policy_;
+  const Graph& graph_;
+};
+
+// To 1e-5 of the largest value.
+void check_close(std::span<const float> values, const Row& expected) {
+  double largest = 1e-9;
+  for (const double x : expected) largest = std::max(largest, std::abs(x));
+  REQUIRE(values.size() == expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    REQUIRE(std::abs(static_cast<double>(values[i]) - expected[i]) <= 1e-5 * largest);
+  }
+}
+
+PolicySpec without_hidden_layers(uint64_t seed) {
+  PolicySpec spec = test::published_placeto_policy(kDevices, 2, true, seed);
+  spec.dimensions.message_hidden.clear();
+  spec.dimensions.pool_hidden.clear();
+  test::draw_weights(spec, seed);
+  return spec;
+}
+
+void check_policy(const PolicySpec& spec, uint32_t nodes, KernelChoice kernels) {
+  Random random(nodes);
+  const Graph graph = local_graph(nodes, random);
+  const auto policy = test::load_policy(spec);
+  const auto inputs = random_rows(size_t{nodes} * policy->graph_network().encoder.inputs(), random);
+  const Exact exact(*policy, graph);
+  const std::vector<Row> x = exact.embed(inputs);
+  PlacetoNetwork network(*policy, graph, kernels, Reuse::kNever);
+  network.embed(inputs.data(), {});
+  for (uint32_t v = 0; v < nodes; ++v) {
+    check_close({network.embeddings() + size_t{v} * network.stride(), x[v].size()}, x[v]);
+    if (v % 7 == 0) check_close(network.logits(v), exact.logits(x, v));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a placeto network agrees with float64 on any number of rounds, layers and nodes") {
+  for (const KernelChoice kernels : {KernelChoice::kPortable, KernelChoice::kOneDnn}) {
+    for (const uint32_t rounds : {0u, 1u, 8u}) {
+      check_policy(test::published_placeto_policy(kDevices, rounds, true, rounds + 1), 30, kernels);
+    }
+    check_policy(test::published_placeto_policy(kDevices, 3, false, 5), 1, kernels);
+    check_policy(without_hidden_layers(7), 40, kernels);
+  }
+  // Above the size of a block.
+  check_policy(test::published_placeto_policy(kDevices, 1, true, 6), 300, KernelChoice::kPortable);
+}
+
+TEST_CASE("message passing agrees with the graph network that other policies use") {
+  Random random(11);
+  const Graph graph = local_graph(300, random);
+  const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 4, true, 11));
+  const GraphNetwork& plain = policy->graph_network();
+  const auto inputs = random_rows(size_t{300} * plain.encoder.inputs(), random);
+  std::vector<uint32_t> in{0}, sources, out{0}, targets;
+  for (uint32_t v = 0; v < 300; ++v) {
+    for (const InEdge& e : graph.in_edges(v)) sources.push_back(e.source);
+    for (const OutEdge& e : graph.out_edges(v)) targets.push_back(e.target);
+    in.push_back(static_cast<uint32_t>(sources.size()));
+    out.push_back(static_cast<uint32_t>(targets.size()));
+  }
+  Kernels kernels(KernelChoice::kPortable);
+  Workspace workspace;
+  plain.plan(300, workspace);
+  std::vector<float> x(size_t{300} * plain.width());
+  plain.embed(inputs.data(), plain.encoder.inputs(), {in, sources}, {out, targets}, x.data(),
+              kernels, workspace);
+  PlacetoNetwork network(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
+  network.embed(inputs.data(), {});
+  for (uint32_t v = 0; v < 300; ++v) {
+    const float* const row = &x[size_t{v} * plain.width()];
+    check_close({network.embeddings() + size_t{v} * network.stride(), plain.width()},
+                Row(row, row + plain.width()));
+  }
+}
+
+TEST_CASE("after a few inputs changed the rows in reach are recomputed, to the bits of all anew") {
+  Random random(3);
+  const uint32_t nodes = 400;
+  const Graph graph = local_graph(nodes, random);
+  const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 4, false, 3));
+  const size_t width = policy->graph_network().encoder.inputs();
+  std::vector<float> inputs = random_rows(nodes * width, random);
+  PlacetoNetwork kept(*policy, graph, KernelChoice::kPortable, Reuse::kWherePossible);
+  PlacetoNetwork anew(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
+  kept.embed(inputs.data(), {});
+  for (const uint32_t count : {1u, 2u, 0u, 5u, 150u, 1u, 300u, 2u}) {
+    std::vector<uint32_t> changed;
+    while (changed.size() < count) {
+      const uint32_t v = random.below(nodes);
+      if (std::find(changed.begin(), changed.end(), v) == changed.end()) changed.push_back(v);
+    }
+    for (const uint32_t v : changed) inputs[v * width + random.below(3)] += 0.25f;
+    const uint64_t before = kept.rows_updated();
+    kept.embed(inputs.data(), changed);
+    anew.embed(inputs.data(), {});
+    const size_t bytes = size_t{nodes} * kept.stride() * sizeof(float);
+    REQUIRE(std::memcmp(kept.embeddings(), anew.embeddings(), bytes) == 0);
+    for (uint32_t v = 0; v < nodes; v += 37) {
+      const std::vector<float> expected(anew.logits(v).begin(), anew.logits(v).end());
+      REQUIRE(std::ranges::equal(kept.logits(v), expected));
+    }
+    const uint64_t all = 2 * policy->dimensions().rounds * nodes;
+    if (count <= 5) CHECK(kept.rows_updated() - before < all / 2);
+    if (count == 0) CHECK(kept.rows_updated() == before);
+  }
+}
+
+//   0 --> 1 --> 3     4 --> 5
+//    \--> 2 ----^
+TEST_CASE("the sets of a node are what it depends on, what depends on it, and the rest") {
+  GraphSpec spec;
+  for (int v = 0; v < 6; ++v) {
+    NodeSpec node;
+    node.name = "n" + std::to_string(v);
+    node.cost_us = {1};
+    spec.nodes.push_back(node);
+  }
+  for (const auto& [from, to] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 3u}, {2u, 3u}, {4u, 5u}}) {
+    spec.edges.push_back({from, kControlEdge, to});
+  }
+  const Graph graph = *Graph::build(spec);
+  PlacetoReach reach(graph);
+  using List = std::vector<uint32_t>;
+  const auto check = [&](uint32_t node, const List& up, const List& down, const List& rest) {
+    reach.find(node);
+    CHECK(std::ranges::equal(reach.ancestors(), up));
+    CHECK(std::ranges::equal(reach.descendants(), down));
+    CHECK(std::ranges::equal(reach.unrelated(), rest));
+  };
+  check(1, {0}, {3}, {2, 4, 5});
+  check(3, {0, 1, 2}, {}, {4, 5});
+  check(0, {}, {1, 2, 3}, {4, 5});
+  check(5, {4}, {}, {0, 1, 2, 3});
+}
