@@ -1,4 +1,5 @@
-# Finds oneDNN. Sets OneDNN_FOUND, OneDNN_INCLUDE_DIR, OneDNN_LIBRARY and OneDNN_VERSION.
+# Finds oneDNN. Sets OneDNN_FOUND, OneDNN_INCLUDE_DIR, OneDNN_LIBRARY and OneDNN_VERSION, and
+# defines OneDNN::OneDNN.
 #
 # Not find_package(dnnl): the config file of some distributions looks for OpenCL and fails on a
 # machine without its headers, although nothing here needs them.
@@ -17,3 +18,10 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(OneDNN
   REQUIRED_VARS OneDNN_LIBRARY OneDNN_INCLUDE_DIR
   VERSION_VAR OneDNN_VERSION)
+
+if(OneDNN_FOUND AND NOT TARGET OneDNN::OneDNN)
+  add_library(OneDNN::OneDNN UNKNOWN IMPORTED)
+  set_target_properties(OneDNN::OneDNN PROPERTIES
+    IMPORTED_LOCATION "${OneDNN_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${OneDNN_INCLUDE_DIR}")
+endif()

@@ -1,0 +1,189 @@
+// Graphs: built node by node, or loaded.
+#include "runtime/capi/handles.h"
+#include "runtime/capi/support.h"
+#include "runtime/format/file.h"
+#include "runtime/format/graph_file.h"
+
+using namespace placeto;        // NOLINT: this file is one edge of the library
+using namespace placeto::capi;  // NOLINT
+
+namespace {
+
+template <class T>
+Outcome read_list(const char* name, const T* from, size_t count, std::vector<T>& to) {
+  if (Outcome o = check_list(name, from, count); !o.ok()) return o;
+  if (count > 0) to.assign(from, from + count);
+  return {};
+}
+
+Outcome read_node(const placeto_node& from, NodeSpec& to) {
+  if (Outcome o = check_struct_size("placeto_node", from.struct_size, sizeof from); !o.ok()) {
+    return o;
+  }
+  to.name = text_or_empty(from.name);
+  to.op = text_or_empty(from.op);
+  if (Outcome o = read_list("cost_us", from.cost_us, from.cost_count, to.cost_us); !o.ok()) {
+    return o;
+  }
+  if (Outcome o = read_list("outputs", from.outputs, from.output_count, to.outputs); !o.ok()) {
+    return o;
+  }
+  to.resident_bytes = from.resident_bytes;
+  to.workspace_bytes = from.workspace_bytes;
+  to.flops = from.flops;
+  to.bytes_accessed = from.bytes_accessed;
+  to.colocate = text_or_empty(from.colocate);
+  return read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count, to.allowed_kinds);
+}
+
+Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
+  Result<Graph> built = Graph::build(std::move(spec), limits);
+  if (!built.ok()) return built.status();
+  *graph = new placeto_graph{std::make_shared<const Graph>(std::move(*built))};
+  return {};
+}
+
+Outcome decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,
+                            placeto_graph** graph) {
+  Result<GraphSpec> spec = decode_graph(bytes, limits);
+  if (!spec.ok()) return spec.status();
+  return hand_out(std::move(*spec), limits, graph);
+}
+
+}  // namespace
+
+placeto_status placeto_default_node(placeto_node* node, size_t struct_size) noexcept {
+  return set_defaults(node, struct_size, placeto_node{});
+}
+
+placeto_status placeto_graph_builder_create(const char* name, placeto_graph_builder** builder,
+                                            placeto_error* error) noexcept {
+  if (builder != nullptr) *builder = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+    auto made = std::make_unique<placeto_graph_builder>();
+    made->spec.name = text_or_empty(name);
+    *builder = made.release();
+    return {};
+  });
+}
+
+void placeto_graph_builder_free(placeto_graph_builder* builder) noexcept {
+  delete builder;
+}
+
+placeto_status placeto_graph_builder_set_kinds(placeto_graph_builder* builder,
+                                               const char* const* kinds, size_t count,
+                                               placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+    std::vector<std::string> texts;
+    if (Outcome o = read_texts("kinds", kinds, count, texts); !o.ok()) return o;
+    builder->spec.kinds = std::move(texts);
+    return {};
+  });
+}
+
+placeto_status placeto_graph_builder_add_node(placeto_graph_builder* builder,
+                                              const placeto_node* node, uint32_t* index,
+                                              placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{builder, "builder"}, {node, "node"}}); !o.ok()) return o;
+    NodeSpec spec;
+    if (Outcome o = read_node(*node, spec); !o.ok()) return o;
+    // Numbers are 32 bits; how many nodes are allowed is for the build to say.
+    if (builder->spec.nodes.size() >= PLACETO_NONE) return invalid("too many nodes");
+    builder->spec.nodes.push_back(std::move(spec));
+    if (index != nullptr) *index = static_cast<uint32_t>(builder->spec.nodes.size() - 1);
+    return {};
+  });
+}
+
+placeto_status placeto_graph_builder_add_edge(placeto_graph_builder* builder, uint32_t source,
+                                              uint32_t output, uint32_t target,
+                                              placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{builder, "builder"}}); !o.ok()) return o;
+    builder->spec.edges.push_back({source, output, target});
+    return {};
+  });
+}
+
+placeto_status placeto_graph_builder_build(const placeto_graph_builder* builder,
+                                           const placeto_limits* limits, placeto_graph** graph,
+                                           placeto_error* error) noexcept {
+  if (graph != nullptr) *graph = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{builder, "builder"}, {graph, "graph"}}); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    return hand_out(builder->spec, bounds, graph);
+  });
+}
+
+placeto_status placeto_graph_load_file(const char* path, const placeto_limits* limits,
+                                       placeto_graph** graph, placeto_error* error) noexcept {
+  if (graph != nullptr) *graph = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{path, "path"}, {graph, "graph"}}); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    const Result<std::vector<uint8_t>> bytes = read_file(path, bounds.max_file_bytes);
+    if (!bytes.ok()) return bytes.status();
+    Outcome outcome = decode_and_hand_out(*bytes, bounds, graph);
+    if (!outcome.ok()) outcome.message = std::string(path) + ": " + outcome.message;
+    return outcome;
+  });
+}
+
+placeto_status placeto_graph_load_memory(const void* bytes, size_t size,
+                                         const placeto_limits* limits, placeto_graph** graph,
+                                         placeto_error* error) noexcept {
+  if (graph != nullptr) *graph = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{bytes, "bytes"}, {graph, "graph"}}); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    return decode_and_hand_out(as_bytes(bytes, size), bounds, graph);
+  });
+}
+
+placeto_status placeto_graph_encode(const placeto_graph* graph, void* buffer, size_t capacity,
+                                    size_t* size, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{graph, "graph"}, {size, "size"}}); !o.ok()) return o;
+    const Result<std::vector<uint8_t>> bytes = encode_graph(graph->value->spec());
+    if (!bytes.ok()) return bytes.status();
+    return copy_out(*bytes, buffer, capacity, size);
+  });
+}
+
+void placeto_graph_free(placeto_graph* graph) noexcept {
+  delete graph;
+}
+
+const char* placeto_graph_name(const placeto_graph* graph) noexcept {
+  return graph == nullptr ? "" : graph->value->name().c_str();
+}
+
+uint32_t placeto_graph_node_count(const placeto_graph* graph) noexcept {
+  return graph == nullptr ? 0 : graph->value->node_count();
+}
+
+uint32_t placeto_graph_edge_count(const placeto_graph* graph) noexcept {
+  return graph == nullptr ? 0 : graph->value->edge_count();
+}
+
+const char* placeto_graph_node_name(const placeto_graph* graph, uint32_t node) noexcept {
+  if (graph == nullptr || node >= graph->value->node_count()) return "";
+  return graph->value->node(node).name.c_str();
+}
+
+uint32_t placeto_graph_find_node(const placeto_graph* graph, const char* name) noexcept {
+  if (graph == nullptr || name == nullptr) return PLACETO_NONE;
+  const std::string_view wanted = name;
+  for (uint32_t v = 0; v < graph->value->node_count(); ++v) {
+    if (graph->value->node(v).name == wanted) return v;
+  }
+  return PLACETO_NONE;
+}

@@ -1,0 +1,66 @@
+// The objects behind the opaque handles. What is immutable is shared by reference count, so that
+// callers may free their handles in any order.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/topology.h"
+#include "runtime/include/placeto/placeto.h"
+#include "runtime/placer/placer.h"
+#include "runtime/policy/policy.h"
+
+struct placeto_policy {
+  std::shared_ptr<const placeto::Policy> value;
+};
+
+struct placeto_graph {
+  std::shared_ptr<const placeto::Graph> value;
+};
+
+struct placeto_topology {
+  std::shared_ptr<const placeto::Topology> value;
+};
+
+struct placeto_graph_builder {
+  placeto::GraphSpec spec;
+};
+
+struct placeto_topology_builder {
+  placeto::TopologySpec spec;
+};
+
+struct placeto_cancel {
+  std::atomic<bool> requested{false};
+};
+
+struct placeto_placement {
+  struct Tried {
+    std::string method;
+    double makespan_us;
+    placeto::Score score;
+    bool won;
+  };
+
+  placeto_placement(std::shared_ptr<const placeto::Graph> g,
+                    std::shared_ptr<const placeto::Topology> t, placeto::Problem p)
+      : graph(std::move(g)), topology(std::move(t)), problem(std::move(p)) {}
+
+  // The problem refers to the two, so it comes after them.
+  std::shared_ptr<const placeto::Graph> graph;
+  std::shared_ptr<const placeto::Topology> topology;
+  placeto::Problem problem;
+
+  placeto::Candidate chosen;
+  placeto::Timeline timeline;
+  placeto::LowerBounds bounds;
+  std::vector<Tried> candidates;
+  double place_us = 0;
+  std::string note;
+  std::optional<placeto::MoveEvaluator> moves;  // based on `chosen`; made by the first explanation
+};

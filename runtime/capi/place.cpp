@@ -1,0 +1,274 @@
+// Placing, and scoring placements that callers bring.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "runtime/capi/handles.h"
+#include "runtime/capi/support.h"
+#include "runtime/graph/text.h"
+
+using namespace placeto;        // NOLINT: this file is one edge of the library
+using namespace placeto::capi;  // NOLINT
+
+namespace {
+
+static_assert(PLACETO_THROUGHPUT == static_cast<int>(Objective::kThroughput));
+
+placeto_options defaults() {
+  const MethodOptions method;
+  placeto_options options = {};
+  options.struct_size = sizeof options;
+  options.seed = method.seed;
+  options.passes = method.passes;
+  return options;
+}
+
+Outcome check_options(const placeto_options& options) {
+  if (Outcome o = check_struct_size("placeto_options", options.struct_size, sizeof options);
+      !o.ok()) {
+    return o;
+  }
+  if (Outcome o = check_choice("objective", options.objective, 2); !o.ok()) return o;
+  if (!(options.budget_milliseconds >= 0) || std::isinf(options.budget_milliseconds)) {
+    return invalid("budget_milliseconds is " + number_text(options.budget_milliseconds) +
+                   ", expected a finite number of at least 0");
+  }
+  if (options.passes == 0) return invalid("passes is 0, expected at least 1");
+  return {};
+}
+
+Outcome read_pairs(const char* name, const placeto_node_device* from, size_t count,
+                   std::vector<Rules::NodeDevice>& to) {
+  if (Outcome o = check_list(name, from, count); !o.ok()) return o;
+  for (size_t i = 0; i < count; ++i) to.push_back({from[i].node, from[i].device});
+  return {};
+}
+
+Outcome read_rules(const placeto_options& from, Rules& to) {
+  to.memory_headroom = from.memory_headroom;
+  to.objective = static_cast<Objective>(from.objective);
+  if (Outcome o = read_pairs("pins", from.pins, from.pin_count, to.pins); !o.ok()) return o;
+  if (Outcome o = read_pairs("forbids", from.forbids, from.forbid_count, to.forbids); !o.ok()) {
+    return o;
+  }
+  if (Outcome o = check_list("colocate", from.colocate, from.colocate_count); !o.ok()) return o;
+  for (size_t i = 0; i < from.colocate_count; ++i) {
+    const placeto_node_list& list = from.colocate[i];
+    const std::string name = "colocate[" + std::to_string(i) + "].nodes";
+    if (Outcome o = check_list(name.c_str(), list.nodes, list.count); !o.ok()) return o;
+    if (list.count > 0) to.colocate.emplace_back(list.nodes, list.nodes + list.count);
+  }
+  return {};
+}
+
+// Everything up to the placing: options checked, rules compiled, an empty result around them.
+Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
+                const placeto_options& options, std::unique_ptr<placeto_placement>& result) {
+  Limits limits;
+  Rules rules;
+  if (Outcome o = check_options(options); !o.ok()) return o;
+  if (Outcome o = read_limits(options.limits, limits); !o.ok()) return o;
+  if (Outcome o = read_rules(options, rules); !o.ok()) return o;
+  Result<Problem> problem = Problem::build(*graph.value, *topology.value, rules, limits);
+  if (!problem.ok()) {
+    Outcome outcome = problem.status();
+    // The graph may well run on the topology, and the caller's own rules leave no device.
+    if (outcome.code == PLACETO_BAD_INPUT &&
+        Problem::build(*graph.value, *topology.value, {}, limits).ok()) {
+      outcome.code = PLACETO_INFEASIBLE;
+    }
+    return outcome;
+  }
+  result = std::make_unique<placeto_placement>(graph.value, topology.value, std::move(*problem));
+  return {};
+}
+
+MethodOptions read_method_options(const placeto_options& from) {
+  MethodOptions to;
+  to.seed = from.seed;
+  to.passes = from.passes;
+  to.budget.evaluations = from.budget_evaluations;
+  to.budget.milliseconds = from.budget_milliseconds;
+  if (from.cancel != nullptr) to.budget.cancel = &from.cancel->requested;
+  return to;
+}
+
+Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
+                               const placeto_options& options, std::vector<uint64_t>& shortfall) {
+  const MethodOptions method_options = read_method_options(options);
+  const std::string_view name = options.method == nullptr ? "auto" : options.method;
+  if (name == "auto") return place_auto(problem, method_options, policy, &shortfall);
+  if (name == "policy") {
+    if (policy == nullptr) return Status::invalid("method is 'policy' and policy is NULL");
+    return place_policy(problem, method_options, *policy, &shortfall);
+  }
+  if (const Method* method = find_method(name)) {
+    return place_with(problem, *method, method_options, &shortfall);
+  }
+  std::string known = "'auto', 'policy'";
+  for (const Method* method : builtin_methods()) known += ", '" + std::string(method->name()) + "'";
+  return Status::invalid("method is " + quoted(name) + ", expected one of " + known);
+}
+
+void keep_candidates(const std::vector<Candidate>& candidates, placeto_placement& result) {
+  // The objective is the makespan unless it is the bottleneck; only then is there more to simulate.
+  const bool latency = result.problem.objective() == Objective::kLatency;
+  std::optional<Simulator> simulator;
+  if (!latency) simulator.emplace(result.problem);
+  bool found = false;
+  for (const Candidate& candidate : candidates) {
+    const bool won = !found && candidate.method == result.chosen.method &&
+                     candidate.assignment == result.chosen.assignment;
+    found = found || won;
+    const double makespan_us =
+        latency ? candidate.score.objective_us : simulator->makespan_us(candidate.assignment);
+    result.candidates.push_back({candidate.method, makespan_us, candidate.score, won});
+  }
+}
+
+void write_shortfall(const placeto_options& options, const std::vector<uint64_t>& shortfall,
+                     uint32_t devices) {
+  if (options.shortfall_bytes == nullptr) return;
+  std::fill_n(options.shortfall_bytes, devices, 0);
+  std::copy(shortfall.begin(), shortfall.end(), options.shortfall_bytes);
+}
+
+Outcome place(const placeto_graph& graph, const placeto_topology& topology, const Policy* policy,
+              const placeto_options& options, std::unique_ptr<placeto_placement>& result) {
+  const uint32_t devices = topology.value->device_count();
+  std::vector<uint64_t> shortfall;
+  if (Outcome o = prepare(graph, topology, options, result); !o.ok()) {
+    if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, shortfall, devices);
+    return o;
+  }
+  Result<PlaceResult> placed = run_method(result->problem, policy, options, shortfall);
+  if (!placed.ok()) {
+    if (placed.status().code() == StatusCode::kInfeasible) {
+      write_shortfall(options, shortfall, devices);
+    }
+    return placed.status();
+  }
+  result->chosen = std::move(placed->best);
+  result->timeline = std::move(placed->timeline);
+  result->bounds = placed->bounds;
+  result->place_us = placed->place_us;
+  result->note = std::move(placed->note);
+  keep_candidates(placed->candidates, *result);
+  return {};
+}
+
+Outcome check_shortfall_buffer(const placeto_options& options, const Topology& topology) {
+  if (options.struct_size != sizeof options || options.shortfall_bytes == nullptr) return {};
+  return check_capacity("shortfall_bytes", options.shortfall_capacity, topology.device_count());
+}
+
+std::string label(const Graph& graph, uint32_t v) {
+  const std::string& name = graph.node(v).name;
+  return "node " + std::to_string(v) + (name.empty() ? "" : " " + quoted(name));
+}
+
+// Names the first node that is where it may not be.
+Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assignment) {
+  const Graph& graph = problem.graph();
+  if (assignment.size() != problem.node_count()) {
+    return invalid("the assignment has " + std::to_string(assignment.size()) +
+                   " entries, expected " + std::to_string(problem.node_count()) + ": one per node");
+  }
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    const uint32_t device = assignment[v], group = problem.group_of(v);
+    if (device >= problem.device_count()) {
+      return invalid(label(graph, v) + " is on device " + std::to_string(device) +
+                     ", expected less than " + std::to_string(problem.device_count()));
+    }
+    const std::string where = problem.topology().device(device).name;
+    if (!problem.allowed(group, device)) {
+      return invalid(label(graph, v) + " may not run on " + quoted(where));
+    }
+    const uint32_t first = problem.members(group).front();
+    if (assignment[first] != device) {
+      return invalid(label(graph, v) + " is on " + quoted(where) + ", expected the device of " +
+                     label(graph, first) + ": they are colocated");
+    }
+  }
+  return {};
+}
+
+void score(std::span<const uint32_t> assignment, placeto_placement& result) {
+  Evaluator evaluator(result.problem);
+  result.chosen.method = "given";
+  result.chosen.assignment.assign(assignment.begin(), assignment.end());
+  result.chosen.score = evaluator.evaluate(assignment);
+  result.timeline = evaluator.timeline(assignment);
+  result.bounds = lower_bounds(result.problem);
+  result.candidates.push_back({"given", result.timeline.makespan_us, result.chosen.score, true});
+}
+
+}  // namespace
+
+placeto_status placeto_default_options(placeto_options* options, size_t struct_size) noexcept {
+  return set_defaults(options, struct_size, defaults());
+}
+
+placeto_status placeto_cancel_create(placeto_cancel** cancel, placeto_error* error) noexcept {
+  if (cancel != nullptr) *cancel = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{cancel, "cancel"}}); !o.ok()) return o;
+    *cancel = new placeto_cancel;
+    return {};
+  });
+}
+
+void placeto_cancel_request(placeto_cancel* cancel) noexcept {
+  if (cancel != nullptr) cancel->requested = true;
+}
+
+void placeto_cancel_reset(placeto_cancel* cancel) noexcept {
+  if (cancel != nullptr) cancel->requested = false;
+}
+
+void placeto_cancel_free(placeto_cancel* cancel) noexcept {
+  delete cancel;
+}
+
+placeto_status placeto_place(const placeto_graph* graph, const placeto_topology* topology,
+                             const placeto_policy* policy, const placeto_options* options,
+                             placeto_placement** placement, placeto_error* error) noexcept {
+  if (placement != nullptr) *placement = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o =
+            check_not_null({{graph, "graph"}, {topology, "topology"}, {placement, "placement"}});
+        !o.ok()) {
+      return o;
+    }
+    const placeto_options chosen = options == nullptr ? defaults() : *options;
+    if (Outcome o = check_shortfall_buffer(chosen, *topology->value); !o.ok()) return o;
+    const Policy* loaded = policy == nullptr ? nullptr : policy->value.get();
+    std::unique_ptr<placeto_placement> result;
+    if (Outcome o = place(*graph, *topology, loaded, chosen, result); !o.ok()) return o;
+    *placement = result.release();
+    return {};
+  });
+}
+
+placeto_status placeto_score(const placeto_graph* graph, const placeto_topology* topology,
+                             const uint32_t* assignment, size_t count,
+                             const placeto_options* options, placeto_placement** placement,
+                             placeto_error* error) noexcept {
+  if (placement != nullptr) *placement = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o =
+            check_not_null({{graph, "graph"}, {topology, "topology"}, {placement, "placement"}});
+        !o.ok()) {
+      return o;
+    }
+    if (Outcome o = check_list("assignment", assignment, count); !o.ok()) return o;
+    std::unique_ptr<placeto_placement> result;
+    const placeto_options chosen = options == nullptr ? defaults() : *options;
+    if (Outcome o = prepare(*graph, *topology, chosen, result); !o.ok()) return o;
+    const std::span<const uint32_t> given(assignment, count);
+    if (Outcome o = check_assignment(result->problem, given); !o.ok()) return o;
+    score(given, *result);
+    *placement = result.release();
+    return {};
+  });
+}

@@ -1,0 +1,234 @@
+// Placements: what came out, and why.
+#include <algorithm>
+
+#include "runtime/capi/handles.h"
+#include "runtime/capi/support.h"
+#include "runtime/format/placement_file.h"
+
+using namespace placeto;        // NOLINT: this file is one edge of the library
+using namespace placeto::capi;  // NOLINT
+
+namespace {
+
+// Copies a list into the caller's array, if there is one.
+template <class T>
+Outcome copy_list(const char* name, std::span<const T> from, T* to, size_t capacity) {
+  if (to == nullptr) return {};
+  if (Outcome o = check_capacity(name, capacity, from.size()); !o.ok()) return o;
+  std::copy(from.begin(), from.end(), to);
+  return {};
+}
+
+MoveEvaluator& moves_of(placeto_placement& placement) {
+  if (!placement.moves) {
+    placement.moves.emplace(placement.problem);
+    try {
+      placement.moves->rebase(placement.chosen.assignment);
+    } catch (...) {
+      placement.moves.reset();  // half a base is none
+      throw;
+    }
+  }
+  return *placement.moves;
+}
+
+void explain(placeto_placement& placement, uint32_t node, placeto_reason& reason) {
+  const Problem& problem = placement.problem;
+  const uint32_t group = problem.group_of(node), device = placement.chosen.assignment[node];
+  const auto members = problem.members(group);
+  std::vector<Change> changes;
+  for (const uint32_t v : members) changes.push_back({v, device});
+
+  MoveEvaluator& moves = moves_of(placement);
+  Score second;
+  reason.device = device;
+  reason.group_nodes = static_cast<uint32_t>(members.size());
+  reason.cost_us = placement.chosen.score.objective_us;
+  reason.allowed_devices = 0;
+  reason.second_device = PLACETO_NONE;
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    if (!problem.allowed(group, d)) continue;
+    ++reason.allowed_devices;
+    if (d == device) continue;
+    for (Change& change : changes) change.device = d;
+    const Score score = moves.evaluate(changes);
+    if (reason.second_device != PLACETO_NONE && !(score < second)) continue;
+    reason.second_device = d;
+    second = score;
+  }
+  const bool exists = reason.second_device != PLACETO_NONE;
+  reason.second_cost_us = exists ? second.objective_us : 0;
+  reason.second_feasible = exists && second.feasible() ? 1 : 0;
+}
+
+}  // namespace
+
+void placeto_placement_free(placeto_placement* placement) noexcept {
+  delete placement;
+}
+
+uint32_t placeto_placement_node_count(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->problem.node_count();
+}
+
+uint32_t placeto_placement_device_count(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->problem.device_count();
+}
+
+uint32_t placeto_placement_device(const placeto_placement* placement, uint32_t node) noexcept {
+  if (placement == nullptr || node >= placement->chosen.assignment.size()) return PLACETO_NONE;
+  return placement->chosen.assignment[node];
+}
+
+placeto_status placeto_placement_assignment(const placeto_placement* placement, uint32_t* devices,
+                                            size_t capacity, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {devices, "devices"}}); !o.ok()) {
+      return o;
+    }
+    return copy_list<uint32_t>("devices", placement->chosen.assignment, devices, capacity);
+  });
+}
+
+double placeto_placement_makespan_us(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->timeline.makespan_us;
+}
+
+double placeto_placement_bottleneck_us(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->timeline.bottleneck_us;
+}
+
+double placeto_placement_lower_bound_us(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->bounds.best_us();
+}
+
+double placeto_placement_place_time_us(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->place_us;
+}
+
+const char* placeto_placement_method(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? "" : placement->chosen.method.c_str();
+}
+
+const char* placeto_placement_note(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? "" : placement->note.c_str();
+}
+
+int32_t placeto_placement_feasible(const placeto_placement* placement) noexcept {
+  return placement != nullptr && placement->chosen.score.feasible() ? 1 : 0;
+}
+
+placeto_status placeto_placement_times(const placeto_placement* placement, double* start_us,
+                                       double* finish_us, size_t capacity,
+                                       placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}}); !o.ok()) return o;
+    const Timeline& timeline = placement->timeline;
+    if (Outcome o = copy_list<double>("start_us", timeline.start_us, start_us, capacity); !o.ok()) {
+      return o;
+    }
+    return copy_list<double>("finish_us", timeline.finish_us, finish_us, capacity);
+  });
+}
+
+placeto_status placeto_placement_peak_memory(const placeto_placement* placement, uint64_t* bytes,
+                                             size_t capacity, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
+    return copy_list<uint64_t>("bytes", placement->timeline.peak_memory_bytes, bytes, capacity);
+  });
+}
+
+placeto_status placeto_placement_shortfall(const placeto_placement* placement, uint64_t* bytes,
+                                           size_t capacity, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
+    const std::vector<uint64_t> shortfall =
+        memory_shortfall(placement->problem, placement->timeline.peak_memory_bytes);
+    return copy_list<uint64_t>("bytes", shortfall, bytes, capacity);
+  });
+}
+
+size_t placeto_placement_candidate_count(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->candidates.size();
+}
+
+placeto_status placeto_placement_candidate(const placeto_placement* placement, size_t index,
+                                           placeto_candidate* candidate,
+                                           placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {candidate, "candidate"}}); !o.ok()) {
+      return o;
+    }
+    if (Outcome o =
+            check_struct_size("placeto_candidate", candidate->struct_size, sizeof *candidate);
+        !o.ok()) {
+      return o;
+    }
+    if (index >= placement->candidates.size()) {
+      return invalid("index is " + std::to_string(index) + ", expected less than " +
+                     std::to_string(placement->candidates.size()));
+    }
+    const placeto_placement::Tried& tried = placement->candidates[index];
+    candidate->method = tried.method.c_str();
+    candidate->makespan_us = tried.makespan_us;
+    candidate->objective_us = tried.score.objective_us;
+    candidate->feasible = tried.score.feasible() ? 1 : 0;
+    candidate->won = tried.won ? 1 : 0;
+    return {};
+  });
+}
+
+placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t node,
+                                         placeto_reason* reason, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {reason, "reason"}}); !o.ok()) {
+      return o;
+    }
+    if (Outcome o = check_struct_size("placeto_reason", reason->struct_size, sizeof *reason);
+        !o.ok()) {
+      return o;
+    }
+    if (node >= placement->problem.node_count()) {
+      return invalid("node is " + std::to_string(node) + ", expected less than " +
+                     std::to_string(placement->problem.node_count()));
+    }
+    explain(*placement, node, *reason);
+    return {};
+  });
+}
+
+placeto_status placeto_placement_encode(const placeto_placement* placement, void* buffer,
+                                        size_t capacity, size_t* size,
+                                        placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
+    const Timeline& timeline = placement->timeline;
+    const Result<std::vector<uint8_t>> bytes = encode_placement(describe_placement(
+        *placement->graph, *placement->topology, placement->chosen.assignment, timeline.makespan_us,
+        timeline.peak_memory_bytes, placement->chosen.method));
+    if (!bytes.ok()) return bytes.status();
+    return copy_out(*bytes, buffer, capacity, size);
+  });
+}
+
+placeto_status placeto_assignment_decode(const void* bytes, size_t size, const placeto_graph* graph,
+                                         const placeto_topology* topology,
+                                         const placeto_limits* limits, uint32_t* devices,
+                                         size_t capacity, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null(
+            {{bytes, "bytes"}, {graph, "graph"}, {topology, "topology"}, {devices, "devices"}});
+        !o.ok()) {
+      return o;
+    }
+    Limits bounds;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    const Result<PlacementSpec> spec = decode_placement(as_bytes(bytes, size), bounds);
+    if (!spec.ok()) return spec.status();
+    const Result<Assignment> assignment =
+        resolve_placement(*spec, *graph->value, *topology->value, bounds);
+    if (!assignment.ok()) return assignment.status();
+    return copy_list<uint32_t>("devices", *assignment, devices, capacity);
+  });
+}

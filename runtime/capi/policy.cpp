@@ -1,0 +1,72 @@
+// Policies: loading, and what they say about themselves.
+#include "runtime/capi/handles.h"
+#include "runtime/capi/support.h"
+#include "runtime/policy/features.h"
+
+using namespace placeto;        // NOLINT: this file is one edge of the library
+using namespace placeto::capi;  // NOLINT
+
+namespace {
+
+Outcome hand_out(Result<std::shared_ptr<const Policy>> loaded, placeto_policy** policy) {
+  if (!loaded.ok()) return loaded.status();
+  *policy = new placeto_policy{std::move(*loaded)};
+  return {};
+}
+
+}  // namespace
+
+placeto_status placeto_policy_load_file(const char* path, int32_t mode,
+                                        const placeto_limits* limits, placeto_policy** policy,
+                                        placeto_error* error) noexcept {
+  if (policy != nullptr) *policy = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{path, "path"}, {policy, "policy"}}); !o.ok()) return o;
+    if (Outcome o = check_choice("mode", mode, 2); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    const auto how = mode == PLACETO_FILE_MAP ? Policy::File::kMap : Policy::File::kRead;
+    return hand_out(Policy::load_file(path, how, known_features(), bounds), policy);
+  });
+}
+
+placeto_status placeto_policy_load_memory(const void* bytes, size_t size, int32_t mode,
+                                          const placeto_limits* limits, placeto_policy** policy,
+                                          placeto_error* error) noexcept {
+  if (policy != nullptr) *policy = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !o.ok()) return o;
+    if (Outcome o = check_choice("mode", mode, 2); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    const auto how = mode == PLACETO_BYTES_VIEW ? Policy::Bytes::kView : Policy::Bytes::kCopy;
+    return hand_out(Policy::load(as_bytes(bytes, size), how, known_features(), bounds), policy);
+  });
+}
+
+void placeto_policy_free(placeto_policy* policy) noexcept {
+  delete policy;
+}
+
+const char* placeto_policy_architecture(const placeto_policy* policy) noexcept {
+  if (policy == nullptr) return "";
+  return policy->value->architecture() == Architecture::kPairwise ? "pairwise" : "placeto";
+}
+
+uint64_t placeto_policy_parameter_count(const placeto_policy* policy) noexcept {
+  return policy == nullptr ? 0 : policy->value->parameter_count();
+}
+
+uint64_t placeto_policy_file_bytes(const placeto_policy* policy) noexcept {
+  return policy == nullptr ? 0 : policy->value->file_bytes();
+}
+
+placeto_status placeto_policy_sha256(const placeto_policy* policy, uint8_t digest[32],
+                                     placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{policy, "policy"}, {digest, "digest"}}); !o.ok()) return o;
+    const Sha256Digest& value = policy->value->sha256();
+    std::memcpy(digest, value.data(), value.size());
+    return {};
+  });
+}

@@ -1,0 +1,100 @@
+#include "runtime/capi/support.h"
+
+namespace placeto::capi {
+namespace {
+
+constexpr char kCut[] = "...";
+
+// Bytes of a UTF-8 text that fit, without splitting a character.
+size_t whole_characters(const char* text, size_t fit) {
+  while (fit > 0 && (static_cast<unsigned char>(text[fit]) & 0xc0u) == 0x80u) --fit;
+  return fit;
+}
+
+}  // namespace
+
+placeto_status report(placeto_error* error, placeto_status code, const char* message) noexcept {
+  if (error == nullptr) return code;
+  error->status = code;
+  const size_t length = std::strlen(message), room = sizeof error->message - 1;
+  if (length <= room) {
+    std::memcpy(error->message, message, length + 1);
+    return code;
+  }
+  const size_t kept = whole_characters(message, room - (sizeof kCut - 1));
+  std::memcpy(error->message, message, kept);
+  std::memcpy(error->message + kept, kCut, sizeof kCut);
+  return code;
+}
+
+Outcome check_not_null(std::initializer_list<Argument> arguments) {
+  for (const Argument& argument : arguments) {
+    if (argument.pointer == nullptr) return invalid(std::string(argument.name) + " is NULL");
+  }
+  return {};
+}
+
+Outcome check_struct_size(const char* type, size_t given, size_t known) {
+  if (given == known) return {};
+  return invalid(std::string(type) + ": struct_size is " + std::to_string(given) + ", expected " +
+                 std::to_string(known) +
+                 ": fill the struct with its placeto_default_ function, or set struct_size");
+}
+
+Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
+  if (capacity >= needed) return {};
+  return {PLACETO_BUFFER_TOO_SMALL, std::string(array) + ": capacity is " +
+                                        std::to_string(capacity) + ", expected at least " +
+                                        std::to_string(needed)};
+}
+
+Outcome check_choice(const char* name, int32_t value, int32_t count) {
+  if (value >= 0 && value < count) return {};
+  return invalid(std::string(name) + " is " + std::to_string(value) + ", expected 0 to " +
+                 std::to_string(count - 1));
+}
+
+Outcome check_list(const char* name, const void* list, size_t count) {
+  if (list != nullptr || count == 0) return {};
+  return invalid(std::string(name) + " is NULL, expected " + std::to_string(count) + " entries");
+}
+
+Outcome read_limits(const placeto_limits* from, Limits& to) {
+  if (from == nullptr) return {};
+  if (Outcome o = check_struct_size("placeto_limits", from->struct_size, sizeof *from); !o.ok()) {
+    return o;
+  }
+  to.max_nodes = from->max_nodes;
+  to.max_edges = from->max_edges;
+  to.max_outputs = from->max_outputs;
+  to.max_kinds = from->max_kinds;
+  to.max_devices = from->max_devices;
+  to.max_links = from->max_links;
+  to.max_name_bytes = from->max_name_bytes;
+  to.max_file_bytes = from->max_file_bytes;
+  to.max_run_entries = from->max_run_entries;
+  return {};
+}
+
+Outcome read_texts(const char* name, const char* const* from, size_t count,
+                   std::vector<std::string>& to) {
+  if (Outcome o = check_list(name, from, count); !o.ok()) return o;
+  to.clear();
+  for (size_t i = 0; i < count; ++i) {
+    if (from[i] == nullptr) {
+      return invalid(std::string(name) + "[" + std::to_string(i) + "] is NULL");
+    }
+    to.emplace_back(from[i]);
+  }
+  return {};
+}
+
+Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, size_t* size) {
+  *size = bytes.size();
+  if (buffer == nullptr) return {};
+  if (Outcome o = check_capacity("buffer", capacity, bytes.size()); !o.ok()) return o;
+  if (!bytes.empty()) std::memcpy(buffer, bytes.data(), bytes.size());
+  return {};
+}
+
+}  // namespace placeto::capi

@@ -1,0 +1,102 @@
+// What every function of the C interface needs: turning whatever happens inside into a status and a
+// message in the caller's memory, and checking what C cannot express in types.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/base/limits.h"
+#include "runtime/base/result.h"
+#include "runtime/include/placeto/placeto.h"
+
+namespace placeto::capi {
+
+// A Status, or one of the codes that only the C interface has.
+struct Outcome {
+  placeto_status code = PLACETO_OK;
+  std::string message;
+
+  Outcome() = default;
+  Outcome(placeto_status c, std::string m) : code(c), message(std::move(m)) {}
+  Outcome(const Status& status)  // NOLINT(google-explicit-constructor)
+      : code(static_cast<placeto_status>(status.code())), message(status.message()) {}
+  bool ok() const { return code == PLACETO_OK; }
+};
+
+inline Outcome invalid(std::string message) {
+  return {PLACETO_INVALID_ARGUMENT, std::move(message)};
+}
+
+// Fills the caller's error, if there is one. Allocates nothing.
+placeto_status report(placeto_error* error, placeto_status code, const char* message) noexcept;
+
+// Runs the body of a function of the interface and reports what comes of it. The library throws
+// nothing itself, but the standard library does, for lack of memory above all.
+template <class Body>
+placeto_status guarded(placeto_error* error, Body&& body) noexcept {
+  try {
+    const Outcome outcome = body();
+    return report(error, outcome.code, outcome.message.c_str());
+  } catch (const std::bad_alloc&) {
+    return report(error, PLACETO_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::length_error&) {
+    return report(error, PLACETO_OUT_OF_MEMORY,
+                  "out of memory: a list would pass its largest size");
+  } catch (const std::exception& e) {
+    return report(error, PLACETO_INTERNAL, e.what());
+  } catch (...) {
+    return report(error, PLACETO_INTERNAL, "unknown exception");
+  }
+}
+
+struct Argument {
+  const void* pointer;
+  const char* name;
+};
+// Fails for the first argument that is NULL.
+Outcome check_not_null(std::initializer_list<Argument> arguments);
+
+// Fails unless the struct is one that this version knows. Later versions will know several sizes.
+Outcome check_struct_size(const char* type, size_t given, size_t known);
+
+// Fails unless the caller's array of that many entries suffices.
+Outcome check_capacity(const char* array, size_t capacity, size_t needed);
+
+// Fails unless value is one of 0 .. count - 1.
+Outcome check_choice(const char* name, int32_t value, int32_t count);
+
+// Fails for a list without address that is said to have entries.
+Outcome check_list(const char* name, const void* list, size_t count);
+
+// NULL means the defaults.
+Outcome read_limits(const placeto_limits* from, Limits& to);
+
+inline std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+Outcome read_texts(const char* name, const char* const* from, size_t count,
+                   std::vector<std::string>& to);
+
+inline std::span<const uint8_t> as_bytes(const void* bytes, size_t size) {
+  return {static_cast<const uint8_t*>(bytes), size};
+}
+
+// Hands bytes to the caller under the contract of placeto_graph_encode.
+Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, size_t* size);
+
+// The body of every placeto_default_ function.
+template <class Struct>
+placeto_status set_defaults(Struct* to, size_t struct_size, const Struct& defaults) noexcept {
+  if (to == nullptr || struct_size != sizeof(Struct)) return PLACETO_INVALID_ARGUMENT;
+  *to = defaults;
+  to->struct_size = struct_size;
+  return PLACETO_OK;
+}
+
+}  // namespace placeto::capi

@@ -1,0 +1,400 @@
+// The C interface with C++17 manners: objects that free themselves, and results that hold either a
+// value or an error. Header-only, over placeto.h, which documents what everything means.
+//
+//     auto graph = placeto::Graph::load_file("model.plgr");
+//     if (!graph) return complain(graph.error().message);
+//     auto placement = placeto::place(*graph, *topology, &*policy, options);
+//     std::vector<uint32_t> devices = placement->assignment();
+//
+// Nothing here throws, unless PLACETO_EXCEPTIONS is defined before the header is included: then
+// Expected has value_or_throw(), which throws placeto::Exception. (Running out of memory in a
+// std::vector or std::string is the standard library's to report, as ever.)
+#ifndef PLACETO_PLACETO_HPP
+#define PLACETO_PLACETO_HPP
+
+#include <placeto/placeto.h>
+
+#include <array>
+#include <cassert>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+#ifdef PLACETO_EXCEPTIONS
+#include <stdexcept>
+#endif
+
+namespace placeto {
+// The library's own types live in namespace placeto as well. This one gives those here names of
+// their own for the linker, for programs that link the static library.
+inline namespace api {
+
+struct Error {
+  placeto_status status = PLACETO_OK;
+  std::string message;
+  bool ok() const { return status == PLACETO_OK; }
+};
+
+#ifdef PLACETO_EXCEPTIONS
+class Exception : public std::runtime_error {
+ public:
+  explicit Exception(const Error& error)
+      : std::runtime_error(error.message), status_(error.status) {}
+  placeto_status status() const { return status_; }
+
+ private:
+  placeto_status status_;
+};
+#endif
+
+// Either a T or the Error that says why there is none.
+template <class T>
+class [[nodiscard]] Expected {
+ public:
+  Expected(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Expected(Error error) : error_(std::move(error)) { assert(!error_.ok()); }  // NOLINT
+
+  explicit operator bool() const { return value_.has_value(); }
+  const Error& error() const { return error_; }
+  T& operator*() & { return assert(value_), *value_; }
+  const T& operator*() const& { return assert(value_), *value_; }
+  T&& operator*() && { return assert(value_), std::move(*value_); }
+  T* operator->() { return &**this; }
+  const T* operator->() const { return &**this; }
+
+#ifdef PLACETO_EXCEPTIONS
+  T value_or_throw() && {
+    if (!value_) throw Exception(error_);
+    return std::move(*value_);
+  }
+#endif
+
+ private:
+  std::optional<T> value_;
+  Error error_;
+};
+
+namespace detail {
+
+template <class Handle, void (*kFree)(Handle*) PLACETO_NOEXCEPT>
+struct Deleter {
+  void operator()(Handle* handle) const { kFree(handle); }
+};
+template <class Handle, void (*kFree)(Handle*) PLACETO_NOEXCEPT>
+using Owned = std::unique_ptr<Handle, Deleter<Handle, kFree>>;
+
+inline Error error_of(const placeto_error& error) {
+  return error.status == PLACETO_OK ? Error{} : Error{error.status, error.message};
+}
+
+// Calls make(Handle**, placeto_error*) and wraps what it hands out.
+template <class Object, class Handle, class Make>
+Expected<Object> make(Make call) {
+  placeto_error error;
+  Handle* handle = nullptr;
+  if (call(&handle, &error) != PLACETO_OK) return error_of(error);
+  return Object(handle);
+}
+
+// Calls encode(buffer, capacity, size, error) once for the size and once for the bytes.
+template <class Encode>
+Expected<std::vector<unsigned char>> encode(Encode call) {
+  placeto_error error;
+  size_t size = 0;
+  if (call(nullptr, 0, &size, &error) != PLACETO_OK) return error_of(error);
+  std::vector<unsigned char> bytes(size);
+  if (call(bytes.data(), bytes.size(), &size, &error) != PLACETO_OK) return error_of(error);
+  return bytes;
+}
+
+}  // namespace detail
+
+// Structs of the C interface with their defaults filled in.
+#define PLACETO_DEFAULTED(Name, type, defaults)       \
+  struct Name : type {                                \
+    Name() : type() { defaults(this, sizeof(type)); } \
+  }
+PLACETO_DEFAULTED(Limits, placeto_limits, placeto_default_limits);
+PLACETO_DEFAULTED(Node, placeto_node, placeto_default_node);
+PLACETO_DEFAULTED(TopologyRules, placeto_topology_rules, placeto_default_topology_rules);
+PLACETO_DEFAULTED(Device, placeto_device, placeto_default_device);
+PLACETO_DEFAULTED(Link, placeto_link, placeto_default_link);
+PLACETO_DEFAULTED(Options, placeto_options, placeto_default_options);
+#undef PLACETO_DEFAULTED
+
+// Immutable, shareable between threads. So are Graph and Topology.
+class Policy {
+ public:
+  static Expected<Policy> load_file(const std::string& path, int32_t mode = PLACETO_FILE_READ,
+                                    const placeto_limits* limits = nullptr) {
+    return detail::make<Policy, placeto_policy>([&](placeto_policy** out, placeto_error* error) {
+      return placeto_policy_load_file(path.c_str(), mode, limits, out, error);
+    });
+  }
+  static Expected<Policy> load_memory(const void* bytes, size_t size,
+                                      int32_t mode = PLACETO_BYTES_COPY,
+                                      const placeto_limits* limits = nullptr) {
+    return detail::make<Policy, placeto_policy>([&](placeto_policy** out, placeto_error* error) {
+      return placeto_policy_load_memory(bytes, size, mode, limits, out, error);
+    });
+  }
+  explicit Policy(placeto_policy* handle) : handle_(handle) {}
+
+  std::string architecture() const { return placeto_policy_architecture(get()); }
+  uint64_t parameter_count() const { return placeto_policy_parameter_count(get()); }
+  uint64_t file_bytes() const { return placeto_policy_file_bytes(get()); }
+  std::array<uint8_t, 32> sha256() const {
+    std::array<uint8_t, 32> digest{};
+    placeto_policy_sha256(get(), digest.data(), nullptr);
+    return digest;
+  }
+  const placeto_policy* get() const { return handle_.get(); }
+
+ private:
+  detail::Owned<placeto_policy, placeto_policy_free> handle_;
+};
+
+class Graph {
+ public:
+  static Expected<Graph> load_file(const std::string& path,
+                                   const placeto_limits* limits = nullptr) {
+    return detail::make<Graph, placeto_graph>([&](placeto_graph** out, placeto_error* error) {
+      return placeto_graph_load_file(path.c_str(), limits, out, error);
+    });
+  }
+  static Expected<Graph> load_memory(const void* bytes, size_t size,
+                                     const placeto_limits* limits = nullptr) {
+    return detail::make<Graph, placeto_graph>([&](placeto_graph** out, placeto_error* error) {
+      return placeto_graph_load_memory(bytes, size, limits, out, error);
+    });
+  }
+  explicit Graph(placeto_graph* handle) : handle_(handle) {}
+
+  Expected<std::vector<unsigned char>> encode() const {
+    return detail::encode([&](void* buffer, size_t capacity, size_t* size, placeto_error* error) {
+      return placeto_graph_encode(get(), buffer, capacity, size, error);
+    });
+  }
+  std::string name() const { return placeto_graph_name(get()); }
+  uint32_t node_count() const { return placeto_graph_node_count(get()); }
+  uint32_t edge_count() const { return placeto_graph_edge_count(get()); }
+  std::string node_name(uint32_t node) const { return placeto_graph_node_name(get(), node); }
+  uint32_t find_node(const std::string& name) const {
+    return placeto_graph_find_node(get(), name.c_str());
+  }
+  const placeto_graph* get() const { return handle_.get(); }
+
+ private:
+  detail::Owned<placeto_graph, placeto_graph_free> handle_;
+};
+
+// Remembers the first error of its steps; build() returns it.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const std::string& name = "") {
+    placeto_graph_builder* handle = nullptr;
+    placeto_graph_builder_create(name.c_str(), &handle, &error_);
+    handle_.reset(handle);
+  }
+  void set_kinds(const std::vector<const char*>& kinds) {
+    step([&](placeto_error* error) {
+      return placeto_graph_builder_set_kinds(handle_.get(), kinds.data(), kinds.size(), error);
+    });
+  }
+  // The node's number.
+  uint32_t add_node(const placeto_node& node) {
+    uint32_t index = PLACETO_NONE;
+    step([&](placeto_error* error) {
+      return placeto_graph_builder_add_node(handle_.get(), &node, &index, error);
+    });
+    return index;
+  }
+  void add_edge(uint32_t source, uint32_t output, uint32_t target) {
+    step([&](placeto_error* error) {
+      return placeto_graph_builder_add_edge(handle_.get(), source, output, target, error);
+    });
+  }
+  Expected<Graph> build(const placeto_limits* limits = nullptr) const {
+    if (error_.status != PLACETO_OK) return detail::error_of(error_);
+    return detail::make<Graph, placeto_graph>([&](placeto_graph** out, placeto_error* error) {
+      return placeto_graph_builder_build(handle_.get(), limits, out, error);
+    });
+  }
+
+ private:
+  template <class Step>
+  void step(Step call) {
+    if (error_.status == PLACETO_OK) call(&error_);
+  }
+  detail::Owned<placeto_graph_builder, placeto_graph_builder_free> handle_;
+  placeto_error error_;
+};
+
+class Topology {
+ public:
+  static Expected<Topology> load_file(const std::string& path,
+                                      const placeto_limits* limits = nullptr) {
+    return detail::make<Topology, placeto_topology>(
+        [&](placeto_topology** out, placeto_error* error) {
+          return placeto_topology_load_file(path.c_str(), limits, out, error);
+        });
+  }
+  static Expected<Topology> load_memory(const void* bytes, size_t size,
+                                        const placeto_limits* limits = nullptr) {
+    return detail::make<Topology, placeto_topology>(
+        [&](placeto_topology** out, placeto_error* error) {
+          return placeto_topology_load_memory(bytes, size, limits, out, error);
+        });
+  }
+  explicit Topology(placeto_topology* handle) : handle_(handle) {}
+
+  Expected<std::vector<unsigned char>> encode() const {
+    return detail::encode([&](void* buffer, size_t capacity, size_t* size, placeto_error* error) {
+      return placeto_topology_encode(get(), buffer, capacity, size, error);
+    });
+  }
+  std::string name() const { return placeto_topology_name(get()); }
+  uint32_t device_count() const { return placeto_topology_device_count(get()); }
+  std::string device_name(uint32_t device) const {
+    return placeto_topology_device_name(get(), device);
+  }
+  std::string device_kind(uint32_t device) const {
+    return placeto_topology_device_kind(get(), device);
+  }
+  uint32_t find_device(const std::string& name) const {
+    return placeto_topology_find_device(get(), name.c_str());
+  }
+  const placeto_topology* get() const { return handle_.get(); }
+
+ private:
+  detail::Owned<placeto_topology, placeto_topology_free> handle_;
+};
+
+// Remembers the first error of its steps; build() returns it.
+class TopologyBuilder {
+ public:
+  explicit TopologyBuilder(const std::string& name = "") {
+    placeto_topology_builder* handle = nullptr;
+    placeto_topology_builder_create(name.c_str(), &handle, &error_);
+    handle_.reset(handle);
+  }
+  void set_rules(const placeto_topology_rules& rules) {
+    step([&](placeto_error* error) {
+      return placeto_topology_builder_set_rules(handle_.get(), &rules, error);
+    });
+  }
+  // The device's number.
+  uint32_t add_device(const placeto_device& device) {
+    uint32_t index = PLACETO_NONE;
+    step([&](placeto_error* error) {
+      return placeto_topology_builder_add_device(handle_.get(), &device, &index, error);
+    });
+    return index;
+  }
+  void add_link(const placeto_link& link) {
+    step([&](placeto_error* error) {
+      return placeto_topology_builder_add_link(handle_.get(), &link, error);
+    });
+  }
+  Expected<Topology> build(const placeto_limits* limits = nullptr) const {
+    if (error_.status != PLACETO_OK) return detail::error_of(error_);
+    return detail::make<Topology, placeto_topology>(
+        [&](placeto_topology** out, placeto_error* error) {
+          return placeto_topology_builder_build(handle_.get(), limits, out, error);
+        });
+  }
+
+ private:
+  template <class Step>
+  void step(Step call) {
+    if (error_.status == PLACETO_OK) call(&error_);
+  }
+  detail::Owned<placeto_topology_builder, placeto_topology_builder_free> handle_;
+  placeto_error error_;
+};
+
+class Placement {
+ public:
+  explicit Placement(placeto_placement* handle) : handle_(handle) {}
+
+  uint32_t node_count() const { return placeto_placement_node_count(get()); }
+  uint32_t device_count() const { return placeto_placement_device_count(get()); }
+  uint32_t device(uint32_t node) const { return placeto_placement_device(get(), node); }
+  std::vector<uint32_t> assignment() const {
+    std::vector<uint32_t> devices(node_count());
+    placeto_placement_assignment(get(), devices.data(), devices.size(), nullptr);
+    return devices;
+  }
+  double makespan_us() const { return placeto_placement_makespan_us(get()); }
+  double bottleneck_us() const { return placeto_placement_bottleneck_us(get()); }
+  double lower_bound_us() const { return placeto_placement_lower_bound_us(get()); }
+  double place_time_us() const { return placeto_placement_place_time_us(get()); }
+  std::string method() const { return placeto_placement_method(get()); }
+  std::string note() const { return placeto_placement_note(get()); }
+  bool feasible() const { return placeto_placement_feasible(get()) != 0; }
+  std::vector<uint64_t> peak_memory() const {
+    std::vector<uint64_t> bytes(device_count());
+    placeto_placement_peak_memory(get(), bytes.data(), bytes.size(), nullptr);
+    return bytes;
+  }
+  std::vector<uint64_t> shortfall() const {
+    std::vector<uint64_t> bytes(device_count());
+    placeto_placement_shortfall(get(), bytes.data(), bytes.size(), nullptr);
+    return bytes;
+  }
+  // Their `method` lives as long as the placement.
+  std::vector<placeto_candidate> candidates() const {
+    std::vector<placeto_candidate> list(placeto_placement_candidate_count(get()));
+    for (size_t i = 0; i < list.size(); ++i) {
+      list[i].struct_size = sizeof list[i];
+      placeto_placement_candidate(get(), i, &list[i], nullptr);
+    }
+    return list;
+  }
+  // One thread at a time.
+  Expected<placeto_reason> explain(uint32_t node) {
+    placeto_error error;
+    placeto_reason reason{};
+    reason.struct_size = sizeof reason;
+    if (placeto_placement_explain(handle_.get(), node, &reason, &error) != PLACETO_OK) {
+      return detail::error_of(error);
+    }
+    return reason;
+  }
+  Expected<std::vector<unsigned char>> encode() const {
+    return detail::encode([&](void* buffer, size_t capacity, size_t* size, placeto_error* error) {
+      return placeto_placement_encode(get(), buffer, capacity, size, error);
+    });
+  }
+  const placeto_placement* get() const { return handle_.get(); }
+
+ private:
+  detail::Owned<placeto_placement, placeto_placement_free> handle_;
+};
+
+// `policy` may be NULL: heuristics alone.
+inline Expected<Placement> place(const Graph& graph, const Topology& topology,
+                                 const Policy* policy = nullptr,
+                                 const placeto_options& options = Options()) {
+  return detail::make<Placement, placeto_placement>(
+      [&](placeto_placement** out, placeto_error* error) {
+        return placeto_place(graph.get(), topology.get(), policy ? policy->get() : nullptr,
+                             &options, out, error);
+      });
+}
+
+inline Expected<Placement> score(const Graph& graph, const Topology& topology,
+                                 const std::vector<uint32_t>& assignment,
+                                 const placeto_options& options = Options()) {
+  return detail::make<Placement, placeto_placement>(
+      [&](placeto_placement** out, placeto_error* error) {
+        return placeto_score(graph.get(), topology.get(), assignment.data(), assignment.size(),
+                             &options, out, error);
+      });
+}
+
+}  // namespace api
+}  // namespace placeto
+
+#endif  // PLACETO_PLACETO_HPP
