@@ -50,7 +50,7 @@ class Grader {
     if (!found.ok()) return false;
     start_ = std::move(found->best);
     start_ms_ = since(begin);
-    outcomes_.push_back({"auto", start_.score.objective_us, start_ms_});
+    outcomes_.push_back({"auto", start_.score.objective_us, start_ms_, 0});
     return true;
   }
 
@@ -63,17 +63,19 @@ class Grader {
       outcomes_.push_back(
           {std::string(method->name()),
            fits ? candidate->score.objective_us : std::numeric_limits<double>::infinity(),
-           since(begin)});
+           since(begin), 0});
     }
   }
 
   Candidate greedy() {
     const auto begin = Clock::now();
+    const uint64_t before = evaluator_.evaluations();
     PolicyPassOptions options;
     options.passes = options_.passes;
     Candidate placed = placer_.place(start_, options, evaluator_);
     placed_ms_ = start_ms_ + since(begin);
-    outcomes_.push_back({"policy", placed.score.objective_us, placed_ms_});
+    placed_evaluations_ = evaluator_.evaluations() - before;
+    outcomes_.push_back({"policy", placed.score.objective_us, placed_ms_, placed_evaluations_});
     return placed;
   }
 
@@ -83,7 +85,8 @@ class Grader {
     Budget budget;
     budget.evaluations = evaluations;
     multilevel_search(problem_, hierarchy_, budget, seed, evaluator_, from, ranker);
-    outcomes_.push_back({name, from.score.objective_us, from_ms + since(begin)});
+    const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
+    outcomes_.push_back({name, from.score.objective_us, from_ms + since(begin), spent});
   }
 
   const Problem& problem_;
@@ -93,6 +96,7 @@ class Grader {
   PolicyPlacer placer_;
   Candidate start_;
   double start_ms_ = 0, placed_ms_ = 0;
+  uint64_t placed_evaluations_ = 0;
   std::vector<Outcome> outcomes_;
 };
 

@@ -48,14 +48,17 @@ std::string ratio_text(double ratio) {
   return std::isfinite(ratio) ? fmt::format("{:.3f}", ratio) : "-";
 }
 
-double mean_milliseconds(std::span<const Graded> graded, size_t outcome, const std::string& set) {
-  double sum = 0, n = 0;
+// Mean time and evaluations of one method on a set.
+std::pair<double, double> mean_cost(std::span<const Graded> graded, size_t outcome,
+                                    const std::string& set) {
+  double milliseconds = 0, evaluations = 0, n = 0;
   for (const Graded& g : graded) {
     if (g.set != set) continue;
-    sum += g.outcomes[outcome].milliseconds;
+    milliseconds += g.outcomes[outcome].milliseconds;
+    evaluations += static_cast<double>(g.outcomes[outcome].evaluations);
     n += 1;
   }
-  return sum / n;
+  return {milliseconds / n, evaluations / n};
 }
 
 }  // namespace
@@ -70,6 +73,7 @@ std::string report_table(std::span<const Graded> graded, bool color) {
     counts.push_back(std::to_string(std::count_if(
         graded.begin(), graded.end(), [&](const Graded& g) { return in_column(g, column); })));
   }
+  titles.push_back({"evaluations", Align::kRight});
   titles.push_back({"ms", Align::kRight});
   Table table(titles);
   table.add_row(counts, Emphasis::kFaint);
@@ -79,7 +83,9 @@ std::string report_table(std::span<const Graded> graded, bool color) {
     for (const std::string& column : columns) {
       cells.push_back(ratio_text(geometric_mean(graded, method, column)));
     }
-    cells.push_back(fmt::format("{:.2f}", mean_milliseconds(graded, i, "mixed")));
+    const auto [milliseconds, evaluations] = mean_cost(graded, i, "mixed");
+    cells.push_back(fmt::format("{:.0f}", evaluations));
+    cells.push_back(fmt::format("{:.2f}", milliseconds));
     table.add_row(cells, method.find("policy") == 0 ? Emphasis::kStrong : Emphasis::kNone);
   }
   return table.render(color);
@@ -112,13 +118,14 @@ std::string report_json(std::span<const Graded> graded, std::string_view policy_
 }
 
 std::string report_csv(std::span<const Graded> graded) {
-  std::string text = "problem,set,family,nodes,devices,ccr,method,makespan_us,best_known_us,ms\n";
+  std::string text =
+      "problem,set,family,nodes,devices,ccr,method,makespan_us,best_known_us,evaluations,ms\n";
   for (size_t i = 0; i < graded.size(); ++i) {
     const Graded& g = graded[i];
     for (const Outcome& o : g.outcomes) {
-      text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{:.4g}\n", i, g.set, g.family,
+      text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g}\n", i, g.set, g.family,
                           g.nodes, g.devices, g.ccr, o.method, o.makespan_us, g.best_known_us,
-                          o.milliseconds);
+                          o.evaluations, o.milliseconds);
     }
   }
   return text;

@@ -123,7 +123,7 @@ std::vector<Graded> grade_all(const EvalArguments& arguments, const Policy& poli
     const uint64_t seed =
         problem_seed(Split::kTest, 0, large ? 1'000'000 + i : i - arguments.large);
     found[i] = grade(draw_problem(data, seed), policy, arguments.what);
-    if (found[i]) found[i]->set = large ? "1,000 nodes" : "mixed";
+    if (found[i]) found[i]->set = large ? "large" : "mixed";
   });
   std::vector<Graded> graded;
   for (auto& g : found) {

@@ -143,8 +143,16 @@ bool PolicyPlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) 
                           [](const Decision& a, const Decision& b) { return a.score < b.score; });
     kept = try_decisions(level, {&best, 1}, check, evaluator);
   }
+  if (kept) {
+    state_.refresh(evaluator);
+  } else {  // back to what the state was made from, without going through the whole graph
+    for (const Decision& decision : decisions_) {
+      for (uint32_t v : hierarchy_->nodes(level, decision.group)) {
+        state_.note(v, evaluator.assignment()[v]);
+      }
+    }
+  }
   decisions_.clear();
-  state_.refresh(evaluator);
   return kept;
 }
 
