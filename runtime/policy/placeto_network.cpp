@@ -209,23 +209,29 @@ void PlacetoNetwork::encode(const float* inputs) {
   }
 }
 
-// Sum of the messages that the node hears, in the order in which its edges are listed, and how many
-// they are.
-void PlacetoNetwork::sum_senders(const Direction& d, const float* sent, uint32_t node,
-                                 float* sum) const {
+// Into row i of block_in_: the sum of the messages that node_at(i) hears, in the order in which its
+// edges are listed, and behind it how many they are.
+template <class NodeAt>
+void PlacetoNetwork::sum_senders(const Direction& d, const float* sent, size_t count,
+                                 NodeAt node_at) {
   static_assert(PaddedMlp::kLanes == 16);
-  const uint32_t* const begin = d.senders.data() + d.offset[node];
-  const uint32_t* const end = d.senders.data() + d.offset[node + 1];
-  for (uint32_t c = 0; c < message_stride_; c += PaddedMlp::kLanes) {
-    Float4 lanes[4] = {};
-    for (const uint32_t* u = begin; u != end; ++u) {
-      Float4 row[4];
-      std::memcpy(row, sent + size_t{*u} * message_stride_ + c, sizeof row);
-      for (int i = 0; i < 4; ++i) lanes[i] += row[i];
+  const uint32_t* const offset = d.offset.data();
+  const uint32_t* const senders = d.senders.data();
+  const size_t stride = message_stride_, sum_stride = sum_stride_, width = d.message.width;
+  float* sum = block_in_.data();
+  for (size_t r = 0; r < count; ++r, sum += sum_stride) {
+    const uint32_t node = node_at(r), begin = offset[node], end = offset[node + 1];
+    for (size_t c = 0; c < stride; c += PaddedMlp::kLanes) {
+      Float4 lanes[4] = {};
+      for (uint32_t e = begin; e != end; ++e) {
+        Float4 row[4];
+        std::memcpy(row, sent + senders[e] * stride + c, sizeof row);
+        for (int i = 0; i < 4; ++i) lanes[i] += row[i];
+      }
+      std::memcpy(sum + c, lanes, sizeof lanes);
     }
-    std::memcpy(sum + c, lanes, sizeof lanes);
+    sum[width] = static_cast<float>(end - begin);
   }
-  sum[d.message.width] = static_cast<float>(end - begin);
 }
 
 void PlacetoNetwork::update_all(uint32_t half_round) {
@@ -236,9 +242,7 @@ void PlacetoNetwork::update_all(uint32_t half_round) {
   d.message.each.run(x, stride_, sent, message_stride_, nodes_, kernels_, scratch_);
   for (uint32_t begin = 0; begin < nodes_; begin += kBlock) {
     const uint32_t count = std::min(kBlock, nodes_ - begin);
-    for (uint32_t i = 0; i < count; ++i) {
-      sum_senders(d, sent, begin + i, &block_in_[size_t{i} * sum_stride_]);
-    }
+    sum_senders(d, sent, count, [begin](size_t i) { return begin + static_cast<uint32_t>(i); });
     d.message.total.run(block_in_.data(), sum_stride_, block_out_.data(), stride_, count, kernels_,
                         scratch_);
     const size_t first = size_t{begin} * stride_, size = size_t{count} * stride_;
@@ -296,9 +300,7 @@ void PlacetoNetwork::update_rows(uint32_t half_round) {
   for (size_t begin = 0; begin < affected_.size(); begin += kBlock) {
     const auto block =
         std::span(affected_).subspan(begin, std::min<size_t>(kBlock, affected_.size() - begin));
-    for (size_t i = 0; i < block.size(); ++i) {
-      sum_senders(d, messages(half_round), block[i], &block_in_[i * sum_stride_]);
-    }
+    sum_senders(d, messages(half_round), block.size(), [block](size_t i) { return block[i]; });
     d.message.total.run(block_in_.data(), sum_stride_, block_out_.data(), stride_,
                         static_cast<uint32_t>(block.size()), kernels_, scratch_);
     for (size_t i = 0; i < block.size(); ++i) {

@@ -108,7 +108,8 @@ class PlacetoNetwork {
   void update_rows(uint32_t half_round);
   void send_messages(const Direction& d, uint32_t half_round);
   void find_affected(const Direction& d);
-  void sum_senders(const Direction& d, const float* sent, uint32_t node, float* sum) const;
+  template <class NodeAt>
+  void sum_senders(const Direction& d, const float* sent, size_t count, NodeAt node_at);
   void gather(std::span<const uint32_t> rows, const float* from, size_t width, float* to) const;
   void pool(const PaddedSum& sum, std::span<const uint32_t> members, float* out);
 
