@@ -1,6 +1,7 @@
 // Method: one way to find a placement. Every heuristic, search and policy implements it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -24,7 +25,8 @@ struct Budget {
 struct MethodOptions {
   Budget budget;
   uint64_t seed = 1;
-  uint32_t passes = 12;  // of methods that repeat passes
+  uint32_t passes = 12;   // of methods that repeat passes
+  uint32_t samples = 0;   // placements a policy draws by chance, beside its greedy one
 };
 
 struct Candidate {
@@ -50,8 +52,9 @@ class Method {
   ~Method() = default;
 };
 
-// The methods of the runtime, in the order reports list them.
-std::span<const Method* const> builtin_methods();
+// The methods of the runtime, in the order reports list them. By value: a static list of addresses
+// that other files know would have to be filled at run time.
+std::array<const Method*, 7> builtin_methods();
 // nullptr if there is none of that name.
 const Method* find_method(std::string_view name);
 

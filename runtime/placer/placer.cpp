@@ -7,6 +7,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/search.h"
+#include "runtime/placer/placeto_pass.h"
 #include "runtime/placer/policy_pass.h"
 
 namespace placeto {
@@ -66,29 +67,62 @@ Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> cand
   return result;
 }
 
-// Everything a policy needs, built once per placing.
+// Whatever placer the policy's architecture needs, built once per placing.
 class PolicyGuide {
  public:
   static Result<PolicyGuide> build(const Problem& problem, const Hierarchy& hierarchy,
                                    const Policy& policy) {
-    if (policy.architecture() != Architecture::kPairwise) {
-      return Status::invalid("policies of the placeto architecture cannot be used here yet");
-    }
     PolicyGuide guide;
-    guide.pairwise_ = std::make_unique<PolicyPlacer>(policy, problem, hierarchy);
+    if (policy.architecture() == Architecture::kPairwise) {
+      guide.pairwise_ = std::make_unique<PolicyPlacer>(policy, problem, hierarchy);
+      return guide;
+    }
+    if (problem.node_count() > kMostPlacetoNodes) {
+      return Status::invalid("the placeto architecture simulates the graph at every step: " +
+                             std::to_string(problem.node_count()) + " nodes, expected at most " +
+                             std::to_string(kMostPlacetoNodes));
+    }
+    Result<PlacetoPlacer> placer = PlacetoPlacer::create(policy, problem);
+    if (!placer.ok()) return placer.status();
+    guide.placeto_ = std::make_unique<PlacetoPlacer>(*std::move(placer));
     return guide;
   }
 
+  // The best of the greedy placement and options.samples drawn ones.
   Candidate place(const Candidate& start, const MethodOptions& options, MoveEvaluator& evaluator) {
-    PolicyPassOptions passes;
-    passes.seed = options.seed;
-    passes.cancel = options.budget.cancel;
-    return pairwise_->place(start, passes, evaluator);
+    Candidate best = place_once(start, options, std::nullopt, evaluator);
+    Random seeds(options.seed);
+    for (uint32_t sample = 0; sample < options.samples; ++sample) {
+      Candidate drawn = place_once(start, options, seeds.next(), evaluator);
+      if (drawn.score < best.score) best = std::move(drawn);
+    }
+    return best;
   }
+  // nullptr: the architecture cannot rank moves of groups.
   ProposalRanker* ranker() { return pairwise_.get(); }
 
  private:
+  // A pass takes nodes x simulation time: seconds from here on.
+  static constexpr uint32_t kMostPlacetoNodes = 10'000;
+  // Scores of `pairwise` are changes of the logarithm of the makespan, a few thousandths as a rule;
+  // logits of `placeto` are what the softmax was trained with.
+  static constexpr float kPairwiseTemperature = 0.002f, kPlacetoTemperature = 1;
+
+  // Greedy without a seed.
+  Candidate place_once(const Candidate& start, const MethodOptions& options,
+                       std::optional<uint64_t> seed, MoveEvaluator& evaluator) {
+    const auto run = [&](auto& placer, auto passes, float temperature) {
+      if (seed) passes.temperature = temperature;
+      passes.seed = seed.value_or(0);
+      passes.cancel = options.budget.cancel;
+      return placer.place(start, passes, evaluator);
+    };
+    return pairwise_ ? run(*pairwise_, PolicyPassOptions{}, kPairwiseTemperature)
+                     : run(*placeto_, PlacetoPassOptions{}, kPlacetoTemperature);
+  }
+
   std::unique_ptr<PolicyPlacer> pairwise_;
+  std::unique_ptr<PlacetoPlacer> placeto_;
 };
 
 void search_from_best(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,

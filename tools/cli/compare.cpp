@@ -28,6 +28,8 @@ A method that finds nothing that fits is shown as infeasible and left out of its
 struct Options {
   Common common;
   std::vector<std::string> graphs, topologies, methods;
+  std::string policy_name = kDefaultPolicy;
+  std::shared_ptr<const Policy> policy;
   MethodOptions method_options;
 };
 
@@ -52,10 +54,10 @@ struct Input {
   std::optional<Topology> topology;
 };
 
-Outcome measure(const Problem& problem, const std::string& method, const MethodOptions& options) {
+Outcome measure(const Problem& problem, const std::string& method, const Options& options) {
   Outcome outcome;
   outcome.method = method;
-  auto result = run_method(problem, {method, options});
+  auto result = run_method(problem, {method, options.method_options, options.policy});
   if (!result.ok()) {
     if (result.status().code() != StatusCode::kInfeasible) require(result.status());
     return outcome;
@@ -104,7 +106,7 @@ Case run_case(const Options& options, const Input& graph, const Input& topology,
               {}};
   for (const std::string& method : options.methods) {
     progress.next(graph.path + " on " + topology.path + ": " + method);
-    result.outcomes.push_back(measure(problem, method, options.method_options));
+    result.outcomes.push_back(measure(problem, method, options));
     result.best_us = std::min(result.best_us, result.outcomes.back().makespan_us);
   }
   return result;
@@ -215,7 +217,11 @@ std::string summarize(const Options& options, const std::vector<Case>& cases, bo
 }
 
 void run(Options options) {
-  if (options.methods.empty()) options.methods = method_names();
+  options.policy = load_policy(options.policy_name);
+  if (options.methods.empty()) {
+    options.methods = method_names();
+    if (options.policy == nullptr) std::erase(options.methods, "policy");
+  }
   for (const std::string& method : options.methods) check_method(method);
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
@@ -254,6 +260,7 @@ void add_compare(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("A,B,...");
+  add_policy_option(command, options->policy_name);
   add_method_options(command, options->method_options);
   add_common(command, options->common);
   command.footer(kExamples);

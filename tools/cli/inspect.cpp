@@ -11,8 +11,12 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/format/file.h"
+#include "runtime/format/file_kind.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/inspect_policy.h"
+#include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/io/read.h"
 #include "tools/workloads/workload.h"
@@ -20,10 +24,14 @@
 namespace placeto::cli {
 namespace {
 
+using cli::describe;  // of policies, beside those of this file
+using cli::summarize;
+
 constexpr const char* kExamples = R"(Examples:
   placeto inspect graph.json
   placeto inspect topology.json
-  placeto inspect placement.plp --json
+  placeto inspect placement.plpl --json
+  placeto inspect policy.plpo
 
 The kind of file is told by its content.)";
 
@@ -345,7 +353,16 @@ void show(const T& value, const Common& common) {
   }
 }
 
+// Policies are binary only, so their identifier tells.
+std::shared_ptr<const Policy> read_policy(const std::string& path) {
+  if (path == "-") return nullptr;
+  const auto bytes = read_file(path, Limits{}.max_file_bytes);
+  if (!bytes.ok() || detect(*bytes) != FileKind::kPolicy) return nullptr;
+  return load_policy(path);
+}
+
 void run(const Options& options) {
+  if (const auto policy = read_policy(options.file)) return show(*policy, options.common);
   AnySpec any = require(read_any(options.file));
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
     show(require(Graph::build(std::move(*graph))), options.common);
@@ -360,7 +377,7 @@ void run(const Options& options) {
 
 void add_inspect(CLI::App& app) {
   CLI::App& command =
-      *app.add_subcommand("inspect", "Show what a graph, topology or placement file holds");
+      *app.add_subcommand("inspect", "Show what a graph, topology, placement or policy file holds");
   auto options = std::make_shared<Options>();
   command.add_option("file", options->file, "File to read")->required()->type_name("FILE");
   add_common(command, options->common);

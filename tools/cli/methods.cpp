@@ -4,15 +4,17 @@
 
 #include <algorithm>
 
+#include "runtime/policy/features.h"
 #include "tools/cli/common.h"
+#include "tools/cli/shipped_policy.h"
 #include "tools/partition/partition.h"
 
 namespace placeto::cli {
 namespace {
 
-constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kAuto = "auto", kPolicy = "policy";
 
-// nullptr if there is none of that name, kAuto included.
+// nullptr if there is none of that name, kAuto and kPolicy included.
 const Method* find(std::string_view name) {
   for (const Method* method : partition_methods()) {
     if (method->name() == name) return method;
@@ -20,21 +22,26 @@ const Method* find(std::string_view name) {
   return find_method(name);
 }
 
+void add_small_count(CLI::App& app, const std::string& name, uint32_t& value, uint32_t least,
+                     uint32_t most, const std::string& help) {
+  const auto set = [&value, name, least, most](const std::string& text) {
+    uint64_t number = 0;
+    if (!parse_count(text, number) || number < least || number > most) {
+      throw CLI::ValidationError(
+          name, fmt::format("'{}' is not a whole number from {} to {}", text, least, most));
+    }
+    value = static_cast<uint32_t>(number);
+  };
+  app.add_option_function<std::string>(name, set, help)->type_name("N");
+}
+
 }  // namespace
 
 void add_method_options(CLI::App& app, MethodOptions& options) {
-  app.add_option_function<std::string>(
-         "--passes",
-         [&options](const std::string& text) {
-           uint64_t value = 0;
-           if (!parse_count(text, value) || value == 0 || value > 1'000'000) {
-             throw CLI::ValidationError(
-                 "--passes", fmt::format("'{}' is not a whole number from 1 to 1000000", text));
-           }
-           options.passes = static_cast<uint32_t>(value);
-         },
-         fmt::format("Passes of methods that repeat them (default {})", options.passes))
-      ->type_name("N");
+  add_small_count(app, "--passes", options.passes, 1, 1'000'000,
+                  fmt::format("Passes of methods that repeat them (default {})", options.passes));
+  add_small_count(app, "--samples", options.samples, 0, 100'000,
+                  "Placements the policy draws by chance beside its greedy one (default 0)");
   add_number(app, "--budget-ms", options.budget.milliseconds,
              "Search for that long; the answer depends on the machine", 0, 1e12);
   add_count(app, "--budget-evals", options.budget.evaluations, "Search with that many evaluations");
@@ -43,14 +50,14 @@ void add_method_options(CLI::App& app, MethodOptions& options) {
 }
 
 std::vector<std::string> method_names() {
-  std::vector<std::string> names{std::string(kAuto)};
+  std::vector<std::string> names{std::string(kAuto), std::string(kPolicy)};
   for (const Method* method : builtin_methods()) names.emplace_back(method->name());
   for (const Method* method : partition_methods()) names.emplace_back(method->name());
   return names;
 }
 
 void check_method(std::string_view name) {
-  if (name == kAuto || find(name) != nullptr) return;
+  if (name == kAuto || name == kPolicy || find(name) != nullptr) return;
   const auto optional = partition_method_names();
   if (std::find(optional.begin(), optional.end(), name) != optional.end()) {
     throw Failure(kBadUsage, fmt::format("method '{}' is not in this build: its library was not "
@@ -63,8 +70,8 @@ void check_method(std::string_view name) {
 
 std::string method_help() {
   std::string text =
-      "How to place:\n  auto: the best of the heuristics, then a search if a budget "
-      "is given (default)";
+      "How to place:\n  auto: the best of the heuristics and the policy, then a search if a "
+      "budget is given (default)\n  policy: the policy's greedy passes alone";
   const auto add = [&text](const Method* method) {
     text += fmt::format("\n  {}: {}", method->name(), method->summary());
   };
@@ -73,8 +80,31 @@ std::string method_help() {
   return text;
 }
 
+std::shared_ptr<const Policy> load_policy(const std::string& name) {
+  if (name == "none") return nullptr;
+  if (name == kDefaultPolicy) {
+    const auto bytes = shipped::default_policy();
+    if (bytes.empty()) return nullptr;
+    return require(Policy::load(bytes, Policy::Bytes::kCopy, known_features()), kInternalError);
+  }
+  return require(Policy::load_file(name, Policy::File::kRead, known_features()));
+}
+
+void add_policy_option(CLI::App& app, std::string& name) {
+  app.add_option("--policy,-p", name,
+                 "Trained policy: a file, 'none', or 'default', the one that ships with placeto")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
+
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {
-  if (choice.name == kAuto) return place_auto(problem, choice.options);
+  if (choice.name == kAuto) return place_auto(problem, choice.options, choice.policy.get());
+  if (choice.name == kPolicy) {
+    if (choice.policy == nullptr) {
+      return Status::invalid("method 'policy' needs --policy FILE: this build ships no default");
+    }
+    return place_policy(problem, choice.options, *choice.policy);
+  }
   return place_with(problem, *find(choice.name), choice.options);
 }
 

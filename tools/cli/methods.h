@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,17 @@ namespace placeto::cli {
 struct MethodChoice {
   std::string name = "auto";
   MethodOptions options;
+  std::shared_ptr<const Policy> policy;  // null: heuristics only
 };
 
 // --passes, --budget-ms, --budget-evals, --seed.
 void add_method_options(CLI::App& app, MethodOptions& options);
+
+// The policy that --policy names: a file; "default": the one that ships with this build; "none".
+// A Failure if it cannot be loaded, or if there is no default in this build and it is asked for.
+inline constexpr const char* kDefaultPolicy = "default";
+std::shared_ptr<const Policy> load_policy(const std::string& name);
+void add_policy_option(CLI::App& app, std::string& name);
 
 // "auto", then every method there is.
 std::vector<std::string> method_names();

@@ -6,6 +6,7 @@
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/explain.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
@@ -19,6 +20,7 @@ constexpr const char* kExamples = R"(Examples:
   placeto place graph.json --topology 2xk80.json -o placement.json
   placeto place graph.json --topology 2xk80.json --budget-evals 1000 --timeline timeline.html
   placeto place graph.json --topology 4xk80.json --method heft --json
+  placeto place graph.json --topology 4xk80.json --policy my.plpo --explain conv1
   placeto place graph.json --topology edge.json --pin input=cpu:0 --forbid 17=npu:0 \
       --colocate embed,unembed --memory-headroom 0.1
 
@@ -27,7 +29,8 @@ every machine; a budget of milliseconds does not.)";
 
 struct Options {
   Common common;
-  std::string graph, topology, out;
+  std::string graph, topology, out, explain;
+  std::string policy = kDefaultPolicy;
   MethodChoice method;
   RuleOptions rules;
   Reports reports;
@@ -54,19 +57,22 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   text += fmt::format("\nplaced by {}: makespan {}, lower bound {}, took {}\n",
                       printable(result.best.method), format_us(result.timeline.makespan_us),
                       format_us(result.bounds.best_us()), format_us(result.place_us));
+  if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
   if (problem.objective() == Objective::kThroughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
   }
   return text;
 }
 
-void run(const Options& options) {
+void run(Options& options) {
   check_outputs({options.out, options.reports.timeline, options.reports.trace});
   check_method(options.method.name);
   const Graph graph = require(read_graph(options.graph));
   const Topology topology = require(read_topology(options.topology));
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
+  const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
+  options.method.policy = load_policy(options.policy);
   const PlaceResult result = require(run_method(problem, options.method));
 
   const Timeline& timeline = result.timeline;
@@ -78,6 +84,9 @@ void run(const Options& options) {
     print(require(to_json(with_report(placement, result, rows)), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
+  }
+  if (!explained.empty()) {
+    print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
   }
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
   write_reports(options.reports, problem, result.best.assignment, timeline,
@@ -96,10 +105,16 @@ void add_place(CLI::App& app) {
   command.add_option("-o,--output", options->out, "Placement file to write")
       ->type_name("PLACEMENT");
   command.add_option("--method,-m", options->method.name, method_help())->type_name("NAME");
+  add_policy_option(command, options->policy);
   add_method_options(command, options->method.options);
+  command
+      .add_option("--explain", options->explain,
+                  "Say for a node, or for 'all', what the second-best device would cost")
+      ->type_name("NODE");
   add_rules(command, options->rules);
   add_reports(command, options->reports);
   add_common(command, options->common);
+  command.get_option("--explain")->excludes("--json");
   command.footer(kExamples);
   command.callback([options] { run(*options); });
 }

@@ -118,4 +118,9 @@ Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topolo
   return rules;
 }
 
+uint32_t resolve_node(std::string_view option, std::string_view text, const Graph& graph,
+                      const Topology& topology) {
+  return Resolver(graph, topology).node(option, text);
+}
+
 }  // namespace placeto::cli

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cost/problem.h"
@@ -20,5 +21,9 @@ void add_rules(CLI::App& app, RuleOptions& options);
 // The rules in terms of indices. Nodes and devices are looked up by name first, then by index; a
 // Failure with kBadUsage names what is unknown or ambiguous.
 Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology);
+
+// The node that an option names, looked up in the same way.
+uint32_t resolve_node(std::string_view option, std::string_view text, const Graph& graph,
+                      const Topology& topology);
 
 }  // namespace placeto::cli

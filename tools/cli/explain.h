@@ -1,0 +1,21 @@
+// --explain: why nodes are where they are.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+
+namespace placeto::cli {
+
+// The nodes that --explain names: one by name or index, every node for "all", none for "". A
+// Failure with kBadUsage if there is no such node.
+std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& graph,
+                                       const Topology& topology);
+
+// A table: each node's device, and the makespan if it went to the best of the other devices.
+std::string explanation(const Problem& problem, std::span<const uint32_t> assignment,
+                        std::span<const uint32_t> nodes, bool color);
+
+}  // namespace placeto::cli

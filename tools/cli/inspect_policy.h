@@ -1,0 +1,14 @@
+// placeto inspect, of policy files.
+#pragma once
+
+#include <string>
+
+#include "runtime/policy/policy.h"
+#include "tools/cli/common.h"
+
+namespace placeto::cli {
+
+Json describe(const Policy& policy);
+std::string summarize(const Policy& policy, bool color);
+
+}  // namespace placeto::cli
