@@ -68,7 +68,7 @@ flatbuffers::Offset<flatbuffers::Vector<TextOffset>> add_texts(
   std::vector<TextOffset> offsets;
   offsets.reserve(texts.size());
   for (const std::string& text : texts) offsets.push_back(builder.CreateSharedString(text));
-  return builder.CreateVector(offsets);
+  return builder.CreateVector(offsets.data(), offsets.size());
 }
 
 std::vector<uint8_t> finished_bytes(const flatbuffers::FlatBufferBuilder& builder) {

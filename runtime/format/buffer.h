@@ -154,7 +154,7 @@ template <class T>
 flatbuffers::Offset<flatbuffers::Vector<T>> add_list(flatbuffers::FlatBufferBuilder& builder,
                                                      const std::vector<T>& list) {
   if (list.empty()) return 0;
-  return builder.CreateVector(list);
+  return builder.CreateVector(list.data(), list.size());
 }
 
 std::vector<uint8_t> finished_bytes(const flatbuffers::FlatBufferBuilder& builder);

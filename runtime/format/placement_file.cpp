@@ -81,7 +81,7 @@ flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<schema::Candidate>>>
     tables.push_back(schema::CreateCandidate(builder, method, candidate.makespan_us,
                                              candidate.feasible, candidate.bottleneck_us, peaks));
   }
-  return builder.CreateVector(tables);
+  return builder.CreateVector(tables.data(), tables.size());
 }
 
 Status check_times(const PlacementSpec& spec) {

@@ -2,11 +2,9 @@
 
 namespace placeto {
 
-std::span<const Method* const> builtin_methods() {
-  static const Method* const methods[] = {&single_method(), &random_method(), &contiguous_method(),
-                                          &heft_method(),   &etf_method(),    &iterate_method(),
-                                          &anneal_method()};
-  return methods;
+std::array<const Method*, 7> builtin_methods() {
+  return {&single_method(), &random_method(),  &contiguous_method(), &heft_method(),
+          &etf_method(),    &iterate_method(), &anneal_method()};
 }
 
 const Method* find_method(std::string_view name) {

@@ -53,7 +53,9 @@ void sizes(benchmark::internal::Benchmark* b) {
 
 // The methods are only known at run time.
 const bool registered = [] {
-  for (const auto methods : {builtin_methods(), partition_methods()}) {
+  const auto builtin = builtin_methods();
+  using Methods = std::span<const Method* const>;
+  for (const Methods methods : {Methods(builtin), partition_methods()}) {
     for (const Method* method : methods) {
       const std::string name = "place/" + std::string(method->name());
       sizes(benchmark::RegisterBenchmark(name.c_str(), place_by, method));

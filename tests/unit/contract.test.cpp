@@ -12,7 +12,8 @@ namespace placeto {
 namespace {
 
 std::vector<const Method*> all_methods() {
-  std::vector<const Method*> methods(builtin_methods().begin(), builtin_methods().end());
+  const auto builtin = builtin_methods();
+  std::vector<const Method*> methods(builtin.begin(), builtin.end());
   methods.insert(methods.end(), partition_methods().begin(), partition_methods().end());
   return methods;
 }
