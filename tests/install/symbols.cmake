@@ -1,0 +1,50 @@
+# What the built libraries have and must not have.
+#
+#   cmake -D SHARED=libplaceto.so -D CORE=libplaceto_core.a -D NM=nm -D OBJDUMP=objdump
+#         -D READELF=readelf -D SONAME=expected -P symbols.cmake
+cmake_minimum_required(VERSION 3.22)
+
+function(lines_of out)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE error)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${error}")
+  endif()
+  # Semicolons and brackets mean something in CMake's lists.
+  string(REGEX REPLACE "[][;]" "|" text "${text}")
+  string(REGEX REPLACE "\n+" ";" lines "${text}")
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
+# 1. Exported: placeto_... and nothing else.
+lines_of(exported ${NM} -D --defined-only ${SHARED})
+list(FILTER exported EXCLUDE REGEX "^$")
+list(LENGTH exported count)
+list(FILTER exported EXCLUDE REGEX "^[0-9a-f]+ T placeto_[a-z0-9_]+$")
+if(exported OR count LESS 50)
+  message(FATAL_ERROR "${count} exported symbols, among them not ours: ${exported}")
+endif()
+message(STATUS "${count} exported symbols, all placeto_...")
+
+# 2. The name that programs record.
+lines_of(dynamic ${READELF} -d ${SHARED})
+list(FILTER dynamic INCLUDE REGEX "SONAME")
+if(NOT dynamic MATCHES "\\|${SONAME}\\|")
+  message(FATAL_ERROR "${dynamic}, expected SONAME ${SONAME}")
+endif()
+
+# 3. No writable data: nothing global that threads could share. .data.rel.ro is written by the
+#    dynamic loader alone: tables of addresses.
+lines_of(symbols ${OBJDUMP} -t ${CORE})
+list(LENGTH symbols symbol_count)
+if(symbol_count LESS 1000)
+  message(FATAL_ERROR "only ${symbol_count} symbols in ${CORE}")
+endif()
+list(FILTER symbols INCLUDE REGEX "^[0-9a-f]+ .* (\\*COM\\*|\\.t?data|\\.t?bss)")
+list(FILTER symbols EXCLUDE REGEX " \\.data\\.rel\\.ro")
+list(FILTER symbols EXCLUDE REGEX "^[0-9a-f]+ .    d[ fF]")  # the sections themselves
+list(FILTER symbols EXCLUDE REGEX " DW\\.ref\\.")  # the compiler's, for unwinding
+if(symbols)
+  list(JOIN symbols "\n  " symbols)
+  message(FATAL_ERROR "writable globals:\n  ${symbols}")
+endif()
+message(STATUS "no writable globals among ${symbol_count} symbols")

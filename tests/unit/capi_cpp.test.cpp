@@ -1,0 +1,144 @@
+// The C++ wrapper. Includes nothing else of the library: its own headers name other types alike.
+#define PLACETO_EXCEPTIONS
+#include <doctest/doctest.h>
+
+#include <placeto/placeto.hpp>
+#include <type_traits>
+
+namespace {
+
+placeto::Expected<placeto::Graph> chain(int nodes, bool cycle = false) {
+  placeto::GraphBuilder builder("chain");
+  for (int v = 0; v < nodes; ++v) {
+    const double us = 10;
+    const uint64_t bytes = 8;
+    const std::string name = "n" + std::to_string(v);
+    placeto::Node node;
+    node.name = name.c_str();
+    node.cost_us = &us;
+    node.cost_count = 1;
+    node.outputs = &bytes;
+    node.output_count = 1;
+    node.resident_bytes = 50;
+    const uint32_t index = builder.add_node(node);
+    if (v > 0) builder.add_edge(index - 1, 0, index);
+  }
+  if (cycle) builder.add_edge(static_cast<uint32_t>(nodes - 1), 0, 0);
+  return builder.build();
+}
+
+placeto::Expected<placeto::Topology> host(uint64_t memory_bytes) {
+  placeto::TopologyBuilder builder("host");
+  placeto::TopologyRules rules;
+  rules.bandwidth_bytes_per_us = 1;
+  builder.set_rules(rules);
+  for (const char* name : {"gpu:0", "gpu:1"}) {
+    placeto::Device device;
+    device.name = name;
+    device.kind = "gpu";
+    device.memory_bytes = memory_bytes;
+    builder.add_device(device);
+  }
+  placeto::Link link;
+  link.from = "gpu:0";
+  link.to = "gpu:1";
+  link.bandwidth_bytes_per_us = 2;
+  builder.add_link(link);
+  return builder.build();
+}
+
+}  // namespace
+
+TEST_CASE("the C++ wrapper places a graph and reads everything back") {
+  const auto graph = chain(5);
+  const auto topology = host(0);
+  REQUIRE(graph);
+  REQUIRE(topology);
+  CHECK(graph->name() == "chain");
+  CHECK(graph->node_count() == 5);
+  CHECK(graph->edge_count() == 4);
+  CHECK(graph->node_name(3) == "n3");
+  CHECK(graph->find_node("n3") == 3);
+  CHECK(topology->name() == "host");
+  CHECK(topology->device_count() == 2);
+  CHECK(topology->device_name(1) == "gpu:1");
+  CHECK(topology->device_kind(1) == "gpu");
+  CHECK(topology->find_device("gpu:1") == 1);
+  auto placement = placeto::place(*graph, *topology);
+  REQUIRE(placement);
+  CHECK(placement->assignment() == std::vector<uint32_t>(5, placement->device(0)));
+  CHECK(placement->makespan_us() == doctest::Approx(50));
+  CHECK(placement->lower_bound_us() == doctest::Approx(50));
+  CHECK(placement->bottleneck_us() == doctest::Approx(50));
+  CHECK(placement->place_time_us() > 0);
+  CHECK(placement->feasible());
+  CHECK(placement->note().empty());
+  CHECK(placement->shortfall() == std::vector<uint64_t>{0, 0});
+  CHECK(placement->peak_memory()[placement->device(0)] >= 250);
+  int winners = 0;
+  for (const placeto_candidate& c : placement->candidates()) winners += c.won;
+  CHECK(winners == 1);
+  const auto reason = placement->explain(2);
+  REQUIRE(reason);
+  CHECK(reason->second_cost_us > 50);
+  CHECK_FALSE(placement->explain(5));
+  const auto scored = placeto::score(*graph, *topology, {0, 0, 1, 1, 1});
+  REQUIRE(scored);
+  CHECK(scored->makespan_us() == doctest::Approx(54));  // 8 bytes over the link of 2 per us
+}
+
+TEST_CASE("the C++ wrapper encodes and loads") {
+  const auto graph = chain(3);
+  const auto topology = host(1000);
+  const auto graph_bytes = graph->encode(), topology_bytes = topology->encode();
+  REQUIRE(graph_bytes);
+  REQUIRE(topology_bytes);
+  const auto graph_again = placeto::Graph::load_memory(graph_bytes->data(), graph_bytes->size());
+  const auto topology_again =
+      placeto::Topology::load_memory(topology_bytes->data(), topology_bytes->size());
+  REQUIRE(graph_again);
+  REQUIRE(topology_again);
+  CHECK(*graph_again->encode() == *graph_bytes);
+  CHECK(*topology_again->encode() == *topology_bytes);
+  CHECK(placeto::place(*graph, *topology)->encode()->size() > 8);
+}
+
+TEST_CASE("the C++ wrapper hands errors on, and throws them when asked to") {
+  const auto graph = chain(3, true);
+  CHECK_FALSE(graph);
+  CHECK(graph.error().status == PLACETO_BAD_INPUT);
+  CHECK(graph.error().message.find("cycle") != std::string::npos);
+  CHECK_THROWS_AS(chain(3, true).value_or_throw(), placeto::Exception);
+  CHECK(chain(3).value_or_throw().node_count() == 3);
+  try {
+    placeto::Policy::load_file("no such file").value_or_throw();
+    FAIL("no exception");
+  } catch (const placeto::Exception& e) {
+    CHECK(e.status() == PLACETO_IO);
+  }
+  CHECK(placeto::Policy::load_memory("garbage.", 8).error().status == PLACETO_BAD_INPUT);
+  CHECK(placeto::Graph::load_file("no such file").error().status == PLACETO_IO);
+  CHECK(placeto::Topology::load_file("no such file").error().status == PLACETO_IO);
+  CHECK(placeto::place(*chain(9), *host(100)).error().status == PLACETO_INFEASIBLE);
+}
+
+TEST_CASE("a builder of the C++ wrapper returns the first error of its steps") {
+  placeto::GraphBuilder builder;
+  placeto::Node node;
+  node.struct_size = 1;
+  CHECK(builder.add_node(node) == PLACETO_NONE);
+  builder.add_edge(0, 0, 0);
+  const auto graph = builder.build();
+  CHECK_FALSE(graph);
+  CHECK(graph.error().message.find("struct_size") != std::string::npos);
+}
+
+TEST_CASE("objects of the C++ wrapper are moved, not copied, and a moved-from one is an error") {
+  static_assert(!std::is_copy_constructible_v<placeto::Graph>);
+  static_assert(std::is_nothrow_move_constructible_v<placeto::Graph>);
+  auto graph = chain(2);
+  const auto topology = host(0);
+  const placeto::Graph taken = std::move(*graph);
+  CHECK(taken.node_count() == 2);
+  CHECK(placeto::place(*graph, *topology).error().status == PLACETO_INVALID_ARGUMENT);
+}

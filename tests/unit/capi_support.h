@@ -1,0 +1,156 @@
+// Objects for tests of the C interface, freed when they go out of scope.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/include/placeto/placeto.h"
+
+namespace capi_test {
+
+template <class Handle, void (*kFree)(Handle*) noexcept>
+struct Deleter {
+  void operator()(Handle* handle) const { kFree(handle); }
+};
+using Policy = std::unique_ptr<placeto_policy, Deleter<placeto_policy, placeto_policy_free>>;
+using Graph = std::unique_ptr<placeto_graph, Deleter<placeto_graph, placeto_graph_free>>;
+using Topology =
+    std::unique_ptr<placeto_topology, Deleter<placeto_topology, placeto_topology_free>>;
+using Placement =
+    std::unique_ptr<placeto_placement, Deleter<placeto_placement, placeto_placement_free>>;
+using GraphBuilder = std::unique_ptr<placeto_graph_builder,
+                                     Deleter<placeto_graph_builder, placeto_graph_builder_free>>;
+using TopologyBuilder =
+    std::unique_ptr<placeto_topology_builder,
+                    Deleter<placeto_topology_builder, placeto_topology_builder_free>>;
+
+inline bool mentions(const placeto_error& error, const char* words) {
+  return std::strstr(error.message, words) != nullptr;
+}
+
+inline GraphBuilder graph_builder(const char* name) {
+  placeto_graph_builder* builder = nullptr;
+  REQUIRE(placeto_graph_builder_create(name, &builder, nullptr) == PLACETO_OK);
+  return GraphBuilder(builder);
+}
+
+// On any device: `us` of run time, one output, 100 resident bytes.
+inline uint32_t add_node(placeto_graph_builder* builder, const std::string& name, double us,
+                         uint64_t bytes, const char* colocate = nullptr) {
+  placeto_node node;
+  REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
+  node.name = name.c_str();
+  node.cost_us = &us;
+  node.cost_count = 1;
+  node.outputs = &bytes;
+  node.output_count = 1;
+  node.resident_bytes = 100;
+  node.colocate = colocate;
+  uint32_t index = PLACETO_NONE;
+  placeto_error error;
+  REQUIRE_MESSAGE(placeto_graph_builder_add_node(builder, &node, &index, &error) == PLACETO_OK,
+                  error.message);
+  return index;
+}
+
+inline void add_edge(placeto_graph_builder* builder, uint32_t source, uint32_t target) {
+  REQUIRE(placeto_graph_builder_add_edge(builder, source, 0, target, nullptr) == PLACETO_OK);
+}
+
+inline Graph build(const GraphBuilder& builder) {
+  placeto_graph* graph = nullptr;
+  placeto_error error;
+  REQUIRE_MESSAGE(placeto_graph_builder_build(builder.get(), nullptr, &graph, &error) == PLACETO_OK,
+                  error.message);
+  return Graph(graph);
+}
+
+//        +-> left (100) ---+
+// in (1) +                 +-> out (1)
+//        +-> right (100) --+
+inline Graph diamond() {
+  const GraphBuilder builder = graph_builder("diamond");
+  const uint32_t in = add_node(builder.get(), "in", 1, 10);
+  const uint32_t left = add_node(builder.get(), "left", 100, 10);
+  const uint32_t right = add_node(builder.get(), "right", 100, 10);
+  const uint32_t out = add_node(builder.get(), "out", 1, 10);
+  add_edge(builder.get(), in, left);
+  add_edge(builder.get(), in, right);
+  add_edge(builder.get(), left, out);
+  add_edge(builder.get(), right, out);
+  return build(builder);
+}
+
+// A row of diamonds with four branches each.
+inline Graph ladder(uint32_t blocks) {
+  const GraphBuilder builder = graph_builder("ladder");
+  uint32_t last = add_node(builder.get(), "in", 1, 10);
+  for (uint32_t b = 0; b < blocks; ++b) {
+    const uint32_t join = add_node(builder.get(), "join" + std::to_string(b), 2, 10);
+    for (uint32_t i = 0; i < 4; ++i) {
+      const std::string name = "branch" + std::to_string(b) + "/" + std::to_string(i);
+      const uint32_t branch = add_node(builder.get(), name, 20 + 3 * i + b % 5, 10 + i);
+      add_edge(builder.get(), last, branch);
+      add_edge(builder.get(), branch, join);
+    }
+    last = join;
+  }
+  return build(builder);
+}
+
+// So many equal devices "gpu:0", ...; 10 bytes per microsecond between them. memory_bytes 0:
+// unlimited.
+inline Topology devices(uint32_t count, uint64_t memory_bytes = 0) {
+  placeto_topology_builder* raw = nullptr;
+  REQUIRE(placeto_topology_builder_create("host", &raw, nullptr) == PLACETO_OK);
+  const TopologyBuilder builder(raw);
+  placeto_topology_rules rules;
+  REQUIRE(placeto_default_topology_rules(&rules, sizeof rules) == PLACETO_OK);
+  rules.bandwidth_bytes_per_us = 10;
+  REQUIRE(placeto_topology_builder_set_rules(raw, &rules, nullptr) == PLACETO_OK);
+  for (uint32_t d = 0; d < count; ++d) {
+    const std::string name = "gpu:" + std::to_string(d);
+    placeto_device device;
+    REQUIRE(placeto_default_device(&device, sizeof device) == PLACETO_OK);
+    device.name = name.c_str();
+    device.kind = "gpu";
+    device.memory_bytes = memory_bytes;
+    uint32_t index = PLACETO_NONE;
+    REQUIRE(placeto_topology_builder_add_device(raw, &device, &index, nullptr) == PLACETO_OK);
+    CHECK(index == d);
+  }
+  placeto_topology* topology = nullptr;
+  REQUIRE(placeto_topology_builder_build(raw, nullptr, &topology, nullptr) == PLACETO_OK);
+  return Topology(topology);
+}
+
+inline placeto_options options() {
+  placeto_options value;
+  REQUIRE(placeto_default_options(&value, sizeof value) == PLACETO_OK);
+  return value;
+}
+
+inline Placement place(const Graph& graph, const Topology& topology,
+                       const placeto_options& chosen = options(),
+                       const placeto_policy* policy = nullptr) {
+  placeto_placement* placement = nullptr;
+  placeto_error error;
+  REQUIRE_MESSAGE(
+      placeto_place(graph.get(), topology.get(), policy, &chosen, &placement, &error) == PLACETO_OK,
+      error.message);
+  return Placement(placement);
+}
+
+inline std::vector<uint32_t> assignment_of(const Placement& placement) {
+  std::vector<uint32_t> devices(placeto_placement_node_count(placement.get()));
+  REQUIRE(placeto_placement_assignment(placement.get(), devices.data(), devices.size(), nullptr) ==
+          PLACETO_OK);
+  return devices;
+}
+
+}  // namespace capi_test
