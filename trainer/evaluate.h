@@ -23,7 +23,7 @@ struct EvaluateOptions {
 struct Outcome {
   std::string method;
   double makespan_us = 0;
-  double milliseconds = 0;   // with the methods it starts from
+  double milliseconds = 0;   // processor time, with the methods it starts from
   uint64_t evaluations = 0;  // of moves, by passes and searches; heuristics: 0
 };
 

@@ -9,6 +9,18 @@
 namespace placeto {
 namespace {
 
+// Measured on 64 mixed problems of 40 to 200 nodes, greedy passes from the best heuristic (1.119 of
+// the best known), a policy whose training counted losses as 0.004 at most:
+//   groups visited           least score   ratio   evaluations
+//   all                           0        1.053       118
+//   that the makespan waits for   0        1.058        55
+//                                -0.001    1.049        84
+//                                -0.002    1.044       117
+//                                -0.003    1.052       154
+// Six passes instead of three: 1.045. Moves are checked, so trying a doubtful one costs an
+// evaluation, no more; groups that nothing waits for seldom help.
+constexpr float kLeastScore = -0.002f;
+
 // Batches per level: on small graphs the cost model is cheap and decisions are checked nearly one
 // by one; on large ones a level costs at most this many evaluations.
 uint32_t batches_per_level(uint32_t nodes) {
@@ -89,6 +101,10 @@ void PolicyPlacer::order_groups(uint32_t pass, uint32_t level) {
 }
 
 void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions& options) {
+  const auto nodes = hierarchy_->nodes(level, group);
+  if (std::none_of(nodes.begin(), nodes.end(), [&](uint32_t v) { return state_.critical(v); })) {
+    return;
+  }
   features_.begin(state_, level, group);
   const auto devices = features_.candidates();
   if (devices.empty()) return;
@@ -100,7 +116,7 @@ void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions&
   }
   if (choice == devices.size()) return;
   decisions_.push_back({group, devices[choice], scores[choice]});
-  for (uint32_t v : hierarchy_->nodes(level, group)) state_.note(v, devices[choice]);
+  for (uint32_t v : nodes) state_.note(v, devices[choice]);
 }
 
 // Index of the chosen score, or scores.size() to stay.
@@ -109,7 +125,7 @@ uint32_t PolicyPlacer::choose(std::span<const float> scores, const PolicyPassOpt
   const auto stay = static_cast<uint32_t>(scores.size());
   const auto best =
       static_cast<uint32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-  if (!options.temperature) return scores[best] > 0 ? best : stay;
+  if (!options.temperature) return scores[best] > kLeastScore ? best : stay;
   // Gumbel: arg max of score / temperature - ln(-ln u) draws from the softmax.
   const auto scaled = [&](uint32_t i) {
     return static_cast<double>(i == stay ? 0 : scores[i]) /
