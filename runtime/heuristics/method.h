@@ -25,8 +25,8 @@ struct Budget {
 struct MethodOptions {
   Budget budget;
   uint64_t seed = 1;
-  uint32_t passes = 12;   // of methods that repeat passes
-  uint32_t samples = 0;   // placements a policy draws by chance, beside its greedy one
+  uint32_t passes = 12;  // of methods that repeat passes
+  uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
 };
 
 struct Candidate {

@@ -65,8 +65,8 @@ inline bool same(const TopologySpec& a, const TopologySpec& b) {
 inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
   const auto all = [](const PlacementSpec& p) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
-                    p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us,
-                    p.place_time_us, p.bottleneck_us, p.note);
+                    p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us, p.place_time_us,
+                    p.bottleneck_us, p.note);
   };
   return all(a) == all(b);
 }
