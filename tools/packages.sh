@@ -13,6 +13,7 @@ placeto_packages=(
 placeto_test_packages=(
   doctest-dev      # tests
   libbenchmark-dev # benchmarks
+  pkg-config       # the installed package's .pc file
   clang-format     # formatting check
 )
 

@@ -26,7 +26,7 @@ check_format() {
     echo "clang-format is not installed: not checked"
     return
   fi
-  find runtime tools tests \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) -print0 |
+  find runtime tools tests trainer -regex '.*\.\(cpp\|h\|hpp\|inc\)' -print0 |
     xargs -0 clang-format --dry-run -Werror
 }
 
