@@ -9,7 +9,7 @@ function(run)
 endfunction()
 
 file(MAKE_DIRECTORY ${OUT})
-foreach(workload inception_v3 resnet50 bert)
+foreach(workload inception_v3 resnet50 bert_base)
   run(${PLACETO} generate ${workload} -o ${OUT}/${workload})  # binary: no name in .json
 endforeach()
 run(${PLACETO} convert ${TOPOLOGY} ${OUT}/topology)
