@@ -46,7 +46,7 @@ EventEngine::EventEngine(const Problem& problem)
       priority_(by_priority(problem)),
       uniform_links_(problem.topology().uniform_links()),
       op_gap_us_(problem.topology().spec().op_gap_us),
-      tree_(devices_ + channels_ + 1),
+      tree_(devices_ + channels_ + (overtake_ ? 1 : 0)),
       servers_(devices_ + channels_),
       unmet_(problem.node_count()),
       ready_(devices_, problem.node_count()),

@@ -116,6 +116,7 @@ class EventEngine {
   void push_arrival(Arrival arrival);
   Arrival pop_arrival();
   void refresh_arrival_slot();
+  uint32_t slot_count() const { return devices_ + channels_ + (overtake_ ? 1 : 0); }
 
   void compile_edges();
   uint32_t output_of(uint32_t delivery) const {
@@ -143,8 +144,8 @@ class EventEngine {
   std::vector<double> uniform_transfer_us_;  // per output, when every link is alike
   std::vector<double> tail_us_;              // least time from a node's finish to the end
 
-  // The run. Servers, tree slots and queues: devices first, then channels. The tree's last slot is
-  // the earliest single arrival.
+  // The run. Servers, tree slots and queues: devices first, then channels. Where arrivals
+  // overtake, the tree's last slot is the earliest of them.
   const uint32_t* device_of_ = nullptr;
   WinnerTree tree_;
   std::vector<Server> servers_;

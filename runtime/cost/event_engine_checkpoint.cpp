@@ -12,7 +12,7 @@ void EventEngine::save(Checkpoint& checkpoint) const {
   checkpoint.servers = servers_;
   checkpoint.arrivals = arrivals_;
   checkpoint.keys.clear();
-  for (uint32_t slot = 0; slot <= devices_ + channels_; ++slot) {
+  for (uint32_t slot = 0; slot < slot_count(); ++slot) {
     checkpoint.keys.push_back(tree_.key(slot));
   }
   list_queues(checkpoint.queued, checkpoint.queue_end);
@@ -38,7 +38,7 @@ void EventEngine::list_queues(std::vector<uint32_t>& items, std::vector<uint32_t
 
 bool EventEngine::same_future(const Checkpoint& checkpoint,
                               std::span<const double> finish_us) const {
-  for (uint32_t slot = 0; slot <= devices_ + channels_; ++slot) {
+  for (uint32_t slot = 0; slot < slot_count(); ++slot) {
     if (!(tree_.key(slot) == checkpoint.keys[slot])) return false;
   }
   if (servers_ != checkpoint.servers || arrivals_ != checkpoint.arrivals) return false;
@@ -67,7 +67,7 @@ void EventEngine::restore(const Checkpoint& checkpoint, std::span<const uint32_t
   servers_ = checkpoint.servers;
   arrivals_ = checkpoint.arrivals;
   transfers_.clear();
-  for (uint32_t slot = 0; slot <= devices_ + channels_; ++slot) {
+  for (uint32_t slot = 0; slot < slot_count(); ++slot) {
     if (!(tree_.key(slot) == checkpoint.keys[slot])) tree_.set(slot, checkpoint.keys[slot]);
   }
   ready_.clear();

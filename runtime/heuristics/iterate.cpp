@@ -26,30 +26,37 @@ class Iterate final : public Method {
     Evaluator evaluator(problem);
     EarliestFinish rule(problem);
     Candidate best{"iterate", {}, {}};
-    repeat(order_by(problem.graph(), problem.upward_rank(), std::greater<>()), options.passes, rule,
+    const uint32_t passes = scaled_passes(options.passes, problem.node_count());
+    repeat(order_by(problem.graph(), problem.upward_rank(), std::greater<>()), passes, rule,
            evaluator, best);
     const Result<Candidate> etf = etf_method().place(problem, options);
     if (!etf.ok()) return etf;
-    repeat(order_of_timeline(evaluator, etf->assignment), options.passes, rule, evaluator, best);
+    evaluator.evaluate(etf->assignment);
+    repeat(order_of_last_timeline(evaluator), passes, rule, evaluator, best);
     return best;
   }
 
  private:
-  static std::vector<uint32_t> order_of_timeline(Evaluator& evaluator,
-                                                 const Assignment& assignment) {
-    evaluator.evaluate(assignment);
+  static uint32_t scaled_passes(uint32_t passes, uint32_t nodes) {
+    constexpr uint32_t kWholeUpTo = 500, kLeast = 2;
+    if (nodes <= kWholeUpTo) return std::max(1u, passes);
+    const uint64_t scaled = uint64_t{passes} * kWholeUpTo / nodes;
+    return std::max(std::min(kLeast, passes), static_cast<uint32_t>(scaled));
+  }
+
+  static std::vector<uint32_t> order_of_last_timeline(Evaluator& evaluator) {
     return order_by(evaluator.problem().graph(), evaluator.start_us(), std::less<>());
   }
 
   static void repeat(std::vector<uint32_t> order, uint32_t passes, EarliestFinish& rule,
                      Evaluator& evaluator, Candidate& best) {
     Assignment previous;
-    for (uint32_t pass = 0; pass < std::max(1u, passes); ++pass) {
+    for (uint32_t pass = 0; pass < passes; ++pass) {
       const double lookahead = previous.empty() ? 0 : kLookaheads[pass % std::size(kLookaheads)];
       Candidate candidate = place_within_memory(
           evaluator.problem(), evaluator, "iterate",
           [&](MemoryPlan& plan) { return rule.place_all(order, previous, lookahead, plan); });
-      order = order_of_timeline(evaluator, candidate.assignment);
+      order = order_of_last_timeline(evaluator);
       previous = candidate.assignment;
       if (best.assignment.empty() || candidate.score < best.score) best = std::move(candidate);
     }

@@ -54,9 +54,10 @@ Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std:
       best.assignment = assignment;
       best.score = score;
     }
-    if (score.feasible()) break;
+    if (score.feasible()) return best;
     plan.learn(assignment, evaluator.timeline(assignment).peak_memory_bytes);
   }
+  evaluator.evaluate(best.assignment);
   return best;
 }
 

@@ -44,7 +44,7 @@ class MemoryPlan {
 };
 
 // Builds with `build` until the placement fits or attempts run out, tightening the plan in between.
-// Returns the best candidate seen, named `name`.
+// Returns the best candidate seen, named `name`; the evaluator's last timeline is its.
 Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std::string name,
                               const std::function<Assignment(MemoryPlan&)>& build);
 

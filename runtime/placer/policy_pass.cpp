@@ -21,10 +21,12 @@ namespace {
 // evaluation, no more; groups that nothing waits for seldom help.
 constexpr float kLeastScore = -0.002f;
 
-// Batches per level: on small graphs the cost model is cheap and decisions are checked nearly one
-// by one; on large ones a level costs at most this many evaluations.
-uint32_t batches_per_level(uint32_t nodes) {
-  return std::clamp(4'000 / nodes, 6u, 48u);
+// Batches in which the decisions of a level are checked. A placing may cost kEvaluationWork
+// simulated nodes, which makes about 600 evaluations of 100 nodes, 60 of 1,000, and no fewer than
+// two a level: on small graphs decisions are checked nearly one by one.
+constexpr uint32_t kEvaluationWork = 60'000;
+uint32_t batches_per_level(uint32_t nodes, uint32_t levels, uint32_t passes) {
+  return std::clamp(kEvaluationWork / nodes / (levels * std::max(1u, passes)), 2u, 48u);
 }
 
 }  // namespace
@@ -73,7 +75,8 @@ void PolicyPlacer::run_level(uint32_t pass, uint32_t level, const PolicyPassOpti
                              MoveEvaluator& evaluator) {
   order_groups(pass, level);
   const uint32_t groups = hierarchy_->group_count(level);
-  const uint32_t batches = batches_per_level(problem_->node_count());
+  const uint32_t batches =
+      batches_per_level(problem_->node_count(), hierarchy_->level_count(), options.passes);
   const uint32_t batch = options.temperature ? groups : (groups + batches - 1) / batches;
   uint32_t visited = 0;
   for (uint32_t group : order_) {
