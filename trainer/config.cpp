@@ -16,7 +16,7 @@ constexpr std::string_view kDefaultText =
 
 algorithm = "credit"  # exact credit: the cost model says what every alternative device would give
 seed = 1              # of problems, initial weights and minibatches; same seed, same policy
-iterations = 300      # of collecting and learning
+iterations = 130      # of collecting and learning
 threads = 0           # that collect; 0: one per processor. Never changes the result.
 
 [data]  # problems, drawn on the fly
@@ -41,12 +41,12 @@ max_evaluations = 1000
 [learn]
 hidden = [48, 48]       # hidden layers of the head
 window = 16             # iterations whose records are learned from
-steps = 100             # of the optimizer (Adam), in each iteration
+steps = 200             # of the optimizer (Adam), in each iteration
 groups = 1024           # decisions in a minibatch
 learning_rate = 2e-3    # falls linearly ...
 final_learning_rate = 5e-5  # ... to this
-least_gain = -0.05      # decreases of log makespan are clamped to this range
-most_gain = 0.25
+least_gain = -0.004     # decreases of log makespan are clamped to this range; placing takes bad
+most_gain = 0.25        # moves back, so how bad one is matters little
 improving_weight = 2.0  # extra weight of moves that improve, in the regression
 all_action_weight = 1.0 # of the expected gain under softmax(scores), against the regression
 averaging = 0.998       # of the weights over steps; the average is what ships

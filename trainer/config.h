@@ -35,10 +35,10 @@ struct CollectConfig {
 struct LearnConfig {
   std::vector<uint32_t> hidden = {48, 48};
   uint32_t window = 16;
-  uint32_t steps = 100;
+  uint32_t steps = 200;
   uint32_t groups = 1'024;
   double learning_rate = 2e-3, final_learning_rate = 5e-5;
-  double least_gain = -0.05, most_gain = 0.25;
+  double least_gain = -0.004, most_gain = 0.25;
   double improving_weight = 2;
   double all_action_weight = 1;
   double averaging = 0.998;
@@ -55,7 +55,7 @@ struct CheckConfig {
 struct Config {
   std::string algorithm = "credit";
   uint64_t seed = 1;
-  uint32_t iterations = 300;
+  uint32_t iterations = 130;
   uint32_t threads = 0;
   DataConfig data;
   CollectConfig collect;

@@ -199,12 +199,4 @@ Instance draw_problem(const DataConfig& config, uint64_t seed) {
   }
 }
 
-Instance draw_random_graph(const DataConfig& config, const char* family, uint64_t seed) {
-  Random random(seed);
-  Instance instance;
-  uint32_t nodes = whole_log_uniform(config.min_nodes, config.max_nodes, random);
-  while (!draw_on(instance, config, family, nodes, random)) continue;
-  return instance;
-}
-
 }  // namespace placeto::train

@@ -27,8 +27,4 @@ uint64_t problem_seed(Split split, uint64_t seed, uint64_t index);
 // Never fails: a draw that gives no feasible problem is drawn again from the same stream.
 Instance draw_problem(const DataConfig& config, uint64_t seed);
 
-// A test set: what `eval` measures on. kMixed has everything in the same proportions as training;
-// the others are one random family each, kLarge random graphs of config.large_nodes nodes.
-Instance draw_random_graph(const DataConfig& config, const char* family, uint64_t seed);
-
 }  // namespace placeto::train
