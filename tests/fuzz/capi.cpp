@@ -1,10 +1,12 @@
-// The C interface: a graph, a topology and options from the bytes, placed, and every result read
-// and compared with the others.
+// The C interface: a graph, a topology and options from the bytes, placed with or without a
+// policy, and every result read and compared with the others.
 #include <cmath>
 
+#include "runtime/policy/policy_file.h"
 #include "tests/fuzz/capi_objects.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/small_policies.h"
 
 namespace placeto::fuzz {
 namespace {
@@ -12,9 +14,24 @@ namespace {
 struct Scene {
   GraphHandle graph;
   TopologyHandle topology;
+  const placeto_policy* policy;  // or null
   Options options;
   uint32_t nodes, devices;
 };
+
+// One for the whole run: policies are immutable.
+const placeto_policy* small_policy() {
+  static const PolicyHandle policy = [] {
+    const auto bytes = encode_policy(test::small_pairwise_policy());
+    check(bytes.ok(), "the policy is written");
+    placeto_policy* loaded = nullptr;
+    check(placeto_policy_load_memory(bytes->data(), bytes->size(), PLACETO_BYTES_COPY, nullptr,
+                                     &loaded, nullptr) == PLACETO_OK,
+          "the policy loads");
+    return PolicyHandle(loaded);
+  }();
+  return policy.get();
+}
 
 // Writing and loading what was built gives the same bytes again.
 template <class Handle, class Object>
@@ -40,7 +57,7 @@ void check_encoding(const Object* object,
 PlacementHandle place(const Scene& scene) {
   placeto_placement* placement = nullptr;
   placeto_error error;
-  const bool ok = check_outcome(placeto_place(scene.graph.get(), scene.topology.get(), nullptr,
+  const bool ok = check_outcome(placeto_place(scene.graph.get(), scene.topology.get(), scene.policy,
                                               &scene.options.value, &placement, &error),
                                 error);
   check(ok == (placement != nullptr), "there is a placement if it succeeded");
@@ -136,7 +153,7 @@ void check_again(const Scene& scene, const placeto_placement* placement,
 
 int fuzz_capi(const uint8_t* data, size_t size) {
   Input input(data, size);
-  Scene scene{make_graph(input), make_topology(input), {}, 0, 0};
+  Scene scene{make_graph(input), make_topology(input), nullptr, {}, 0, 0};
   if (scene.graph) {
     check_encoding<GraphHandle>(scene.graph.get(), placeto_graph_encode, placeto_graph_load_memory);
   }
@@ -148,6 +165,7 @@ int fuzz_capi(const uint8_t* data, size_t size) {
   scene.nodes = placeto_graph_node_count(scene.graph.get());
   scene.devices = placeto_topology_device_count(scene.topology.get());
   choose_options(input, scene.nodes, scene.devices, scene.options);
+  if (input.one_in(2)) scene.policy = small_policy();
   const PlacementHandle placement = place(scene);
   if (!placement) return 0;
   const std::vector<uint32_t> assignment = assignment_of(placement.get());

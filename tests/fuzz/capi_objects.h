@@ -16,6 +16,7 @@ struct Deleter {
 using GraphHandle = std::unique_ptr<placeto_graph, Deleter<placeto_graph, placeto_graph_free>>;
 using TopologyHandle =
     std::unique_ptr<placeto_topology, Deleter<placeto_topology, placeto_topology_free>>;
+using PolicyHandle = std::unique_ptr<placeto_policy, Deleter<placeto_policy, placeto_policy_free>>;
 using PlacementHandle =
     std::unique_ptr<placeto_placement, Deleter<placeto_placement, placeto_placement_free>>;
 
