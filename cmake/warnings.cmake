@@ -16,7 +16,9 @@ function(placeto_flags target)
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives on std::string (GCC PR 105329)
     -ffp-contract=off
+    -ffunction-sections -fdata-sections
     $<$<BOOL:${PLACETO_WERROR}>:-Werror>)
+  target_link_options(${target} PRIVATE -Wl,--gc-sections)
   if(PLACETO_SANITIZE)
     target_compile_options(${target} PRIVATE
       -fsanitize=${PLACETO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

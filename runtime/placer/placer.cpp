@@ -104,6 +104,8 @@ class PolicyGuide {
  private:
   // A pass takes nodes x simulation time: seconds from here on.
   static constexpr uint32_t kMostPlacetoNodes = 10'000;
+  // On large graphs a second and third pass cost more than the search they could pay for.
+  static constexpr uint32_t kOnePassFrom = 800;
   // Scores of `pairwise` are changes of the logarithm of the makespan, a few thousandths as a rule;
   // logits of `placeto` are what the softmax was trained with.
   static constexpr float kPairwiseTemperature = 0.002f, kPlacetoTemperature = 1;
@@ -117,7 +119,9 @@ class PolicyGuide {
       passes.cancel = options.budget.cancel;
       return placer.place(start, passes, evaluator);
     };
-    return pairwise_ ? run(*pairwise_, PolicyPassOptions{}, kPairwiseTemperature)
+    PolicyPassOptions passes;
+    if (evaluator.problem().node_count() >= kOnePassFrom) passes.passes = 1;
+    return pairwise_ ? run(*pairwise_, passes, kPairwiseTemperature)
                      : run(*placeto_, PlacetoPassOptions{}, kPlacetoTemperature);
   }
 
