@@ -18,34 +18,40 @@ class WinnerTree {
   struct Key {
     double time = kNever;
     uint64_t rank = ~uint64_t{0};  // order among events at one time
-    bool before(const Key& other) const {
-      return time < other.time || (time == other.time && rank < other.rank);
-    }
     friend bool operator==(const Key&, const Key&) = default;
   };
 
   explicit WinnerTree(uint32_t slots)
-      : leaves_(std::bit_ceil(slots < 2 ? 2u : slots)), keys_(leaves_), winner_(leaves_) {
+      : leaves_(std::bit_ceil(slots < 2 ? 2u : slots)), keys_(leaves_), winner_(2 * leaves_) {
+    for (uint32_t i = 0; i < leaves_; ++i) winner_[leaves_ + i] = i;
     clear();
   }
 
   void clear() {
     keys_.assign(keys_.size(), Key{});
-    for (uint32_t i = leaves_ - 1; i > 0; --i)
-      winner_[i] = 2 * i < leaves_ ? winner_[2 * i] : 2 * i - leaves_;
+    for (uint32_t i = leaves_ - 1; i > 0; --i) winner_[i] = winner_[2 * i];
   }
 
   // Slot with the earliest key; of slots that never fire, any.
   uint32_t top() const { return winner_[1]; }
   const Key& key(uint32_t slot) const { return keys_[slot]; }
 
+  // Who wins a match is a coin toss to a branch predictor, so the matches are arithmetic: times are
+  // not negative, and such doubles compare like their bits.
   void set(uint32_t slot, Key key) {
     keys_[slot] = key;
     uint32_t champion = slot;
+    uint64_t time = std::bit_cast<uint64_t>(key.time), rank = key.rank;
     for (uint32_t i = slot + leaves_; i > 1; i /= 2) {
-      const uint32_t sibling = i ^ 1;
-      const uint32_t rival = sibling < leaves_ ? winner_[sibling] : sibling - leaves_;
-      champion = keys_[rival].before(keys_[champion]) ? rival : champion;
+      const uint32_t rival = winner_[i ^ 1];
+      const uint64_t rival_time = std::bit_cast<uint64_t>(keys_[rival].time);
+      const uint64_t rival_rank = keys_[rival].rank;
+      const bool rival_wins = static_cast<bool>(
+          static_cast<int>(rival_time < time) |
+          (static_cast<int>(rival_time == time) & static_cast<int>(rival_rank < rank)));
+      champion = rival_wins ? rival : champion;
+      time = rival_wins ? rival_time : time;
+      rank = rival_wins ? rival_rank : rank;
       winner_[i / 2] = champion;
     }
   }
@@ -53,7 +59,7 @@ class WinnerTree {
  private:
   uint32_t leaves_;
   std::vector<Key> keys_;
-  std::vector<uint32_t> winner_;  // of the subtree below inner node i; [1] is the root
+  std::vector<uint32_t> winner_;  // of the subtree below node i; [1] is the root, then the leaves
 };
 
 }  // namespace placeto
