@@ -11,11 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/placer/placer.h"
+#include "runtime/policy/features.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/quality_graphs.h"
 #include "tools/report/table.h"
@@ -27,6 +29,7 @@ using namespace placeto::bench;
 
 constexpr const char* kUsage =
     R"(Usage: placeto-quality [small|large] [--graphs N] [--searches N] [--evaluations N] [--seed N]
+                       [--policy FILE]
 
 Geometric mean of makespan over the best known one on random graphs.
   small          graphs of 40 to 160 nodes (default)
@@ -35,12 +38,14 @@ Geometric mean of makespan over the best known one on random graphs.
   --searches     long searches for the best known placement of each graph (default 5 small, 2 large)
   --evaluations  placements that each of them evaluates (default 100,000)
   --seed         of the graphs (default 1)
+  --policy       also place with this policy
 )";
 
 struct Options {
   Sizes sizes{40, 160};
   uint32_t graphs = 60, searches = 5;
   uint64_t evaluations = 100'000, seed = 1;
+  std::shared_ptr<const Policy> policy;
 };
 
 [[noreturn]] void fail_usage() {
@@ -66,6 +71,10 @@ Options parse(int argc, char** argv) {
     if (name == "--help" || name == "-h") {
       std::fputs(kUsage, stdout);
       std::exit(0);
+    }
+    if (name == "--policy" && next + 1 < argc) {
+      o.policy = require(Policy::load_file(argv[next + 1], Policy::File::kRead, known_features()));
+      continue;
     }
     char* end = nullptr;
     const uint64_t value = next + 1 < argc ? std::strtoull(argv[next + 1], &end, 10) : 0;
@@ -104,15 +113,17 @@ Outcome timed(Place place) {
   return {makespan, time.count()};
 }
 
-double auto_makespan(const Problem& problem, uint64_t evaluations, uint64_t seed = 1) {
+double auto_makespan(const Problem& problem, uint64_t evaluations, uint64_t seed = 1,
+                     const Policy* policy = nullptr) {
   MethodOptions options;
   options.budget.evaluations = evaluations;
   options.seed = seed;
-  return require(place_auto(problem, options)).best.score.objective_us;
+  return require(place_auto(problem, options, policy)).best.score.objective_us;
 }
 
 // What is compared, in the order of the table, on one graph.
-std::vector<std::pair<std::string, Outcome>> run_methods(const Problem& problem) {
+std::vector<std::pair<std::string, Outcome>> run_methods(const Problem& problem,
+                                                         const Policy* policy) {
   std::vector<std::pair<std::string, Outcome>> results;
   for (const char* name : {"single", "contiguous", "heft", "etf"}) {
     const Method& method = *find_method(name);
@@ -133,6 +144,11 @@ std::vector<std::pair<std::string, Outcome>> run_methods(const Problem& problem)
   for (const uint64_t evaluations : {300u, 1'000u, 3'000u}) {
     results.emplace_back("auto, " + format_count(evaluations) + " evaluations",
                          timed([&] { return auto_makespan(problem, evaluations); }));
+  }
+  if (policy == nullptr) return results;
+  for (const uint64_t evaluations : {0u, 300u, 1'000u, 3'000u}) {
+    results.emplace_back("the same with the policy, " + format_count(evaluations),
+                         timed([&] { return auto_makespan(problem, evaluations, 1, policy); }));
   }
   return results;
 }
@@ -193,7 +209,7 @@ void measure(const Options& o) {
     show_progress(g, o.graphs);
     QualityGraph graph = quality_graph(g, o.sizes, random);
     const Case c(std::move(graph.spec), k80_devices(graph.devices));
-    auto results = run_methods(c.problem);
+    auto results = run_methods(c.problem, o.policy.get());
     if (rows.empty()) rows.resize(results.size());
     double least = INFINITY;
     for (size_t i = 0; i < results.size(); ++i) {
