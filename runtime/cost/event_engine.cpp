@@ -326,9 +326,17 @@ void EventEngine::start_delivery(const Booking& booking, uint32_t device, double
     push_remote_arrivals(delivery, arrival);
     return;
   }
-  waiting_.push(channel, delivery);
   Server& server = servers_[devices_ + channel];
-  if (server.state != State::kIdle) return;
+  const bool idle = server.state == State::kIdle;
+  if (idle && !overtake_ && !recording_ && finish + transfer_us(delivery, device) > finish) {
+    // Nobody is before it, so its transfer starts at `finish`: that egress free needs no event of
+    // its own. (It does if the transfer takes no time: its arrivals come after all others then. And
+    // a record lists transfers in the order of the events.)
+    send(delivery, channel, finish);
+    return;
+  }
+  waiting_.push(channel, delivery);
+  if (!idle) return;
   server.state = State::kFreeing;
   tree_.set(devices_ + channel, {finish, kChannelRank | (devices_ + channel)});
 }
@@ -350,6 +358,14 @@ void EventEngine::channel_free(uint32_t channel, double now) {
     return;
   }
   waiting_.pop(channel);
+  send(delivery, channel, now);
+}
+
+// The channel carries the delivery from `now` on.
+void EventEngine::send(uint32_t delivery, uint32_t channel, double now) {
+  const uint32_t slot = devices_ + channel;
+  Server& server = servers_[slot];
+  const uint32_t producer = problem_->graph().producer(output_of(delivery));
   const uint32_t source = device_of_[producer];
   const double end = now + transfer_us(delivery, source);
   const LinkParameters& link = link_of(delivery, source);
@@ -358,7 +374,7 @@ void EventEngine::channel_free(uint32_t channel, double now) {
   server.item = delivery;
   if (recording_) {
     const uint32_t to = unicast_ ? device_of_[consumers_[delivery]] : TransferSlice::kBroadcast;
-    transfers_.push_back({output, channel, to, now, end, arrival});
+    transfers_.push_back({output_of(delivery), channel, to, now, end, arrival});
   }
   if (overtake_) {
     push_remote_arrivals(delivery, arrival);

@@ -104,6 +104,7 @@ class EventEngine {
   template <bool kPriority>
   void deliver_broadcast(uint32_t output, double now);
   void channel_free(uint32_t channel, double now);
+  void send(uint32_t delivery, uint32_t channel, double now);
 
   void book(uint32_t node, uint32_t device, double finish);
   void book_broadcast(uint32_t output, uint32_t device);
