@@ -1,0 +1,95 @@
+#include "tools/onnx/model.h"
+
+#include <limits>
+#include <unordered_set>
+
+#include "runtime/base/mapped_file.h"
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+Status not_a_message() {
+  return Status::bad_input("is damaged: its fields do not form an ONNX model (a protobuf message)");
+}
+
+Status parse(std::span<const uint8_t> bytes, onnx::ModelProto& proto) {
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
+    return Status::bad_input("has " + std::to_string(bytes.size()) +
+                             " bytes, expected at most 2 GiB: larger models keep their weights in "
+                             "external data files");
+  }
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return not_a_message();
+  return {};
+}
+
+std::string node_place(int i) {
+  return "graph.node[" + std::to_string(i) + "]";
+}
+
+Status check(const onnx::ModelProto& proto) {
+  if (!proto.has_graph()) return Status::bad_input("has no graph, expected an ONNX model");
+  const onnx::GraphProto& graph = proto.graph();
+  for (int i = 0; i < graph.node_size(); ++i) {
+    if (graph.node(i).op_type().empty()) {
+      return Status::bad_input(node_place(i) + " " + quoted(graph.node(i).name()) +
+                               " has no op_type, expected the name of an operator");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_default_domain(const std::string& domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
+bool is_constant_node(const onnx::NodeProto& node) {
+  return node.op_type() == "Constant" && is_default_domain(node.domain());
+}
+
+std::vector<std::string> onnx_node_names(const onnx::GraphProto& graph) {
+  std::vector<std::string> names(static_cast<size_t>(graph.node_size()));
+  std::unordered_set<std::string> taken;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const std::string& name = graph.node(i).name();
+    if (!check_name(name, {}).ok() || !taken.insert(name).second) continue;
+    names[static_cast<size_t>(i)] = name;
+  }
+  for (int i = 0; i < graph.node_size(); ++i) {
+    std::string& name = names[static_cast<size_t>(i)];
+    if (!name.empty()) continue;
+    const std::string& op = graph.node(i).op_type();
+    name = (check_name(op, {}).ok() ? op : std::string("node")) + "_" + std::to_string(i);
+    while (!taken.insert(name).second) name += "_";
+  }
+  return names;
+}
+
+Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptions& options) {
+  OnnxModel model;
+  if (options.with_weights) {
+    if (Status s = parse(bytes, model.proto); !s.ok()) return s;
+  } else {
+    const Result<std::string> structure = without_weights(bytes, options.strip);
+    if (!structure.ok()) return structure.status();
+    const auto* data = reinterpret_cast<const uint8_t*>(structure->data());
+    if (Status s = parse({data, structure->size()}, model.proto); !s.ok()) return s;
+  }
+  if (Status s = check(model.proto); !s.ok()) return s;
+  model.node_names = onnx_node_names(model.proto.graph());
+  return model;
+}
+
+Result<OnnxModel> read_onnx(const std::string& path, const OnnxReadOptions& options) {
+  const auto file = MappedFile::open(path, std::numeric_limits<uint64_t>::max());
+  if (!file.ok()) {
+    const bool placed = file.status().message().starts_with(path);
+    return placed ? file.status() : file.status().at(path);
+  }
+  Result<OnnxModel> model = parse_onnx(file->bytes(), options);
+  return model.ok() ? std::move(model) : model.status().at(path);
+}
+
+}  // namespace placeto

@@ -1,0 +1,225 @@
+#include "tools/onnx/without_weights.h"
+
+#include <cstring>
+#include <vector>
+
+namespace placeto {
+namespace {
+
+enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+// Messages on the way to tensors. Any other message is copied as it is.
+enum class Message { kModel, kGraph, kNode, kAttribute, kTensor, kSparseTensor, kFunction };
+
+enum class Action { kCopy, kDrop, kDescend, kContents };
+
+struct Rule {
+  Message in;
+  uint32_t field;
+  Action action;
+  Message into = Message::kModel;
+  const char* name = "";
+};
+
+// Field numbers of onnx.proto. What is not listed is copied.
+constexpr Rule kRules[] = {
+    {Message::kModel, 6, Action::kDrop},  // doc_string, also below
+    {Message::kModel, 7, Action::kDescend, Message::kGraph, "graph"},
+    {Message::kModel, 20, Action::kDrop},  // training_info
+    {Message::kModel, 25, Action::kDescend, Message::kFunction, "functions"},
+    {Message::kGraph, 1, Action::kDescend, Message::kNode, "node"},
+    {Message::kGraph, 5, Action::kDescend, Message::kTensor, "initializer"},
+    {Message::kGraph, 10, Action::kDrop},
+    {Message::kGraph, 15, Action::kDescend, Message::kSparseTensor, "sparse_initializer"},
+    {Message::kFunction, 7, Action::kDescend, Message::kNode, "node"},
+    {Message::kFunction, 8, Action::kDrop},
+    {Message::kNode, 5, Action::kDescend, Message::kAttribute, "attribute"},
+    {Message::kNode, 6, Action::kDrop},
+    {Message::kAttribute, 5, Action::kDescend, Message::kTensor, "t"},
+    {Message::kAttribute, 6, Action::kDescend, Message::kGraph, "g"},
+    {Message::kAttribute, 10, Action::kDescend, Message::kTensor, "tensors"},
+    {Message::kAttribute, 11, Action::kDescend, Message::kGraph, "graphs"},
+    {Message::kAttribute, 13, Action::kDrop},
+    {Message::kAttribute, 22, Action::kDescend, Message::kSparseTensor, "sparse_tensor"},
+    {Message::kAttribute, 23, Action::kDescend, Message::kSparseTensor, "sparse_tensors"},
+    {Message::kSparseTensor, 1, Action::kDescend, Message::kTensor, "values"},
+    {Message::kSparseTensor, 2, Action::kDescend, Message::kTensor, "indices"},
+    {Message::kTensor, 4, Action::kContents},   // float_data
+    {Message::kTensor, 5, Action::kContents},   // int32_data
+    {Message::kTensor, 6, Action::kContents},   // string_data
+    {Message::kTensor, 7, Action::kContents},   // int64_data
+    {Message::kTensor, 9, Action::kContents},   // raw_data
+    {Message::kTensor, 10, Action::kContents},  // double_data
+    {Message::kTensor, 11, Action::kContents},  // uint64_data
+    {Message::kTensor, 12, Action::kDrop},      // doc_string
+};
+
+constexpr Rule rule_for(Message message, uint32_t field) {
+  for (const Rule& rule : kRules) {
+    if (rule.in == message && rule.field == field) return rule;
+  }
+  return {message, field, Action::kCopy};
+}
+
+// One graph inside another is a level of attribute, graph and node: deeper than any real model.
+// Protobuf itself refuses messages nested deeper than 100.
+constexpr size_t kMaxDepth = 90;
+
+struct Field {
+  uint64_t begin = 0;  // of the tag
+  uint32_t number = 0;
+  uint32_t wire_type = 0;
+  uint64_t content = 0;  // of the value, after a length
+  uint64_t end = 0;
+};
+
+void append_varint(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+class Stripper {
+ public:
+  Stripper(std::span<const uint8_t> bytes, const StripLimits& limits)
+      : bytes_(bytes), limits_(limits) {}
+
+  // Appends the message in bytes [begin, end) to `out`.
+  Status copy_message(Message message, uint64_t begin, uint64_t end, std::string& out);
+
+ private:
+  Status read_varint(uint64_t& at, uint64_t end, uint64_t& value) const;
+  Status read_field(uint64_t at, uint64_t end, Field& field) const;
+  Status descend(const Rule& rule, const Field& field, std::string& out);
+  Status copy_bytes(const Field& field, std::string& out) const;
+  Status failed(uint64_t at, const std::string& what) const;
+
+  std::span<const uint8_t> bytes_;
+  const StripLimits& limits_;
+  std::vector<const char*> path_;  // names of the messages around the current one
+};
+
+Status Stripper::failed(uint64_t at, const std::string& what) const {
+  std::string path;
+  for (const char* name : path_) path += (path.empty() ? "" : ".") + std::string(name);
+  return Status::bad_input("byte " + std::to_string(at) + " in " +
+                           (path.empty() ? "the model" : path) + ": " + what +
+                           ", expected an ONNX model (a protobuf message)");
+}
+
+Status Stripper::read_varint(uint64_t& at, uint64_t end, uint64_t& value) const {
+  const uint64_t begin = at;
+  value = 0;
+  for (uint32_t shift = 0; shift < 70; shift += 7) {
+    if (at >= end) return failed(begin, "a number runs past the end of its message");
+    const uint8_t byte = bytes_[at++];
+    if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return {};
+  }
+  return failed(begin, "a number has more than 10 bytes");
+}
+
+Status Stripper::read_field(uint64_t at, uint64_t end, Field& field) const {
+  field.begin = at;
+  uint64_t tag = 0, length = 0;
+  if (Status s = read_varint(at, end, tag); !s.ok()) return s;
+  if (tag >> 32 != 0 || tag >> 3 == 0) return failed(field.begin, "there is no such field number");
+  field.number = static_cast<uint32_t>(tag >> 3);
+  field.wire_type = static_cast<uint32_t>(tag & 7);
+  switch (field.wire_type) {
+    case kVarint:
+      field.content = at;
+      if (Status s = read_varint(at, end, length); !s.ok()) return s;
+      length = at - field.content;
+      break;
+    case kFixed64:
+      field.content = at, length = 8;
+      break;
+    case kFixed32:
+      field.content = at, length = 4;
+      break;
+    case kBytes:
+      if (Status s = read_varint(at, end, length); !s.ok()) return s;
+      field.content = at;
+      break;
+    default:
+      return failed(field.begin, "there is no such field type");
+  }
+  if (length > end - field.content) {
+    return failed(field.begin, "a field of " + std::to_string(length) +
+                                   " bytes runs past the end of its message");
+  }
+  field.end = field.content + length;
+  return {};
+}
+
+Status Stripper::copy_bytes(const Field& field, std::string& out) const {
+  if (out.size() + (field.end - field.begin) > limits_.max_structure_bytes) {
+    return failed(field.begin, "the model without its weights is larger than " +
+                                   std::to_string(limits_.max_structure_bytes) + " bytes");
+  }
+  out.append(reinterpret_cast<const char*>(bytes_.data()) + field.begin, field.end - field.begin);
+  return {};
+}
+
+Status Stripper::descend(const Rule& rule, const Field& field, std::string& out) {
+  path_.push_back(rule.name);
+  if (path_.size() > kMaxDepth) return failed(field.begin, "messages are nested too deep");
+  std::string content;
+  if (Status s = copy_message(rule.into, field.content, field.end, content); !s.ok()) return s;
+  path_.pop_back();
+  append_varint(out, uint64_t{field.number} << 3 | kBytes);
+  append_varint(out, content.size());
+  if (out.size() + content.size() > limits_.max_structure_bytes) {
+    return failed(field.begin, "the model without its weights is larger than " +
+                                   std::to_string(limits_.max_structure_bytes) + " bytes");
+  }
+  out += content;
+  return {};
+}
+
+Status Stripper::copy_message(Message message, uint64_t begin, uint64_t end, std::string& out) {
+  std::string contents;  // of a tensor, until they are too large to keep
+  uint64_t contents_bytes = 0;
+  Field field;
+  for (uint64_t at = begin; at < end; at = field.end) {
+    if (Status s = read_field(at, end, field); !s.ok()) return s;
+    const Rule rule = rule_for(message, field.number);
+    Status status;
+    if (rule.action == Action::kCopy) {
+      status = copy_bytes(field, out);
+    } else if (rule.action == Action::kDescend) {
+      if (field.wire_type != kBytes) {
+        return failed(field.begin, std::string("'") + rule.name + "' is not a message");
+      }
+      status = descend(rule, field, out);
+    } else if (rule.action == Action::kContents) {
+      contents_bytes += field.end - field.begin;
+      if (contents_bytes <= limits_.keep_tensor_bytes) status = copy_bytes(field, contents);
+    }
+    if (!status.ok()) return status;
+  }
+  if (contents_bytes <= limits_.keep_tensor_bytes) out += contents;
+  return {};
+}
+
+}  // namespace
+
+bool looks_like_onnx(std::span<const uint8_t> bytes) {
+  // Models are written with ir_version (1) first; others may come before it by hand. Length-
+  // delimited fields must fit a length that is not absurd, but the file may be a first piece.
+  if (bytes.size() < 2) return false;
+  const uint32_t field = bytes[0] >> 3, type = bytes[0] & 7u;
+  if (field == 1 || field == 5) return type == kVarint && bytes[0] < 0x80;
+  const bool message = field == 2 || field == 3 || field == 4 || field == 6 || field == 7 ||
+                       field == 8 || field == 14;
+  return message && type == kBytes;
+}
+
+Result<std::string> without_weights(std::span<const uint8_t> model, const StripLimits& limits) {
+  std::string out;
+  Stripper stripper(model, limits);
+  if (Status s = stripper.copy_message(Message::kModel, 0, model.size(), out); !s.ok()) return s;
+  return out;
+}
+
+}  // namespace placeto

@@ -1,0 +1,32 @@
+// An ONNX model without its weights, from the bytes of its file: the protobuf wire format is walked
+// and copied, large tensor contents are stepped over. So a file of many gigabytes costs the memory
+// of its structure, its weights are never read when it is mapped, and protobuf's limit of 2 GiB a
+// message does not apply to the file.
+//
+// Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: onnx.proto.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+struct StripLimits {
+  uint64_t keep_tensor_bytes = 64 * 1024;       // contents up to this stay: shapes are computed
+  uint64_t max_structure_bytes = 256ull << 20;  // of what is left
+};
+
+// Whether the bytes can begin an ONNX model: a field of ModelProto with the right wire type, and
+// neither JSON nor a binary file of Placeto.
+bool looks_like_onnx(std::span<const uint8_t> bytes);
+
+// The serialized ModelProto with every TensorProto's contents left out that are larger than
+// keep_tensor_bytes (dims, data_type, name and external_data stay), and without doc strings and
+// training information. The message of a failure names the byte and the message around it, e.g.
+// "byte 812 in graph.node.attribute: a field of 300 bytes runs past the end of its message".
+Result<std::string> without_weights(std::span<const uint8_t> model, const StripLimits& limits = {});
+
+}  // namespace placeto
