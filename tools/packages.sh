@@ -9,7 +9,7 @@ placeto_packages=(
   libcli11-dev libfmt-dev                 # command line
   nlohmann-json3-dev                      # JSON
   libscotch-dev libmetis-dev              # graph partitioners, as baselines
-  libonnx-dev                             # ONNX models, in and out
+  libonnx-dev libprotobuf-dev             # ONNX models, in and out
 )
 placeto_test_packages=(
   doctest-dev      # tests
