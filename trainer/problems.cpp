@@ -147,15 +147,11 @@ void limit_memory(GraphSpec& graph, TopologySpec& topology, Random& random) {
   }
 }
 
-bool finish(Instance& instance, GraphSpec graph_spec, TopologySpec topology_spec) {
-  Result<Graph> graph = Graph::build(std::move(graph_spec));
-  Result<Topology> topology = Topology::build(std::move(topology_spec));
-  if (!graph.ok() || !topology.ok()) return false;
-  instance.graph = std::make_unique<Graph>(std::move(*graph));
-  instance.topology = std::make_unique<Topology>(std::move(*topology));
-  Result<Problem> problem = Problem::build(*instance.graph, *instance.topology);
-  if (!problem.ok()) return false;
-  instance.problem = std::make_unique<Problem>(std::move(*problem));
+bool finish(Instance& instance, GraphSpec graph, TopologySpec topology) {
+  Result<Instance> made = make_instance(instance.family, std::move(graph), std::move(topology));
+  if (!made.ok()) return false;
+  made->ccr = instance.ccr;
+  instance = std::move(*made);
   return true;
 }
 
@@ -171,6 +167,21 @@ bool draw_on(Instance& instance, const DataConfig& config, const std::string& fa
 }
 
 }  // namespace
+
+Result<Instance> make_instance(std::string family, GraphSpec graph, TopologySpec topology) {
+  Result<Graph> built = Graph::build(std::move(graph));
+  if (!built.ok()) return built.status();
+  Result<Topology> devices = Topology::build(std::move(topology));
+  if (!devices.ok()) return devices.status();
+  Instance instance;
+  instance.family = std::move(family);
+  instance.graph = std::make_unique<Graph>(std::move(*built));
+  instance.topology = std::make_unique<Topology>(std::move(*devices));
+  Result<Problem> problem = Problem::build(*instance.graph, *instance.topology);
+  if (!problem.ok()) return problem.status();
+  instance.problem = std::make_unique<Problem>(std::move(*problem));
+  return instance;
+}
 
 uint64_t problem_seed(Split split, uint64_t seed, uint64_t index) {
   const uint64_t stream = split == Split::kTest ? 0 : seed;

@@ -3,12 +3,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/base/random.h"
 #include "runtime/cost/problem.h"
 #include "trainer/config.h"
 
 namespace placeto::train {
+
+struct Merged;
 
 // A problem with all it refers to.
 struct Instance {
@@ -17,7 +20,16 @@ struct Instance {
   std::unique_ptr<Graph> graph;
   std::unique_ptr<Topology> topology;
   std::unique_ptr<Problem> problem;
+  std::shared_ptr<const Merged> merged;  // where nodes stand for groups of operators: what they are
 };
+
+struct Merged {
+  Instance operators;
+  std::vector<uint32_t> group_of;  // per operator: the node that stands for it
+};
+
+// Fails if graph or topology is not valid, or they do not fit each other.
+Result<Instance> make_instance(std::string family, GraphSpec graph, TopologySpec topology);
 
 // Each split draws from a stream of its own: no problem of one is in another. The test split does
 // not depend on the training seed, so different runs are compared on the same problems.
