@@ -78,11 +78,11 @@ Result<std::string> read_sealed(const std::string& path) {
   return Status::bad_input(path + ": cut or damaged: its contents do not match its SHA-256");
 }
 
-Status append_line(const std::string& path, std::string_view line) {
+Status append(const std::string& path, std::string_view content) {
   const File file(std::fopen(path.c_str(), "ab"));
   if (!file) return failed(path, "open");
-  const bool good = std::fwrite(line.data(), 1, line.size(), file.get()) == line.size() &&
-                    std::fputc('\n', file.get()) != EOF && std::fflush(file.get()) == 0;
+  const bool good = std::fwrite(content.data(), 1, content.size(), file.get()) == content.size() &&
+                    std::fflush(file.get()) == 0;
   return good ? Status{} : failed(path, "append to");
 }
 

@@ -20,7 +20,7 @@ Status write_whole(const std::string& path, std::string_view content);
 Status write_sealed(const std::string& path, std::string_view content);
 Result<std::string> read_sealed(const std::string& path);
 
-// Appends one line and flushes. kIo.
-Status append_line(const std::string& path, std::string_view line);
+// Appends and flushes. kIo.
+Status append(const std::string& path, std::string_view content);
 
 }  // namespace placeto::train

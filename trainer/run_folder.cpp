@@ -1,6 +1,7 @@
 #include "trainer/run_folder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "trainer/files.h"
+#include "trainer/tensorboard.h"
 
 namespace placeto::train {
 namespace {
@@ -18,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "placeto-train checkpoint 1";
 constexpr size_t kCheckpointsKept = 2;
+constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
 
 // The number in "000120.ckpt".
 std::optional<uint32_t> number_of(const fs::path& path, const char* extension) {
@@ -143,7 +146,10 @@ Status RunFolder::truncate_metrics(uint32_t iteration) {
     }
     if (Status s = write_whole(file(name), kept); !s.ok()) return s;
   }
-  return {};
+  if (!fs::exists(file(kEvents))) return {};
+  Result<std::string> old = read_text(file(kEvents));
+  if (!old.ok()) return old.status();
+  return write_whole(file(kEvents), keep_events(*old, iteration));
 }
 
 Status RunFolder::append_metrics(const std::vector<std::pair<std::string, double>>& metrics) {
@@ -153,11 +159,21 @@ Status RunFolder::append_metrics(const std::vector<std::pair<std::string, double
     names += (names.empty() ? "" : ",") + name;
     values += (values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
   }
-  if (Status s = append_line(file("metrics.jsonl"), json + "}"); !s.ok()) return s;
-  if (!fs::exists(file("metrics.csv"))) {
-    if (Status s = append_line(file("metrics.csv"), names); !s.ok()) return s;
-  }
-  return append_line(file("metrics.csv"), values);
+  if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
+  if (!fs::exists(file("metrics.csv")))
+    names += "\n";
+  else
+    names.clear();
+  if (Status s = append(file("metrics.csv"), names + values + "\n"); !s.ok()) return s;
+  return append_event(metrics);
+}
+
+Status RunFolder::append_event(const std::vector<std::pair<std::string, double>>& metrics) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const double seconds = std::chrono::duration<double>(now).count();
+  const std::string header = fs::exists(file(kEvents)) ? "" : event_file_header(seconds);
+  const auto step = static_cast<int64_t>(metrics.front().second);
+  return append(file(kEvents), header + event_record(seconds, step, metrics));
 }
 
 }  // namespace placeto::train

@@ -2,6 +2,7 @@
 //
 //   config.toml            copy of the configuration
 //   metrics.jsonl, .csv    one line per iteration
+//   events.out.tfevents    the same for TensorBoard: tensorboard --logdir RUN
 //   checkpoints/N.ckpt     state after N iterations; the last two are kept
 //   records/N.bin          what iteration N collected, as long as a kept checkpoint needs it
 //   best.plpo              the policy that did best on the held-out problems so far
@@ -43,14 +44,16 @@ class RunFolder {
   Status save_records(uint32_t iteration, const Samples& samples);
   Result<Samples> load_records(uint32_t iteration) const;
 
-  // Drops lines of iterations from `iteration` on, which a run that continues there writes again.
+  // Drops lines and events of iterations from `iteration` on, which a run that continues there
+  // writes again.
   Status truncate_metrics(uint32_t iteration);
-  // One object of numbers; columns are the names of the first line of the CSV.
+  // One object of numbers, the iteration first; columns are the names of the first line of the CSV.
   Status append_metrics(const std::vector<std::pair<std::string, double>>& metrics);
 
  private:
   std::string checkpoint_path(uint32_t iteration) const;
   std::string records_path(uint32_t iteration) const;
+  Status append_event(const std::vector<std::pair<std::string, double>>& metrics);
   std::vector<uint32_t> checkpoints() const;  // ascending
 
   std::string path_;
