@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   placeto convert graph.json graph.plg        JSON to binary
   placeto convert graph.plg graph.json        and back, without loss
+  placeto convert policy.plpo policy.json     weights too, to the last bit
   placeto convert graph.plg out --to json     whatever the name
 
 What IN is, is told by its content. OUT is JSON if its name ends in .json, binary otherwise.)";
@@ -44,7 +45,7 @@ void run(const Options& options) {
 
 void add_convert(CLI::App& app) {
   CLI::App& command = *app.add_subcommand(
-      "convert", "Convert a graph, topology or placement between JSON and binary");
+      "convert", "Convert a graph, topology, placement or policy between JSON and binary");
   auto options = std::make_shared<Options>();
   command.add_option("in", options->in, "File to read")->required()->type_name("IN");
   command.add_option("out", options->out, "File to write")->required()->type_name("OUT");

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/format/file.h"
 #include "runtime/format/file_kind.h"
+#include "runtime/policy/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/inspect_policy.h"
@@ -353,21 +353,15 @@ void show(const T& value, const Common& common) {
   }
 }
 
-// Policies are binary only, so their identifier tells.
-std::shared_ptr<const Policy> read_policy(const std::string& path) {
-  if (path == "-") return nullptr;
-  const auto bytes = read_file(path, Limits{}.max_file_bytes);
-  if (!bytes.ok() || detect(*bytes) != FileKind::kPolicy) return nullptr;
-  return load_policy(path);
-}
-
 void run(const Options& options) {
-  if (const auto policy = read_policy(options.file)) return show(*policy, options.common);
   AnySpec any = require(read_any(options.file));
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
     show(require(Graph::build(std::move(*graph))), options.common);
   } else if (auto* topology = std::get_if<TopologySpec>(&any)) {
     show(require(Topology::build(std::move(*topology))), options.common);
+  } else if (auto* policy = std::get_if<PolicyFile>(&any)) {
+    auto loaded = Policy::load(policy->bytes, Policy::Bytes::kView, known_features());
+    show(*require(std::move(loaded)), options.common);
   } else {
     show(std::get<PlacementSpec>(any), options.common);
   }

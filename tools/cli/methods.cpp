@@ -7,6 +7,7 @@
 #include "runtime/policy/features.h"
 #include "tools/cli/common.h"
 #include "tools/cli/shipped_policy.h"
+#include "tools/io/read.h"
 #include "tools/partition/partition.h"
 
 namespace placeto::cli {
@@ -87,7 +88,7 @@ std::shared_ptr<const Policy> load_policy(const std::string& name) {
     if (bytes.empty()) return nullptr;
     return require(Policy::load(bytes, Policy::Bytes::kCopy, known_features()), kInternalError);
   }
-  return require(Policy::load_file(name, Policy::File::kRead, known_features()));
+  return require(read_policy(name));
 }
 
 void add_policy_option(CLI::App& app, std::string& name) {

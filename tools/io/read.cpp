@@ -2,6 +2,7 @@
 
 #include <graph_generated.h>
 #include <placement_generated.h>
+#include <policy_generated.h>
 #include <topology_generated.h>
 #include <unistd.h>
 
@@ -11,7 +12,9 @@
 #include "runtime/format/file.h"
 #include "runtime/format/graph_file.h"
 #include "runtime/format/topology_file.h"
+#include "runtime/policy/features.h"
 #include "tools/io/json_reader.h"
+#include "tools/io/policy_json.h"
 
 namespace placeto {
 namespace {
@@ -23,11 +26,12 @@ struct JsonForm {
   const flatbuffers::TypeTable* type;
 };
 
-const std::array<JsonForm, 3>& json_forms() {
-  static const std::array<JsonForm, 3> forms = {
+const std::array<JsonForm, 4>& json_forms() {
+  static const std::array<JsonForm, 4> forms = {
       {{FileKind::kGraph, schema::GraphTypeTable()},
        {FileKind::kTopology, schema::TopologyTypeTable()},
-       {FileKind::kPlacement, schema::PlacementTypeTable()}}};
+       {FileKind::kPlacement, schema::PlacementTypeTable()},
+       {FileKind::kPolicy, schema::PolicyTypeTable()}}};
   return forms;
 }
 
@@ -46,7 +50,7 @@ std::string_view as_text(const Bytes& bytes) {
 
 FileKind detect_json_kind(std::string_view text) {
   const auto& forms = json_forms();
-  const std::array types = {forms[0].type, forms[1].type, forms[2].type};
+  const std::array types = {forms[0].type, forms[1].type, forms[2].type, forms[3].type};
   const int found = detect_json(text, types);
   return found < 0 ? FileKind::kUnknown : forms[static_cast<size_t>(found)].kind;
 }
@@ -57,7 +61,7 @@ Status neither(const std::string& expected) {
 }
 
 // The binary form of a file's content, whichever form it has.
-Result<Bytes> to_binary(Bytes bytes, FileKind expected) {
+Result<Bytes> to_binary(Bytes bytes, FileKind expected, const Limits& limits) {
   if (detect(bytes) != FileKind::kUnknown) return bytes;  // decoding names a kind not expected
   const std::string_view text = as_text(bytes);
   const std::string wanted = std::string("a ") + name_of(expected);
@@ -67,6 +71,7 @@ Result<Bytes> to_binary(Bytes bytes, FileKind expected) {
     return Status::bad_input(std::string("is a ") + name_of(found) + " in JSON, expected " +
                              wanted);
   }
+  if (expected == FileKind::kPolicy) return policy_from_json(text, limits);
   for (const JsonForm& form : json_forms()) {
     if (form.kind == expected) return json_to_buffer(text, form.type, identifier_of(expected));
   }
@@ -76,7 +81,7 @@ Result<Bytes> to_binary(Bytes bytes, FileKind expected) {
 template <class Spec>
 Result<Spec> decode_bytes(Bytes bytes, FileKind kind, const Limits& limits,
                           Result<Spec> (*decode)(std::span<const uint8_t>, const Limits&)) {
-  Result<Bytes> binary = to_binary(std::move(bytes), kind);
+  Result<Bytes> binary = to_binary(std::move(bytes), kind, limits);
   if (!binary.ok()) return binary.status();
   return decode(*binary, limits);
 }
@@ -109,7 +114,7 @@ Result<AnySpec> checked(Result<Spec> spec, const Limits& limits) {
 Result<AnySpec> decode_any(Bytes bytes, const Limits& limits) {
   FileKind kind = detect(bytes);
   if (kind == FileKind::kUnknown) {
-    if (!looks_like_json(as_text(bytes))) return neither("a graph, topology or placement");
+    if (!looks_like_json(as_text(bytes))) return neither("a graph, topology, placement or policy");
     kind = detect_json_kind(as_text(bytes));
   }
   switch (kind) {
@@ -123,14 +128,18 @@ Result<AnySpec> decode_any(Bytes bytes, const Limits& limits) {
       if (!spec.ok()) return spec.status();
       return AnySpec(*std::move(spec));
     }
-    case FileKind::kPolicy:
-      return Status::bad_input("is a policy, expected a graph, topology or placement");
+    case FileKind::kPolicy: {
+      auto binary = to_binary(std::move(bytes), kind, limits);
+      if (!binary.ok()) return binary.status();
+      if (Status s = check_policy(*binary, limits); !s.ok()) return s;
+      return AnySpec(PolicyFile{*std::move(binary)});
+    }
     case FileKind::kUnknown:
       break;
   }
   return Status::bad_input(
       "its fields do not tell what it is, expected \"nodes\" (a graph), \"devices\" that are "
-      "objects (a topology) or \"assignment\" (a placement)");
+      "objects (a topology), \"assignment\" (a placement) or \"tensors\" (a policy)");
 }
 
 }  // namespace
@@ -155,6 +164,15 @@ Result<Topology> read_topology(const std::string& path, const Limits& limits) {
   return build<Topology>(read_topology_spec(path, limits), path, limits);
 }
 
+Result<std::shared_ptr<const Policy>> read_policy(const std::string& path, const Limits& limits) {
+  Result<Bytes> bytes = read_bytes(path, limits);
+  if (!bytes.ok()) return bytes.status();
+  Result<Bytes> binary = to_binary(*std::move(bytes), FileKind::kPolicy, limits);
+  if (!binary.ok()) return binary.status().at(shown(path));
+  auto policy = Policy::load(*binary, Policy::Bytes::kCopy, known_features(), limits);
+  return policy.ok() ? std::move(policy) : policy.status().at(shown(path));
+}
+
 Result<AnySpec> read_any(const std::string& path, const Limits& limits) {
   Result<Bytes> bytes = read_bytes(path, limits);
   if (!bytes.ok()) return bytes.status();
@@ -163,7 +181,8 @@ Result<AnySpec> read_any(const std::string& path, const Limits& limits) {
 }
 
 FileKind kind_of(const AnySpec& spec) {
-  constexpr FileKind kKinds[] = {FileKind::kGraph, FileKind::kTopology, FileKind::kPlacement};
+  constexpr FileKind kKinds[] = {FileKind::kGraph, FileKind::kTopology, FileKind::kPlacement,
+                                 FileKind::kPolicy};
   return kKinds[spec.index()];
 }
 

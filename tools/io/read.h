@@ -1,9 +1,12 @@
-// Reading graphs, topologies and placements, binary or JSON: told apart by content, never by file
-// name. A path of "-" is standard input. Every message starts with the path.
+// Reading graphs, topologies, placements and policies, binary or JSON: told apart by content, never
+// by file name. A path of "-" is standard input. Every message starts with the path.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
@@ -11,6 +14,7 @@
 #include "runtime/format/placement_file.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
+#include "runtime/policy/policy.h"
 
 namespace placeto {
 
@@ -23,8 +27,19 @@ Result<PlacementSpec> read_placement(const std::string& path, const Limits& limi
 Result<GraphSpec> read_graph_spec(const std::string& path, const Limits& limits = {});
 Result<TopologySpec> read_topology_spec(const std::string& path, const Limits& limits = {});
 
-// Any of the three, checked in full.
-using AnySpec = std::variant<GraphSpec, TopologySpec, PlacementSpec>;
+// Features and architectures are those of this runtime.
+Result<std::shared_ptr<const Policy>> read_policy(const std::string& path,
+                                                  const Limits& limits = {});
+
+// The content of a binary policy file, verified: Policy::load takes it. Kept as bytes because a
+// policy is known by their SHA-256.
+struct PolicyFile {
+  std::vector<uint8_t> bytes;
+  friend bool operator==(const PolicyFile&, const PolicyFile&) = default;
+};
+
+// Any of the four, checked in full.
+using AnySpec = std::variant<GraphSpec, TopologySpec, PlacementSpec, PolicyFile>;
 Result<AnySpec> read_any(const std::string& path, const Limits& limits = {});
 
 FileKind kind_of(const AnySpec& spec);

@@ -2,6 +2,7 @@
 
 #include <graph_generated.h>
 #include <placement_generated.h>
+#include <policy_generated.h>
 #include <topology_generated.h>
 
 #include <algorithm>
@@ -26,6 +27,10 @@ Result<Bytes> encode(const TopologySpec& spec) {
 }
 Result<Bytes> encode(const PlacementSpec& spec) {
   return encode_placement(spec);
+}
+
+Result<Bytes> encode(const PolicyFile& file) {
+  return file.bytes;
 }
 
 Result<std::string> json_of(const Result<Bytes>& binary, const flatbuffers::TypeTable* type) {
@@ -63,6 +68,9 @@ Status write_topology(const std::string& path, const TopologySpec& spec, Encodin
 Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding) {
   return write(path, spec, encoding);
 }
+Status write_policy(const std::string& path, const PolicyFile& file, Encoding encoding) {
+  return write(path, file, encoding);
+}
 Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding) {
   return std::visit([&](const auto& one) { return write(path, one, encoding); }, spec);
 }
@@ -85,6 +93,9 @@ Result<std::string> to_json(const TopologySpec& spec) {
 }
 Result<std::string> to_json(const PlacementSpec& spec) {
   return json_of(encode(spec), schema::PlacementTypeTable());
+}
+Result<std::string> to_json(const PolicyFile& file) {
+  return json_of(encode(file), schema::PolicyTypeTable());
 }
 
 }  // namespace placeto

@@ -1,4 +1,5 @@
-// Writing graphs, topologies and placements, binary or JSON. Files appear whole or not at all.
+// Writing graphs, topologies, placements and policies, binary or JSON. Files appear whole or not at
+// all.
 #pragma once
 
 #include <string>
@@ -22,6 +23,7 @@ Encoding encoding_for(const std::string& path);
 Status write_graph(const std::string& path, const GraphSpec& spec, Encoding encoding);
 Status write_topology(const std::string& path, const TopologySpec& spec, Encoding encoding);
 Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding);
+Status write_policy(const std::string& path, const PolicyFile& file, Encoding encoding);
 Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding);
 
 // The same with encoding_for(path).
@@ -29,10 +31,11 @@ Status write_graph(const std::string& path, const GraphSpec& spec);
 Status write_topology(const std::string& path, const TopologySpec& spec);
 Status write_placement(const std::string& path, const PlacementSpec& spec);
 
-// The JSON form, ending in a newline: one line per node, edge, device or link. Fields at their
-// default are left out; numbers have the fewest digits that read back as the same number.
+// The JSON form, ending in a newline: one line per node, edge, device, link or tensor. Fields at
+// their default are left out; numbers have the fewest digits that read back as the same number.
 Result<std::string> to_json(const GraphSpec& spec);
 Result<std::string> to_json(const TopologySpec& spec);
 Result<std::string> to_json(const PlacementSpec& spec);
+Result<std::string> to_json(const PolicyFile& file);
 
 }  // namespace placeto
