@@ -19,7 +19,8 @@ enum class StatusCode : int {
   kBadInput = 3,         // a file or graph is malformed; the message says where
   kInternal = 4,
   kOutOfMemory = 5,
-  kIo = 6,  // a file cannot be opened, read or written
+  kIo = 6,       // a file cannot be opened, read or written
+  kStopped = 8,  // cancelled, or past the deadline, before there was a placement
 };
 
 class [[nodiscard]] Status {
@@ -32,6 +33,10 @@ class [[nodiscard]] Status {
   static Status bad_input(std::string m) { return {StatusCode::kBadInput, std::move(m)}; }
   static Status internal(std::string m) { return {StatusCode::kInternal, std::move(m)}; }
   static Status io(std::string m) { return {StatusCode::kIo, std::move(m)}; }
+  static Status stopped() {
+    return {StatusCode::kStopped,
+            "cancelled, or past the deadline, before a placement that fits was found"};
+  }
 
   bool ok() const { return code_ == StatusCode::kOk; }
   StatusCode code() const { return code_; }

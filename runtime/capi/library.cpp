@@ -21,6 +21,7 @@ static_assert(PLACETO_BAD_INPUT == static_cast<int>(StatusCode::kBadInput));
 static_assert(PLACETO_INTERNAL == static_cast<int>(StatusCode::kInternal));
 static_assert(PLACETO_OUT_OF_MEMORY == static_cast<int>(StatusCode::kOutOfMemory));
 static_assert(PLACETO_IO == static_cast<int>(StatusCode::kIo));
+static_assert(PLACETO_STOPPED == static_cast<int>(StatusCode::kStopped));
 
 }  // namespace
 }  // namespace placeto::capi
@@ -49,6 +50,8 @@ const char* placeto_status_text(placeto_status status) noexcept {
       return "out of memory";
     case PLACETO_IO:
       return "input/output error";
+    case PLACETO_STOPPED:
+      return "stopped";
     case PLACETO_BUFFER_TOO_SMALL:
       return "buffer too small";
     default:

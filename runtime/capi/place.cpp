@@ -34,7 +34,17 @@ Outcome check_options(const placeto_options& options) {
                    ", expected a finite number of at least 0");
   }
   if (options.passes == 0) return invalid("passes is 0, expected at least 1");
+  if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
+    return invalid("deadline_milliseconds is " + number_text(options.deadline_milliseconds) +
+                   ", expected a finite number of at least 0");
+  }
   return {};
+}
+
+// The clock starts here.
+Stop make_stop(const placeto_options& options) {
+  return Stop(options.cancel == nullptr ? nullptr : &options.cancel->requested,
+              options.deadline_milliseconds);
 }
 
 Outcome read_pairs(const char* name, const placeto_node_device* from, size_t count,
@@ -63,18 +73,19 @@ Outcome read_rules(const placeto_options& from, Rules& to) {
 
 // Everything up to the placing: options checked, rules compiled, an empty result around them.
 Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
-                const placeto_options& options, std::unique_ptr<placeto_placement>& result) {
+                const placeto_options& options, Stop& stop,
+                std::unique_ptr<placeto_placement>& result) {
   Limits limits;
   Rules rules;
   if (Outcome o = check_options(options); !o.ok()) return o;
   if (Outcome o = read_limits(options.limits, limits); !o.ok()) return o;
   if (Outcome o = read_rules(options, rules); !o.ok()) return o;
-  Result<Problem> problem = Problem::build(*graph.value, *topology.value, rules, limits);
+  Result<Problem> problem = Problem::build(*graph.value, *topology.value, rules, limits, &stop);
   if (!problem.ok()) {
     Outcome outcome = problem.status();
     // The graph may well run on the topology, and the caller's own rules leave no device.
     if (outcome.code == PLACETO_BAD_INPUT &&
-        Problem::build(*graph.value, *topology.value, {}, limits).ok()) {
+        Problem::build(*graph.value, *topology.value, {}, limits, &stop).ok()) {
       outcome.code = PLACETO_INFEASIBLE;
     }
     return outcome;
@@ -83,19 +94,20 @@ Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
   return {};
 }
 
-MethodOptions read_method_options(const placeto_options& from) {
+MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   MethodOptions to;
   to.seed = from.seed;
   to.passes = from.passes;
   to.budget.evaluations = from.budget_evaluations;
   to.budget.milliseconds = from.budget_milliseconds;
-  if (from.cancel != nullptr) to.budget.cancel = &from.cancel->requested;
+  to.budget.stop = &stop;
   return to;
 }
 
 Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
-                               const placeto_options& options, std::vector<uint64_t>& shortfall) {
-  const MethodOptions method_options = read_method_options(options);
+                               const placeto_options& options, Stop& stop,
+                               std::vector<uint64_t>& shortfall) {
+  const MethodOptions method_options = read_method_options(options, stop);
   const std::string_view name = options.method == nullptr ? "auto" : options.method;
   if (name == "auto") return place_auto(problem, method_options, policy, &shortfall);
   if (name == "policy") {
@@ -110,11 +122,12 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
   return Status::invalid("method is " + quoted(name) + ", expected one of " + known);
 }
 
-void keep_candidates(const std::vector<Candidate>& candidates, placeto_placement& result) {
+void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
+                     placeto_placement& result) {
   // The objective is the makespan unless it is the bottleneck; only then is there more to simulate.
   const bool latency = result.problem.objective() == Objective::kLatency;
   std::optional<Simulator> simulator;
-  if (!latency) simulator.emplace(result.problem);
+  if (!latency) simulator.emplace(result.problem, &stop);
   bool found = false;
   for (const Candidate& candidate : candidates) {
     const bool won = !found && candidate.method == result.chosen.method &&
@@ -137,11 +150,12 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
               const placeto_options& options, std::unique_ptr<placeto_placement>& result) {
   const uint32_t devices = topology.value->device_count();
   std::vector<uint64_t> shortfall;
-  if (Outcome o = prepare(graph, topology, options, result); !o.ok()) {
+  Stop stop = make_stop(options);
+  if (Outcome o = prepare(graph, topology, options, stop, result); !o.ok()) {
     if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, shortfall, devices);
     return o;
   }
-  Result<PlaceResult> placed = run_method(result->problem, policy, options, shortfall);
+  Result<PlaceResult> placed = run_method(result->problem, policy, options, stop, shortfall);
   if (!placed.ok()) {
     if (placed.status().code() == StatusCode::kInfeasible) {
       write_shortfall(options, shortfall, devices);
@@ -153,7 +167,9 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
   result->bounds = placed->bounds;
   result->place_us = placed->place_us;
   result->note = std::move(placed->note);
-  keep_candidates(placed->candidates, *result);
+  result->stopped = placed->stopped;
+  result->simulated = placed->simulated;
+  keep_candidates(placed->candidates, stop, *result);
   return {};
 }
 
@@ -264,7 +280,8 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
     if (Outcome o = check_list("assignment", assignment, count); !o.ok()) return o;
     std::unique_ptr<placeto_placement> result;
     const placeto_options chosen = options == nullptr ? defaults() : *options;
-    if (Outcome o = prepare(*graph, *topology, chosen, result); !o.ok()) return o;
+    Stop never;
+    if (Outcome o = prepare(*graph, *topology, chosen, never, result); !o.ok()) return o;
     const std::span<const uint32_t> given(assignment, count);
     if (Outcome o = check_assignment(result->problem, given); !o.ok()) return o;
     score(given, *result);

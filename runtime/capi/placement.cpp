@@ -19,6 +19,14 @@ Outcome copy_list(const char* name, std::span<const T> from, T* to, size_t capac
   return {};
 }
 
+// Fails for a placing that ended before its result could be simulated.
+Outcome check_simulated(const placeto_placement& placement) {
+  if (placement.simulated) return {};
+  return {PLACETO_STOPPED,
+          "the placing was stopped before its result was simulated: score the assignment with "
+          "placeto_score"};
+}
+
 MoveEvaluator& moves_of(placeto_placement& placement) {
   if (!placement.moves) {
     placement.moves.emplace(placement.problem);
@@ -114,6 +122,11 @@ const char* placeto_placement_note(const placeto_placement* placement) noexcept 
   return placement == nullptr ? "" : placement->note.c_str();
 }
 
+int32_t placeto_placement_stopped(const placeto_placement* placement) noexcept {
+  if (placement == nullptr || !placement->stopped) return 0;
+  return placement->simulated ? 1 : 2;
+}
+
 int32_t placeto_placement_feasible(const placeto_placement* placement) noexcept {
   return placement != nullptr && placement->chosen.score.feasible() ? 1 : 0;
 }
@@ -123,6 +136,7 @@ placeto_status placeto_placement_times(const placeto_placement* placement, doubl
                                        placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}}); !o.ok()) return o;
+    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
     const Timeline& timeline = placement->timeline;
     if (Outcome o = copy_list<double>("start_us", timeline.start_us, start_us, capacity); !o.ok()) {
       return o;
@@ -135,6 +149,7 @@ placeto_status placeto_placement_peak_memory(const placeto_placement* placement,
                                              size_t capacity, placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
+    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
     return copy_list<uint64_t>("bytes", placement->timeline.peak_memory_bytes, bytes, capacity);
   });
 }
@@ -143,6 +158,7 @@ placeto_status placeto_placement_shortfall(const placeto_placement* placement, u
                                            size_t capacity, placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
+    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
     const std::vector<uint64_t> shortfall =
         memory_shortfall(placement->problem, placement->timeline.peak_memory_bytes);
     return copy_list<uint64_t>("bytes", shortfall, bytes, capacity);

@@ -7,7 +7,7 @@
 namespace placeto {
 namespace {
 
-double longest_path_us(const Problem& problem, const std::vector<double>& fastest_us) {
+double longest_path_us(const Problem& problem, const std::vector<double>& fastest_us, Stop* stop) {
   const Graph& graph = problem.graph();
   std::vector<double> finish(graph.node_count());
   double longest = 0;
@@ -16,6 +16,7 @@ double longest_path_us(const Problem& problem, const std::vector<double>& fastes
     for (const InEdge& in : graph.in_edges(v)) ready = std::max(ready, finish[in.source]);
     finish[v] = ready + fastest_us[v];
     longest = std::max(longest, finish[v]);
+    if (spend(stop, 1 + graph.in_edges(v).size())) return 0;
   }
   return longest;
 }
@@ -31,7 +32,7 @@ double occupancy_us(const Problem& problem, uint32_t v, uint32_t c, double gap_u
 // w >= 0 with sum_c w[c] * size[c] = 1 that gives T >= sum_v min_c w[c] * occupancy[v][c] - gap;
 // with w proportional to speed this is "work over aggregate speed". Multiplicative updates then
 // raise the weight of classes that the minimum overloads.
-double spread_work_us(const Problem& problem, double gap_us) {
+double spread_work_us(const Problem& problem, double gap_us, Stop* stop) {
   const uint32_t classes = problem.class_count(), n = problem.node_count();
   std::vector<double> size(classes, 0), weight(classes), load(classes);
   for (uint32_t d = 0; d < problem.device_count(); ++d) ++size[problem.class_of(d)];
@@ -44,6 +45,7 @@ double spread_work_us(const Problem& problem, double gap_us) {
       fast[c] += fastest;
       slow[c] += row[c];
     }
+    if (spend(stop, classes)) return 0;
   }
   for (uint32_t c = 0; c < classes; ++c) {
     weight[c] = fast[c] > 0 && slow[c] > 0 ? fast[c] / slow[c] : 1;
@@ -65,6 +67,7 @@ double spread_work_us(const Problem& problem, double gap_us) {
       }
       sum += least;
       load[cheapest] += occupancy_us(problem, v, cheapest, gap_us);
+      if (spend(stop, classes)) return best;
     }
     best = std::max(best, sum - gap_us);
     if (classes == 1) break;
@@ -81,19 +84,20 @@ double spread_work_us(const Problem& problem, double gap_us) {
 
 }  // namespace
 
-LowerBounds lower_bounds(const Problem& problem) {
+LowerBounds lower_bounds(const Problem& problem, Stop* stop) {
   const uint32_t n = problem.node_count(), classes = problem.class_count();
   std::vector<double> fastest(n);
   for (uint32_t v = 0; v < n; ++v) {
     fastest[v] = *std::min_element(problem.run_row(v), problem.run_row(v) + classes);
+    if (spend(stop, classes)) return {};
   }
   const TopologySpec& topology = problem.topology().spec();
   LowerBounds bounds;
-  bounds.critical_path_us = longest_path_us(problem, fastest);
+  bounds.critical_path_us = longest_path_us(problem, fastest, stop);
   if (topology.execution == Execution::kSerial) {
     bounds.work_us = std::accumulate(fastest.begin(), fastest.end(), 0.0);
   } else {
-    bounds.work_us = spread_work_us(problem, topology.op_gap_us);
+    bounds.work_us = spread_work_us(problem, topology.op_gap_us, stop);
   }
   return bounds;
 }

@@ -11,7 +11,8 @@ struct LowerBounds {
   double best_us() const { return critical_path_us > work_us ? critical_path_us : work_us; }
 };
 
-// Valid for the latency objective under every rule set of the cost model.
-LowerBounds lower_bounds(const Problem& problem);
+// Valid for the latency objective under every rule set of the cost model; 0, which is always true,
+// for what was stopped.
+LowerBounds lower_bounds(const Problem& problem, Stop* stop = nullptr);
 
 }  // namespace placeto

@@ -7,11 +7,12 @@ namespace placeto {
 namespace {
 
 // Could any placement exceed a limit?
-bool memory_matters(const Problem& problem) {
+bool memory_matters(const Problem& problem, Stop* stop) {
   const Graph& graph = problem.graph();
   uint64_t everything = 0;  // fits: Graph::build has checked the sum
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     everything += graph.node(v).resident_bytes + graph.node(v).workspace_bytes;
+    if (spend(stop, 1)) return true;
   }
   for (uint32_t o = 0; o < graph.output_count(); ++o) everything += graph.output_bytes(o);
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
@@ -22,10 +23,11 @@ bool memory_matters(const Problem& problem) {
 
 }  // namespace
 
-Evaluator::Evaluator(const Problem& problem)
+Evaluator::Evaluator(const Problem& problem, Stop* stop)
     : problem_(&problem),
-      memory_matters_(memory_matters(problem)),
-      simulator_(problem),
+      stop_(stop),
+      memory_matters_(memory_matters(problem, stop)),
+      simulator_(problem, stop),
       held_(problem.device_count()),
       workspace_(problem.device_count()),
       seen_(problem.device_count()) {}
@@ -49,6 +51,7 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
         held_[assignment[w]] += graph.output_bytes(o);
       }
     }
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return false;
   }
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t limit = problem_->memory_limit(d);
@@ -61,9 +64,11 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment) {
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
   if (latency && surely_fits(assignment)) {
-    return {0, simulator_.makespan_us(assignment)};
+    const double makespan_us = simulator_.makespan_us(assignment);
+    return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
   }
   const Timeline& timeline = simulator_.run(assignment);
+  if (stopped(stop_)) return Score::worst();
   Score score;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t peak = timeline.peak_memory_bytes[d], limit = problem_->memory_limit(d);

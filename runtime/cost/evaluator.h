@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,11 @@ struct Score {
   uint64_t overflow_bytes = 0;  // sum over devices of peak memory beyond the limit
   double objective_us = 0;      // makespan, or the bottleneck for Objective::kThroughput
 
+  // Of what was not evaluated to the end. Nothing is worse.
+  static Score worst() {
+    return {std::numeric_limits<uint64_t>::max(), std::numeric_limits<double>::infinity()};
+  }
+
   bool feasible() const { return overflow_bytes == 0; }
   friend auto operator<=>(const Score&, const Score&) = default;
 };
@@ -23,15 +29,16 @@ struct Score {
 // once) exceeds a limit.
 class Evaluator {
  public:
-  explicit Evaluator(const Problem& problem);
+  explicit Evaluator(const Problem& problem, Stop* stop = nullptr);
 
-  // Score of a placement that obeys the rules (allowed devices, colocation).
+  // Score of a placement that obeys the rules (allowed devices, colocation); Score::worst() once
+  // stopped.
   Score evaluate(std::span<const uint32_t> assignment);
 
   // True if even everything a device ever holds, as if at once, is within every limit.
   bool surely_fits(std::span<const uint32_t> assignment);
 
-  // The whole timeline of a placement; not counted as an evaluation.
+  // The whole timeline of a placement, or part of it once stopped; not counted as an evaluation.
   const Timeline& timeline(std::span<const uint32_t> assignment) {
     return simulator_.run(assignment);
   }
@@ -42,9 +49,11 @@ class Evaluator {
   // How many placements have been evaluated.
   uint64_t evaluations() const { return evaluations_; }
   const Problem& problem() const { return *problem_; }
+  Stop* stop() const { return stop_; }
 
  private:
   const Problem* problem_;
+  Stop* stop_;
   bool memory_matters_;  // the whole graph at once would exceed some device
   Simulator simulator_;
   std::vector<uint64_t> held_, workspace_;  // per device

@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
 namespace {
 
 // Nodes by descending upward rank, ties to the lower index: position of each node.
-std::vector<uint32_t> rank_positions(const Problem& problem) {
+std::vector<uint32_t> rank_positions(const Problem& problem, Stop* stop) {
   std::vector<uint32_t> order(problem.node_count()), position(problem.node_count());
   std::iota(order.begin(), order.end(), 0u);
   const auto rank = problem.upward_rank();
-  std::sort(order.begin(), order.end(), [rank](uint32_t a, uint32_t b) {
-    return rank[a] != rank[b] ? rank[a] > rank[b] : a < b;
-  });
+  stoppable_sort(
+      order.begin(), order.end(),
+      [rank](uint32_t a, uint32_t b) { return rank[a] != rank[b] ? rank[a] > rank[b] : a < b; },
+      stop);
   for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
   return position;
 }
@@ -36,8 +38,9 @@ bool by_priority(const Problem& problem) {
 
 }  // namespace
 
-EventEngine::EventEngine(const Problem& problem)
+EventEngine::EventEngine(const Problem& problem, Stop* stop)
     : problem_(&problem),
+      stop_(stop),
       devices_(problem.device_count()),
       channels_(problem.topology().channel_count()),
       unicast_(problem.topology().spec().transfer == Transfer::kUnicast),
@@ -50,20 +53,25 @@ EventEngine::EventEngine(const Problem& problem)
       servers_(devices_ + channels_),
       unmet_(problem.node_count()),
       ready_(devices_, problem.node_count()),
-      ranked_(devices_, priority_ ? rank_positions(problem) : std::vector<uint32_t>()),
+      ranked_(devices_, priority_ ? rank_positions(problem, stop) : std::vector<uint32_t>()),
       waiting_(channels_, delivery_count(problem)),
       start_us_(problem.node_count()),
       finish_us_(problem.node_count()),
       dispatch_index_(problem.node_count()) {
   compile_edges();
-  const auto order = problem.graph().topological_order();
-  tail_us_.assign(problem.node_count(), 0);
+  if (!stopped(stop_)) find_tails();
+}
+
+void EventEngine::find_tails() {
+  const auto order = problem_->graph().topological_order();
+  tail_us_.assign(problem_->node_count(), 0);
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    for (const OutEdge& e : problem.graph().out_edges(*v)) {
-      const double* row = problem.run_row(e.target);
-      const double fastest = *std::min_element(row, row + problem.class_count());
+    for (const OutEdge& e : problem_->graph().out_edges(*v)) {
+      const double* row = problem_->run_row(e.target);
+      const double fastest = *std::min_element(row, row + problem_->class_count());
       tail_us_[*v] = std::max(tail_us_[*v], fastest + tail_us_[e.target]);
     }
+    if (spend(stop_, 1 + problem_->graph().out_edges(*v).size())) return;
   }
   for (double& tail : tail_us_) tail *= 1 - 1e-9;  // its sum was rounded in another order
 }
@@ -101,6 +109,7 @@ void EventEngine::compile_edges() {
       const auto last = consumers_.begin() + consumer_begin_[out[i].output + 1];
       file_position_[std::lower_bound(first, last, out[i].target) - consumers_.begin()] = i;
     }
+    if (spend(stop_, 1 + 3 * out.size())) return;
   }
   bookings_.reserve(most_bookings);
   transfers_.reserve(delivery_count(*problem_));
@@ -149,7 +158,13 @@ bool EventEngine::advance(uint32_t nodes, double cutoff_us) {
 
 template <bool kOvertake, bool kPriority>
 bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
+  constexpr uint32_t kEventsPerLook = 1024;
+  uint32_t events = 0;
   while (dispatched_ < nodes || nodes == problem_->node_count()) {
+    if (++events == kEventsPerLook) {
+      events = 0;
+      if (spend(stop_, kEventsPerLook)) return false;
+    }
     const uint32_t slot = tree_.top();
     const double now = tree_.key(slot).time;
     if (now == WinnerTree::kNever) break;

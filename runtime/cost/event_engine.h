@@ -22,12 +22,15 @@ namespace placeto {
 
 class EventEngine {
  public:
-  explicit EventEngine(const Problem& problem);
+  // Stopped, it is not usable any more: nothing that it says of a run holds.
+  explicit EventEngine(const Problem& problem, Stop* stop = nullptr);
 
-  // Simulates from time 0 to the last event. Every node is on a device that can run it.
-  void run(std::span<const uint32_t> assignment) {
+  // Simulates from time 0 to the last event. Every node is on a device that can run it. False if
+  // it was stopped.
+  bool run(std::span<const uint32_t> assignment) {
+    if (stopped(stop_)) return false;
     begin(assignment);
-    advance(problem_->node_count());
+    return advance(problem_->node_count());
   }
 
   // Of the last run.
@@ -43,7 +46,8 @@ class EventEngine {
 
   void begin(std::span<const uint32_t> assignment);
   // Processes events until `nodes` nodes have started; with every node started, until no event is
-  // left. Gives up and returns false as soon as the makespan is sure to reach `cutoff_us`.
+  // left. Gives up and returns false as soon as the makespan is sure to reach `cutoff_us`, and
+  // when stopped.
   bool advance(uint32_t nodes, double cutoff_us = WinnerTree::kNever);
   // How many nodes had started when this one did.
   uint32_t dispatch_index(uint32_t node) const { return dispatch_index_[node]; }
@@ -120,6 +124,7 @@ class EventEngine {
   uint32_t slot_count() const { return devices_ + channels_ + (overtake_ ? 1 : 0); }
 
   void compile_edges();
+  void find_tails();
   uint32_t output_of(uint32_t delivery) const {
     return unicast_ ? consumer_output_[delivery] : delivery;
   }
@@ -132,6 +137,7 @@ class EventEngine {
 
   // The problem, compiled.
   const Problem* problem_;
+  Stop* stop_;
   uint32_t devices_, channels_;
   bool unicast_, contended_, overtake_, priority_, uniform_links_;
   double op_gap_us_;

@@ -19,9 +19,10 @@ uint32_t choose_stride(uint32_t nodes) {
 
 }  // namespace
 
-IncrementalSimulator::IncrementalSimulator(const Problem& problem)
+IncrementalSimulator::IncrementalSimulator(const Problem& problem, Stop* stop)
     : problem_(&problem),
-      engine_(problem),
+      stop_(stop),
+      engine_(problem, stop),
       stride_(choose_stride(problem.node_count())),
       checkpoints_((problem.node_count() + stride_ - 1) / stride_),
       makespan_after_(checkpoints_.size()),
@@ -29,13 +30,15 @@ IncrementalSimulator::IncrementalSimulator(const Problem& problem)
       finish_us_(problem.node_count()),
       dispatch_index_(problem.node_count()) {}
 
-// Continues to the end, leaving checkpoint i behind when i * stride_ nodes have started.
-void IncrementalSimulator::run_and_save(uint32_t first) {
+// Continues to the end, leaving checkpoint i behind when i * stride_ nodes have started. False if
+// stopped.
+bool IncrementalSimulator::run_and_save(uint32_t first) {
   for (uint32_t c = first; c < checkpoints_.size(); ++c) {
-    engine_.advance(c * stride_);
+    if (!engine_.advance(c * stride_)) return false;
     engine_.save(checkpoints_[c]);
+    if (spend(stop_, problem_->node_count() / 16)) return false;  // copied, not gone through
   }
-  engine_.advance(problem_->node_count());
+  return engine_.advance(problem_->node_count());
 }
 
 // Takes over the times of every node that started after the first `dispatched_before` ones.
@@ -62,7 +65,7 @@ double IncrementalSimulator::rebase(std::span<const uint32_t> assignment) {
   trial_ = base_;
   changes_.clear();
   engine_.begin(trial_);
-  run_and_save(0);
+  if (!run_and_save(0)) return WinnerTree::kNever;
   adopt_times(0);
   return makespan_us_;
 }
@@ -113,10 +116,10 @@ double IncrementalSimulator::evaluate(std::span<const Change> changes, double cu
 void IncrementalSimulator::apply(std::span<const Change> changes) {
   prepare_trial(changes);
   restart();
-  run_and_save(restart_ == 0 ? 0 : restart_ + 1);
+  const bool done = run_and_save(restart_ == 0 ? 0 : restart_ + 1);
   for (const Change& change : changes_) base_[change.node] = change.device;
   changes_.clear();
-  adopt_times(restart_ * stride_);
+  if (done) adopt_times(restart_ * stride_);
 }
 
 }  // namespace placeto

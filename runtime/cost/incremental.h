@@ -31,7 +31,8 @@ struct Change {
 // it; no allocation after the first few calls.
 class IncrementalSimulator {
  public:
-  explicit IncrementalSimulator(const Problem& problem);
+  // Once stopped, it is not usable any more.
+  explicit IncrementalSimulator(const Problem& problem, Stop* stop = nullptr);
 
   // Makes the placement the base. Returns its makespan in microseconds.
   double rebase(std::span<const uint32_t> assignment);
@@ -51,13 +52,14 @@ class IncrementalSimulator {
   std::span<const uint32_t> dispatch_index() const { return dispatch_index_; }
 
  private:
-  void run_and_save(uint32_t first);
+  bool run_and_save(uint32_t first);
   void prepare_trial(std::span<const Change> changes);
   void restart();
   void adopt_times(uint32_t dispatched_before);
   uint32_t first_checkpoint_after_changes() const;
 
   const Problem* problem_;
+  Stop* stop_;
   EventEngine engine_;
   uint32_t stride_;  // nodes started between two checkpoints
   std::vector<EventEngine::Checkpoint> checkpoints_;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "runtime/base/stoppable_sort.h"
+
 namespace placeto {
 
-MemoryMeter::MemoryMeter(const Problem& problem)
+MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
     : problem_(&problem),
+      stop_(stop),
       resident_(problem.device_count()),
       begin_(problem.device_count() + 1),
       end_(problem.device_count()),
@@ -32,6 +35,7 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
       }
       hold(device, timeline.start_us[v], last, graph.output_bytes(o));
     }
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }
   for (const TransferSlice& transfer : timeline.transfers) {
     const uint32_t source = assignment[graph.producer(transfer.output)];
@@ -49,10 +53,11 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
         hold(device, transfer.arrival_us, last, graph.output_bytes(transfer.output));
       }
     }
+    if (spend(stop_, 2 * consumers.size())) return;
   }
 }
 
-void MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
+bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
                         std::vector<uint64_t>& peak) {
   const uint32_t devices = problem_->device_count();
   std::fill(resident_.begin(), resident_.end(), 0);
@@ -62,6 +67,7 @@ void MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
   std::fill(begin_.begin(), begin_.end(), 0);
   each_interval(assignment, timeline,
                 [this](uint32_t device, double, double, int64_t) { begin_[device + 1] += 2; });
+  if (stopped(stop_)) return false;
   for (uint32_t d = 0; d < devices; ++d) begin_[d + 1] += begin_[d];
   std::copy(begin_.begin(), begin_.end() - 1, end_.begin());
   changes_.resize(begin_[devices]);
@@ -70,12 +76,17 @@ void MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
                   changes_[end_[device]++] = {from, bytes};
                   changes_[end_[device]++] = {to, -bytes};
                 });
+  if (stopped(stop_)) return false;
   peak.assign(devices, 0);
   for (uint32_t d = 0; d < devices; ++d) {
     const auto first = changes_.begin() + begin_[d], last = changes_.begin() + begin_[d + 1];
-    std::sort(first, last, [](const MemoryChange& a, const MemoryChange& b) {
-      return a.time_us != b.time_us ? a.time_us < b.time_us : a.bytes < b.bytes;
-    });
+    stoppable_sort(
+        first, last,
+        [](const MemoryChange& a, const MemoryChange& b) {
+          return a.time_us != b.time_us ? a.time_us < b.time_us : a.bytes < b.bytes;
+        },
+        stop_);
+    if (stopped(stop_)) return false;
     auto held = static_cast<int64_t>(resident_[d]);
     int64_t most = held;
     for (auto change = first; change != last; ++change) {
@@ -84,6 +95,7 @@ void MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
     }
     peak[d] = static_cast<uint64_t>(most);
   }
+  return true;
 }
 
 }  // namespace placeto

@@ -23,10 +23,10 @@ struct MemoryChange {
 // arrival to the finish of its last consumer there. Keeps its buffers between calls.
 class MemoryMeter {
  public:
-  explicit MemoryMeter(const Problem& problem);
+  explicit MemoryMeter(const Problem& problem, Stop* stop = nullptr);
 
-  // Peak bytes per device. `timeline` needs start_us, finish_us and transfers.
-  void peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
+  // Peak bytes per device. `timeline` needs start_us, finish_us and transfers. False if stopped.
+  bool peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
              std::vector<uint64_t>& peak);
   // Of the last peaks(): changes on one device in time order, after the resident bytes.
   std::span<const MemoryChange> changes(uint32_t device) const {
@@ -39,6 +39,7 @@ class MemoryMeter {
   void each_interval(std::span<const uint32_t> assignment, const Timeline& timeline, Visit visit);
 
   const Problem* problem_;
+  Stop* stop_;
   std::vector<uint64_t> resident_;
   std::vector<MemoryChange> changes_;
   std::vector<uint32_t> begin_, end_;

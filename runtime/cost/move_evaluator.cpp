@@ -5,9 +5,9 @@
 
 namespace placeto {
 
-MoveEvaluator::MoveEvaluator(const Problem& problem) : evaluator_(problem) {
+MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(problem, stop) {
   const bool serial = problem.topology().spec().execution == Execution::kSerial;
-  if (!serial && problem.objective() == Objective::kLatency) incremental_.emplace(problem);
+  if (!serial && problem.objective() == Objective::kLatency) incremental_.emplace(problem, stop);
 }
 
 // Makes the changes to base_, or takes them back.
@@ -35,17 +35,23 @@ void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
 Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {
   ++evaluations_;
   base_.assign(assignment.begin(), assignment.end());
+  score_ = Score::worst();
+  if (stopped(stop())) return score_;
   if (incremental_ && evaluator_.surely_fits(base_)) {
-    return score_ = {0, incremental_->rebase(base_)};
+    const double makespan_us = incremental_->rebase(base_);
+    if (!stopped(stop())) score_ = {0, makespan_us};
+    return score_;
   }
-  score_ = evaluator_.evaluate(base_);
+  const Score score = evaluator_.evaluate(base_);
   keep_times();
-  if (incremental_) incremental_->rebase(base_);
-  return score_;
+  if (incremental_ && !stopped(stop())) incremental_->rebase(base_);
+  return score_ = stopped(stop()) ? Score::worst() : score;
 }
 
 Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us) {
   ++evaluations_;
+  trial_ = Score::worst();
+  if (stopped(stop())) return trial_;
   changes_.assign(changes.begin(), changes.end());
   swap_changes();
   const bool makespan_only = incremental_ && evaluator_.surely_fits(base_);
@@ -54,12 +60,12 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   // Whatever fits is better than a base that does not, so then the makespan has to be known.
   if (!score_.feasible()) cutoff_us = WinnerTree::kNever;
   if (makespan_only) trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};
-  return trial_;
+  return trial_ = stopped(stop()) ? Score::worst() : trial_;
 }
 
 void MoveEvaluator::accept() {
   score_ = trial_;
-  if (incremental_) incremental_->apply(changes_);
+  if (incremental_ && !stopped(stop())) incremental_->apply(changes_);
   swap_changes();
   if (incremental_) return;
   evaluator_.evaluate(base_);

@@ -13,7 +13,8 @@ namespace placeto {
 
 class MoveEvaluator {
  public:
-  explicit MoveEvaluator(const Problem& problem);
+  // Once stopped, every score is Score::worst(), and times are those of an earlier base.
+  explicit MoveEvaluator(const Problem& problem, Stop* stop = nullptr);
 
   Score rebase(std::span<const uint32_t> assignment);
 
@@ -37,6 +38,7 @@ class MoveEvaluator {
 
   uint64_t evaluations() const { return evaluations_; }
   const Problem& problem() const { return evaluator_.problem(); }
+  Stop* stop() const { return evaluator_.stop(); }
 
  private:
   void swap_changes();

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/estimate.h"
 
 namespace placeto {
@@ -72,7 +73,7 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
 }  // namespace
 
 Result<Problem> Problem::build(const Graph& graph, const Topology& topology, const Rules& rules,
-                               const Limits& limits) {
+                               const Limits& limits, Stop* stop) {
   if (!(rules.memory_headroom >= 0 && rules.memory_headroom < 1)) {
     return Status::invalid("memory headroom is " + std::to_string(rules.memory_headroom) +
                            ", expected a share in [0, 1)");
@@ -90,11 +91,11 @@ Result<Problem> Problem::build(const Graph& graph, const Topology& topology, con
                                                                  : static_cast<uint64_t>(usable));
   }
   problem.classify_devices();
-  if (Status s = problem.fill_run_times(limits); !s.ok()) return s;
-  if (Status s = problem.form_groups(rules); !s.ok()) return s;
-  if (Status s = problem.restrict_groups(rules); !s.ok()) return s;
-  if (Status s = problem.check_groups(); !s.ok()) return s;
-  problem.fill_ranks();
+  if (Status s = problem.fill_run_times(limits, stop); !s.ok()) return s;
+  if (Status s = problem.form_groups(rules, stop); !s.ok()) return s;
+  if (Status s = problem.restrict_groups(rules, stop); !s.ok()) return s;
+  if (Status s = problem.check_groups(stop); !s.ok()) return s;
+  if (Status s = problem.fill_ranks(stop); !s.ok()) return s;
   return problem;
 }
 
@@ -112,7 +113,7 @@ void Problem::classify_devices() {
   class_count_ = static_cast<uint32_t>(class_device_.size());
 }
 
-Status Problem::fill_run_times(const Limits& limits) {
+Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
   if (uint64_t{node_count()} * class_count_ > limits.max_run_entries) {
     return Status::bad_input(std::to_string(node_count()) + " nodes on " +
                              std::to_string(class_count_) +
@@ -121,30 +122,32 @@ Status Problem::fill_run_times(const Limits& limits) {
   }
   std::vector<uint32_t> class_size(class_count_, 0);
   for (uint32_t c : class_of_) ++class_size[c];
-  run_us_.resize(size_t{node_count()} * class_count_);
-  mean_run_us_.resize(node_count());
+  run_us_.reserve(size_t{node_count()} * class_count_);
+  mean_run_us_.reserve(node_count());
   for (uint32_t v = 0; v < node_count(); ++v) {
     double sum = 0;
     uint32_t able = 0;
     for (uint32_t c = 0; c < class_count_; ++c) {
       const DeviceSpec& device = topology_->device(class_device_[c]);
       const double run = base_run_us(*graph_, v, device) * device.slowdown;
-      run_us_[size_t{v} * class_count_ + c] = run;
+      run_us_.push_back(run);
       if (run == kCannotRun) continue;
       sum += run * class_size[c];
       able += class_size[c];
     }
     if (able == 0) return Status::bad_input(why_nothing_runs(*graph_, v, *topology_));
-    mean_run_us_[v] = sum / able;
+    mean_run_us_.push_back(sum / able);
+    if (spend(stop, class_count_)) return Status::stopped();
   }
   return {};
 }
 
-Status Problem::form_groups(const Rules& rules) {
+Status Problem::form_groups(const Rules& rules, Stop* stop) {
   const uint32_t n = node_count();
   DisjointSets sets(n);
   std::unordered_map<std::string_view, uint32_t> first_with_key;
   for (uint32_t v = 0; v < n; ++v) {
+    if (spend(stop, 1)) return Status::stopped();
     if (graph_->node(v).colocate.empty()) continue;
     const auto [it, fresh] = first_with_key.emplace(graph_->node(v).colocate, v);
     if (!fresh) sets.merge(it->second, v);
@@ -157,6 +160,7 @@ Status Problem::form_groups(const Rules& rules) {
       }
       sets.merge(together[0], v);
     }
+    if (spend(stop, together.size())) return Status::stopped();
   }
   group_of_.resize(n);
   std::vector<uint32_t> size;
@@ -169,6 +173,7 @@ Status Problem::form_groups(const Rules& rules) {
       group_of_[v] = group_of_[lowest];
     }
     ++size[group_of_[v]];
+    if (spend(stop, 1)) return Status::stopped();
   }
   member_offset_.assign(1, 0);
   for (uint32_t s : size) member_offset_.push_back(member_offset_.back() + s);
@@ -183,17 +188,13 @@ Status Problem::form_groups(const Rules& rules) {
     for (uint32_t c = 0; c < class_count_; ++c) {
       if (run_row(v)[c] == kCannotRun) class_allowed_[size_t{g} * class_count_ + c] = 0;
     }
+    if (spend(stop, class_count_)) return Status::stopped();
   }
   return {};
 }
 
-Status Problem::restrict_groups(const Rules& rules) {
-  const auto restriction = [&](uint32_t group) -> std::vector<bool>& {
-    const auto it = std::lower_bound(restricted_.begin(), restricted_.end(), group,
-                                     [](const Restriction& r, uint32_t g) { return r.group < g; });
-    if (it != restricted_.end() && it->group == group) return it->devices;
-    return restricted_.insert(it, {group, std::vector<bool>(device_count(), true)})->devices;
-  };
+Status Problem::restrict_groups(const Rules& rules, Stop* stop) {
+  std::unordered_map<uint32_t, std::vector<bool>> devices_of;  // group -> devices left
   for (const auto* list : {&rules.pins, &rules.forbids}) {
     const char* what = list == &rules.pins ? "pin" : "forbid";
     for (const Rules::NodeDevice& rule : *list) {
@@ -203,13 +204,20 @@ Status Problem::restrict_groups(const Rules& rules) {
                                std::to_string(node_count()) + " and " +
                                std::to_string(device_count()));
       }
-      std::vector<bool>& devices = restriction(group_of_[rule.node]);
+      std::vector<bool>& devices = devices_of[group_of_[rule.node]];
+      devices.resize(device_count(), true);
       for (uint32_t d = 0; d < device_count(); ++d) {
         const bool keeps = (d == rule.device) == (list == &rules.pins);
         if (!keeps) devices[d] = false;
       }
+      if (spend(stop, device_count())) return Status::stopped();
     }
   }
+  for (auto& [group, devices] : devices_of) restricted_.push_back({group, std::move(devices)});
+  stoppable_sort(
+      restricted_.begin(), restricted_.end(),
+      [](const Restriction& a, const Restriction& b) { return a.group < b.group; }, stop);
+  if (stopped(stop)) return Status::stopped();
   return {};
 }
 
@@ -219,8 +227,9 @@ bool Problem::device_allowed(uint32_t group, uint32_t device) const {
   return it == restricted_.end() || it->group != group || it->devices[device];
 }
 
-Status Problem::check_groups() const {
+Status Problem::check_groups(Stop* stop) const {
   for (uint32_t g = 0; g < group_count(); ++g) {
+    if (spend(stop, 1)) return Status::stopped();
     bool any = false;
     for (uint32_t d = 0; d < device_count() && !any; ++d) any = allowed(g, d);
     if (any) continue;
@@ -236,7 +245,7 @@ Status Problem::check_groups() const {
   return {};
 }
 
-void Problem::fill_ranks() {
+Status Problem::fill_ranks(Stop* stop) {
   const uint32_t n = device_count();
   if (n > 1) {
     double us_per_byte = 0, latency = 0;
@@ -265,7 +274,9 @@ void Problem::fill_ranks() {
       longest = std::max(longest, mean_transfer_us(e.output) + upward_rank_[e.target]);
     }
     upward_rank_[*v] = mean_run_us_[*v] + longest;
+    if (spend(stop, 1 + graph_->out_edges(*v).size())) return Status::stopped();
   }
+  return {};
 }
 
 }  // namespace placeto

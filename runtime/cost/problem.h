@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/stop.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 
@@ -37,9 +38,11 @@ class Problem {
  public:
   // Fails with kBadInput when no device can run a node (the message says why), when no device
   // satisfies a colocated group, or when nodes x classes of device exceed the limits; with
-  // kInvalidArgument when a rule names a node or device that does not exist.
+  // kInvalidArgument when a rule names a node or device that does not exist; with kStopped if
+  // `stop` says so.
   static Result<Problem> build(const Graph& graph, const Topology& topology,
-                               const Rules& rules = {}, const Limits& limits = {});
+                               const Rules& rules = {}, const Limits& limits = {},
+                               Stop* stop = nullptr);
 
   const Graph& graph() const { return *graph_; }
   const Topology& topology() const { return *topology_; }
@@ -106,11 +109,11 @@ class Problem {
   Problem() = default;
   bool device_allowed(uint32_t group, uint32_t device) const;
   void classify_devices();
-  Status fill_run_times(const Limits& limits);
-  Status form_groups(const Rules& rules);
-  Status restrict_groups(const Rules& rules);
-  Status check_groups() const;
-  void fill_ranks();
+  Status fill_run_times(const Limits& limits, Stop* stop);
+  Status form_groups(const Rules& rules, Stop* stop);
+  Status restrict_groups(const Rules& rules, Stop* stop);
+  Status check_groups(Stop* stop) const;
+  Status fill_ranks(Stop* stop);
 
   const Graph* graph_ = nullptr;
   const Topology* topology_ = nullptr;

@@ -55,8 +55,8 @@ double send(const Problem& problem, std::span<const uint32_t> assignment, const 
 
 }  // namespace
 
-void run_serially(const Problem& problem, std::span<const uint32_t> assignment, bool record,
-                  std::vector<SerialSend>& scratch, Timeline& timeline) {
+bool run_serially(const Problem& problem, std::span<const uint32_t> assignment, bool record,
+                  std::vector<SerialSend>& scratch, Timeline& timeline, Stop* stop) {
   const double op_gap_us = problem.topology().spec().op_gap_us;
   timeline.transfers.clear();
   double clock = 0;
@@ -75,8 +75,10 @@ void run_serially(const Problem& problem, std::span<const uint32_t> assignment, 
       if (record) timeline.transfers.push_back(slice);
     }
     clock = std::max(sent, run == 0 ? finish : finish + op_gap_us);
+    if (spend(stop, 1 + problem.graph().out_edges(v).size())) return false;
   }
   timeline.drain_us = clock;
+  return true;
 }
 
 }  // namespace placeto

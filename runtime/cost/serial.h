@@ -18,8 +18,9 @@ struct SerialSend {
 // finishes, its outputs move one after the other (per output under broadcast, per output and
 // destination under unicast, in the order of their first out-edge elsewhere); then the next node.
 // Gaps count as in parallel execution. Fills start_us, finish_us (sized by the caller), makespan,
-// drain and, if `record`, transfers. `scratch` grows to the largest number of out-edges.
-void run_serially(const Problem& problem, std::span<const uint32_t> assignment, bool record,
-                  std::vector<SerialSend>& scratch, Timeline& timeline);
+// drain and, if `record`, transfers. `scratch` grows to the largest number of out-edges. False if
+// stopped.
+bool run_serially(const Problem& problem, std::span<const uint32_t> assignment, bool record,
+                  std::vector<SerialSend>& scratch, Timeline& timeline, Stop* stop = nullptr);
 
 }  // namespace placeto

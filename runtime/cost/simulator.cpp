@@ -1,6 +1,7 @@
 #include "runtime/cost/simulator.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/cost/broadcast_link.h"
 #include "runtime/cost/event_engine.h"
@@ -10,11 +11,13 @@
 namespace placeto {
 
 struct Simulator::Workspace {
-  explicit Workspace(const Problem& p)
+  Workspace(const Problem& p, Stop* s)
       : problem(p),
+        stop(s),
         serial(p.topology().spec().execution == Execution::kSerial),
-        engine(p),
-        memory(p) {
+        engine(p, s),
+        memory(p, s) {
+    if (stopped(stop)) return;
     timeline.start_us.resize(p.node_count());
     timeline.finish_us.resize(p.node_count());
     timeline.transfers.reserve(p.graph().edge_count());
@@ -29,6 +32,7 @@ struct Simulator::Workspace {
   }
 
   const Problem& problem;
+  Stop* stop;
   bool serial;
   EventEngine engine;
   MemoryMeter memory;
@@ -36,19 +40,22 @@ struct Simulator::Workspace {
   Timeline timeline;
 };
 
-Simulator::Simulator(const Problem& problem) : work_(std::make_unique<Workspace>(problem)) {}
+Simulator::Simulator(const Problem& problem, Stop* stop)
+    : work_(std::make_unique<Workspace>(problem, stop)) {}
 Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 double Simulator::makespan_us(std::span<const uint32_t> assignment) {
+  constexpr double kStopped = std::numeric_limits<double>::infinity();
+  if (stopped(work_->stop)) return kStopped;
   if (work_->serial) {
-    run_serially(work_->problem, assignment, false, work_->sends, work_->timeline);
-    return work_->timeline.makespan_us;
+    const bool done =
+        run_serially(work_->problem, assignment, false, work_->sends, work_->timeline, work_->stop);
+    return done ? work_->timeline.makespan_us : kStopped;
   }
   work_->engine.record_transfers(false);
-  work_->engine.run(assignment);
-  return work_->engine.makespan_us();
+  return work_->engine.run(assignment) ? work_->engine.makespan_us() : kStopped;
 }
 
 std::span<const double> Simulator::start_us() const {
@@ -62,13 +69,14 @@ std::span<const double> Simulator::finish_us() const {
 // Occupation of every device and channel, gaps included: the steady-state period of a pipeline
 // cannot be shorter than the largest.
 static void fill_busy_times(const Problem& problem, std::span<const uint32_t> assignment,
-                            Timeline& timeline) {
+                            Timeline& timeline, Stop* stop) {
   const Topology& topology = problem.topology();
   timeline.device_busy_us.assign(topology.device_count(), 0);
   timeline.channel_busy_us.assign(topology.channel_count(), 0);
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     const double run = problem.run_us(v, assignment[v]);
     timeline.device_busy_us[assignment[v]] += run == 0 ? 0 : run + topology.spec().op_gap_us;
+    if (spend(stop, 1)) return;
   }
   for (const TransferSlice& t : timeline.transfers) {
     const uint32_t source = assignment[problem.graph().producer(t.output)];
@@ -76,6 +84,7 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
                                      ? broadcast_link(problem, assignment, t.output, source)
                                      : topology.link(source, t.destination);
     timeline.channel_busy_us[t.channel] += t.end_us - t.start_us + link.gap_us;
+    if (spend(stop, 1)) return;
   }
   timeline.bottleneck_us = 0;
   for (const auto* busy : {&timeline.device_busy_us, &timeline.channel_busy_us}) {
@@ -86,18 +95,20 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
 const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
   Timeline& timeline = work_->timeline;
   EventEngine& engine = work_->engine;
+  if (stopped(work_->stop)) return timeline;
   if (work_->serial) {
-    run_serially(work_->problem, assignment, true, work_->sends, timeline);
+    run_serially(work_->problem, assignment, true, work_->sends, timeline, work_->stop);
   } else {
     engine.record_transfers(true);
-    engine.run(assignment);
+    if (!engine.run(assignment)) return timeline;
     timeline.makespan_us = engine.makespan_us();
     timeline.drain_us = engine.drain_us();
     std::copy(engine.start_us().begin(), engine.start_us().end(), timeline.start_us.begin());
     std::copy(engine.finish_us().begin(), engine.finish_us().end(), timeline.finish_us.begin());
     timeline.transfers = engine.transfers();
   }
-  fill_busy_times(work_->problem, assignment, timeline);
+  fill_busy_times(work_->problem, assignment, timeline, work_->stop);
+  if (stopped(work_->stop)) return timeline;
   work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
   return timeline;
 }

@@ -40,12 +40,14 @@ struct Timeline {
 // after the first allocates. Not shareable between threads; the problem must outlive it.
 class Simulator {
  public:
-  explicit Simulator(const Problem& problem);
+  // Once stopped it simulates nothing any more, and what a call returns that was stopped or came
+  // later is incomplete: `stop` tells.
+  explicit Simulator(const Problem& problem, Stop* stop = nullptr);
   ~Simulator();
   Simulator(Simulator&&) noexcept;
   Simulator& operator=(Simulator&&) noexcept;
 
-  // Makespan in microseconds; infinity if a node is on a device that cannot run it.
+  // Makespan in microseconds; infinity if a node is on a device that cannot run it, and if stopped.
   // `assignment` has one device index per node.
   double makespan_us(std::span<const uint32_t> assignment);
 

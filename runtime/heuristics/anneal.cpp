@@ -15,15 +15,16 @@ class Anneal final : public Method {
     return "simulated annealing with moves of groups of all sizes; takes a budget";
   }
   Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
+    Stop* const stop = options.budget.stop;
     Result<Candidate> start = single_method().place(problem, options);
+    if (!start.ok() || stopped(stop)) return start;
     Result<Candidate> other = heft_method().place(problem, options);
-    if (!start.ok()) return start;
-    if (!other.ok()) return other;
+    if (!other.ok()) return stopped(stop) ? start : other;
     if (other->score < start->score) start = std::move(other);
     Budget budget = options.budget;
     if (!budget.limited()) budget.evaluations = kDefaultEvaluations;
-    const Hierarchy hierarchy(problem);
-    MoveEvaluator evaluator(problem);
+    const Hierarchy hierarchy(problem, stop);
+    MoveEvaluator evaluator(problem, stop);
     start->method = "anneal";
     multilevel_search(problem, hierarchy, budget, options.seed, evaluator, *start);
     return start;

@@ -9,13 +9,14 @@
 namespace placeto {
 namespace {
 
-std::vector<uint32_t> groups_in_topological_order(const Problem& problem) {
+std::vector<uint32_t> groups_in_topological_order(const Problem& problem, Stop* stop) {
   std::vector<uint32_t> order;
   std::vector<bool> seen(problem.group_count(), false);
   for (uint32_t v : problem.graph().topological_order()) {
     const uint32_t g = problem.group_of(v);
     if (!seen[g]) order.push_back(g);
     seen[g] = true;
+    if (spend(stop, 1)) break;
   }
   return order;
 }
@@ -29,7 +30,7 @@ double group_run_us(const Problem& problem, uint32_t group, uint32_t device) {
 // Fills stage after stage up to `stage_us`; the last stage takes what is left. Returns the time of
 // the longest stage. A group that may not run on its stage's device goes to the first it may.
 double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
-           double stage_us, MemoryPlan& plan, Assignment& assignment) {
+           double stage_us, MemoryPlan& plan, Assignment& assignment, Stop* stop) {
   plan.clear();
   uint32_t stage = 0;
   double used = 0, longest = 0;
@@ -53,27 +54,28 @@ double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t sta
     }
     plan.take(g, device);
     for (uint32_t v : problem.members(g)) assignment[v] = device;
+    if (spend(stop, 2 * problem.members(g).size())) return longest;
   }
   return longest;
 }
 
 // The least stage time for which the greedy cut needs no longer stage, by bisection.
 Assignment balanced_cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
-                        MemoryPlan& plan) {
+                        MemoryPlan& plan, Stop* stop) {
   Assignment assignment(problem.node_count());
   double low = 0, high = 0;
   for (uint32_t v = 0; v < problem.node_count(); ++v) high += problem.mean_run_us(v);
-  high = std::max(high, cut(problem, order, stages, high, plan, assignment));
+  high = std::max(high, cut(problem, order, stages, high, plan, assignment, stop));
   constexpr int kBisections = 30;
-  for (int i = 0; i < kBisections && high - low > 1e-6 * high; ++i) {
+  for (int i = 0; i < kBisections && high - low > 1e-6 * high && !stopped(stop); ++i) {
     const double middle = (low + high) / 2;
-    if (cut(problem, order, stages, middle, plan, assignment) <= middle) {
+    if (cut(problem, order, stages, middle, plan, assignment, stop) <= middle) {
       high = middle;
     } else {
       low = middle;
     }
   }
-  cut(problem, order, stages, high, plan, assignment);
+  cut(problem, order, stages, high, plan, assignment, stop);
   return assignment;
 }
 
@@ -84,17 +86,21 @@ class Contiguous final : public Method {
     return "balanced consecutive stages of the topological order";
   }
   // Tries 2, 4, 8, ... and all devices as the number of stages.
-  Result<Candidate> place(const Problem& problem, const MethodOptions&) const override {
-    Evaluator evaluator(problem);
-    const std::vector<uint32_t> order = groups_in_topological_order(problem);
+  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
+    Stop* const stop = options.budget.stop;
+    Evaluator evaluator(problem, stop);
+    const std::vector<uint32_t> order = groups_in_topological_order(problem, stop);
     Candidate best;
     const uint32_t devices = problem.device_count();
     for (uint32_t stages = std::min(2u, devices);; stages = std::min(2 * stages, devices)) {
       Candidate candidate = place_within_memory(
           problem, evaluator, "contiguous",
-          [&](MemoryPlan& plan) { return balanced_cut(problem, order, stages, plan); });
-      if (best.assignment.empty() || candidate.score < best.score) best = std::move(candidate);
-      if (stages == devices) return best;
+          [&](MemoryPlan& plan) { return balanced_cut(problem, order, stages, plan, stop); });
+      const bool complete = !candidate.assignment.empty();
+      if (best.assignment.empty() || (complete && candidate.score < best.score)) {
+        best = std::move(candidate);
+      }
+      if (stages == devices || stopped(stop)) return unless_stopped(std::move(best));
     }
   }
 };

@@ -4,9 +4,10 @@
 
 namespace placeto {
 
-EarliestFinish::EarliestFinish(const Problem& problem)
+EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
     : problem_(&problem),
-      schedule_(problem),
+      stop_(stop),
+      schedule_(problem, stop),
       group_device_(problem.group_count()),
       ready_(problem.device_count()),
       penalty_(problem.device_count()) {}
@@ -86,7 +87,10 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order,
                                      MemoryPlan& plan) {
   schedule_.clear();
   std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
+  const Graph& graph = problem_->graph();
   for (uint32_t v : order) {
+    const size_t edges = graph.in_edges(v).size() + graph.out_edges(v).size();
+    if (spend(stop_, 2 + edges + problem_->device_count() / 8)) return {};
     const uint32_t group = problem_->group_of(v);
     if (group_device_[group] == ListSchedule::kNowhere) {
       group_device_[group] = choose(v, previous, lookahead, plan);

@@ -11,11 +11,12 @@ namespace placeto {
 
 class EarliestFinish {
  public:
-  explicit EarliestFinish(const Problem& problem);
+  explicit EarliestFinish(const Problem& problem, Stop* stop = nullptr);
 
   // Places every node in `order` (predecessors first) at its earliest finish. `previous` is a
   // placement to predict the devices of nodes that are not placed yet, or empty. `lookahead` is the
-  // share of the transfer time to predicted consumers that counts against a device.
+  // share of the transfer time to predicted consumers that counts against a device. Incomplete once
+  // stopped.
   Assignment place_all(std::span<const uint32_t> order, std::span<const uint32_t> previous,
                        double lookahead, MemoryPlan& plan);
 
@@ -28,6 +29,7 @@ class EarliestFinish {
                       std::span<const uint32_t> previous);
 
   const Problem* problem_;
+  Stop* stop_;
   ListSchedule schedule_;
   std::vector<uint32_t> group_device_;
   std::vector<double> ready_, penalty_;

@@ -23,9 +23,10 @@ uint32_t window_size(uint32_t devices) {
 
 class EarliestTaskFirst {
  public:
-  explicit EarliestTaskFirst(const Problem& problem)
+  EarliestTaskFirst(const Problem& problem, Stop* stop)
       : problem_(problem),
-        schedule_(problem),
+        stop_(stop),
+        schedule_(problem, stop),
         window_size_(window_size(problem.device_count())),
         ready_us_(problem.device_count()),
         lost_(problem.class_count()) {
@@ -35,6 +36,7 @@ class EarliestTaskFirst {
   Assignment place_all(MemoryPlan& plan) {
     start();
     while (!window_.empty()) {
+      if (stopped(stop_)) return {};
       const Choice choice = earliest(plan);
       const uint32_t node = window_[choice.position];
       const uint32_t group = problem_.group_of(node);
@@ -47,6 +49,7 @@ class EarliestTaskFirst {
       for (const OutEdge& e : problem_.graph().out_edges(node)) {
         if (--unmet_[e.target] == 0) insert(e.target);
       }
+      spend(stop_, 1 + problem_.graph().out_edges(node).size());
     }
     return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
   }
@@ -67,6 +70,7 @@ class EarliestTaskFirst {
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
       unmet_[v] = static_cast<uint32_t>(problem_.graph().in_edges(v).size());
       if (unmet_[v] == 0) insert(v);
+      if (spend(stop_, 1)) return;
     }
   }
 
@@ -101,6 +105,8 @@ class EarliestTaskFirst {
     for (size_t i = 0; i < window_.size(); ++i) {
       const uint32_t group = problem_.group_of(window_[i]);
       schedule_.ready_times(window_[i], ready_us_);
+      // The caller looks whether that is to be the last step: a step is never left half done.
+      spend(stop_, 1 + problem_.graph().in_edges(window_[i]).size() + ready_us_.size() / 8);
       const double* lost = lost_us(window_[i]);
       uint32_t roomiest = ListSchedule::kNowhere;
       bool fits_somewhere = false;
@@ -149,6 +155,7 @@ class EarliestTaskFirst {
     group_row_.assign(problem_.group_count(), kAlone);
     uint32_t rows = 0;
     for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+      if (spend(stop_, problem_.members(g).size())) return;
       if (problem_.members(g).size() == 1) continue;
       group_row_[g] = rows++;
       group_lost_us_.resize(size_t{rows} * classes, 0);
@@ -163,6 +170,7 @@ class EarliestTaskFirst {
   }
 
   const Problem& problem_;
+  Stop* stop_;
   ListSchedule schedule_;
   size_t window_size_;
   std::vector<double> ready_us_;
@@ -181,11 +189,11 @@ class Etf final : public Method {
   std::string_view summary() const override {
     return "of all ready nodes and devices, the pair that starts first (ETF)";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions&) const override {
-    Evaluator evaluator(problem);
-    EarliestTaskFirst rule(problem);
-    return place_within_memory(problem, evaluator, "etf",
-                               [&](MemoryPlan& plan) { return rule.place_all(plan); });
+  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
+    Evaluator evaluator(problem, options.budget.stop);
+    EarliestTaskFirst rule(problem, options.budget.stop);
+    return unless_stopped(place_within_memory(
+        problem, evaluator, "etf", [&](MemoryPlan& plan) { return rule.place_all(plan); }));
   }
 };
 

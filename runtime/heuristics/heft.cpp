@@ -15,14 +15,16 @@ class Heft final : public Method {
   std::string_view summary() const override {
     return "earliest finish, by descending upward rank (HEFT)";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions&) const override {
-    Evaluator evaluator(problem);
-    EarliestFinish rule(problem);
+  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
+    Stop* const stop = options.budget.stop;
+    Evaluator evaluator(problem, stop);
+    EarliestFinish rule(problem, stop);
     const std::vector<uint32_t> order =
-        order_by(problem.graph(), problem.upward_rank(), std::greater<>());
-    return place_within_memory(problem, evaluator, "heft", [&](MemoryPlan& plan) {
+        order_by(problem.graph(), problem.upward_rank(), std::greater<>(), stop);
+    if (stopped(stop)) return Status::stopped();
+    return unless_stopped(place_within_memory(problem, evaluator, "heft", [&](MemoryPlan& plan) {
       return rule.place_all(order, {}, 0, plan);
-    });
+    }));
   }
 };
 

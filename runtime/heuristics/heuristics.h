@@ -7,7 +7,8 @@
 namespace placeto {
 
 // Everything on one device, for each device that may run every group; unless pins leave no such
-// device, in which case groups that may not run there go to the first device they may.
+// device, in which case groups that may not run there go to the first device they may. Only those
+// evaluated by the time the evaluator's `stop` says so, maybe none.
 std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& evaluator);
 
 const Method& single_method();

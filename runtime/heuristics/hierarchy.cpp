@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/stoppable_sort.h"
+
 namespace placeto {
 namespace {
 
@@ -22,14 +24,18 @@ struct HalfEdge {
 };
 
 // Sorts into rows and merges parallel edges.
-void fill_rows(std::vector<HalfEdge>& edges, GroupGraph& graph) {
-  std::stable_sort(edges.begin(), edges.end(), [](const HalfEdge& a, const HalfEdge& b) {
-    return a.from != b.from ? a.from < b.from : a.to < b.to;
-  });
+void fill_rows(std::vector<HalfEdge>& edges, GroupGraph& graph, Stop* stop) {
+  stoppable_sort(
+      edges.begin(), edges.end(),
+      [](const HalfEdge& a, const HalfEdge& b) {
+        return a.from != b.from ? a.from < b.from : a.to < b.to;
+      },
+      stop);
   graph.offset.assign(graph.size() + 1, 0);
   graph.neighbour.clear();
   graph.weight.clear();
   for (size_t i = 0; i < edges.size(); ++i) {
+    if (spend(stop, 1)) return;
     const bool parallel =
         i > 0 && edges[i].from == edges[i - 1].from && edges[i].to == edges[i - 1].to;
     if (parallel) {
@@ -43,7 +49,7 @@ void fill_rows(std::vector<HalfEdge>& edges, GroupGraph& graph) {
   std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
 }
 
-GroupGraph finest_graph(const Problem& problem) {
+GroupGraph finest_graph(const Problem& problem, Stop* stop) {
   const Graph& graph = problem.graph();
   GroupGraph result;
   result.work.assign(problem.group_count(), 0);
@@ -60,13 +66,14 @@ GroupGraph finest_graph(const Problem& problem) {
       edges.push_back({from, to, weight});
       edges.push_back({to, from, weight});
     }
+    if (spend(stop, 1 + 2 * graph.out_edges(v).size())) return result;
   }
-  fill_rows(edges, result);
+  fill_rows(edges, result, stop);
   return result;
 }
 
 GroupGraph contract(const GroupGraph& fine, const std::vector<uint32_t>& coarse_of,
-                    uint32_t coarse_count) {
+                    uint32_t coarse_count, Stop* stop) {
   GroupGraph coarse;
   coarse.work.assign(coarse_count, 0);
   std::vector<HalfEdge> edges;
@@ -77,16 +84,18 @@ GroupGraph contract(const GroupGraph& fine, const std::vector<uint32_t>& coarse_
       const uint32_t to = coarse_of[fine.neighbour[i]];
       if (to != coarse_of[g]) edges.push_back({coarse_of[g], to, fine.weight[i]});
     }
+    if (spend(stop, 1 + fine.offset[g + 1] - fine.offset[g])) return coarse;
   }
-  fill_rows(edges, coarse);
+  fill_rows(edges, coarse, stop);
   return coarse;
 }
 
-// One round of matching. Devices allowed to a group are kept as bit sets only where they differ
-// from "all"; `compatible` asks whether two groups share one.
+// One round of matching, incomplete if stopped. Devices allowed to a group are kept as bit sets
+// only where they differ from "all"; `compatible` asks whether two groups share one.
 class Matching {
  public:
-  Matching(const GroupGraph& graph, double most_work) : graph_(graph), most_work_(most_work) {
+  Matching(const GroupGraph& graph, double most_work, Stop* stop)
+      : graph_(graph), most_work_(most_work), stop_(stop) {
     mate_.assign(graph.size(), kUnmatched);
   }
 
@@ -94,10 +103,14 @@ class Matching {
   void match(Compatible compatible) {
     std::vector<uint32_t> order(graph_.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-      return graph_.work[a] < graph_.work[b];  // small groups first: sizes stay even
-    });
+    stoppable_sort(
+        order.begin(), order.end(),
+        [this](uint32_t a, uint32_t b) {
+          return graph_.work[a] < graph_.work[b];  // small groups first: sizes stay even
+        },
+        stop_);
     for (uint32_t g : order) {
+      if (spend(stop_, 1 + graph_.offset[g + 1] - graph_.offset[g])) return;
       if (mate_[g] == kUnmatched) match_with_neighbour(g, compatible);
     }
     match_siblings(order, compatible);
@@ -149,6 +162,7 @@ class Matching {
     std::vector<uint32_t> waiting(graph_.size(), kUnmatched);
     for (uint32_t g : order) {
       if (mate_[g] != kUnmatched || graph_.offset[g] == graph_.offset[g + 1]) continue;
+      if (spend(stop_, graph_.offset[g + 1] - graph_.offset[g])) return;
       uint32_t heaviest = graph_.offset[g];
       for (uint32_t i = heaviest; i < graph_.offset[g + 1]; ++i) {
         if (graph_.weight[i] > graph_.weight[heaviest]) heaviest = i;
@@ -182,21 +196,24 @@ class Matching {
 
   const GroupGraph& graph_;
   double most_work_;
+  Stop* stop_;
   std::vector<uint32_t> mate_;
 };
 
 // Devices allowed to every group, as bit rows; empty when everything is allowed everywhere.
-std::vector<std::vector<bool>> allowed_rows(const Problem& problem) {
-  std::vector<std::vector<bool>> rows(problem.group_count(),
-                                      std::vector<bool>(problem.device_count()));
+std::vector<std::vector<bool>> allowed_rows(const Problem& problem, Stop* stop) {
+  std::vector<std::vector<bool>> rows(problem.group_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    if (spend(stop, 4 + problem.device_count() / 4)) break;
+    rows[g].resize(problem.device_count());
     for (uint32_t d = 0; d < problem.device_count(); ++d) rows[g][d] = problem.allowed(g, d);
   }
   return rows;
 }
 
-bool all_allowed(const Problem& problem) {
+bool all_allowed(const Problem& problem, Stop* stop) {
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    if (spend(stop, 1 + problem.device_count() / 8)) break;
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
       if (!problem.allowed(g, d)) return false;
     }
@@ -212,9 +229,10 @@ bool intersect(const std::vector<bool>& a, const std::vector<bool>& b) {
 }
 
 void merge_rows(std::vector<std::vector<bool>>& rows, const std::vector<uint32_t>& coarse_of,
-                uint32_t coarse_count) {
+                uint32_t coarse_count, Stop* stop) {
   std::vector<std::vector<bool>> merged(coarse_count);
   for (size_t g = 0; g < rows.size(); ++g) {
+    if (spend(stop, 4 + rows[g].size() / 16)) break;
     std::vector<bool>& row = merged[coarse_of[g]];
     if (row.empty()) {
       row = rows[g];
@@ -227,25 +245,29 @@ void merge_rows(std::vector<std::vector<bool>>& rows, const std::vector<uint32_t
 
 }  // namespace
 
-Hierarchy::Hierarchy(const Problem& problem, uint32_t groups_per_device)
-    : problem_(&problem), everything_allowed_(all_allowed(problem)) {
+Hierarchy::Hierarchy(const Problem& problem, Stop* stop, uint32_t groups_per_device)
+    : problem_(&problem), stop_(stop), everything_allowed_(all_allowed(problem, stop)) {
   std::vector<uint32_t> group_of(problem.group_count()), coarse_of;
   std::iota(group_of.begin(), group_of.end(), 0u);
-  GroupGraph graph = finest_graph(problem);
+  GroupGraph graph = finest_graph(problem, stop);
   std::vector<std::vector<bool>> rows;
-  if (!everything_allowed_) rows = allowed_rows(problem);
+  if (!everything_allowed_) rows = allowed_rows(problem, stop);
   const double total = std::accumulate(graph.work.begin(), graph.work.end(), 0.0);
+  if (stopped(stop)) return;
   add_level(group_of, graph.size());
   while (graph.size() > std::max(2u, groups_per_device * problem.device_count())) {
-    Matching matching(graph, total / 2);
+    if (stopped(stop)) return;
+    Matching matching(graph, total / 2, stop);
     matching.match(
         [&rows](uint32_t a, uint32_t b) { return rows.empty() || intersect(rows[a], rows[b]); });
+    if (stopped(stop)) return;
     const uint32_t coarse_count = matching.number(coarse_of);
     // Under 20 groups a twentieth is none, and a matching may be empty: that must end it, too.
     if (coarse_count > graph.size() - std::max(1u, graph.size() / 20)) break;
     for (uint32_t& g : group_of) g = coarse_of[g];
-    if (!rows.empty()) merge_rows(rows, coarse_of, coarse_count);
-    graph = contract(graph, coarse_of, coarse_count);
+    if (!rows.empty()) merge_rows(rows, coarse_of, coarse_count, stop);
+    graph = contract(graph, coarse_of, coarse_count, stop);
+    if (stopped(stop)) return;
     add_level(group_of, coarse_count);
   }
 }
@@ -261,6 +283,7 @@ void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups) {
   level.nodes.resize(problem_->node_count());
   for (uint32_t g = 0; g < group_of.size(); ++g) {
     for (uint32_t v : problem_->members(g)) level.nodes[end[group_of[g]]++] = v;
+    if (spend(stop_, problem_->members(g).size())) return;  // the level is left out
   }
   level.group_of = std::move(group_of);
   levels_.push_back(std::move(level));

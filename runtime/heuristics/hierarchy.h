@@ -18,8 +18,9 @@ namespace placeto {
 class Hierarchy {
  public:
   // The problem must outlive it. Stops when a level has at most `groups_per_device` groups per
-  // device or hardly shrinks any more.
-  explicit Hierarchy(const Problem& problem, uint32_t groups_per_device = 2);
+  // device or hardly shrinks any more, and when stopped: then it is not usable unless it has a
+  // level.
+  explicit Hierarchy(const Problem& problem, Stop* stop = nullptr, uint32_t groups_per_device = 2);
 
   uint32_t level_count() const { return static_cast<uint32_t>(levels_.size()); }
   uint32_t group_count(uint32_t level) const {
@@ -44,6 +45,7 @@ class Hierarchy {
   void add_level(std::vector<uint32_t> group_of, uint32_t groups);
 
   const Problem* problem_;
+  Stop* stop_;
   bool everything_allowed_;
   std::vector<Level> levels_;
 };

@@ -23,17 +23,20 @@ class Iterate final : public Method {
   // Two series of passes, from HEFT's order and from ETF's timeline: they end in different places,
   // and the better is closer to the best known by 0.02 than either (same graphs).
   Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Evaluator evaluator(problem);
-    EarliestFinish rule(problem);
+    Stop* const stop = options.budget.stop;
+    Evaluator evaluator(problem, stop);
+    EarliestFinish rule(problem, stop);
     Candidate best{"iterate", {}, {}};
     const uint32_t passes = scaled_passes(options.passes, problem.node_count());
-    repeat(order_by(problem.graph(), problem.upward_rank(), std::greater<>()), passes, rule,
+    repeat(order_by(problem.graph(), problem.upward_rank(), std::greater<>(), stop), passes, rule,
            evaluator, best);
+    if (stopped(stop)) return unless_stopped(std::move(best));
     const Result<Candidate> etf = etf_method().place(problem, options);
+    if (stopped(stop)) return unless_stopped(std::move(best));
     if (!etf.ok()) return etf;
     evaluator.evaluate(etf->assignment);
     repeat(order_of_last_timeline(evaluator), passes, rule, evaluator, best);
-    return best;
+    return unless_stopped(std::move(best));
   }
 
  private:
@@ -45,17 +48,19 @@ class Iterate final : public Method {
   }
 
   static std::vector<uint32_t> order_of_last_timeline(Evaluator& evaluator) {
-    return order_by(evaluator.problem().graph(), evaluator.start_us(), std::less<>());
+    return order_by(evaluator.problem().graph(), evaluator.start_us(), std::less<>(),
+                    evaluator.stop());
   }
 
   static void repeat(std::vector<uint32_t> order, uint32_t passes, EarliestFinish& rule,
                      Evaluator& evaluator, Candidate& best) {
     Assignment previous;
-    for (uint32_t pass = 0; pass < passes; ++pass) {
+    for (uint32_t pass = 0; pass < passes && !stopped(evaluator.stop()); ++pass) {
       const double lookahead = previous.empty() ? 0 : kLookaheads[pass % std::size(kLookaheads)];
       Candidate candidate = place_within_memory(
           evaluator.problem(), evaluator, "iterate",
           [&](MemoryPlan& plan) { return rule.place_all(order, previous, lookahead, plan); });
+      if (candidate.assignment.empty()) return;
       order = order_of_last_timeline(evaluator);
       previous = candidate.assignment;
       if (best.assignment.empty() || candidate.score < best.score) best = std::move(candidate);

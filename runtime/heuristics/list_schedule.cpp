@@ -12,25 +12,31 @@ constexpr size_t kMostArrivals = size_t{1} << 25;
 
 }  // namespace
 
-ListSchedule::ListSchedule(const Problem& problem)
+ListSchedule::ListSchedule(const Problem& problem, Stop* stop)
     : problem_(&problem),
+      stop_(stop),
       unicast_(problem.topology().spec().transfer == Transfer::kUnicast &&
                size_t{problem.graph().output_count()} * problem.device_count() <= kMostArrivals),
       contended_(problem.topology().spec().contention == Contention::kEgress),
       device_free_(problem.device_count()),
       channel_free_(problem.topology().channel_count()),
       finish_(problem.node_count()),
-      arrived_(size_t{problem.graph().output_count()} * (unicast_ ? problem.device_count() : 1)),
       device_of_(problem.node_count()),
       from_(problem.device_count()),
-      here_(problem.device_count()) {
-  clear();
-}
+      here_(problem.device_count()) {}
 
 void ListSchedule::clear() {
   std::fill(device_free_.begin(), device_free_.end(), 0);
   std::fill(channel_free_.begin(), channel_free_.end(), 0);
-  std::fill(arrived_.begin(), arrived_.end(), kNotSent);
+  const size_t slots =
+      size_t{problem_->graph().output_count()} * (unicast_ ? problem_->device_count() : 1);
+  constexpr size_t kPiece = size_t{1} << 16;
+  arrived_.clear();
+  arrived_.reserve(slots);
+  while (arrived_.size() < slots) {
+    arrived_.resize(std::min(slots, arrived_.size() + kPiece), kNotSent);
+    if (spend(stop_, kPiece / 16)) return;
+  }
   std::fill(device_of_.begin(), device_of_.end(), kNowhere);
 }
 

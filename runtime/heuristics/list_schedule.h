@@ -15,8 +15,9 @@ namespace placeto {
 
 class ListSchedule {
  public:
-  explicit ListSchedule(const Problem& problem);
+  explicit ListSchedule(const Problem& problem, Stop* stop = nullptr);
 
+  // Before the first use and between uses; incomplete once stopped.
   void clear();
 
   // Earliest time at which everything `node` needs is on each device; ready.size() == devices.
@@ -45,6 +46,7 @@ class ListSchedule {
   }
 
   const Problem* problem_;
+  Stop* stop_;
   bool unicast_, contended_;
   std::vector<double> device_free_, channel_free_, finish_;
   std::vector<double> arrived_;  // per output (unicast: and destination), or kNotSent

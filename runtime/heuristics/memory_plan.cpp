@@ -49,13 +49,17 @@ Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std:
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     plan.clear();
     Assignment assignment = build(plan);
+    if (stopped(evaluator.stop())) return best;
     const Score score = evaluator.evaluate(assignment);
+    if (stopped(evaluator.stop())) return best;
     if (best.assignment.empty() || score < best.score) {
       best.assignment = assignment;
       best.score = score;
     }
     if (score.feasible()) return best;
-    plan.learn(assignment, evaluator.timeline(assignment).peak_memory_bytes);
+    const std::vector<uint64_t>& peak = evaluator.timeline(assignment).peak_memory_bytes;
+    if (stopped(evaluator.stop())) return best;
+    plan.learn(assignment, peak);
   }
   evaluator.evaluate(best.assignment);
   return best;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,9 +15,9 @@ namespace placeto {
 // neither set, methods that need a budget use their default number of evaluations. Prefer
 // evaluations: the answer then does not depend on the machine.
 struct Budget {
-  uint64_t evaluations = 0;                   // 0: not limited
-  double milliseconds = 0;                    // 0: not limited
-  const std::atomic<bool>* cancel = nullptr;  // set by another thread: end now, best so far
+  uint64_t evaluations = 0;  // 0: not limited
+  double milliseconds = 0;   // 0: not limited
+  Stop* stop = nullptr;      // of the whole placing: end now, best so far
   bool limited() const { return evaluations != 0 || milliseconds > 0; }
 };
 
@@ -46,12 +45,21 @@ class Method {
   // The best placement this method finds. It always obeys allowed devices, colocation and pins; if
   // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a
   // time budget is set.
+  //
+  // Once options.budget.stop says so, the best that was evaluated to the end; kStopped if there is
+  // none yet.
   virtual Result<Candidate> place(const Problem& problem, const MethodOptions& options) const = 0;
 
  protected:
   // Methods are constants that nobody owns: no virtual destructor, so that they need no
   // registration at exit and live in read-only memory.
   ~Method() = default;
+
+  // What place() returns of a candidate whose making may have been stopped.
+  static Result<Candidate> unless_stopped(Candidate candidate) {
+    if (candidate.assignment.empty()) return Status::stopped();
+    return candidate;
+  }
 };
 
 // The methods of the runtime, in the order reports list them. By value: a static list of addresses

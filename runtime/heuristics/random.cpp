@@ -22,17 +22,19 @@ class RandomMethod final : public Method {
   std::string_view name() const override { return "random"; }
   std::string_view summary() const override { return "a random device for every group, by seed"; }
   Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Evaluator evaluator(problem);
+    Stop* const stop = options.budget.stop;
+    Evaluator evaluator(problem, stop);
     Random random(options.seed);
-    return place_within_memory(problem, evaluator, "random", [&](MemoryPlan& plan) {
+    return unless_stopped(place_within_memory(problem, evaluator, "random", [&](MemoryPlan& plan) {
       Assignment assignment(problem.node_count());
       for (uint32_t g = 0; g < problem.group_count(); ++g) {
+        if (spend(stop, problem.members(g).size() + problem.device_count() / 8)) break;
         const uint32_t device = draw_device(problem, g, plan, random);
         plan.take(g, device);
         for (uint32_t v : problem.members(g)) assignment[v] = device;
       }
       return assignment;
-    });
+    }));
   }
 };
 

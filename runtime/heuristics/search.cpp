@@ -32,7 +32,8 @@ class Clock {
   }
   double used() const {
     double share = 0;
-    if (budget_.cancel != nullptr && budget_.cancel->load(std::memory_order_relaxed)) return 1;
+    Stop* const stop = evaluator_.stop();
+    if (stop != nullptr && stop->requested()) return 1;
     if (budget_.evaluations > 0) {
       share = static_cast<double>(evaluator_.evaluations() - first_) /
               static_cast<double>(budget_.evaluations);
@@ -64,7 +65,8 @@ class Annealing {
 
   void run(const Budget& budget, Candidate& best) {
     const Clock clock(budget, evaluator_);
-    best.score = evaluator_.rebase(best.assignment);
+    if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return;
+    best.score = evaluator_.score();
     if (ranker_ != nullptr) ranker_->refresh(evaluator_);
     // Moves that change nothing cost no evaluation; a graph that offers nothing else ends the
     // search.

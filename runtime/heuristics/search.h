@@ -25,7 +25,8 @@ class ProposalRanker {
 
 // Improves `start` in place until the budget ends; never returns worse. Deterministic by seed if
 // the budget counts evaluations. The placement that is searched from counts as one evaluation.
-// With a ranker, each move is the best ranked of a few random proposals.
+// With a ranker, each move is the best ranked of a few random proposals. The evaluator's `stop`
+// ends it, too.
 void multilevel_search(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
                        uint64_t seed, MoveEvaluator& evaluator, Candidate& start,
                        ProposalRanker* ranker = nullptr);

@@ -9,12 +9,13 @@
 namespace placeto {
 namespace {
 
-Assignment mostly_on(const Problem& problem, uint32_t device) {
+Assignment mostly_on(const Problem& problem, uint32_t device, Stop* stop) {
   Assignment assignment(problem.node_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     uint32_t chosen = device;
     for (uint32_t d = 0; !problem.allowed(g, chosen); ++d) chosen = d;
     for (uint32_t v : problem.members(g)) assignment[v] = chosen;
+    if (spend(stop, problem.members(g).size())) break;
   }
   return assignment;
 }
@@ -24,7 +25,7 @@ Assignment mostly_on(const Problem& problem, uint32_t device) {
 // tensor, so twins tell the same.
 constexpr size_t kMostTried = 64;
 
-std::vector<uint32_t> devices_to_try(const Problem& problem) {
+std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
   std::vector<uint32_t> devices(problem.device_count());
   std::iota(devices.begin(), devices.end(), 0u);
   if (devices.size() <= kMostTried) return devices;
@@ -35,6 +36,7 @@ std::vector<uint32_t> devices_to_try(const Problem& problem) {
       // Where a class cannot run a node, another device has to.
       class_us[c] += std::isinf(run) ? problem.mean_run_us(v) : run;
     }
+    if (spend(stop, problem.class_count())) break;
   }
   const auto key = [&](uint32_t d) {
     const uint32_t c = problem.class_of(d);
@@ -53,9 +55,10 @@ class Single final : public Method {
  public:
   std::string_view name() const override { return "single"; }
   std::string_view summary() const override { return "everything on one device, the best of them"; }
-  Result<Candidate> place(const Problem& problem, const MethodOptions&) const override {
-    Evaluator evaluator(problem);
+  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
+    Evaluator evaluator(problem, options.budget.stop);
     std::vector<Candidate> all = place_on_each_device(problem, evaluator);
+    if (all.empty()) return Status::stopped();
     return *std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       return a.score < b.score;
     });
@@ -66,9 +69,11 @@ class Single final : public Method {
 
 std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& evaluator) {
   std::vector<Candidate> candidates;
-  for (uint32_t d : devices_to_try(problem)) {
-    Assignment assignment = mostly_on(problem, d);
+  for (uint32_t d : devices_to_try(problem, evaluator.stop())) {
+    Assignment assignment = mostly_on(problem, d, evaluator.stop());
+    if (stopped(evaluator.stop())) break;
     const Score score = evaluator.evaluate(assignment);
+    if (stopped(evaluator.stop())) break;
     candidates.push_back(
         {"single " + problem.topology().device(d).name, std::move(assignment), score});
   }

@@ -33,7 +33,9 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
   last_on_device_.assign(problem.device_count(), kNone);
   before_on_device_.resize(problem.node_count());
   uint32_t node = order_[0];
+  Stop* const stop = evaluator.stop();
   for (uint32_t v : order_) {
+    if (spend(stop, 1)) break;
     uint32_t& last = last_on_device_[evaluator.assignment()[v]];
     before_on_device_[v] = last;
     last = v;
@@ -43,6 +45,7 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
   const double slack_us = 1e-9 * finish[node];  // times are rounded sums
   while (node != kNone && nodes_.size() < problem.node_count()) {
     nodes_.push_back(node);
+    if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;
     const uint32_t before = before_on_device_[node];
     const bool device_was_busy =
         before != kNone &&

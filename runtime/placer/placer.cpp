@@ -49,20 +49,45 @@ Status infeasible(const Problem& problem, const Candidate& closest,
   return Status::infeasible(text);
 }
 
+// There is no time to simulate the best again.
+void leave_timeline_out(const Problem& problem, PlaceResult& result) {
+  const bool latency = problem.objective() == Objective::kLatency;
+  result.timeline = {};
+  (latency ? result.timeline.makespan_us : result.timeline.bottleneck_us) =
+      result.best.score.objective_us;
+  result.stopped = true;
+  result.simulated = false;
+}
+
 Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> candidates,
-                             const Stopwatch& watch, std::vector<uint64_t>* shortfall_bytes) {
+                             const Budget& budget, const Stopwatch& watch,
+                             std::vector<uint64_t>* shortfall_bytes) {
+  Stop* const stop = budget.stop;
   PlaceResult result;
   result.best = best_of(candidates);
   result.candidates = std::move(candidates);
-  Evaluator evaluator(problem);
+  result.stopped = stopped(stop);
+  if (result.stopped && !result.best.score.feasible()) return Status::stopped();
+  // What takes about a millisecond is done all the same.
+  constexpr uint32_t kSmall = 4'000;
+  const Graph& graph = problem.graph();
+  const bool small = uint64_t{graph.node_count()} + graph.edge_count() <= kSmall;
+  Stop* const limit = small ? nullptr : stop;
+  Evaluator evaluator(problem, limit);
   result.timeline = evaluator.timeline(result.best.assignment);
+  if (stopped(limit)) {
+    leave_timeline_out(problem, result);
+    result.place_us = watch.elapsed_us();
+    return result;
+  }
   if (!result.best.score.feasible()) {
     std::vector<uint64_t> shortfall = memory_shortfall(problem, result.timeline.peak_memory_bytes);
     Status status = infeasible(problem, result.best, shortfall);
     if (shortfall_bytes != nullptr) *shortfall_bytes = std::move(shortfall);
     return status;
   }
-  result.bounds = lower_bounds(problem);
+  result.bounds = lower_bounds(problem, limit);
+  if (stopped(limit)) result.bounds = {};
   result.place_us = watch.elapsed_us();
   return result;
 }
@@ -90,10 +115,10 @@ class PolicyGuide {
 
   // The best of the greedy placement and options.samples drawn ones.
   Candidate place(const Candidate& start, const MethodOptions& options, MoveEvaluator& evaluator) {
-    Candidate best = place_once(start, options, std::nullopt, evaluator);
+    Candidate best = place_once(start, std::nullopt, evaluator);
     Random seeds(options.seed);
-    for (uint32_t sample = 0; sample < options.samples; ++sample) {
-      Candidate drawn = place_once(start, options, seeds.next(), evaluator);
+    for (uint32_t sample = 0; sample < options.samples && !stopped(evaluator.stop()); ++sample) {
+      Candidate drawn = place_once(start, seeds.next(), evaluator);
       if (drawn.score < best.score) best = std::move(drawn);
     }
     return best;
@@ -111,12 +136,11 @@ class PolicyGuide {
   static constexpr float kPairwiseTemperature = 0.002f, kPlacetoTemperature = 1;
 
   // Greedy without a seed.
-  Candidate place_once(const Candidate& start, const MethodOptions& options,
-                       std::optional<uint64_t> seed, MoveEvaluator& evaluator) {
+  Candidate place_once(const Candidate& start, std::optional<uint64_t> seed,
+                       MoveEvaluator& evaluator) {
     const auto run = [&](auto& placer, auto passes, float temperature) {
       if (seed) passes.temperature = temperature;
       passes.seed = seed.value_or(0);
-      passes.cancel = options.budget.cancel;
       return placer.place(start, passes, evaluator);
     };
     PolicyPassOptions passes;
@@ -142,11 +166,15 @@ void search_from_best(const Problem& problem, const Hierarchy& hierarchy, const 
 
 Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
                                                     const MethodOptions& options) {
-  Evaluator evaluator(problem);
+  Stop* const stop = options.budget.stop;
+  Evaluator evaluator(problem, stop);
   std::vector<Candidate> candidates = place_on_each_device(problem, evaluator);
+  if (candidates.empty()) return Status::stopped();
   for (const Method* method :
        {&contiguous_method(), &heft_method(), &etf_method(), &iterate_method()}) {
+    if (stopped(stop)) break;
     Result<Candidate> candidate = method->place(problem, options);
+    if (candidate.status().code() == StatusCode::kStopped) break;
     if (!candidate.ok()) return candidate.status();
     candidates.push_back(std::move(*candidate));
   }
@@ -162,20 +190,24 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   if (!tried.ok()) return tried.status();
   std::vector<Candidate>& candidates = *tried;
   const bool infeasible_so_far = !best_of(candidates).score.feasible();
-  if (!infeasible_so_far && !options.budget.limited() && policy == nullptr) {
-    return conclude(problem, std::move(candidates), watch, shortfall_bytes);
+  Stop* const stop = options.budget.stop;
+  const bool nothing_left = !infeasible_so_far && !options.budget.limited() && policy == nullptr;
+  if (nothing_left || stopped(stop)) {
+    return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
   }
-  const Hierarchy hierarchy(problem);
-  MoveEvaluator evaluator(problem);
+  const Hierarchy hierarchy(problem, stop);
+  MoveEvaluator evaluator(problem, stop);
+  if (stopped(stop)) {
+    return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
+  }
   if (infeasible_so_far) {
     Budget repair;
     repair.evaluations = repair_evaluations(problem.graph());
-    repair.cancel = options.budget.cancel;
     search_from_best(problem, hierarchy, repair, options, "repair", nullptr, evaluator, candidates);
   }
   std::string note;
   std::optional<PolicyGuide> guide;
-  if (policy != nullptr) {
+  if (policy != nullptr && !stopped(stop)) {
     Result<PolicyGuide> built = PolicyGuide::build(problem, hierarchy, *policy);
     if (built.ok()) {
       guide = std::move(*built);
@@ -184,11 +216,12 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
       note = built.status().message();
     }
   }
-  if (options.budget.limited()) {
+  if (options.budget.limited() && !stopped(stop)) {
     search_from_best(problem, hierarchy, options.budget, options, "search",
                      guide ? guide->ranker() : nullptr, evaluator, candidates);
   }
-  Result<PlaceResult> result = conclude(problem, std::move(candidates), watch, shortfall_bytes);
+  Result<PlaceResult> result =
+      conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
   if (result.ok()) result->note = std::move(note);
   return result;
 }
@@ -196,15 +229,17 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
                                  const Policy& policy, std::vector<uint64_t>* shortfall_bytes) {
   const Stopwatch watch;
-  const Hierarchy hierarchy(problem);
+  Stop* const stop = options.budget.stop;
+  const Hierarchy hierarchy(problem, stop);
+  if (stopped(stop)) return Status::stopped();
   Result<PolicyGuide> guide = PolicyGuide::build(problem, hierarchy, policy);
   if (!guide.ok()) return guide.status();
   Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options);
   if (!tried.ok()) return tried.status();
-  MoveEvaluator evaluator(problem);
+  MoveEvaluator evaluator(problem, stop);
   std::vector<Candidate> placed;
   placed.push_back(guide->place(best_of(*tried), options, evaluator));
-  return conclude(problem, std::move(placed), watch, shortfall_bytes);
+  return conclude(problem, std::move(placed), options.budget, watch, shortfall_bytes);
 }
 
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,
@@ -215,7 +250,7 @@ Result<PlaceResult> place_with(const Problem& problem, const Method& method,
   if (!candidate.ok()) return candidate.status();
   std::vector<Candidate> candidates;
   candidates.push_back(std::move(*candidate));
-  return conclude(problem, std::move(candidates), watch, shortfall_bytes);
+  return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
 }
 
 }  // namespace placeto

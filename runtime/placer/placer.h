@@ -14,9 +14,13 @@ struct PlaceResult {
   Candidate best;
   std::vector<Candidate> candidates;  // everything tried, in the order tried
   LowerBounds bounds;
-  Timeline timeline;    // of the best
-  double place_us = 0;  // wall time the placing took
-  std::string note;     // why a policy that was given was not used; empty otherwise
+  Timeline timeline;     // of the best
+  double place_us = 0;   // wall time the placing took
+  std::string note;      // why a policy that was given was not used; empty otherwise
+  bool stopped = false;  // budget.stop ended it: not everything was tried
+  // False if there was no time left to simulate the best once more: then the timeline has its
+  // makespan (or bottleneck, if that is the objective) and nothing else, and the bounds are 0.
+  bool simulated = true;
 };
 
 // `auto`: the best feasible of single (each device), contiguous, heft, etf and iterate; a policy's
@@ -27,6 +31,10 @@ struct PlaceResult {
 // nothing fits, a search for less overflow follows. Fails with kInfeasible if nothing fits; the
 // message, and `shortfall_bytes` if given, say by how many bytes per device the closest placement
 // exceeds the limits.
+//
+// Once options.budget.stop says so, the best of what was evaluated by then is the answer, or
+// kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the
+// answer then comes without its timeline.
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
                                const Policy* policy = nullptr,
                                std::vector<uint64_t>* shortfall_bytes = nullptr);

@@ -69,13 +69,15 @@ Candidate PlacetoPlacer::place(const Candidate& start, const PlacetoPassOptions&
   random_ = Random(options.seed);
   Candidate best = start;
   best.method = "policy";
-  best.score = evaluator.rebase(start.assignment);
+  if (evaluator.rebase(start.assignment); stopped(evaluator.stop())) return best;
+  best.score = evaluator.score();
   for (uint32_t pass = 0; pass < options.passes; ++pass) {
     begin_pass(evaluator);
     for (const uint32_t node : problem_->graph().topological_order()) {
       if (decided_[problem_->group_of(node)]) continue;
-      if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) return best;
       step(pass, node, options, evaluator);
+      // The forward pass of a step goes through the graph several times and is not interrupted.
+      if (evaluator.stop() != nullptr && evaluator.stop()->requested()) return best;
       if (evaluator.score() < best.score) {
         best.score = evaluator.score();
         best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());

@@ -6,7 +6,6 @@
 // something the timeline is simulated again, and the next step sees it.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -34,7 +33,6 @@ struct PlacetoPassOptions {
   // max, ties to the lower device.
   std::optional<float> temperature = {};
   uint64_t seed = 1;
-  const std::atomic<bool>* cancel = nullptr;  // set by another thread: end now, best so far
   std::function<void(const PlacetoStep&)> on_step = {};
 };
 
@@ -49,6 +47,7 @@ class PlacetoPlacer {
                                       size_t most_bytes = kMostBytes);
 
   // Passes from `start`, which obeys the rules; the best placement met, never worse than `start`.
+  // The evaluator's `stop` ends them.
   // A device is masked if the rules forbid it for the group, if the group's resident bytes do not
   // fit beside those of the others, or if the simulated peak turns out to lie further above the
   // limits than before. The device that the group is on is never masked.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/base/portable_math.h"
+#include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
@@ -53,18 +54,20 @@ Candidate PolicyPlacer::place(const Candidate& start, const PolicyPassOptions& o
   random_ = Random(options.seed);
   Candidate best = start;
   best.method = "policy";
-  best.score = evaluator.rebase(start.assignment);
+  if (evaluator.rebase(start.assignment); stopped(evaluator.stop())) return best;
+  best.score = evaluator.score();
   for (uint32_t pass = 0; pass < options.passes; ++pass) {
     const Score before = best.score;
     state_.refresh(evaluator);
-    scorer_.embed(state_);
+    scorer_.embed(state_, evaluator.stop());
+    if (stopped(evaluator.stop())) return best;
     for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
-      if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) return best;
       run_level(pass, level, options, evaluator);
       if (evaluator.score() < best.score) {
         best.score = evaluator.score();
         best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
       }
+      if (stopped(evaluator.stop())) return best;
     }
     if (!options.temperature && !(best.score < before)) break;  // the next pass would repeat it
   }
@@ -73,20 +76,22 @@ Candidate PolicyPlacer::place(const Candidate& start, const PolicyPassOptions& o
 
 void PolicyPlacer::run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
                              MoveEvaluator& evaluator) {
-  order_groups(pass, level);
+  Stop* const stop = evaluator.stop();
+  order_groups(pass, level, stop);
   const uint32_t groups = hierarchy_->group_count(level);
   const uint32_t batches =
       batches_per_level(problem_->node_count(), hierarchy_->level_count(), options.passes);
   const uint32_t batch = options.temperature ? groups : (groups + batches - 1) / batches;
   uint32_t visited = 0;
   for (uint32_t group : order_) {
-    step(level, group, options);
+    if (spend(stop, 1)) return;
+    step(level, group, options, stop);
     if (++visited % batch == 0) settle(level, !options.temperature, evaluator);
   }
   settle(level, !options.temperature, evaluator);
 }
 
-void PolicyPlacer::order_groups(uint32_t pass, uint32_t level) {
+void PolicyPlacer::order_groups(uint32_t pass, uint32_t level, Stop* stop) {
   const uint32_t groups = hierarchy_->group_count(level);
   order_.resize(groups);
   key_.resize(groups);
@@ -97,19 +102,22 @@ void PolicyPlacer::order_groups(uint32_t pass, uint32_t level) {
       key = std::min(key, pass == 0 ? -problem_->upward_rank()[v] : state_.start_us(v));
     }
     key_[g] = key;
+    if (spend(stop, hierarchy_->nodes(level, g).size())) return;
   }
-  std::sort(order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) {
-    return key_[a] != key_[b] ? key_[a] < key_[b] : a < b;
-  });
+  stoppable_sort(
+      order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) { return key_[a] < key_[b]; },
+      stop);
 }
 
-void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions& options) {
+void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions& options,
+                        Stop* stop) {
   const auto nodes = hierarchy_->nodes(level, group);
   if (std::none_of(nodes.begin(), nodes.end(), [&](uint32_t v) { return state_.critical(v); })) {
     return;
   }
   features_.begin(state_, level, group);
   const auto devices = features_.candidates();
+  spend(stop, 16 * devices.size());  // the network
   if (devices.empty()) return;
   const std::span<const float> scores = scorer_.score(features_, devices);
   float log_probability = 0;

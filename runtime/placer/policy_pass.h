@@ -34,7 +34,6 @@ struct PolicyPassOptions {
   // not checked in batches. Absent: arg max, ties to the lower device.
   std::optional<float> temperature;
   uint64_t seed = 1;
-  const std::atomic<bool>* cancel = nullptr;
   std::function<void(const PolicyStep&)> on_step;
 };
 
@@ -44,7 +43,8 @@ class PolicyPlacer final : public ProposalRanker {
   PolicyPlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
                KernelChoice kernels = KernelChoice::kPortable);
 
-  // Passes from `start`; the best placement met, which is never worse than `start`.
+  // Passes from `start`; the best placement met, which is never worse than `start`. The evaluator's
+  // `stop` ends them.
   Candidate place(const Candidate& start, const PolicyPassOptions& options,
                   MoveEvaluator& evaluator);
 
@@ -60,8 +60,8 @@ class PolicyPlacer final : public ProposalRanker {
 
   void run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
                  MoveEvaluator& evaluator);
-  void order_groups(uint32_t pass, uint32_t level);
-  void step(uint32_t level, uint32_t group, const PolicyPassOptions& options);
+  void order_groups(uint32_t pass, uint32_t level, Stop* stop);
+  void step(uint32_t level, uint32_t group, const PolicyPassOptions& options, Stop* stop);
   uint32_t choose(std::span<const float> scores, const PolicyPassOptions& options,
                   float& log_probability);
   bool settle(uint32_t level, bool check, MoveEvaluator& evaluator);

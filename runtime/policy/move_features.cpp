@@ -44,6 +44,7 @@ void MoveFeatures::begin(const PlacementState& state, uint32_t level, uint32_t g
   std::fill(border_bytes_.begin(), border_bytes_.end(), 0);
   std::fill(run_of_class_.begin(), run_of_class_.end(), 0);
   border_.clear();
+  candidates_.clear();
   work_now_ = resident_ = critical_work_ = transfer_before_ = critical_before_ = border_total_ = 0;
   first_start_ = state.makespan_us();
   last_finish_ = 0;
@@ -62,6 +63,9 @@ void MoveFeatures::begin(const PlacementState& state, uint32_t level, uint32_t g
     least_slack_ = std::min(least_slack_, state.slack_us(v));
     if (state.critical(v)) critical_work_ += run;
     add_border(state, v);
+    const size_t edges =
+        problem_->graph().in_edges(v).size() + problem_->graph().out_edges(v).size();
+    if (spend(state.stop(), 1 + edges)) return;
   }
   source_ =
       static_cast<uint32_t>(std::max_element(work_on_.begin(), work_on_.end()) - work_on_.begin());
@@ -97,8 +101,8 @@ void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
 
 void MoveFeatures::choose_candidates() {
   const uint32_t devices = problem_->device_count();
-  candidates_.clear();
   for (uint32_t d = 0; d < devices; ++d) {
+    if (spend(state_->stop(), 1 + nodes_.size() / 4)) return;  // what `allowed` may look at
     const bool stays = work_on_[d] == work_now_ && d == source_;
     if (!stays && hierarchy_->allowed(level_, group_, d)) candidates_.push_back(d);
   }
@@ -132,6 +136,7 @@ void MoveFeatures::row(uint32_t device, float* out) const {
     if (edge.critical) critical_after += transfer;
     double& delay = edge.incoming ? delay_in : delay_out;
     delay = std::max(delay, edge.ready_us + transfer - edge.needed_us);
+    if (spend(state.stop(), 1)) break;
   }
   const auto busy = [&](uint32_t d) {
     const double others = state.busy_us(d, first_start_, last_finish_) - work_on_[d];

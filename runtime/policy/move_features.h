@@ -20,7 +20,8 @@ class MoveFeatures {
   // it, then the least loaded. Bounds the cost of a step on systems with many devices.
   static constexpr uint32_t kMostCandidates = 8;
 
-  // Gathers what every device's row needs. O(nodes and edges of the group).
+  // Gathers what every device's row needs. O(nodes and edges of the group). Once the state's `stop`
+  // says so there are no candidates.
   void begin(const PlacementState& state, uint32_t level, uint32_t group);
   // Devices the group may move to, ascending; those it is entirely on already are left out.
   std::span<const uint32_t> candidates() const { return candidates_; }

@@ -58,16 +58,17 @@ MoveScorer::MoveScorer(const Policy& policy, const Problem& problem, KernelChoic
   }
 }
 
-void MoveScorer::embed(const PlacementState& state) {
+void MoveScorer::embed(const PlacementState& state, Stop* stop) {
   if (policy_->dimensions().embedding == 0) return;
-  node_features(state, node_rows_.data());
+  node_features(state, node_rows_.data(), stop);
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     normalise(&node_rows_[size_t{v} * kNodeFeatures], node_columns_, policy_->node_features(),
               &node_inputs_[size_t{v} * node_columns_.size()]);
+    if (spend(stop, 1)) return;
   }
   policy_->graph_network().embed(node_inputs_.data(), node_columns_.size(), {in_offset_, in_index_},
-                                 {out_offset_, out_index_}, embedding_.data(), kernels_,
-                                 workspace_);
+                                 {out_offset_, out_index_}, embedding_.data(), kernels_, workspace_,
+                                 stop);
 }
 
 // Mean embedding of the group's nodes.

@@ -17,8 +17,9 @@ class MoveScorer {
   // The policy's architecture is kPairwise. Policy and problem must outlive the scorer.
   MoveScorer(const Policy& policy, const Problem& problem, KernelChoice kernels);
 
-  // Embeds the graph with the features of the last simulated timeline; once per pass.
-  void embed(const PlacementState& state);
+  // Embeds the graph with the features of the last simulated timeline; once per pass. Incomplete if
+  // stopped.
+  void embed(const PlacementState& state, Stop* stop = nullptr);
 
   // One score per device, for the group that `features` has begun. `devices` has at most
   // MoveFeatures::kMostCandidates entries. The rows stay readable until the next call.

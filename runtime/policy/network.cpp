@@ -7,6 +7,9 @@
 namespace placeto {
 namespace {
 
+// A row of a few layers of some 32 x 32 weights, in units of Stop::spend.
+constexpr uint32_t kWorkPerRow = 8;
+
 void grow(std::vector<float>& buffer, size_t size) {
   if (buffer.size() < size) buffer.resize(size);
 }
@@ -57,7 +60,7 @@ uint32_t Mlp::widest() const {
 }
 
 void Mlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32_t rows,
-              Kernels& kernels, Workspace& workspace) const {
+              Kernels& kernels, Workspace& workspace, Stop* stop) const {
   const size_t last = layers_.size() - 1;
   for (uint32_t begin = 0; begin < rows; begin += Workspace::kBlockRows) {
     const uint32_t count = std::min(Workspace::kBlockRows, rows - begin);
@@ -72,6 +75,7 @@ void Mlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32
       in_stride = outputs;
     }
     kernels.dense(layers_[last], in, in_stride, y + begin * y_stride, y_stride, count);
+    if (spend(stop, size_t{kWorkPerRow} * count)) return;
   }
 }
 
@@ -84,18 +88,20 @@ uint32_t MessagePassing::widest() const {
   return std::max(f_.widest(), g_.widest());
 }
 
-void MessagePassing::run(const Lists& senders, float* x, Kernels& kernels,
-                         Workspace& workspace) const {
+void MessagePassing::run(const Lists& senders, float* x, Kernels& kernels, Workspace& workspace,
+                         Stop* stop) const {
   const uint32_t nodes = senders.size(), width = f_.outputs();
   assert(workspace.messages_.size() >= size_t{nodes} * width);
   float* const messages = workspace.messages_.data();
   float* const sums = workspace.sums_.data();
   float* const updates = workspace.updates_.data();
-  f_.run(x, width, messages, width, nodes, kernels, workspace);
+  f_.run(x, width, messages, width, nodes, kernels, workspace, stop);
+  if (stopped(stop)) return;
   for (uint32_t begin = 0; begin < nodes; begin += Workspace::kBlockRows) {
     const uint32_t count = std::min(Workspace::kBlockRows, nodes - begin);
     for (uint32_t i = 0; i < count; ++i) {
       sum_rows(senders[begin + i], messages, width, width, sums + size_t{i} * width);
+      if (spend(stop, kWorkPerRow + senders[begin + i].size())) return;
     }
     g_.run(sums, width, updates, width, count, kernels, workspace);
     for (uint32_t i = 0; i < count; ++i) {
@@ -110,12 +116,12 @@ void GraphNetwork::plan(uint32_t nodes, Workspace& workspace) const {
 }
 
 void GraphNetwork::embed(const float* features, size_t features_stride, const Lists& predecessors,
-                         const Lists& successors, float* x, Kernels& kernels,
-                         Workspace& workspace) const {
-  encoder.run(features, features_stride, x, width(), predecessors.size(), kernels, workspace);
-  for (uint32_t round = 0; round < rounds; ++round) {
-    along.run(predecessors, x, kernels, workspace);
-    against.run(successors, x, kernels, workspace);
+                         const Lists& successors, float* x, Kernels& kernels, Workspace& workspace,
+                         Stop* stop) const {
+  encoder.run(features, features_stride, x, width(), predecessors.size(), kernels, workspace, stop);
+  for (uint32_t round = 0; round < rounds && !stopped(stop); ++round) {
+    along.run(predecessors, x, kernels, workspace, stop);
+    if (!stopped(stop)) against.run(successors, x, kernels, workspace, stop);
   }
 }
 

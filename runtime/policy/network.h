@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/stop.h"
 #include "runtime/policy/kernels.h"
 
 namespace placeto {
@@ -61,8 +62,9 @@ class Mlp {
   std::span<const DenseLayer> layers() const { return layers_; }
 
   // y[rows x outputs] from x[rows x inputs]. Strides as in Kernels::dense; y must not overlap x.
+  // Incomplete if stopped.
   void run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32_t rows,
-           Kernels& kernels, Workspace& workspace) const;
+           Kernels& kernels, Workspace& workspace, Stop* stop = nullptr) const;
 
  private:
   std::vector<DenseLayer> layers_;
@@ -82,7 +84,8 @@ class MessagePassing {
 
   // Updates x[nodes x width] in place; senders has one list per node. A node without senders gets
   // g(0).
-  void run(const Lists& senders, float* x, Kernels& kernels, Workspace& workspace) const;
+  void run(const Lists& senders, float* x, Kernels& kernels, Workspace& workspace,
+           Stop* stop = nullptr) const;
 
  private:
   Mlp f_, g_;
@@ -99,8 +102,10 @@ struct GraphNetwork {
   void plan(uint32_t nodes, Workspace& workspace) const;
 
   // x[nodes x width], contiguous, from features[nodes x encoder.inputs()] with the given stride.
+  // Incomplete if stopped.
   void embed(const float* features, size_t features_stride, const Lists& predecessors,
-             const Lists& successors, float* x, Kernels& kernels, Workspace& workspace) const;
+             const Lists& successors, float* x, Kernels& kernels, Workspace& workspace,
+             Stop* stop = nullptr) const;
 };
 
 enum class Pooling : uint8_t { kSum, kMean, kMax };

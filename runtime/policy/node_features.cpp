@@ -48,7 +48,7 @@ void fill_row(const PlacementState& state, const Scales& scales, uint32_t node, 
 
 }  // namespace
 
-void node_features(const PlacementState& state, float* out) {
+void node_features(const PlacementState& state, float* out, Stop* stop) {
   const Problem& problem = state.problem();
   Scales scales;
   scales.makespan_us = state.makespan_us();
@@ -59,6 +59,9 @@ void node_features(const PlacementState& state, float* out) {
   const auto order = problem.graph().topological_order();
   for (uint32_t i = 0; i < order.size(); ++i) {
     fill_row(state, scales, order[i], i, out + size_t{order[i]} * kNodeFeatures);
+    const size_t edges =
+        problem.graph().in_edges(order[i]).size() + problem.graph().out_edges(order[i]).size();
+    if (spend(stop, 2 + edges)) return;
   }
 }
 

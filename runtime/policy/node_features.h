@@ -7,6 +7,6 @@
 namespace placeto {
 
 // Writes nodes x kNodeFeatures floats.
-void node_features(const PlacementState& state, float* out);
+void node_features(const PlacementState& state, float* out, Stop* stop = nullptr);
 
 }  // namespace placeto

@@ -33,16 +33,19 @@ PlacementState::PlacementState(const Problem& problem)
 }
 
 void PlacementState::refresh(const MoveEvaluator& evaluator) {
+  stop_ = evaluator.stop();
   std::copy(evaluator.assignment().begin(), evaluator.assignment().end(), device_of_.begin());
   std::copy(evaluator.start_us().begin(), evaluator.start_us().end(), start_.begin());
   std::copy(evaluator.finish_us().begin(), evaluator.finish_us().end(), finish_.begin());
   makespan_us_ = std::max(*std::max_element(finish_.begin(), finish_.end()), 1e-9);
   evaluator.start_order(order_);
+  if (spend(stop_, order_.size() / 4)) return;
   chain_.update(evaluator);
+  if (stopped(stop_)) return;
   std::fill(critical_.begin(), critical_.end(), 0);
   for (uint32_t v : chain_.nodes()) critical_[v] = 1;
   index_devices();
-  find_slack();
+  if (!stopped(stop_)) find_slack();
 }
 
 // Loads, channels, memory, and for every device its nodes in start order with the work before each.
@@ -66,6 +69,7 @@ void PlacementState::index_devices() {
         egress_[device] += problem_->transfer_us(o, device, device_of_[*elsewhere]);
       }
     }
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }
   for (uint32_t d = 0; d < devices; ++d) device_begin_[d + 1] += device_begin_[d];
   // Row d of device_work_ has one entry more than there are nodes: it starts at begin[d] + d.
@@ -76,6 +80,7 @@ void PlacementState::index_devices() {
     const uint32_t d = device_of_[v], i = end[d]++;
     device_start_[i] = start_[v];
     device_work_[i + d + 1] = device_work_[i + d] + problem_->run_us(v, d);
+    if (spend(stop_, 1)) return;
   }
 }
 
@@ -115,6 +120,7 @@ void PlacementState::find_slack() {
       arrival = std::max(arrival, finish_[in.source] + transfer);
     }
     wait_[v] = std::max(start_[v] - arrival, 0.0);
+    if (spend(stop_, 1 + graph.out_edges(v).size() + graph.in_edges(v).size())) return;
   }
 }
 

@@ -17,12 +17,14 @@ class PlacementState {
  public:
   explicit PlacementState(const Problem& problem);
 
-  // Takes over the base placement of the evaluator and its timeline. O(nodes + edges).
+  // Takes over the base placement of the evaluator and its timeline, and its `stop`, after which
+  // the state is incomplete. O(nodes + edges).
   void refresh(const MoveEvaluator& evaluator);
   // A node has been decided to move; its times stay as they were simulated.
   void note(uint32_t node, uint32_t device);
 
   const Problem& problem() const { return *problem_; }
+  Stop* stop() const { return stop_; }
   double makespan_us() const { return makespan_us_; }
   uint32_t device_of(uint32_t node) const { return device_of_[node]; }
   double start_us(uint32_t node) const { return start_[node]; }
@@ -48,6 +50,7 @@ class PlacementState {
   void find_slack();
 
   const Problem* problem_;
+  Stop* stop_ = nullptr;
   double makespan_us_ = 0, mean_load_ = 0, communication_ = 0;
   std::vector<uint32_t> device_of_;
   std::vector<double> start_, finish_, slack_, wait_;

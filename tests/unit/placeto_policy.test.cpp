@@ -263,9 +263,9 @@ TEST_CASE("a cancelled pass returns what it has") {
   uint32_t steps = 0;
   PlacetoPassOptions options;
   options.passes = 100;
-  options.cancel = &cancel;
   options.on_step = [&](const PlacetoStep&) { cancel = ++steps == 3; };
-  MoveEvaluator evaluator(*instance.problem);
+  Stop stop(&cancel);
+  MoveEvaluator evaluator(*instance.problem, &stop);
   const Candidate best = placer->place(on_device(*instance.problem, 0), options, evaluator);
   CHECK(steps == 3);
   CHECK(best.score.objective_us == 50);  // three of eight moved away

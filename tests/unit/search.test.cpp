@@ -19,7 +19,7 @@ Budget evaluations(uint64_t count) {
 Candidate searched(const Problem& problem, const Assignment& start, const Budget& budget,
                    uint64_t seed) {
   const Hierarchy hierarchy(problem);
-  MoveEvaluator evaluator(problem);
+  MoveEvaluator evaluator(problem, budget.stop);
   Candidate candidate{"search", start, {}};
   multilevel_search(problem, hierarchy, budget, seed, evaluator, candidate);
   return candidate;
@@ -94,8 +94,9 @@ TEST_CASE("a cancelled search returns its start") {
   REQUIRE(instance.problem);
   const Assignment start = test::random_assignment(*instance.problem, random);
   const std::atomic<bool> cancel = true;
+  Stop stop(&cancel);
   Budget budget = evaluations(1'000'000'000);
-  budget.cancel = &cancel;
+  budget.stop = &stop;
   CHECK(searched(*instance.problem, start, budget, 1).assignment == start);
 }
 

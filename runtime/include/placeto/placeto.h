@@ -86,7 +86,8 @@ enum {
   PLACETO_INTERNAL = 4,         /* a fault of the library */
   PLACETO_OUT_OF_MEMORY = 5,    /* an allocation failed; nothing has changed */
   PLACETO_IO = 6,               /* a file cannot be opened or read */
-  PLACETO_BUFFER_TOO_SMALL = 7  /* the message and, for encoded bytes, *size say what is needed */
+  PLACETO_BUFFER_TOO_SMALL = 7, /* the message and, for encoded bytes, *size say what is needed */
+  PLACETO_STOPPED = 8           /* cancelled, or past the deadline, before there was a result */
 };
 
 /* Name of a status: "ok", "infeasible", ...; "unknown" for any other number. Static. */
@@ -351,7 +352,7 @@ PLACETO_API uint32_t placeto_topology_find_device(const placeto_topology* topolo
 typedef struct placeto_cancel placeto_cancel;
 PLACETO_API placeto_status placeto_cancel_create(placeto_cancel** cancel,
                                                  placeto_error* error) PLACETO_NOEXCEPT;
-/* From now on, searches that were given this object return the best found so far. */
+/* From now on, placings that were given this object return the best found so far. */
 PLACETO_API void placeto_cancel_request(placeto_cancel* cancel) PLACETO_NOEXCEPT;
 /* Makes it usable again. */
 PLACETO_API void placeto_cancel_reset(placeto_cancel* cancel) PLACETO_NOEXCEPT;
@@ -395,6 +396,9 @@ typedef struct placeto_options {
                                 came closest exceeds each device's memory; all 0 if rules, not
                                 memory, leave no device to a node. Not for several threads */
   size_t shortfall_capacity; /* entries of shortfall_bytes; at least the number of devices */
+  double deadline_milliseconds; /* the whole call ends so long after it began, with the best found
+                                   by then, as if cancelled; default 0: never. A budget bounds the
+                                   search alone, a deadline everything */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
@@ -408,6 +412,11 @@ typedef struct placeto_placement placeto_placement;
  *
  * `policy` may be NULL. One that does not fit the topology is left out, and
  * placeto_placement_note says why. `options` may be NULL: the defaults.
+ *
+ * A cancellation or the deadline ends the call within milliseconds. It then returns the best of
+ * what was evaluated by that time, which placeto_placement_stopped tells, or PLACETO_STOPPED if
+ * nothing that fits was: single devices are evaluated first. Of a graph of more than 4,000 nodes
+ * and edges the placement may then come without its timeline; placeto_score simulates that.
  *
  * PLACETO_INFEASIBLE if no placement fits (the message says what each device lacks, and so does
  * options->shortfall_bytes) or rules leave no device to a node; PLACETO_INVALID_ARGUMENT if options
@@ -462,6 +471,11 @@ PLACETO_API double placeto_placement_place_time_us(const placeto_placement* plac
 /* What found it: "heft", "policy", "search", "single gpu:1", ...; "given" after placeto_score. */
 PLACETO_API const char* placeto_placement_method(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
+/* 0 if everything was tried. 1 if a cancellation or the deadline ended the placing first. 2 if
+ * there was no time left to simulate the result either: then the makespan (or, if that was the
+ * objective, the bottleneck) is known, the other is 0, as is the lower bound, and the functions
+ * that copy times, memory and what is derived from them return PLACETO_STOPPED. */
+PLACETO_API int32_t placeto_placement_stopped(const placeto_placement* placement) PLACETO_NOEXCEPT;
 /* Why a policy was not used; "" if it was, or none was given. */
 PLACETO_API const char* placeto_placement_note(const placeto_placement* placement) PLACETO_NOEXCEPT;
 /* 1 if it fits every device's memory; only after placeto_score can it be 0. */

@@ -1,0 +1,86 @@
+// Stop: why a placing has to end before it is done. A flag that another thread sets, a deadline, or
+// whatever a callback asks.
+//
+// Nothing here interrupts: loops whose length depends on the input report the work they do, and
+// about every millisecond of work the flag and the clock are looked at. What was being made when
+// the answer was yes is incomplete. Whoever made it says so (an infinite makespan, the worst score,
+// an empty assignment, a status), and its caller goes back to what was complete before.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace placeto {
+
+// Of one placing: not shareable between threads. The flag is.
+class Stop {
+ public:
+  using Callback = bool (*)(void* context);
+  // A node or an edge takes 10 to 200 ns, by how scattered what it touches is.
+  static constexpr uint64_t kWorkPerLook = 4096;
+
+  Stop() = default;  // never
+  // `cancel` may be null. The deadline is that many milliseconds from now; 0: none.
+  explicit Stop(const std::atomic<bool>* cancel, double deadline_ms = 0) : cancel_(cancel) {
+    set_deadline(deadline_ms);
+  }
+  // Asks `callback(context)`, at every look: after so much work each.
+  Stop(Callback callback, void* context, uint64_t work_per_look = kWorkPerLook)
+      : callback_(callback), context_(context), work_per_look_(work_per_look) {}
+
+  // The same reasons, and that many milliseconds from now as one more; 0: none.
+  Stop sooner(double milliseconds) const {
+    Stop stop = *this;
+    const Stop other(nullptr, milliseconds);
+    if (other.deadline_ < stop.deadline_) stop.deadline_ = other.deadline_;
+    return stop;
+  }
+
+  // Looks now. Once true, it stays true.
+  bool requested() {
+    unseen_ = 0;
+    if (stopped_) return true;
+    stopped_ = (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) ||
+               (callback_ != nullptr && callback_(context_)) ||
+               (deadline_ != kNone && Clock::now() >= deadline_);
+    return stopped_;
+  }
+  // What the last look told.
+  bool stopped() const { return stopped_; }
+
+  // Reports work done, in nodes or edges gone through; looks when enough has come together.
+  bool spend(uint64_t work) {
+    unseen_ += work;
+    return unseen_ < work_per_look_ ? stopped_ : requested();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::time_point kNone = Clock::time_point::max();
+
+  void set_deadline(double milliseconds) {
+    if (!(milliseconds > 0)) return;
+    constexpr double kYear = 365.0 * 24 * 3600 * 1000;  // more would overflow the clock
+    const std::chrono::duration<double, std::milli> span(milliseconds < kYear ? milliseconds
+                                                                              : kYear);
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
+  }
+
+  const std::atomic<bool>* cancel_ = nullptr;
+  Callback callback_ = nullptr;
+  void* context_ = nullptr;
+  Clock::time_point deadline_ = kNone;
+  uint64_t work_per_look_ = kWorkPerLook, unseen_ = 0;
+  bool stopped_ = false;
+};
+
+// For those who may have been given none.
+inline bool spend(Stop* stop, uint64_t work) {
+  return stop != nullptr && stop->spend(work);
+}
+inline bool stopped(const Stop* stop) {
+  return stop != nullptr && stop->stopped();
+}
+
+}  // namespace placeto

@@ -1,0 +1,248 @@
+#include "runtime/base/stop.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "runtime/base/random.h"
+#include "runtime/base/stoppable_sort.h"
+#include "runtime/placer/placer.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/small_policies.h"
+
+namespace placeto {
+namespace {
+
+// Says yes at the look of that number, and counts the looks.
+struct Countdown {
+  uint64_t stop_at = ~uint64_t{0};
+  uint64_t looks = 0;
+
+  static bool ask(void* self) {
+    auto* countdown = static_cast<Countdown*>(self);
+    return ++countdown->looks >= countdown->stop_at;
+  }
+  Stop stop(uint64_t work_per_look) { return Stop(&ask, this, work_per_look); }
+};
+
+// What must hold of a placing that was stopped at any moment.
+void check_outcome(const Problem& problem, const Result<PlaceResult>& placed) {
+  if (!placed.ok()) {
+    const StatusCode code = placed.status().code();
+    CHECK((code == StatusCode::kStopped || code == StatusCode::kInfeasible));
+    return;
+  }
+  const Candidate& best = placed->best;
+  CHECK(obeys_rules(problem, best.assignment));
+  CHECK(best.score.feasible());
+  Evaluator evaluator(problem);
+  CHECK(evaluator.evaluate(best.assignment) == best.score);
+  if (placed->simulated) {
+    CHECK(placed->timeline.start_us.size() == problem.node_count());
+    CHECK(placed->timeline.peak_memory_bytes.size() == problem.device_count());
+  } else {
+    CHECK(placed->stopped);
+    CHECK(placed->timeline.makespan_us == best.score.objective_us);
+    CHECK(placed->bounds.best_us() == 0);
+  }
+}
+
+// Numbers 1 to 100, then ever wider steps: the first looks are in the parts that all graphs share.
+uint64_t next_look(uint64_t look) {
+  return look + 1 + (look < 100 ? 0 : look / 12);
+}
+
+struct Case {
+  const Policy* policy = nullptr;
+  uint64_t evaluations = 0;
+};
+
+// Places again and again, stopped at one look after the other. Returns how many of those gave a
+// placement.
+uint32_t stop_everywhere(const Problem& problem, const Case& c, uint64_t work_per_look) {
+  uint32_t answered = 0;
+  for (uint64_t look = 1;; look = next_look(look)) {
+    Countdown countdown{look};
+    Stop stop = countdown.stop(work_per_look);
+    MethodOptions options;
+    options.budget.evaluations = c.evaluations;
+    options.budget.stop = &stop;
+    options.passes = 2;
+    options.samples = 1;
+    const Result<PlaceResult> placed = place_auto(problem, options, c.policy);
+    check_outcome(problem, placed);
+    answered += placed.ok();
+    if (countdown.looks < look) {
+      CHECK(!stop.stopped());
+      if (placed.ok()) CHECK(!placed->stopped);
+      return answered;
+    }
+    if (placed.ok()) CHECK(placed->stopped);
+  }
+}
+
+test::Instance tight_instance(uint32_t rules, Random& random) {
+  const test::RandomShape shape{.most_nodes = 12, .restrictions = true};
+  GraphSpec graph = test::random_graph(shape, random);
+  TopologySpec topology = test::random_topology(shape, rules, random);
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 60 + random.below(400);
+  Rules caller;
+  if (random.below(3) == 0) caller.objective = Objective::kThroughput;
+  return test::build_instance(std::move(graph), std::move(topology), caller);
+}
+
+// A ladder: two chains with rungs.
+GraphSpec ladder(uint32_t rungs) {
+  GraphSpec graph;
+  graph.nodes.resize(size_t{2} * rungs);
+  for (uint32_t v = 0; v < 2 * rungs; ++v) {
+    graph.nodes[v].name = "n" + std::to_string(v);
+    graph.nodes[v].cost_us = {10.0 + v % 7};
+    graph.nodes[v].outputs = {1000 + v % 13 * 100};
+    if (v >= 2) graph.edges.push_back({v - 2, 0, v});
+    if (v % 2 == 1 && v >= 3) graph.edges.push_back({v - 3, 0, v});
+  }
+  return graph;
+}
+
+TopologySpec four_devices() {
+  TopologySpec topology;
+  topology.default_link = {100, 0, 1};
+  for (uint32_t d = 0; d < 4; ++d) {
+    topology.devices.emplace_back();
+    topology.devices.back().name = "gpu:" + std::to_string(d);
+    topology.devices.back().kind = "gpu";
+  }
+  return topology;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a stop listens to its flag, its deadline and its callback, and does not change its mind") {
+  std::atomic<bool> flag{false};
+  Stop by_flag(&flag);
+  CHECK(!by_flag.requested());
+  flag = true;
+  CHECK(!by_flag.stopped());  // nobody looked
+  CHECK(by_flag.requested());
+  flag = false;
+  CHECK(by_flag.requested());
+
+  Stop by_time(nullptr, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  CHECK(by_time.requested());
+  for (double endless : {0.0, -1.0, 1e300}) CHECK(!Stop(nullptr, endless).requested());
+
+  Countdown countdown{3};
+  Stop by_callback = countdown.stop(10);
+  CHECK(!by_callback.spend(9));
+  CHECK(countdown.looks == 0);
+  CHECK(!by_callback.spend(1));  // 10
+  CHECK(countdown.looks == 1);
+  CHECK(!by_callback.spend(1'000'000));
+  CHECK(!by_callback.spend(9));
+  CHECK(by_callback.spend(1));
+  CHECK(countdown.looks == 3);
+  CHECK(!spend(nullptr, 1'000'000));
+}
+
+TEST_CASE("a sort that can be stopped sorts like the standard one") {
+  Random random(7);
+  for (size_t size : {size_t{0}, size_t{1}, size_t{4096}, size_t{4097}, size_t{30'000}}) {
+    std::vector<std::pair<uint32_t, uint32_t>> values;  // key, and where it was
+    for (uint32_t i = 0; i < size; ++i) values.emplace_back(random.below(1 + i / 3), i);
+    auto expected = values;
+    const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::stable_sort(expected.begin(), expected.end(), less);
+    Countdown countdown;
+    Stop stop = countdown.stop(5000);
+    stoppable_sort(values.begin(), values.end(), less, &stop);
+    CHECK(values == expected);
+    CHECK(countdown.looks >= size / 5000);
+  }
+}
+
+TEST_CASE(
+    "stopped at any moment, a placing returns a placement that fits or says that there is none") {
+  const auto pairwise = test::load_policy(test::small_pairwise_policy());
+  uint32_t answered = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    Random random(500 + rules);
+    test::Instance instance;
+    while (!instance.problem) instance = tight_instance(rules, random);
+    const Problem& problem = *instance.problem;
+    CAPTURE(rules);
+    std::shared_ptr<const Policy> policy = pairwise;
+    if (rules % 3 == 1) policy = nullptr;
+    if (rules % 3 == 2) {
+      policy = test::load_policy(
+          test::small_placeto_policy(problem.device_count(), test::Looks::kAtLoads));
+    }
+    answered += stop_everywhere(problem, {policy.get(), 20}, 1);
+  }
+  CHECK(answered > 500);
+}
+
+TEST_CASE("stopped while it places a graph that takes long, it comes back without the timeline") {
+  const test::Instance instance = test::build_instance(ladder(2500), four_devices());
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  const uint32_t answered = stop_everywhere(*instance.problem, {policy.get(), 20}, 20'000);
+  CHECK(answered > 20);
+
+  // In the middle of the first evaluation there is nothing, after it a placement.
+  bool left_out = false;
+  for (uint64_t look = 1; look < 40; ++look) {
+    Countdown countdown{look};
+    Stop stop = countdown.stop(2'000);
+    MethodOptions options;
+    options.budget.stop = &stop;
+    const Result<PlaceResult> placed = place_auto(*instance.problem, options);
+    if (placed.ok()) left_out |= !placed->simulated;
+    if (look == 1) CHECK(placed.status().code() == StatusCode::kStopped);
+  }
+  CHECK(left_out);
+}
+
+TEST_CASE("a problem that is not compiled in time says so") {
+  Result<Graph> graph = Graph::build(ladder(200));
+  Result<Topology> topology = Topology::build(four_devices());
+  REQUIRE(graph.ok());
+  REQUIRE(topology.ok());
+  Rules rules;
+  for (uint32_t v = 0; v < 20; ++v) rules.pins.push_back({v, v % 4});
+  rules.colocate = {{30, 31, 32}};
+  uint32_t looks = 0;
+  for (uint64_t look = 1;; ++look) {
+    Countdown countdown{look};
+    Stop stop = countdown.stop(16);
+    const Result<Problem> problem = Problem::build(*graph, *topology, rules, {}, &stop);
+    if (problem.ok()) break;
+    ++looks;
+    CHECK(problem.status().code() == StatusCode::kStopped);
+  }
+  CHECK(looks > 50);
+}
+
+TEST_CASE("a stop that never comes changes no placement") {
+  for (uint32_t rules : {0u, 2u, 5u, 8u}) {
+    Random random(900 + rules);
+    const test::Instance instance = test::random_instance({.most_nodes = 60}, rules, random);
+    REQUIRE(instance.problem);
+    MethodOptions options;
+    options.budget.evaluations = 50;
+    const Result<PlaceResult> without = place_auto(*instance.problem, options);
+    Stop stop;
+    options.budget.stop = &stop;
+    const Result<PlaceResult> with = place_auto(*instance.problem, options);
+    REQUIRE(without.ok());
+    REQUIRE(with.ok());
+    CHECK(with->best.assignment == without->best.assignment);
+    CHECK(with->best.score == without->best.score);
+    CHECK(!with->stopped);
+  }
+}
+
+}  // namespace placeto
