@@ -12,5 +12,6 @@ void add_compare(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_generate(CLI::App& app);
+void add_report(CLI::App& app);
 
 }  // namespace placeto::cli

@@ -38,6 +38,7 @@ static int run(int argc, char** argv) {
   add_inspect(app);
   add_convert(app);
   add_generate(app);
+  add_report(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/cost/evaluator.h"
 #include "tools/report/chrome_trace.h"
+#include "tools/report/critical_path.h"
 
 namespace placeto::cli {
 namespace {
@@ -61,6 +63,32 @@ bool ignores_latency(const Topology& topology) {
   return spec.default_link.latency_us > 0 ||
          std::any_of(spec.links.begin(), spec.links.end(),
                      [](const LinkSpec& link) { return link.parameters.latency_us > 0; });
+}
+
+void check_runnable(const Problem& problem, std::span<const uint32_t> assignment) {
+  for (uint32_t v = 0; v < assignment.size(); ++v) {
+    if (std::isfinite(problem.run_us(v, assignment[v]))) continue;
+    const DeviceSpec& device = problem.topology().device(assignment[v]);
+    throw Failure(kNoFeasiblePlacement,
+                  fmt::format("the placement puts node {} '{}' on device '{}', whose kind '{}' "
+                              "cannot run it",
+                              v, problem.graph().node(v).name, device.name, device.kind));
+  }
+}
+
+std::vector<std::string> violations(const Problem& problem, std::span<const uint32_t> assignment,
+                                    const Timeline& timeline) {
+  std::vector<std::string> found;
+  if (!obeys_rules(problem, assignment)) {
+    found.emplace_back("a node is on a kind it is not allowed on, or apart from its colocation");
+  }
+  const auto over = memory_shortfall(problem, timeline.peak_memory_bytes);
+  for (uint32_t d = 0; d < over.size(); ++d) {
+    if (over[d] == 0) continue;
+    found.push_back(fmt::format("device '{}' lacks {} bytes of memory",
+                                problem.topology().device(d).name, over[d]));
+  }
+  return found;
 }
 
 std::vector<CandidateRow> candidate_rows(const Problem& problem,
@@ -146,21 +174,42 @@ void add_figures(Json& object, const Timeline& timeline, const LowerBounds& boun
 }
 
 void add_reports(CLI::App& app, Reports& reports) {
-  app.add_option("--timeline", reports.timeline, "Write an interactive timeline (one HTML file)")
+  app.add_option("--timeline", reports.timeline,
+                 "Write a report: timeline, memory, graph, reasons (one HTML file)")
       ->type_name("FILE");
   app.add_option("--trace", reports.trace, "Write a Chrome trace (opens in Perfetto)")
       ->type_name("FILE");
 }
 
-void write_reports(const Reports& reports, const Problem& problem,
+void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
                    std::span<const uint32_t> assignment, const Timeline& timeline,
-                   const PageOptions& page) {
+                   const std::string& method, std::vector<CandidateRow> candidates) {
   if (!reports.timeline.empty()) {
-    write_text(reports.timeline, timeline_page(problem, assignment, timeline, page));
+    const ReportPlacement placement =
+        report_placement(problem, Assignment(assignment.begin(), assignment.end()), method,
+                         std::move(candidates), kLittleReasonWork);
+    write_text(reports.timeline, report_page(problem, bounds, {&placement, 1}));
   }
   if (!reports.trace.empty()) {
     write_text(reports.trace, chrome_trace(problem, assignment, timeline));
   }
+}
+
+ReportPlacement report_placement(const Problem& problem, Assignment assignment,
+                                 const std::string& method, std::vector<CandidateRow> candidates,
+                                 uint64_t work) {
+  ReportPlacement placement;
+  placement.label = method.empty() ? "placement" : method;
+  placement.method = method;
+  placement.timeline = Simulator(problem).run(assignment);
+  placement.violations = violations(problem, assignment, placement.timeline);
+  placement.candidates = std::move(candidates);
+  if (obeys_rules(problem, assignment)) {
+    const CriticalPath path = critical_path(problem, assignment, placement.timeline);
+    placement.reasons = explain_nodes(problem, assignment, path.nodes, work);
+  }
+  placement.assignment = std::move(assignment);
+  return placement;
 }
 
 std::string heading(const Problem& problem) {

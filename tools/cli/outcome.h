@@ -10,8 +10,8 @@
 #include "runtime/format/placement_file.h"
 #include "runtime/heuristics/method.h"
 #include "tools/cli/common.h"
+#include "tools/report/report_page.h"
 #include "tools/report/table.h"
-#include "tools/report/timeline_page.h"
 
 namespace placeto::cli {
 
@@ -23,6 +23,13 @@ Problem build_problem(const std::string& graph_path, const Graph& graph,
 
 // True for a topology that states a latency the cost model will not charge.
 bool ignores_latency(const Topology& topology);
+
+// A Failure with kNoFeasiblePlacement for a node on a device that cannot run it: it would never
+// finish, and there is no timeline.
+void check_runnable(const Problem& problem, std::span<const uint32_t> assignment);
+// What makes the placement infeasible, one sentence each.
+std::vector<std::string> violations(const Problem& problem, std::span<const uint32_t> assignment,
+                                    const Timeline& timeline);
 
 // Rows for tables of candidates, the chosen one marked.
 std::vector<CandidateRow> candidate_rows(const Problem& problem,
@@ -40,13 +47,21 @@ void add_figures(Json& object, const Timeline& timeline, const LowerBounds& boun
 
 // Where reports go; empty: not wanted.
 struct Reports {
-  std::string timeline;  // HTML
+  std::string timeline;  // HTML report
   std::string trace;     // Chrome trace JSON
 };
 void add_reports(CLI::App& app, Reports& reports);
-void write_reports(const Reports& reports, const Problem& problem,
+void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
                    std::span<const uint32_t> assignment, const Timeline& timeline,
-                   const PageOptions& page);
+                   const std::string& method, std::vector<CandidateRow> candidates);
+
+// A placement as a report shows it: simulated, checked, with reasons for as many nodes as `work`
+// allows (explain_nodes). It must be runnable.
+ReportPlacement report_placement(const Problem& problem, Assignment assignment,
+                                 const std::string& method, std::vector<CandidateRow> candidates,
+                                 uint64_t work);
+// Evaluations times nodes to spend on reasons: a second or less, a few seconds.
+inline constexpr uint64_t kLittleReasonWork = 20'000'000, kReasonWork = 200'000'000;
 
 // "inception_v3 (345 nodes, 480 edges) on 2xk80 (2 devices)".
 std::string heading(const Problem& problem);

@@ -89,8 +89,8 @@ void run(Options& options) {
     print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
   }
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
-  write_reports(options.reports, problem, result.best.assignment, timeline,
-                {result.best.method, result.bounds, rows});
+  write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
+                result.best.method, rows);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // placeto simulate: what the cost model predicts for a placement that the caller brings.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 
 #include "runtime/cost/bounds.h"
@@ -28,34 +27,6 @@ struct Options {
   std::string graph, topology, placement;
   Reports reports;
 };
-
-// A node on a device that cannot run it never finishes: there is no timeline.
-void check_runnable(const Problem& problem, const Assignment& assignment) {
-  for (uint32_t v = 0; v < assignment.size(); ++v) {
-    if (std::isfinite(problem.run_us(v, assignment[v]))) continue;
-    const DeviceSpec& device = problem.topology().device(assignment[v]);
-    throw Failure(kNoFeasiblePlacement,
-                  fmt::format("the placement puts node {} '{}' on device '{}', whose kind '{}' "
-                              "cannot run it",
-                              v, problem.graph().node(v).name, device.name, device.kind));
-  }
-}
-
-// What makes the placement infeasible, one sentence each.
-std::vector<std::string> violations(const Problem& problem, const Assignment& assignment,
-                                    const Timeline& timeline) {
-  std::vector<std::string> found;
-  if (!obeys_rules(problem, assignment)) {
-    found.emplace_back("a node is on a kind it is not allowed on, or apart from its colocation");
-  }
-  const auto over = memory_shortfall(problem, timeline.peak_memory_bytes);
-  for (uint32_t d = 0; d < over.size(); ++d) {
-    if (over[d] == 0) continue;
-    found.push_back(fmt::format("device '{}' lacks {} bytes of memory",
-                                problem.topology().device(d).name, over[d]));
-  }
-  return found;
-}
 
 Json describe(const Problem& problem, const Timeline& timeline, const LowerBounds& bounds,
               const std::vector<std::string>& found) {
@@ -112,7 +83,7 @@ void run(const Options& options) {
   } else {
     print(summary(problem, assignment, timeline, bounds, found, options.common.color()));
   }
-  write_reports(options.reports, problem, assignment, timeline, {placement.method, bounds, {}});
+  write_reports(options.reports, problem, bounds, assignment, timeline, placement.method, {});
 }
 
 }  // namespace

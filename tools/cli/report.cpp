@@ -1,0 +1,201 @@
+// placeto report: one HTML page about one placement of a graph, or several side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "runtime/placer/placer.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/methods.h"
+#include "tools/cli/outcome.h"
+#include "tools/cli/rules.h"
+#include "tools/io/read.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto report placement.json --graph graph.json --topology 2xk80.json -o report.html
+  placeto report heft.json search.json --graph graph.json --topology 2xk80.json -o report.html
+  placeto report p.json --graph graph.json --topology 2xk80.json --candidates -o report.html
+
+The first placement is the one that the others are compared with. The table of candidates shows what
+`place --json` wrote into the placement; --candidates tries every method again instead. The page is
+one file that needs no network.)";
+
+struct Options {
+  Common common;
+  std::vector<std::string> placements, labels;
+  std::string graph, topology, out;
+  std::string policy = kDefaultPolicy;
+  bool candidates = false;
+  uint64_t reasons = kUnset;
+  MethodChoice method;
+  RuleOptions rules;
+  static constexpr uint64_t kUnset = ~uint64_t{0};
+};
+
+// What the page calls the placements: as the caller says, else the files' names, made distinct.
+std::vector<std::string> labels(const Options& options) {
+  if (!options.labels.empty() && options.labels.size() != options.placements.size()) {
+    throw Failure(kBadUsage, fmt::format("{} for {}: give as many, or none",
+                                         plural(options.labels.size(), "--label"),
+                                         plural(options.placements.size(), "placement")));
+  }
+  std::vector<std::string> names = options.labels;
+  if (names.empty()) {
+    for (const std::string& path : options.placements) {
+      names.push_back(path == "-" ? "standard input" : std::filesystem::path(path).stem().string());
+    }
+  }
+  const std::vector<std::string> wanted = names;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::count(wanted.begin(), wanted.end(), wanted[i]) > 1) {
+      names[i] = fmt::format("{} ({})", wanted[i], i + 1);
+    }
+  }
+  return names;
+}
+
+// The rows that the placement file carries. Its devices may be in another order than the
+// topology's.
+std::vector<CandidateRow> rows_of(const PlacementSpec& placement, const Topology& topology) {
+  std::vector<CandidateRow> rows;
+  bool marked = false;
+  for (const CandidateSpec& c : placement.candidates) {
+    const bool chosen = !marked && c.method == placement.method;
+    marked = marked || chosen;
+    rows.push_back({c.method, c.makespan_us, c.bottleneck_us, {}, c.feasible, chosen});
+    if (c.peak_memory_bytes.size() != placement.devices.size()) continue;
+    rows.back().peak_memory_bytes.resize(topology.device_count(), 0);
+    for (size_t i = 0; i < placement.devices.size(); ++i) {
+      const uint32_t device = topology.find_device(placement.devices[i]);
+      if (device >= topology.device_count()) continue;
+      rows.back().peak_memory_bytes[device] = c.peak_memory_bytes[i];
+    }
+  }
+  return rows;
+}
+
+std::vector<CandidateRow> rows_by_placing(const Problem& problem, const Options& options) {
+  const PlaceResult result = require(run_method(problem, options.method));
+  return candidate_rows(problem, result.candidates, result.best);
+}
+
+size_t moved_nodes(const Assignment& a, const Assignment& b) {
+  size_t moved = 0;
+  for (size_t v = 0; v < a.size(); ++v) moved += a[v] != b[v];
+  return moved;
+}
+
+std::string summary(const Problem& problem, const LowerBounds& bounds,
+                    std::span<const ReportPlacement> placements, bool color) {
+  Table table({{"placement", Align::kLeft},
+               {"makespan", Align::kRight},
+               {"/ bound", Align::kRight},
+               {"nodes moved", Align::kRight},
+               {"feasible", Align::kLeft}});
+  for (const ReportPlacement& p : placements) {
+    const double us = p.timeline.makespan_us, bound = bounds.best_us();
+    table.add_row(
+        {shortened(p.label, 40), format_us(us), bound > 0 ? fmt::format("{:.3f}", us / bound) : "-",
+         format_count(moved_nodes(placements[0].assignment, p.assignment)),
+         p.violations.empty() ? "yes" : "no"},
+        p.violations.empty() ? Emphasis::kNone : Emphasis::kBad);
+  }
+  return heading(problem) + "\n" + table.render(color);
+}
+
+Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placements,
+              size_t page_bytes) {
+  Json rows = Json::array();
+  for (const ReportPlacement& p : placements) {
+    rows.push_back({{"label", p.label},
+                    {"method", p.method},
+                    {"makespan_us", p.timeline.makespan_us},
+                    {"moved_nodes", moved_nodes(placements[0].assignment, p.assignment)},
+                    {"explained_nodes", p.reasons.asked},
+                    {"feasible", p.violations.empty()}});
+  }
+  return {{"lower_bound_us", bounds.best_us()},
+          {"placements", std::move(rows)},
+          {"page_bytes", page_bytes}};
+}
+
+void run(Options& options) {
+  check_outputs({options.out});
+  const std::vector<std::string> names = labels(options);
+  const Graph graph = require(read_graph(options.graph));
+  const Topology topology = require(read_topology(options.topology));
+  const Rules rules = resolve_rules(options.rules, graph, topology);
+  const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
+  if (options.candidates) options.method.policy = load_policy(options.policy);
+
+  const uint64_t per_node = uint64_t{problem.device_count()} * problem.node_count();
+  const uint64_t all = per_node * problem.node_count();
+  const uint64_t work = options.reasons == Options::kUnset
+                            ? kReasonWork / options.placements.size()
+                            : std::min(options.reasons, uint64_t{problem.node_count()}) * per_node;
+  std::vector<CandidateRow> fresh;
+  if (options.candidates) fresh = rows_by_placing(problem, options);
+  std::vector<ReportPlacement> placements;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const PlacementSpec spec = require(read_placement(options.placements[i]));
+    auto assignment = resolve_placement(spec, graph, topology);
+    if (!assignment.ok()) require(assignment.status().at(options.placements[i]));
+    check_runnable(problem, *assignment);
+    auto rows = !options.candidates ? rows_of(spec, topology)
+                : i == 0            ? fresh
+                                    : std::vector<CandidateRow>();
+    placements.push_back(report_placement(problem, std::move(*assignment), spec.method,
+                                          std::move(rows), std::min(work, all)));
+    placements.back().label = names[i];
+  }
+
+  const LowerBounds bounds = lower_bounds(problem);
+  const std::string page = report_page(problem, bounds, placements);
+  if (options.common.json) {
+    print_json(describe(bounds, placements, page.size()));
+  } else {
+    print(summary(problem, bounds, placements, options.common.color()));
+  }
+  write_text(options.out, page);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  CLI::App& command =
+      *app.add_subcommand("report", "Show placements of a graph: one HTML page for a browser");
+  auto options = std::make_shared<Options>();
+  command.add_option("placements", options->placements, "Placement files")
+      ->required()
+      ->type_name("PLACEMENT...");
+  command.add_option("--graph,-g", options->graph, "Graph file")->required()->type_name("FILE");
+  command.add_option("--topology,-t", options->topology, "Topology file")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("-o,--output", options->out, "HTML file to write")
+      ->required()
+      ->type_name("REPORT");
+  command
+      .add_option("--label", options->labels,
+                  "What to call a placement; as many as there are placements (repeatable)")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command.add_flag("--candidates", options->candidates,
+                   "Try every method now, for the table of candidates");
+  add_count(command, "--reasons", options->reasons,
+            "Say for that many nodes what the second-best device would cost (default: as many as a "
+            "few seconds allow)");
+  add_policy_option(command, options->policy);
+  add_method_options(command, options->method.options);
+  add_rules(command, options->rules);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,280 @@
+// The headline and the tables.
+const strong = text => element("span", text, "figure");
+const chip = p => element("span", p.letter, "chip");
+const named = p => comparing ? [chip(p), brief(p.label, 60)] : [brief(p.label, 60)];
+const ofBound = us => data.lower_bound > 0 ? (us / data.lower_bound).toFixed(3) + "\u00a0×" : "–";
+const limitText = limit => limit === null ? "none" : bytes(limit);
+const over = (b, d) => devices[d].limit !== null && b > devices[d].limit;
+function deviceName(d) {
+  const label = element("span", [swatch(hue(d)), devices[d].name], "name");
+  label.title = devices[d].name;
+  return label;
+}
+function hideSection(id) {
+  $(id).remove();
+  document.querySelector("nav a[href=\"#" + id + "\"]").remove();
+}
+
+// ---- headline -----------------------------------------------------------------------------------
+const graphName = () => brief(data.graph || "the graph", 60);
+function headlineOfOne(p) {
+  const by = brief(p.method || "This placement", 40);
+  const parts = [by + " runs " + graphName() + " in ", strong(time(p.makespan))];
+  if (throughput) parts.push(" with a bottleneck of ", strong(time(p.bottleneck)));
+  else if (data.lower_bound > 0) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound");
+  const others = p.candidates.filter(c => c.feasible && !c.chosen)
+    .sort((a, b) => objective(a) - objective(b));
+  const single = others.find(c => c.method.startsWith("single"));
+  const notes = [];
+  const against = (who, c) => who + " " + c.method + " takes " + time(objective(c)) + " (" +
+    change(objective(c), objective(p)) + ").";
+  if (others.length) notes.push(against("The runner-up", others[0]));
+  if (single && single !== others[0]) {
+    notes.push(against("Of one device alone,", { ...single, method: single.method.replace(/^single /, "") }));
+  }
+  return [parts, notes.join(" ")];
+}
+function headlineOfMany() {
+  const base = placements[0];
+  const tied = placements.filter(p => p.feasible === winner.feasible &&
+                                      objective(p) === objective(winner));
+  const moved = placements.slice(1).map(p => count(p.moved.length) + " of " + count(nodeCount) +
+    " nodes are elsewhere in " + p.letter + " than in A.").join(" ");
+  if (tied.length === placements.length) {
+    return [["All placements take ", strong(time(objective(base)))], moved];
+  }
+  const second = placements.filter(p => p !== winner)
+    .reduce((a, b) => objective(b) < objective(a) ? b : a);
+  const parts = [winner.letter + " " + brief(winner.label, 40) + " is " + (winner.feasible ? "best" : "shortest") +
+    ": ", strong(time(objective(winner)))];
+  if (objective(winner) < objective(second)) {
+    parts.push(", " + change(objective(winner), objective(second)).replace("−", "") +
+               " less than " + second.letter + " " + brief(second.label, 40));
+  }
+  return [parts, moved];
+}
+function writeHeadline() {
+  const [parts, notes] = comparing ? headlineOfMany() : headlineOfOne(placements[0]);
+  $("headline").replaceChildren(...parts);
+  $("subject").textContent = graphName() + " (" + plural(nodeCount, "node") + ", " +
+    plural(data.edges.source.length, "edge") + ") on " + brief(data.topology || "a topology", 60) + " (" +
+    plural(devices.length, "device") + ")";
+  const broken = placements.filter(p => !p.feasible).map(p => element("span",
+    (comparing ? p.letter + " is not feasible: " : "Not feasible: ") + p.violations.join("; ") + ". ",
+    "bad"));
+  $("subtitle").replaceChildren(...broken, notes + " Times are what the cost model predicts.");
+  const facts = [];
+  if (!comparing) facts.push(["makespan", time(placements[0].makespan)]);
+  if (data.lower_bound > 0) facts.push(["lower bound", time(data.lower_bound)]);
+  if (!comparing) {
+    const p = placements[0], used = p.nodesOn.filter(n => n > 0).length;
+    if (data.lower_bound > 0) facts.push(["makespan / bound", ofBound(p.makespan)]);
+    facts.push(["bottleneck", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
+               ["transfers", count(p.transfers.start.length)], ["bytes transferred", bytes(p.bytesMoved)],
+               ["critical path", plural(p.critical.nodes.length, "node")]);
+  } else {
+    facts.push(["placements", count(placements.length)], ["nodes", count(nodeCount)],
+               ["moved in any", count(movedAnywhere.reduce((a, b) => a + b, 0))]);
+  }
+  $("facts").replaceChildren(...definitions(facts));
+}
+function writeKey() {
+  $("key").replaceChildren(...shownDevices.slice(0, 16).map(d =>
+    element("li", [swatch(hue(d)), brief(devices[d].name, 24)])));
+}
+
+// ---- placements, devices, candidates ------------------------------------------------------------
+// The device nearest to its limit.
+function fullest(memory) {
+  if (!memory.length) return "–";
+  const share = d => devices[d].limit === null ? 0 : memory[d] / Math.max(devices[d].limit, 1);
+  const worst = memory.reduce((best, b, d) =>
+    share(d) > share(best) || share(d) === share(best) && b > memory[best] ? d : best, 0);
+  return bytes(memory[worst]) + " on " + brief(devices[worst].name, 24);
+}
+function writeComparison() {
+  if (!comparing) return hideSection("comparison");
+  const slowest = Math.max(...placements.map(objective));
+  table($("comparison-table"), "Placements compared", [["placement", true], ["method", true],
+    [objectiveName], ["against A"], ["/ bound"], ["moved nodes"], ["transfers"], ["transferred"],
+    ["fullest device", true], ["feasible", true]],
+    placements.map(p => ({
+      className: p === winner ? "chosen" : p.feasible ? "" : "infeasible",
+      cells: [[element("span", named(p)), "name"], [p.method || "–", "name"],
+        [element("span", [time(objective(p)), meter(objective(p) / slowest, "", "wide")])],
+        p.index ? change(objective(p), objective(placements[0])) : "–", ofBound(p.makespan),
+        p.index ? count(p.moved.length) : "–", count(p.transfers.start.length), bytes(p.bytesMoved),
+        fullest(p.peak), [p.feasible ? "yes" : "no", p.feasible ? "good" : "bad"]]
+    })));
+}
+function writeDevices() {
+  for (const p of placements) {
+    if (comparing) $("device-tables").append(element("h3", named(p)));
+    const shown = shownDevices.slice(0, 256);
+    const rows = shown.map(d => {
+      const share = p.busy[d] / (p.makespan || 1);
+      return { cells: [[deviceName(d), "name"], [devices[d].kind, "name"], count(p.nodesOn[d]),
+        [element("span", [percent(share), meter(share, hue(d))])],
+        [bytes(p.peak[d]), over(p.peak[d], d) ? "bad" : ""], limitText(devices[d].limit)] };
+    });
+    const label = "Devices" + (comparing ? " of " + p.letter : "");
+    $("device-tables").append(scrollable(table(element("table"), label, [["device", true],
+      ["kind", true], ["nodes"], ["busy"], ["peak memory"], ["limit"]], rows), label));
+    if (shown.length < devices.length) {
+      $("device-tables").append(element("p", plural(devices.length - shown.length, "device") +
+        " not shown; those that run nothing are left out on machines this large.", "hint"));
+    }
+  }
+}
+function writeCandidates() {
+  const with_rows = placements.filter(p => p.candidates.length);
+  if (!with_rows.length) return hideSection("candidates");
+  for (const p of with_rows) {
+    if (comparing) $("candidate-tables").append(element("h3", named(p)));
+    const wide = devices.length <= 6 && p.candidates.some(c => c.memory.length);
+    if (wide && devices.length > 3) document.querySelector(".columns").classList.add("stacked");
+    const memoryColumns = wide ? devices.map(d => [brief(d.name, 16)]) : [["fullest device", true]];
+    const rows = [...p.candidates].sort((a, b) => b.feasible - a.feasible || objective(a) - objective(b));
+    const slowest = Math.max(...rows.map(objective));
+    const label = "Candidates" + (comparing ? " of " + p.letter : "");
+    const cells = c => [[element("span", [c.method, c.chosen ? element("span", "  ✓ chosen", "good") : ""]), "name"],
+      [element("span", [time(objective(c)), meter(objective(c) / slowest, c.chosen ? theme.accent : "")])],
+      ofBound(c.makespan),
+      ...(wide ? devices.map((_, d) => c.memory.length
+        ? [bytes(c.memory[d]), over(c.memory[d], d) ? "bad" : ""] : "–") : [fullest(c.memory)]),
+      [c.feasible ? "yes" : "no", c.feasible ? "good" : "bad"]];
+    $("candidate-tables").append(scrollable(table(element("table"), label, [["method", true],
+      [objectiveName], ["/ bound"], ...memoryColumns, ["feasible", true]],
+      rows.map(c => ({ cells: cells(c),
+                       className: c.chosen ? "chosen" : c.feasible ? "" : "infeasible" }))), label));
+  }
+}
+
+// ---- moved nodes --------------------------------------------------------------------------------
+const MOST_MOVED = 100;
+function nodeButton(p, v) {
+  const button = element("button", nodes.name[v]);
+  button.type = "button";
+  button.addEventListener("click", event => {
+    event.stopPropagation();
+    select(p.sliceOfNode[v], true);
+  });
+  return button;
+}
+function writeMoved() {
+  if (!comparing) return hideSection("moved");
+  const base = placements[0], took = (p, v) => p.finish[v] - p.start[v];
+  for (const p of placements.slice(1)) {
+    const box = $("moved-tables"), label = "Moved between A and " + p.letter;
+    const heading = element("h3", [...named(base), " → ", ...named(p), ": ",
+      p.moved.length ? plural(p.moved.length, "node") + " moved" : "no node moved"]);
+    box.append(heading);
+    if (!p.moved.length) continue;
+    const ways = new Map();
+    for (const v of p.moved) {
+      const way = devices[base.device[v]].name + " → " + devices[p.device[v]].name;
+      ways.set(way, (ways.get(way) || 0) + 1);
+    }
+    const sorted = [...ways].sort((a, b) => b[1] - a[1]);
+    box.append(element("p", sorted.slice(0, 12).map(([way, n]) => way + ": " + count(n)).join(",  ") +
+      (sorted.length > 12 ? ", and " + (sorted.length - 12) + " other ways" : ""), "hint"));
+    const largest = [...p.moved].sort((a, b) =>
+      Math.max(took(p, b), took(base, b)) - Math.max(took(p, a), took(base, a)) || a - b);
+    const rows = largest.slice(0, MOST_MOVED).map(v => ({ cells: [[nodeButton(p, v), "name"],
+      [opName(v), "name"], deviceName(base.device[v]), deviceName(p.device[v]),
+      time(took(base, v)), time(took(p, v)), time(base.start[v]), time(p.start[v])] }));
+    box.append(scrollable(table(element("table"), label, [["node", true], ["op", true],
+      ["in A", true], ["in " + p.letter, true], ["takes in A"], ["takes in " + p.letter],
+      ["starts in A"], ["starts in " + p.letter]], rows), label));
+    if (largest.length > MOST_MOVED) {
+      box.append(element("p", "The " + MOST_MOVED + " that run longest; the timeline and the graph " +
+        "show all.", "hint"));
+    }
+  }
+}
+
+// ---- nodes --------------------------------------------------------------------------------------
+const PAGE = 20;
+const nodeTable = { placement: placements[0], key: "start", down: false, page: 0, filter: "", rows: [] };
+const regret = (p, v) => p.reasons && p.reasons.second[v] >= 0 ? p.reasons.there[v] - p.reasons.here
+  : -Infinity;
+const nodeColumns = [
+  ["name", "node", true, (p, v) => nodes.name[v]], ["op", "op", true, (p, v) => opName(v)],
+  ["device", "device", true, (p, v) => p.device[v]], ["start", "start", false, (p, v) => p.start[v]],
+  ["takes", "takes", false, (p, v) => p.finish[v] - p.start[v]],
+  ["memory", "resident", false, (p, v) => nodes.resident[v]],
+  ["critical", "critical", true, (p, v) => p.criticalNode[v]],
+  ["second", "second best", true, (p, v) => p.reasons ? p.reasons.second[v] : 0],
+  ["regret", "cost of moving it there", false, regret]];
+function reasonCells(p, v) {
+  const second = p.reasons ? p.reasons.second[v] : -2;
+  if (second === -2) return [["–", "faint"], ["–", "faint"]];
+  if (second === -1) return [["no other may", "faint"], ["–", "faint"]];
+  return [deviceName(second), p.reasons.fits[v] ? change(p.reasons.there[v], p.reasons.here)
+    : ["out of memory", "bad"]];
+}
+function sortNodes() {
+  const { placement: p, key, down, filter } = nodeTable, wanted = filter.toLowerCase();
+  const value = nodeColumns.find(c => c[0] === key)[3], sign = down ? -1 : 1;
+  const all = nodes.name.map((_, v) => v).filter(v => !wanted ||
+    [nodes.name[v], opName(v), devices[p.device[v]].name].some(s => s.toLowerCase().includes(wanted)));
+  const keyed = all.map(v => [value(p, v), v]);
+  keyed.sort((a, b) => (a[0] < b[0] ? -sign : a[0] > b[0] ? sign : a[1] - b[1]));
+  nodeTable.rows = keyed.map(k => k[1]);
+  nodeTable.page = 0;
+  writeNodes();
+}
+function writeNodes() {
+  const { placement: p, page, rows } = nodeTable;
+  const hasReasons = placements.some(q => q.reasons);
+  const columns = nodeColumns.slice(0, hasReasons ? 9 : 7);
+  const titles = columns.map(([key, title, isText]) => {
+    const button = element("button", title);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      nodeTable.down = nodeTable.key === key ? !nodeTable.down : !isText;
+      nodeTable.key = key;
+      sortNodes();
+      [...$("nodes-table").querySelectorAll("th button")].find(b => b.textContent === title).focus();
+    });
+    return [button, isText];
+  });
+  const shown = rows.slice(page * PAGE, (page + 1) * PAGE);
+  table($("nodes-table"), "Nodes", titles, shown.map(v => ({
+    className: selected && selected.node === v ? "current" : "",
+    cells: [[nodeButton(p, v), "name"], [opName(v), "name"], deviceName(p.device[v]), time(p.start[v]),
+      time(p.finish[v] - p.start[v]), bytes(nodes.resident[v]), p.criticalNode[v] ? "yes" : "",
+      ...(hasReasons ? reasonCells(p, v) : [])] })));
+  [...$("nodes-table").querySelectorAll("thead th")].forEach((cell, i) => {
+    if (columns[i][0] === nodeTable.key) {
+      cell.setAttribute("aria-sort", nodeTable.down ? "descending" : "ascending");
+    }
+  });
+  [...$("nodes-table").tBodies[0].rows].forEach((row, i) =>
+    row.addEventListener("click", () => select(p.sliceOfNode[shown[i]], true)));
+  const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+  $("nodes-state").textContent = rows.length ? count(page * PAGE + 1) + "–" +
+    count(Math.min((page + 1) * PAGE, rows.length)) + " of " + count(rows.length) : "none";
+  $("nodes-back").disabled = page === 0;
+  $("nodes-on").disabled = page + 1 >= pages;
+}
+function startNodes() {
+  for (const p of placements) $("nodes-placement").append(new Option(p.letter + " " + brief(p.label, 40), p.index));
+  $("nodes-of").hidden = !comparing;
+  $("nodes-placement").addEventListener("change", event => {
+    nodeTable.placement = placements[event.target.value];
+    sortNodes();
+  });
+  $("nodes-filter").addEventListener("input", event => {
+    nodeTable.filter = event.target.value;
+    sortNodes();
+  });
+  $("nodes-back").addEventListener("click", () => { --nodeTable.page; writeNodes(); });
+  $("nodes-on").addEventListener("click", () => { ++nodeTable.page; writeNodes(); });
+  onSelect.push(writeNodes);
+  const asked = placements.filter(p => p.reasons && p.reasons.asked < nodeCount);
+  $("nodes-note").textContent = asked.map(p => (comparing ? "In " + p.letter + ", s" : "S") +
+    "econd-best devices were computed for " + count(p.reasons.asked) + " of " + count(nodeCount) +
+    " nodes: those on the critical path, then those that run longest.").join(" ");
+  sortNodes();
+}

@@ -1,0 +1,52 @@
+#include "tools/report/reasons.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/placer/explain.h"
+
+namespace placeto {
+namespace {
+
+// All nodes: those of `first` in their order, then the others by falling run time.
+std::vector<uint32_t> asking_order(const Problem& problem, std::span<const uint32_t> assignment,
+                                   std::span<const uint32_t> first) {
+  std::vector<uint8_t> taken(assignment.size(), 0);
+  for (const uint32_t v : first) taken[v] = 1;
+  std::vector<uint32_t> order(first.begin(), first.end());
+  for (uint32_t v = 0; v < assignment.size(); ++v) {
+    if (!taken[v]) order.push_back(v);
+  }
+  std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first.size()), order.end(),
+                   [&](uint32_t a, uint32_t b) {
+                     return problem.run_us(a, assignment[a]) > problem.run_us(b, assignment[b]);
+                   });
+  return order;
+}
+
+}  // namespace
+
+Reasons explain_nodes(const Problem& problem, std::span<const uint32_t> assignment,
+                      std::span<const uint32_t> first, uint64_t work) {
+  const size_t nodes = assignment.size();
+  Reasons reasons{std::vector<uint32_t>(nodes, Reasons::kNotAsked), std::vector<double>(nodes, 0),
+                  std::vector<uint8_t>(nodes, 0)};
+  if (nodes == 0) return reasons;
+  const uint64_t per_node = uint64_t{problem.device_count()} * nodes;
+  Explainer explainer(problem, assignment);
+  for (const uint32_t v : asking_order(problem, assignment, first)) {
+    if (work < per_node) break;
+    work -= per_node;
+    const Reason reason = explainer.explain(v);
+    reasons.here_us = reason.score.objective_us;
+    reasons.second[v] = reason.second ? reason.second->device : Reasons::kNoOther;
+    if (reason.second) {
+      reasons.there_us[v] = reason.second->score.objective_us;
+      reasons.there_fits[v] = reason.second->score.feasible();
+    }
+    ++reasons.asked;
+  }
+  return reasons;
+}
+
+}  // namespace placeto
