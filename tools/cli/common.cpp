@@ -21,6 +21,7 @@ ExitStatus exit_status(const Status& status, ExitStatus io) {
     case StatusCode::kOk:
       return kDone;
     case StatusCode::kInfeasible:
+    case StatusCode::kStopped:  // no placement, either
       return kNoFeasiblePlacement;
     case StatusCode::kInvalidArgument:
       return kBadUsage;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 
 #include "runtime/policy/features.h"
 #include "tools/cli/common.h"
@@ -21,6 +23,25 @@ const Method* find(std::string_view name) {
     if (method->name() == name) return method;
   }
   return find_method(name);
+}
+
+std::atomic<bool> interrupted{false};
+
+// Once: a second Ctrl-C ends the program.
+void on_interrupt(int signal) {
+  interrupted = true;
+  std::signal(signal, SIG_DFL);
+}
+
+Result<PlaceResult> run_within(const Problem& problem, const MethodChoice& choice) {
+  if (choice.name == kAuto) return place_auto(problem, choice.options, choice.policy.get());
+  if (choice.name == kPolicy) {
+    if (choice.policy == nullptr) {
+      return Status::invalid("method 'policy' needs --policy FILE: this build ships no default");
+    }
+    return place_policy(problem, choice.options, *choice.policy);
+  }
+  return place_with(problem, *find(choice.name), choice.options);
 }
 
 void add_small_count(CLI::App& app, const std::string& name, uint32_t& value, uint32_t least,
@@ -98,15 +119,25 @@ void add_policy_option(CLI::App& app, std::string& name) {
       ->capture_default_str();
 }
 
+void add_deadline_option(CLI::App& app, MethodChoice& choice) {
+  add_number(app, "--deadline-ms", choice.deadline_ms,
+             "End placing after that time, searched or not, with the best so far; so does Ctrl-C",
+             0, 1e12);
+}
+
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {
-  if (choice.name == kAuto) return place_auto(problem, choice.options, choice.policy.get());
-  if (choice.name == kPolicy) {
-    if (choice.policy == nullptr) {
-      return Status::invalid("method 'policy' needs --policy FILE: this build ships no default");
-    }
-    return place_policy(problem, choice.options, *choice.policy);
+  Stop stop(&interrupted, choice.deadline_ms);
+  MethodChoice bounded = choice;
+  bounded.options.budget.stop = &stop;
+  if (choice.stop_on_interrupt) std::signal(SIGINT, on_interrupt);
+  Result<PlaceResult> result = run_within(problem, bounded);
+  if (choice.stop_on_interrupt) std::signal(SIGINT, SIG_DFL);
+  if (result.ok() && !result->simulated) {  // whoever prints it wants all of it
+    result->timeline = Simulator(problem).run(result->best.assignment);
+    result->bounds = lower_bounds(problem);
+    result->simulated = true;
   }
-  return place_with(problem, *find(choice.name), choice.options);
+  return result;
 }
 
 }  // namespace placeto::cli

@@ -16,10 +16,14 @@ struct MethodChoice {
   std::string name = "auto";
   MethodOptions options;
   std::shared_ptr<const Policy> policy;  // null: heuristics only
+  double deadline_ms = 0;                // 0: none; else best so far at that time
+  bool stop_on_interrupt = false;        // the first Ctrl-C ends the placing, not the program
 };
 
 // --passes, --budget-ms, --budget-evals, --seed.
 void add_method_options(CLI::App& app, MethodOptions& options);
+// --deadline-ms.
+void add_deadline_option(CLI::App& app, MethodChoice& choice);
 
 // The policy that --policy names: a file; "default": the one that ships with this build; "none".
 // A Failure if it cannot be loaded, or if there is no default in this build and it is asked for.
@@ -34,7 +38,7 @@ void check_method(std::string_view name);
 std::string method_help();
 
 // Runs the method, which check_method accepts. kInfeasible, with the shortfall per device, if
-// nothing it finds fits.
+// nothing it finds fits. The result is simulated, even if the placing was stopped.
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice);
 
 }  // namespace placeto::cli

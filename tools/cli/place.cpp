@@ -58,6 +58,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                       printable(result.best.method), format_us(result.timeline.makespan_us),
                       format_us(result.bounds.best_us()), format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
+  if (result.stopped) text += "note: stopped before everything was tried\n";
   if (problem.objective() == Objective::kThroughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
   }
@@ -73,6 +74,7 @@ void run(Options& options) {
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   options.method.policy = load_policy(options.policy);
+  options.method.stop_on_interrupt = true;
   const PlaceResult result = require(run_method(problem, options.method));
 
   const Timeline& timeline = result.timeline;
@@ -107,6 +109,7 @@ void add_place(CLI::App& app) {
   command.add_option("--method,-m", options->method.name, method_help())->type_name("NAME");
   add_policy_option(command, options->policy);
   add_method_options(command, options->method.options);
+  add_deadline_option(command, options->method);
   command
       .add_option("--explain", options->explain,
                   "Say for a node, or for 'all', what the second-best device would cost")
