@@ -16,6 +16,7 @@ placeto_test_packages=(
   libbenchmark-dev # benchmarks
   pkg-config       # the installed package's .pc file
   clang-format     # formatting check
+  chromium         # opens report pages
 )
 
 as_root() {

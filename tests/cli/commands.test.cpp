@@ -21,7 +21,8 @@ struct Fixture : Workplace {
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "every command has help with examples") {
-  for (const char* command : {"place", "simulate", "compare", "inspect", "convert", "generate"}) {
+  for (const char* command :
+       {"place", "simulate", "compare", "inspect", "convert", "generate", "report"}) {
     const Run help = run({command, "--help"});
     CHECK(help.status == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);
@@ -63,7 +64,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(split.at("violations").size() == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "simulate writes a trace and a timeline page") {
+TEST_CASE_FIXTURE(Fixture, "simulate writes a trace and a report page") {
   const Run result = run({"simulate", graph, "-t", topology, "-p", placement, "--trace",
                           "trace.json", "--timeline", "timeline.html"});
   CHECK(result.status == 0);

@@ -269,7 +269,9 @@ function clippedStart(c, text, room) {
 }
 function paintBox(box, p) {
   const c = graphContext, left = box.x - BOX_W / 2, top = box.y - BOX_H / 2, isGroup = box.members.length > 1;
-  const colour = hue(box.main[p]);
+  // A box without a majority has no colour of its own, only stripes.
+  const majority = Math.max(...box.shares[p].map(s => s.share)) >= 0.6;
+  const colour = majority ? hue(box.main[p]) : mix(theme.other, theme.panel, 0.4);
   c.save();
   if (isGroup) {  // a second card behind
     c.fillStyle = mix(colour, theme.panel, 0.5);
@@ -307,14 +309,15 @@ function stripesOf(box, p) {
   const shown = box.shares.slice(0, 3);
   return box.moved === 0 && shown.every(list => list.length === 1) ? [] : shown;
 }
+const stripeHeight = shown => shown.length === 1 ? 1.7 * STRIPE : STRIPE;
 function paintShares(box, p, left, top) {
-  const c = graphContext, shown = stripesOf(box, p);
+  const c = graphContext, shown = stripesOf(box, p), tall = stripeHeight(shown);
   shown.forEach((list, i) => {
-    const y = top + BOX_H - STRIPE * (shown.length - i);
+    const y = top + BOX_H - tall * (shown.length - i);
     let x = left;
     for (const { device, share } of list) {
       c.fillStyle = hue(device);
-      c.fillRect(x, y, share * BOX_W, STRIPE);
+      c.fillRect(x, y, share * BOX_W, tall);
       x += share * BOX_W;
     }
     c.fillStyle = theme.panel;
@@ -325,7 +328,7 @@ function paintText(box, colour, left, top) {
   const c = graphContext;
   if (graph.k < 0.3) return;
   const size = Math.max(12, 10.5 / graph.k), marked = comparing && box.moved > 0;
-  const stripes = stripesOf(box, graph.placement.index).length * STRIPE, two = graph.k > 0.7 && stripes < 2 * STRIPE;
+  const shown = stripesOf(box, graph.placement.index), stripes = shown.length * stripeHeight(shown), two = graph.k > 0.7 && stripes < 2 * STRIPE;
   const middle = top + (BOX_H - stripes) / 2;
   const label = box.members.length > 1 ? plural(box.members.length, "node") : opName(box.members[0]);
   c.fillStyle = textOn(colour);

@@ -1,0 +1,16 @@
+# The libraries in a report are the files that its README names, byte by byte:
+#   cmake -D FOLDER=tools/report/vendor -P vendor.cmake
+file(STRINGS ${FOLDER}/README.md lines REGEX "^\\| `[^`]+` \\|.*`[0-9a-f]+` \\|$")
+list(LENGTH lines count)
+if(NOT count EQUAL 5)
+  message(FATAL_ERROR "${FOLDER}/README.md lists ${count} files, expected 5")
+endif()
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^\\| `([^`]+)`.*`([0-9a-f]+)` \\|$" ignored "${line}")
+  set(name ${CMAKE_MATCH_1})
+  set(expected ${CMAKE_MATCH_2})
+  file(SHA256 ${FOLDER}/${name} actual)
+  if(NOT actual STREQUAL expected)
+    message(FATAL_ERROR "${name}: SHA-256 ${actual}, but the README says ${expected}")
+  endif()
+endforeach()

@@ -1,0 +1,118 @@
+// placeto report: what it prints, what it writes, and what it refuses.
+#include <doctest/doctest.h>
+
+#include "tests/cli/runner.h"
+
+using namespace placeto::test;
+using nlohmann::json;
+
+namespace {
+
+struct Fixture : Workplace {
+  std::string graph = write("graph.json", small_graph());
+  std::string topology = write("topology.json", small_topology());
+  std::string first = write("first.json", R"({"format_version": 1, "method": "by hand",
+      "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0],
+      "candidates": [{"method": "by hand", "makespan_us": 175.25, "feasible": true,
+                      "peak_memory_bytes": [13000, 7000]},
+                     {"method": "worse", "makespan_us": 300, "feasible": true}]})");
+  std::string second = write("second.json", R"({"format_version": 1,
+      "devices": ["gpu:1", "gpu:0"], "assignment": [1, 1, 1, 1, 1, 1]})");
+
+  Run report(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"report", "-g", graph, "-t", topology, "-o", "report.html"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+  json data() const {
+    const std::string page = read("report.html");
+    const std::string open = "<script type=\"application/json\" id=\"data\">";
+    const size_t begin = page.find(open) + open.size();
+    return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "report writes one page about one placement, with reasons") {
+  const Run result = report({first});
+  CHECK_MESSAGE(result.status == 0, result.err);
+  CHECK(result.out.find("first") != std::string::npos);
+  const json placement = data().at("placements").at(0);
+  CHECK(placement.at("makespan") == 175.25);
+  CHECK(placement.at("method") == "by hand");
+  CHECK(placement.at("reasons").at("asked") == 6);
+  // b's only alternative is gpu:1, and c runs there: they no longer overlap.
+  CHECK(placement.at("reasons").at("second")[1] == 1);
+  CHECK(placement.at("reasons").at("there")[1].get<double>() > 175.25);
+}
+
+TEST_CASE_FIXTURE(Fixture, "report compares placements, each in terms of its own device list") {
+  const Run result = report({first, second, "--json"});
+  CHECK_MESSAGE(result.status == 0, result.err);
+  const json printed = json::parse(result.out).at("placements");
+  CHECK(printed[0].at("label") == "first");
+  CHECK(printed[1].at("label") == "second");
+  CHECK(printed[0].at("moved_nodes") == 0);
+  CHECK(printed[1].at("moved_nodes") == 1);
+  const json placements = data().at("placements");
+  CHECK(placements[1].at("device") == json({0, 0, 0, 0, 0, 0}));
+  CHECK(placements[1].at("transfers").at("start").empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "report shows the candidates of the file, or tries them anew") {
+  CHECK(report({first}).status == 0);
+  json rows = data().at("placements")[0].at("candidates");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].at("chosen") == true);
+  CHECK(rows[0].at("memory") == json({13000, 7000}));
+  CHECK(rows[1].at("method") == "worse");
+  CHECK(report({first, "--candidates", "--policy", "none"}).status == 0);
+  rows = data().at("placements")[0].at("candidates");
+  CHECK(rows.size() > 4);
+  CHECK(rows[0].at("method") == "single gpu:0");
+  CHECK(rows[0].at("memory").size() == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "report takes labels and tells equal names apart") {
+  CHECK(report({first, second, "--label", "before", "--label", "after"}).status == 0);
+  CHECK(data().at("placements")[1].at("label") == "after");
+  CHECK(report({first, first}).status == 0);
+  CHECK(data().at("placements")[0].at("label") == "first (1)");
+  CHECK(data().at("placements")[1].at("label") == "first (2)");
+}
+
+TEST_CASE_FIXTURE(Fixture, "report shows an infeasible placement with what is wrong") {
+  const std::string tight = write("tight.json", small_topology(9000));
+  const Run result = run({"report", first, "-g", graph, "-t", tight, "-o", "report.html"});
+  CHECK(result.status == 0);
+  CHECK(result.out.find("no") != std::string::npos);
+  CHECK(data().at("placements")[0].at("violations").size() == 1);
+  CHECK(data().at("placements")[0].at("violations")[0].get<std::string>().find(
+            "lacks 4000 bytes") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "report limits the nodes it explains") {
+  CHECK(report({first, "--reasons", "2"}).status == 0);
+  CHECK(data().at("placements")[0].at("reasons").at("asked") == 2);
+  CHECK(report({first, "--reasons", "0"}).status == 0);
+  CHECK(data().at("placements")[0].at("reasons").is_null());
+}
+
+TEST_CASE_FIXTURE(Fixture, "report refuses what it cannot show, and writes nothing then") {
+  const std::string short_one = write("short.json", R"({"format_version": 1,
+      "devices": ["gpu:0"], "assignment": [0]})");
+  const std::string other = write("other.json", R"({"format_version": 1,
+      "devices": ["tpu:7"], "assignment": [0, 0, 0, 0, 0, 0]})");
+  const auto refuses = [&](const std::vector<std::string>& more, int status, const char* why) {
+    const Run result = report(more);
+    CHECK_MESSAGE(result.status == status, result.err);
+    CHECK_MESSAGE(result.err.find(why) != std::string::npos, result.err);
+    CHECK(!exists("report.html"));
+  };
+  refuses({short_one}, 3, "short.json");
+  refuses({first, other}, 3, "tpu:7");
+  refuses({"absent.json"}, 3, "absent.json");
+  refuses({first, "--label", "a", "--label", "b"}, 2, "--label");
+  refuses({}, 2, "placements");
+}
