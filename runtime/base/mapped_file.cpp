@@ -9,12 +9,13 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/message.h"
+
 namespace placeto {
 namespace {
 
 Status failed(const char* action, int error) {
-  return Status::io(std::string("cannot ") + action + ": " +
-                    std::generic_category().message(error));
+  return Status::io(join({"cannot ", action, ": ", std::generic_category().message(error)}));
 }
 
 Result<std::span<const uint8_t>> map(int fd, uint64_t max_bytes) {
@@ -24,8 +25,7 @@ Result<std::span<const uint8_t>> map(int fd, uint64_t max_bytes) {
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size == 0) return Status::bad_input("is empty");
   if (size > max_bytes) {
-    return Status::bad_input("is larger than " + std::to_string(max_bytes) +
-                             " bytes, expected at most that");
+    return Status::bad_input(join({"is larger than ", max_bytes, " bytes, expected at most that"}));
   }
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return failed("map", errno);

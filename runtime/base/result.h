@@ -8,6 +8,7 @@
 #include <cassert>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace placeto {
@@ -28,11 +29,11 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  static Status infeasible(std::string m) { return {StatusCode::kInfeasible, std::move(m)}; }
-  static Status invalid(std::string m) { return {StatusCode::kInvalidArgument, std::move(m)}; }
-  static Status bad_input(std::string m) { return {StatusCode::kBadInput, std::move(m)}; }
-  static Status internal(std::string m) { return {StatusCode::kInternal, std::move(m)}; }
-  static Status io(std::string m) { return {StatusCode::kIo, std::move(m)}; }
+  static Status infeasible(std::string m) noexcept;
+  static Status invalid(std::string m) noexcept;
+  static Status bad_input(std::string m) noexcept;
+  static Status internal(std::string m) noexcept;
+  static Status io(std::string m) noexcept;
   static Status stopped() {
     return {StatusCode::kStopped,
             "cancelled, or past the deadline, before a placement that fits was found"};
@@ -43,9 +44,7 @@ class [[nodiscard]] Status {
   const std::string& message() const { return message_; }
 
   // The same error with "where: " in front, e.g. the file the failing object came from.
-  Status at(const std::string& where) const {
-    return ok() ? *this : Status(code_, where + ": " + message_);
-  }
+  Status at(std::string_view where) const;
 
  private:
   StatusCode code_ = StatusCode::kOk;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "runtime/base/message.h"
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
 #include "runtime/graph/text.h"
@@ -30,13 +31,13 @@ Outcome check_options(const placeto_options& options) {
   }
   if (Outcome o = check_choice("objective", options.objective, 2); !o.ok()) return o;
   if (!(options.budget_milliseconds >= 0) || std::isinf(options.budget_milliseconds)) {
-    return invalid("budget_milliseconds is " + number_text(options.budget_milliseconds) +
-                   ", expected a finite number of at least 0");
+    return invalid(join({"budget_milliseconds is ", number_text(options.budget_milliseconds),
+                         ", expected a finite number of at least 0"}));
   }
   if (options.passes == 0) return invalid("passes is 0, expected at least 1");
   if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
-    return invalid("deadline_milliseconds is " + number_text(options.deadline_milliseconds) +
-                   ", expected a finite number of at least 0");
+    return invalid(join({"deadline_milliseconds is ", number_text(options.deadline_milliseconds),
+                         ", expected a finite number of at least 0"}));
   }
   return {};
 }
@@ -119,7 +120,7 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
   }
   std::string known = "'auto', 'policy'";
   for (const Method* method : builtin_methods()) known += ", '" + std::string(method->name()) + "'";
-  return Status::invalid("method is " + quoted(name) + ", expected one of " + known);
+  return Status::invalid(join({"method is ", quoted(name), ", expected one of ", known}));
 }
 
 void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
@@ -180,30 +181,30 @@ Outcome check_shortfall_buffer(const placeto_options& options, const Topology& t
 
 std::string label(const Graph& graph, uint32_t v) {
   const std::string& name = graph.node(v).name;
-  return "node " + std::to_string(v) + (name.empty() ? "" : " " + quoted(name));
+  return join({"node ", v, name.empty() ? "" : " " + quoted(name)});
 }
 
 // Names the first node that is where it may not be.
 Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assignment) {
   const Graph& graph = problem.graph();
   if (assignment.size() != problem.node_count()) {
-    return invalid("the assignment has " + std::to_string(assignment.size()) +
-                   " entries, expected " + std::to_string(problem.node_count()) + ": one per node");
+    return invalid(join({"the assignment has ", assignment.size(), " entries, expected ",
+                         problem.node_count(), ": one per node"}));
   }
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     const uint32_t device = assignment[v], group = problem.group_of(v);
     if (device >= problem.device_count()) {
-      return invalid(label(graph, v) + " is on device " + std::to_string(device) +
-                     ", expected less than " + std::to_string(problem.device_count()));
+      return invalid(join({label(graph, v), " is on device ", device, ", expected less than ",
+                           problem.device_count()}));
     }
     const std::string where = problem.topology().device(device).name;
     if (!problem.allowed(group, device)) {
-      return invalid(label(graph, v) + " may not run on " + quoted(where));
+      return invalid(join({label(graph, v), " may not run on ", quoted(where)}));
     }
     const uint32_t first = problem.members(group).front();
     if (assignment[first] != device) {
-      return invalid(label(graph, v) + " is on " + quoted(where) + ", expected the device of " +
-                     label(graph, first) + ": they are colocated");
+      return invalid(join({label(graph, v), " is on ", quoted(where), ", expected the device of ",
+                           label(graph, first), ": they are colocated"}));
     }
   }
   return {};

@@ -1,6 +1,7 @@
 // Placements: what came out, and why.
 #include <algorithm>
 
+#include "runtime/base/message.h"
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
 #include "runtime/format/placement_file.h"
@@ -182,8 +183,8 @@ placeto_status placeto_placement_candidate(const placeto_placement* placement, s
       return o;
     }
     if (index >= placement->candidates.size()) {
-      return invalid("index is " + std::to_string(index) + ", expected less than " +
-                     std::to_string(placement->candidates.size()));
+      return invalid(
+          join({"index is ", index, ", expected less than ", placement->candidates.size()}));
     }
     const placeto_placement::Tried& tried = placement->candidates[index];
     candidate->method = tried.method.c_str();
@@ -206,8 +207,8 @@ placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t 
       return o;
     }
     if (node >= placement->problem.node_count()) {
-      return invalid("node is " + std::to_string(node) + ", expected less than " +
-                     std::to_string(placement->problem.node_count()));
+      return invalid(
+          join({"node is ", node, ", expected less than ", placement->problem.node_count()}));
     }
     explain(*placement, node, *reason);
     return {};

@@ -1,5 +1,11 @@
 #include "runtime/capi/support.h"
 
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "runtime/base/message.h"
+
 namespace placeto::capi {
 namespace {
 
@@ -27,18 +33,34 @@ placeto_status report(placeto_error* error, placeto_status code, const char* mes
   return code;
 }
 
+placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* context) noexcept {
+  try {
+    const Outcome outcome = body(context);
+    return report(error, outcome.code, outcome.message.c_str());
+  } catch (const std::bad_alloc&) {
+    return report(error, PLACETO_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::length_error&) {
+    return report(error, PLACETO_OUT_OF_MEMORY,
+                  "out of memory: a list would pass its largest size");
+  } catch (const std::exception& e) {
+    return report(error, PLACETO_INTERNAL, e.what());
+  } catch (...) {
+    return report(error, PLACETO_INTERNAL, "unknown exception");
+  }
+}
+
 Outcome check_not_null(std::initializer_list<Argument> arguments) {
   for (const Argument& argument : arguments) {
-    if (argument.pointer == nullptr) return invalid(std::string(argument.name) + " is NULL");
+    if (argument.pointer == nullptr) return invalid(join({argument.name, " is NULL"}));
   }
   return {};
 }
 
 Outcome check_struct_size(const char* type, size_t given, size_t known) {
   if (given == known) return {};
-  return invalid(std::string(type) + ": struct_size is " + std::to_string(given) + ", expected " +
-                 std::to_string(known) +
-                 ": fill the struct with its placeto_default_ function, or set struct_size");
+  return invalid(
+      join({type, ": struct_size is ", given, ", expected ", known,
+            ": fill the struct with its placeto_default_ function, or set struct_size"}));
 }
 
 Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
@@ -50,13 +72,12 @@ Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
 
 Outcome check_choice(const char* name, int32_t value, int32_t count) {
   if (value >= 0 && value < count) return {};
-  return invalid(std::string(name) + " is " + std::to_string(value) + ", expected 0 to " +
-                 std::to_string(count - 1));
+  return invalid(join({name, " is ", value, ", expected 0 to ", count - 1}));
 }
 
 Outcome check_list(const char* name, const void* list, size_t count) {
   if (list != nullptr || count == 0) return {};
-  return invalid(std::string(name) + " is NULL, expected " + std::to_string(count) + " entries");
+  return invalid(join({name, " is NULL, expected ", count, " entries"}));
 }
 
 Outcome read_limits(const placeto_limits* from, Limits& to) {
@@ -82,7 +103,7 @@ Outcome read_texts(const char* name, const char* const* from, size_t count,
   to.clear();
   for (size_t i = 0; i < count; ++i) {
     if (from[i] == nullptr) {
-      return invalid(std::string(name) + "[" + std::to_string(i) + "] is NULL");
+      return invalid(join({name, "[", i, "] is NULL"}));
     }
     to.emplace_back(from[i]);
   }

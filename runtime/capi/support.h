@@ -3,11 +3,8 @@
 #pragma once
 
 #include <cstring>
-#include <exception>
 #include <initializer_list>
-#include <new>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,21 +35,13 @@ placeto_status report(placeto_error* error, placeto_status code, const char* mes
 
 // Runs the body of a function of the interface and reports what comes of it. The library throws
 // nothing itself, but the standard library does, for lack of memory above all.
+placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* context) noexcept;
+
+// The same for a lambda. The handlers are many instructions, so they stand in run_guarded, once.
 template <class Body>
-placeto_status guarded(placeto_error* error, Body&& body) noexcept {
-  try {
-    const Outcome outcome = body();
-    return report(error, outcome.code, outcome.message.c_str());
-  } catch (const std::bad_alloc&) {
-    return report(error, PLACETO_OUT_OF_MEMORY, "out of memory");
-  } catch (const std::length_error&) {
-    return report(error, PLACETO_OUT_OF_MEMORY,
-                  "out of memory: a list would pass its largest size");
-  } catch (const std::exception& e) {
-    return report(error, PLACETO_INTERNAL, e.what());
-  } catch (...) {
-    return report(error, PLACETO_INTERNAL, "unknown exception");
-  }
+placeto_status guarded(placeto_error* error, Body body) noexcept {
+  const auto call = [](void* context) -> Outcome { return (*static_cast<Body*>(context))(); };
+  return run_guarded(error, call, &body);
 }
 
 struct Argument {

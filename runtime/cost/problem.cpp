@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "runtime/base/message.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/estimate.h"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
 std::string node_place(const Graph& graph, uint32_t v) {
-  return "nodes[" + std::to_string(v) + "] '" + graph.node(v).name + "'";
+  return join({"nodes[", v, "] '", graph.node(v).name, "'"});
 }
 
 // Disjoint sets with path halving; the representative is the lowest node of its set.
@@ -65,9 +66,9 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
             (no_rates ? " without peak_flops and memory_bandwidth to estimate from" : "");
   }
   if (topology.device_count() > kShown) text += ", ...";
-  return text +
-         "); expected a finite cost_us for a kind that the topology has, allowed_kinds among "
-         "its kinds, or peak rates on its devices";
+  return join({text,
+               "); expected a finite cost_us for a kind that the topology has, allowed_kinds among "
+               "its kinds, or peak rates on its devices"});
 }
 
 }  // namespace
@@ -75,8 +76,8 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
 Result<Problem> Problem::build(const Graph& graph, const Topology& topology, const Rules& rules,
                                const Limits& limits, Stop* stop) {
   if (!(rules.memory_headroom >= 0 && rules.memory_headroom < 1)) {
-    return Status::invalid("memory headroom is " + std::to_string(rules.memory_headroom) +
-                           ", expected a share in [0, 1)");
+    return Status::invalid(join({"memory headroom is ", std::to_string(rules.memory_headroom),
+                                 ", expected a share in [0, 1)"}));
   }
   Problem problem;
   problem.graph_ = &graph;
@@ -115,10 +116,9 @@ void Problem::classify_devices() {
 
 Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
   if (uint64_t{node_count()} * class_count_ > limits.max_run_entries) {
-    return Status::bad_input(std::to_string(node_count()) + " nodes on " +
-                             std::to_string(class_count_) +
-                             " distinct classes of device, expected a product of at most " +
-                             std::to_string(limits.max_run_entries));
+    return Status::bad_input(join({node_count(), " nodes on ", class_count_,
+                                   " distinct classes of device, expected a product of at most ",
+                                   limits.max_run_entries}));
   }
   std::vector<uint32_t> class_size(class_count_, 0);
   for (uint32_t c : class_of_) ++class_size[c];
@@ -155,8 +155,7 @@ Status Problem::form_groups(const Rules& rules, Stop* stop) {
   for (const std::vector<uint32_t>& together : rules.colocate) {
     for (uint32_t v : together) {
       if (v >= n) {
-        return Status::invalid("colocate: node " + std::to_string(v) +
-                               ", expected a node index below " + std::to_string(n));
+        return Status::invalid(join({"colocate: node ", v, ", expected a node index below ", n}));
       }
       sets.merge(together[0], v);
     }
@@ -199,10 +198,8 @@ Status Problem::restrict_groups(const Rules& rules, Stop* stop) {
     const char* what = list == &rules.pins ? "pin" : "forbid";
     for (const Rules::NodeDevice& rule : *list) {
       if (rule.node >= node_count() || rule.device >= device_count()) {
-        return Status::invalid(std::string(what) + ": node " + std::to_string(rule.node) +
-                               ", device " + std::to_string(rule.device) + ", expected below " +
-                               std::to_string(node_count()) + " and " +
-                               std::to_string(device_count()));
+        return Status::invalid(join({what, ": node ", rule.node, ", device ", rule.device,
+                                     ", expected below ", node_count(), " and ", device_count()}));
       }
       std::vector<bool>& devices = devices_of[group_of_[rule.node]];
       devices.resize(device_count(), true);
@@ -238,9 +235,10 @@ Status Problem::check_groups(Stop* stop) const {
       text += " and " + std::to_string(members(g).size() - 1) + " colocated nodes (" +
               node_place(*graph_, members(g)[1]) + (members(g).size() > 2 ? ", ...)" : ")");
     }
-    return Status::bad_input(text +
-                             "; expected a device that every node of it may run on, by cost_us, "
-                             "allowed_kinds, pins and forbids together");
+    return Status::bad_input(
+        join({text,
+              "; expected a device that every node of it may run on, by cost_us, "
+              "allowed_kinds, pins and forbids together"}));
   }
   return {};
 }

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/message.h"
+
 namespace placeto {
 namespace {
 
@@ -45,7 +47,7 @@ class Descriptor {
 Status failed(const std::string& path, const char* action, int error) {
   char buffer[256] = "";
   const char* text = words(strerror_r(error, buffer, sizeof buffer), buffer);
-  return Status::io(path + ": cannot " + action + ": " + text);
+  return Status::io(join({path, ": cannot ", action, ": ", text}));
 }
 
 const char* type_of(mode_t mode) {
@@ -56,8 +58,8 @@ const char* type_of(mode_t mode) {
 }
 
 Status too_large(const std::string& path, uint64_t max_bytes) {
-  return Status::bad_input(path + ": is larger than " + std::to_string(max_bytes) +
-                           " bytes, expected at most that");
+  return Status::bad_input(
+      join({path, ": is larger than ", max_bytes, " bytes, expected at most that"}));
 }
 
 Status write_all(const std::string& path, int fd, std::span<const uint8_t> bytes) {
@@ -133,7 +135,7 @@ Result<std::vector<uint8_t>> read_file(const std::string& path, uint64_t max_byt
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return failed(path, "open", errno);
   if (!S_ISREG(info.st_mode)) {
-    return Status::io(path + ": is " + type_of(info.st_mode) + ", expected a regular file");
+    return Status::io(join({path, ": is ", type_of(info.st_mode), ", expected a regular file"}));
   }
   return read_descriptor(fd.get(), path, max_bytes);
 }
@@ -143,7 +145,7 @@ Status write_file_atomically(const std::string& path, std::span<const uint8_t> b
   struct stat old {};
   const bool replaces = ::stat(target.c_str(), &old) == 0;
   if (replaces && !S_ISREG(old.st_mode)) {
-    return Status::io(path + ": is " + type_of(old.st_mode) + ", expected a regular file");
+    return Status::io(join({path, ": is ", type_of(old.st_mode), ", expected a regular file"}));
   }
   std::string temporary;
   Result<int> opened = open_temporary(path, target, temporary);

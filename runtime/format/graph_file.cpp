@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 
 namespace placeto {
@@ -15,13 +16,12 @@ using flatbuffers::Table;
 using flatbuffers::Verifier;
 
 std::string entry(const char* list, size_t i) {
-  return std::string(list) + "[" + std::to_string(i) + "]";
+  return join({list, "[", i, "]"});
 }
 
 Status check_count(const char* list, size_t count, uint64_t limit) {
   if (count <= limit) return {};
-  return Status::bad_input(std::string(list) + ": " + std::to_string(count) +
-                           " entries, expected at most " + std::to_string(limit));
+  return Status::bad_input(join({list, ": ", count, " entries, expected at most ", limit}));
 }
 
 // A list inside a table, if the verifier accepts its bounds; `ok` turns false otherwise.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 #include "runtime/graph/text.h"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr uint32_t kMostCandidates = 4'096;
 
 std::string entry(const char* list, size_t i) {
-  return std::string(list) + "[" + std::to_string(i) + "]";
+  return join({list, "[", i, "]"});
 }
 
 void copy_candidates(const schema::Placement& from, CopyBudget& budget, PlacementSpec& to) {
@@ -87,8 +88,8 @@ flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<schema::Candidate>>>
 Status check_times(const PlacementSpec& spec) {
   const auto check = [](const std::string& place, double us) -> Status {
     if (std::isfinite(us) && us >= 0) return {};
-    return Status::bad_input(place + " is " + number_text(us) +
-                             ", expected a finite number that is not negative");
+    return Status::bad_input(
+        join({place, " is ", number_text(us), ", expected a finite number that is not negative"}));
   };
   for (auto [field, us] : {std::pair{"makespan_us", spec.makespan_us},
                            std::pair{"lower_bound_us", spec.lower_bound_us},
@@ -107,16 +108,17 @@ Status check_times(const PlacementSpec& spec) {
 
 Status check_devices(const PlacementSpec& spec, const Limits& limits) {
   if (spec.devices.size() > limits.max_devices) {
-    return Status::bad_input("devices: " + std::to_string(spec.devices.size()) +
-                             " entries, expected at most " + std::to_string(limits.max_devices));
+    return Status::bad_input(join(
+        {"devices: ", spec.devices.size(), " entries, expected at most ", limits.max_devices}));
   }
   std::unordered_map<std::string_view, size_t> first;
   for (size_t d = 0; d < spec.devices.size(); ++d) {
     if (Status s = check_name(spec.devices[d], limits); !s.ok()) return s.at(entry("devices", d));
     const auto [it, fresh] = first.emplace(spec.devices[d], d);
     if (fresh) continue;
-    return Status::bad_input(entry("devices", d) + ": " + quoted(spec.devices[d]) + " stands at " +
-                             entry("devices", it->second) + " already, expected distinct devices");
+    return Status::bad_input(
+        join({entry("devices", d), ": ", quoted(spec.devices[d]), " stands at ",
+              entry("devices", it->second), " already, expected distinct devices"}));
   }
   return {};
 }
@@ -173,25 +175,25 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   }
   if (Status s = check_devices(spec, limits); !s.ok()) return s;
   if (spec.candidates.size() > kMostCandidates) {
-    return Status::bad_input("candidates: " + std::to_string(spec.candidates.size()) +
-                             " entries, expected at most " + std::to_string(kMostCandidates));
+    return Status::bad_input(join(
+        {"candidates: ", spec.candidates.size(), " entries, expected at most ", kMostCandidates}));
   }
   if (spec.assignment.size() > limits.max_nodes) {
-    return Status::bad_input("assignment: " + std::to_string(spec.assignment.size()) +
-                             " entries, expected at most " + std::to_string(limits.max_nodes));
+    return Status::bad_input(join(
+        {"assignment: ", spec.assignment.size(), " entries, expected at most ", limits.max_nodes}));
   }
   for (size_t v = 0; v < spec.assignment.size(); ++v) {
     if (spec.assignment[v] < spec.devices.size()) continue;
-    return Status::bad_input(entry("assignment", v) + " is " + std::to_string(spec.assignment[v]) +
-                             ", expected an index into the " + std::to_string(spec.devices.size()) +
-                             " devices of this file");
+    return Status::bad_input(
+        join({entry("assignment", v), " is ", spec.assignment[v], ", expected an index into the ",
+              spec.devices.size(), " devices of this file"}));
   }
   if (Status s = check_times(spec); !s.ok()) return s;
   const size_t peaks = spec.peak_memory_bytes.size();
   if (peaks != 0 && peaks != spec.devices.size()) {
-    return Status::bad_input("peak_memory_bytes: " + std::to_string(peaks) +
-                             " entries, expected one for each of the " +
-                             std::to_string(spec.devices.size()) + " devices, or none");
+    return Status::bad_input(
+        join({"peak_memory_bytes: ", peaks, " entries, expected one for each of the ",
+              spec.devices.size(), " devices, or none"}));
   }
   return {};
 }
@@ -200,17 +202,17 @@ Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& gra
                                      const Topology& topology, const Limits& limits) {
   if (Status s = check_placement(spec, limits); !s.ok()) return s;
   if (spec.assignment.size() != graph.node_count()) {
-    return Status::bad_input("assignment: " + std::to_string(spec.assignment.size()) +
-                             " entries, expected " + std::to_string(graph.node_count()) +
-                             ", one for each node of graph " + quoted(graph.name()));
+    return Status::bad_input(
+        join({"assignment: ", spec.assignment.size(), " entries, expected ", graph.node_count(),
+              ", one for each node of graph ", quoted(graph.name())}));
   }
   std::vector<uint32_t> index(spec.devices.size());
   for (size_t d = 0; d < index.size(); ++d) {
     index[d] = topology.find_device(spec.devices[d]);
     if (index[d] < topology.device_count()) continue;
-    return Status::bad_input(entry("devices", d) + " is " + quoted(spec.devices[d]) +
-                             ", expected a device of topology " + quoted(topology.name()) + ": " +
-                             device_names(topology));
+    return Status::bad_input(join({entry("devices", d), " is ", quoted(spec.devices[d]),
+                                   ", expected a device of topology ", quoted(topology.name()),
+                                   ": ", device_names(topology)}));
   }
   Assignment assignment(spec.assignment.size());
   std::transform(spec.assignment.begin(), spec.assignment.end(), assignment.begin(),

@@ -2,6 +2,7 @@
 
 #include <topology_generated.h>
 
+#include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 
 namespace placeto {
@@ -11,7 +12,7 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 std::string entry(const char* list, size_t i) {
-  return std::string(list) + "[" + std::to_string(i) + "]";
+  return join({list, "[", i, "]"});
 }
 
 // The runtime's enumerations list the same rules in the same order as the schema's.
@@ -30,8 +31,8 @@ Status copy_rule(const char* field, From from, const char* const* names, To& to)
     to = static_cast<To>(from);
     return {};
   }
-  return Status::bad_input(std::string(field) + " is " + std::to_string(int(from)) +
-                           ", expected 0 (" + names[0] + ") or 1 (" + names[1] + ")");
+  return Status::bad_input(
+      join({field, " is ", int(from), ", expected 0 (", names[0], ") or 1 (", names[1], ")"}));
 }
 
 Status copy_rules(const schema::Topology& from, TopologySpec& to) {
@@ -78,8 +79,8 @@ Status copy_entries(const char* list, const flatbuffers::Vector<Offset<From>>* f
                     CopyBudget& budget, std::vector<To>& to, Copy copy) {
   if (from == nullptr) return {};
   if (from->size() > limit) {
-    return Status::bad_input(std::string(list) + ": " + std::to_string(from->size()) +
-                             " entries, expected at most " + std::to_string(limit));
+    return Status::bad_input(
+        join({list, ": ", from->size(), " entries, expected at most ", limit}));
   }
   to.resize(from->size());
   for (uint32_t i = 0; i < from->size(); ++i) {

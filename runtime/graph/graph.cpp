@@ -5,6 +5,7 @@
 #include <functional>
 #include <queue>
 
+#include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 
 namespace placeto {
@@ -14,12 +15,11 @@ namespace {
 constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
 
 std::string node_place(const GraphSpec& spec, size_t v) {
-  return "nodes[" + std::to_string(v) + "] " + quoted(spec.nodes[v].name);
+  return join({"nodes[", v, "] ", quoted(spec.nodes[v].name)});
 }
 
 Status too_many(const char* what, size_t count, uint64_t limit) {
-  return Status::bad_input(std::string(what) + ": " + std::to_string(count) +
-                           " entries, expected at most " + std::to_string(limit));
+  return Status::bad_input(join({what, ": ", count, " entries, expected at most ", limit}));
 }
 
 Status check_sizes(const GraphSpec& spec, const Limits& limits) {
@@ -45,8 +45,8 @@ Status check_kinds(const GraphSpec& spec, const Limits& limits) {
     if (Status s = check_name(spec.kinds[k], limits); !s.ok()) return s.at(place);
     for (size_t j = 0; j < k; ++j) {
       if (spec.kinds[j] == spec.kinds[k]) {
-        return Status::bad_input(place + ": " + quoted(spec.kinds[k]) + " stands at kinds[" +
-                                 std::to_string(j) + "] already, expected distinct kinds");
+        return Status::bad_input(join({place, ": ", quoted(spec.kinds[k]), " stands at kinds[", j,
+                                       "] already, expected distinct kinds"}));
       }
     }
   }
@@ -59,8 +59,9 @@ Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
   const NodeSpec& node = spec.nodes[v];
   for (auto [field, text] : {std::pair{"name", &node.name}, std::pair{"op", &node.op},
                              std::pair{"colocate", &node.colocate}}) {
-    if (Status s = check_text(*text, limits); !s.ok())
-      return s.at(node_place(spec, v) + ": " + field);
+    if (Status s = check_text(*text, limits); !s.ok()) {
+      return s.at(join({node_place(spec, v), ": ", field}));
+    }
   }
   if (node.allowed_kinds.size() > limits.max_kinds) {
     return too_many("allowed_kinds", node.allowed_kinds.size(), limits.max_kinds)
@@ -68,7 +69,7 @@ Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
   }
   for (size_t k = 0; k < node.allowed_kinds.size(); ++k) {
     if (Status s = check_name(node.allowed_kinds[k], limits); !s.ok()) {
-      return s.at(node_place(spec, v) + ": allowed_kinds[" + std::to_string(k) + "]");
+      return s.at(join({node_place(spec, v), ": allowed_kinds[", k, "]"}));
     }
   }
   return {};
@@ -78,18 +79,17 @@ Status check_costs(const GraphSpec& spec, size_t v) {
   const std::vector<double>& cost = spec.nodes[v].cost_us;
   const size_t expected = spec.kinds.empty() ? 1 : spec.kinds.size();
   if (!cost.empty() && cost.size() != expected) {
-    return Status::bad_input(
-        node_place(spec, v) + ": cost_us has " + std::to_string(cost.size()) +
-        " entries, expected " +
-        (spec.kinds.empty() ? "1 because the graph lists no kinds"
-                            : std::to_string(expected) + ", one for each of the graph's kinds"));
+    return Status::bad_input(join(
+        {node_place(spec, v), ": cost_us has ", cost.size(), " entries, expected ",
+         (spec.kinds.empty() ? "1 because the graph lists no kinds"
+                             : std::to_string(expected) + ", one for each of the graph's kinds")}));
   }
   for (size_t k = 0; k < cost.size(); ++k) {
     if (!std::isfinite(cost[k])) {
-      return Status::bad_input(node_place(spec, v) + ": cost_us[" + std::to_string(k) + "] is " +
-                               number_text(cost[k]) +
-                               ", expected a finite number of microseconds (negative: the kind "
-                               "cannot run the node)");
+      return Status::bad_input(
+          join({node_place(spec, v), ": cost_us[", k, "] is ", number_text(cost[k]),
+                ", expected a finite number of microseconds (negative: the kind "
+                "cannot run the node)"}));
     }
   }
   return {};
@@ -109,9 +109,10 @@ Status check_nodes(const GraphSpec& spec, const Limits& limits) {
     bool fits = add(node.resident_bytes) && add(node.workspace_bytes);
     for (uint64_t bytes : node.outputs) fits = fits && add(bytes);
     if (!fits) {
-      return Status::bad_input(node_place(spec, v) +
-                               ": resident, workspace and output bytes of the nodes up to here sum "
-                               "to more than 2^63 - 1, expected a smaller sum");
+      return Status::bad_input(
+          join({node_place(spec, v),
+                ": resident, workspace and output bytes of the nodes up to here sum "
+                "to more than 2^63 - 1, expected a smaller sum"}));
     }
   }
   return {};
@@ -119,19 +120,19 @@ Status check_nodes(const GraphSpec& spec, const Limits& limits) {
 
 Status check_edge_ranges(const GraphSpec& spec) {
   const auto n = static_cast<uint32_t>(spec.nodes.size());
-  const auto place = [](size_t e) { return "edges[" + std::to_string(e) + "]"; };
+  const auto place = [](size_t e) { return join({"edges[", e, "]"}); };
   for (size_t e = 0; e < spec.edges.size(); ++e) {
     const EdgeSpec& edge = spec.edges[e];
     for (auto [field, id] : {std::pair{"source", edge.source}, std::pair{"target", edge.target}}) {
       if (id < n) continue;
-      return Status::bad_input(place(e) + ": " + field + " is " + std::to_string(id) +
-                               ", expected a node index below " + std::to_string(n));
+      return Status::bad_input(
+          join({place(e), ": ", field, " is ", id, ", expected a node index below ", n}));
     }
     const size_t outputs = spec.nodes[edge.source].outputs.size();
     if (edge.output != kControlEdge && edge.output >= outputs) {
-      return Status::bad_input(place(e) + ": output is " + std::to_string(edge.output) + ", but " +
-                               node_place(spec, edge.source) + " has " + std::to_string(outputs) +
-                               " outputs, expected an index below that or 4294967295 (control)");
+      return Status::bad_input(join(
+          {place(e), ": output is ", edge.output, ", but ", node_place(spec, edge.source), " has ",
+           outputs, " outputs, expected an index below that or 4294967295 (control)"}));
     }
   }
   return {};
@@ -141,11 +142,10 @@ Status check_edge_ranges(const GraphSpec& spec) {
 Status duplicate_edge(const GraphSpec& spec, const EdgeSpec& edge) {
   const auto first = std::find(spec.edges.begin(), spec.edges.end(), edge);
   const auto second = std::find(first + 1, spec.edges.end(), edge);
-  return Status::bad_input("edges[" + std::to_string(second - spec.edges.begin()) + "]: source " +
-                           std::to_string(edge.source) + ", output " + std::to_string(edge.output) +
-                           ", target " + std::to_string(edge.target) + " stands at edges[" +
-                           std::to_string(first - spec.edges.begin()) +
-                           "] already, expected distinct edges");
+  return Status::bad_input(
+      join({"edges[", second - spec.edges.begin(), "]: source ", edge.source, ", output ",
+            edge.output, ", target ", edge.target, " stands at edges[", first - spec.edges.begin(),
+            "] already, expected distinct edges"}));
 }
 
 // Sorts the out-edges of one node at a time: O(E log D), D the largest out-degree.
@@ -277,8 +277,8 @@ Status Graph::sort_topologically() {
     }
   }
   if (topological_order_.size() == node_count()) return {};
-  return Status::bad_input("edges: the graph has a cycle: " + describe_cycle(*this, unmet) +
-                           "; expected an acyclic graph");
+  return Status::bad_input(join({"edges: the graph has a cycle: ", describe_cycle(*this, unmet),
+                                 "; expected an acyclic graph"}));
 }
 
 }  // namespace placeto

@@ -1,5 +1,7 @@
 #include "runtime/graph/text.h"
 
+#include "runtime/base/message.h"
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -80,15 +82,14 @@ std::string number_text(double x) {
 
 Status check_text(std::string_view text, const Limits& limits) {
   if (text.size() > limits.max_name_bytes) {
-    return Status::bad_input("is " + std::to_string(text.size()) +
-                             " bytes long, expected at most " +
-                             std::to_string(limits.max_name_bytes));
+    return Status::bad_input(
+        join({"is ", text.size(), " bytes long, expected at most ", limits.max_name_bytes}));
   }
   if (text.find('\0') != std::string_view::npos) {
-    return Status::bad_input("is " + quoted(text) + ", expected text without NUL characters");
+    return Status::bad_input(join({"is ", quoted(text), ", expected text without NUL characters"}));
   }
   if (valid_utf8_prefix(text) != text.size()) {
-    return Status::bad_input("is " + quoted(text) + ", expected valid UTF-8");
+    return Status::bad_input(join({"is ", quoted(text), ", expected valid UTF-8"}));
   }
   return {};
 }

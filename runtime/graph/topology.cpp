@@ -4,38 +4,39 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 
 namespace placeto {
 namespace {
 
 std::string device_place(const TopologySpec& spec, size_t d) {
-  return "devices[" + std::to_string(d) + "] " + quoted(spec.devices[d].name);
+  return join({"devices[", d, "] ", quoted(spec.devices[d].name)});
 }
 
 std::string link_place(size_t i) {
-  return "links[" + std::to_string(i) + "]";
+  return join({"links[", i, "]"});
 }
 
 // The place of a number is the text `place` and the field's name, joined only for a message.
 Status check_not_negative(std::string_view place, const char* field, double x) {
   if (std::isfinite(x) && x >= 0) return {};
-  return Status::bad_input(std::string(place) + field + " is " + number_text(x) +
-                           ", expected a finite number that is not negative");
+  return Status::bad_input(join(
+      {place, field, " is ", number_text(x), ", expected a finite number that is not negative"}));
 }
 
 Status check_device(const TopologySpec& spec, size_t d, const Limits& limits) {
   const DeviceSpec& device = spec.devices[d];
   const std::string place = device_place(spec, d);
-  if (Status s = check_name(device.name, limits); !s.ok()) return s.at(place + ": name");
-  if (Status s = check_name(device.kind, limits); !s.ok()) return s.at(place + ": kind");
+  if (Status s = check_name(device.name, limits); !s.ok()) return s.at(join({place, ": name"}));
+  if (Status s = check_name(device.kind, limits); !s.ok()) return s.at(join({place, ": kind"}));
   for (auto [field, x] : {std::pair{": peak_flops", device.peak_flops},
                           std::pair{": memory_bandwidth", device.memory_bandwidth}}) {
     if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (!std::isfinite(device.slowdown) || device.slowdown <= 0) {
-    return Status::bad_input(place + ": slowdown is " + number_text(device.slowdown) +
-                             ", expected a finite number above 0");
+    return Status::bad_input(join({place, ": slowdown is ", number_text(device.slowdown),
+                                   ", expected a finite number above 0"}));
   }
   return {};
 }
@@ -47,8 +48,8 @@ Status check_link(const std::string& place, const LinkParameters& link, bool mus
     if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (must_carry && link.bandwidth_bytes_per_us == 0) {
-    return Status::bad_input(place +
-                             ": bandwidth_bytes_per_us is 0 or absent, expected a number above 0");
+    return Status::bad_input(
+        join({place, ": bandwidth_bytes_per_us is 0 or absent, expected a number above 0"}));
   }
   return {};
 }
@@ -61,8 +62,8 @@ Result<DeviceIndex> index_devices(const TopologySpec& spec) {
   for (uint32_t d = 0; d < spec.devices.size(); ++d) {
     const auto [it, fresh] = index.emplace(spec.devices[d].name, d);
     if (fresh) continue;
-    return Status::bad_input(device_place(spec, d) + ": that name stands at devices[" +
-                             std::to_string(it->second) + "] already, expected distinct names");
+    return Status::bad_input(join({device_place(spec, d), ": that name stands at devices[",
+                                   it->second, "] already, expected distinct names"}));
   }
   return index;
 }
@@ -73,14 +74,14 @@ Status check_link_entry(const TopologySpec& spec, size_t i, const DeviceIndex& i
   const std::string place = link_place(i);
   for (auto [field, name] : {std::pair{"from", &link.from}, std::pair{"to", &link.to}}) {
     if (index.contains(*name)) continue;
-    return Status::bad_input(place + ": " + field + " is " + quoted(*name) +
-                             ", expected the name of a device");
+    return Status::bad_input(
+        join({place, ": ", field, " is ", quoted(*name), ", expected the name of a device"}));
   }
   if (link.from == link.to) {
-    return Status::bad_input(place + ": from and to are both " + quoted(link.from) +
-                             ", expected two devices");
+    return Status::bad_input(
+        join({place, ": from and to are both ", quoted(link.from), ", expected two devices"}));
   }
-  if (Status s = check_text(link.channel, limits); !s.ok()) return s.at(place + ": channel");
+  if (Status s = check_text(link.channel, limits); !s.ok()) return s.at(join({place, ": channel"}));
   return check_link(place, link.parameters, true);
 }
 
@@ -89,12 +90,12 @@ Status check_sizes(const TopologySpec& spec, const Limits& limits) {
     return Status::bad_input("devices: empty, expected at least one device");
   }
   if (spec.devices.size() > limits.max_devices) {
-    return Status::bad_input("devices: " + std::to_string(spec.devices.size()) +
-                             " entries, expected at most " + std::to_string(limits.max_devices));
+    return Status::bad_input(join(
+        {"devices: ", spec.devices.size(), " entries, expected at most ", limits.max_devices}));
   }
   if (spec.links.size() > limits.max_links) {
-    return Status::bad_input("links: " + std::to_string(spec.links.size()) +
-                             " entries, expected at most " + std::to_string(limits.max_links));
+    return Status::bad_input(
+        join({"links: ", spec.links.size(), " entries, expected at most ", limits.max_links}));
   }
   return {};
 }
@@ -132,9 +133,9 @@ Status Topology::index_links(const Limits& limits) {
     if (Status s = check_link_entry(spec_, i, *index, limits); !s.ok()) return s;
     const size_t ends = pair(index->at(link.from), index->at(link.to));
     if (link_of_[ends] != 0) {
-      return Status::bad_input(link_place(i) + ": from " + quoted(link.from) + " to " +
-                               quoted(link.to) + " stands at " + link_place(link_of_[ends] - 1) +
-                               " already, expected one link for each pair");
+      return Status::bad_input(
+          join({link_place(i), ": from ", quoted(link.from), " to ", quoted(link.to), " stands at ",
+                link_place(link_of_[ends] - 1), " already, expected one link for each pair"}));
     }
     link_of_[ends] = static_cast<uint32_t>(links_.size());
     links_.push_back(link.parameters);
@@ -156,7 +157,7 @@ uint32_t Topology::find_device(std::string_view name) const {
 }
 
 std::string Topology::channel_name(uint32_t channel) const {
-  if (channel < device_count()) return spec_.devices[channel].name + " egress";
+  if (channel < device_count()) return join({spec_.devices[channel].name, " egress"});
   return channels_[channel - device_count()];
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/base/message.h"
 #include "runtime/base/portable_math.h"
 
 namespace placeto {
@@ -38,12 +39,12 @@ float log_probability(std::span<const float> logits, std::span<const uint8_t> ma
 Result<PlacetoPlacer> PlacetoPlacer::create(const Policy& policy, const Problem& problem,
                                             KernelChoice kernels, size_t most_bytes) {
   if (policy.architecture() != Architecture::kPlaceto) {
-    return Status::invalid("the policy is of the architecture '" +
-                           std::string(name_of(policy.architecture())) + "', expected 'placeto'");
+    return Status::invalid(join({"the policy is of the architecture '",
+                                 name_of(policy.architecture()), "', expected 'placeto'"}));
   }
   if (policy.dimensions().devices != problem.device_count()) {
-    return Status::invalid("the policy places on " + std::to_string(policy.dimensions().devices) +
-                           " devices, the topology has " + std::to_string(problem.device_count()));
+    return Status::invalid(join({"the policy places on ", policy.dimensions().devices,
+                                 " devices, the topology has ", problem.device_count()}));
   }
   const size_t bytes = bytes_of_rows(policy, problem);
   if (bytes > most_bytes) {

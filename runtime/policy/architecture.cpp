@@ -1,10 +1,12 @@
 #include "runtime/policy/architecture.h"
 
+#include "runtime/base/message.h"
+
 namespace placeto {
 namespace {
 
 Status out_of_bounds(const std::string& place, uint64_t value, const std::string& expected) {
-  return Status::bad_input(place + " is " + std::to_string(value) + ", expected " + expected);
+  return Status::bad_input(join({place, " is ", value, ", expected ", expected}));
 }
 
 Status check_bounds(const std::string& place, uint64_t value, uint32_t least, uint32_t most) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 #include "runtime/policy/policy_content.h"
 
@@ -64,8 +65,7 @@ Status check_size_and_version(std::span<const uint8_t> bytes) {
   if (Status s = check_version(version); !s.ok()) return s;
   const auto size = root->GetField<uint32_t>(Policy::VT_FILE_BYTES, 0);
   if (size > bytes.size()) {
-    return Status::bad_input("is truncated: has " + std::to_string(bytes.size()) +
-                             " bytes, expected " + std::to_string(size));
+    return Status::bad_input(join({"is truncated: has ", bytes.size(), " bytes, expected ", size}));
   }
   return check_end(bytes, size, FileKind::kPolicy);
 }
@@ -83,13 +83,14 @@ std::string hexadecimal(std::span<const uint8_t> bytes) {
 Status check_digest(std::span<const uint8_t> bytes) {
   const auto* stored = schema::GetPolicy(bytes.data())->sha256();
   if (size_of(stored) != kDigestBytes) {
-    return Status::bad_input("sha256 has " + std::to_string(size_of(stored)) +
-                             " entries, expected " + std::to_string(kDigestBytes));
+    return Status::bad_input(
+        join({"sha256 has ", size_of(stored), " entries, expected ", kDigestBytes}));
   }
   const Sha256Digest computed = policy_digest(bytes);
   if (std::equal(computed.begin(), computed.end(), stored->Data())) return {};
-  return Status::bad_input("is damaged: its SHA-256 is " + hexadecimal(computed) + ", expected " +
-                           hexadecimal({stored->Data(), kDigestBytes}) + " as in its field sha256");
+  return Status::bad_input(
+      join({"is damaged: its SHA-256 is ", hexadecimal(computed), ", expected ",
+            hexadecimal({stored->Data(), kDigestBytes}), " as in its field sha256"}));
 }
 
 Offset<schema::Dimensions> add_dimensions(FlatBufferBuilder& b, const PolicyDimensions& d) {

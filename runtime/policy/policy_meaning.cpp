@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 #include "runtime/graph/text.h"
 #include "runtime/policy/architecture.h"
@@ -19,7 +20,7 @@ using Tensors = flatbuffers::Vector<flatbuffers::Offset<schema::Tensor>>;
 constexpr uint32_t kMaxWorkloads = 1'024;
 
 std::string entry(const std::string& list, size_t i) {
-  return list + "[" + std::to_string(i) + "]";
+  return join({list, "[", i, "]"});
 }
 
 Status check_feature(const schema::Feature& feature, std::span<const std::string_view> known,
@@ -28,20 +29,23 @@ Status check_feature(const schema::Feature& feature, std::span<const std::string
   const std::string name = text_of(feature.name());
   const auto found = std::find(known.begin(), known.end(), name);
   if (found == known.end()) {
-    return Status::bad_input(
-        "name is " + quoted(name) +
-        ", expected a feature that this runtime knows: a newer version may have written this file");
+    return Status::bad_input(join({"name is ", quoted(name),
+                                   ", expected a feature that this runtime knows: a newer version "
+                                   "may have written this file"}));
   }
   const auto index = static_cast<size_t>(found - known.begin());
-  if (seen[index]) return Status::bad_input("name is " + quoted(name) + " for the second time");
+  if (seen[index]) {
+    return Status::bad_input(join({"name is ", quoted(name), " for the second time"}));
+  }
   seen[index] = true;
   if (!std::isfinite(feature.shift())) {
-    return Status::bad_input("shift of " + quoted(name) + " is " + std::to_string(feature.shift()) +
-                             ", expected a finite number");
+    return Status::bad_input(join({"shift of ", quoted(name), " is ",
+                                   std::to_string(feature.shift()), ", expected a finite number"}));
   }
   if (!std::isfinite(feature.scale()) || feature.scale() == 0) {
-    return Status::bad_input("scale of " + quoted(name) + " is " + std::to_string(feature.scale()) +
-                             ", expected a finite number that is not 0");
+    return Status::bad_input(
+        join({"scale of ", quoted(name), " is ", std::to_string(feature.scale()),
+              ", expected a finite number that is not 0"}));
   }
   return {};
 }
@@ -88,22 +92,21 @@ Status check_finite(const flatbuffers::Vector<float>& data) {
   if (all) return {};
   uint32_t first = 0;
   while (is_finite(first)) ++first;
-  return Status::bad_input(entry("data", first) + " is " + std::to_string(data.Get(first)) +
-                           ", expected a finite number");
+  return Status::bad_input(join({entry("data", first), " is ", std::to_string(data.Get(first)),
+                                 ", expected a finite number"}));
 }
 
 Status check_tensor(const schema::Tensor& tensor, const TensorShape& expected) {
   const std::vector<uint32_t> shape = list_of(tensor.shape());
   if (shape != expected.shape) {
-    return Status::bad_input("shape is " + shape_text(shape) + ", expected " +
-                             shape_text(expected.shape));
+    return Status::bad_input(
+        join({"shape is ", shape_text(shape), ", expected ", shape_text(expected.shape)}));
   }
   uint64_t count = 1;
   for (const uint32_t n : shape) count *= n;  // below 2^32 by the bounds of check_dimensions
   if (size_of(tensor.data()) != count) {
-    return Status::bad_input("data has " + std::to_string(size_of(tensor.data())) +
-                             " numbers, expected " + std::to_string(count) + " for the shape " +
-                             shape_text(shape));
+    return Status::bad_input(join({"data has ", size_of(tensor.data()), " numbers, expected ",
+                                   count, " for the shape ", shape_text(shape)}));
   }
   return check_finite(*tensor.data());
 }
@@ -118,25 +121,27 @@ Status check_tensors(const Tensors* tensors, const std::vector<TensorShape>& exp
     const auto found = std::find_if(expected.begin(), expected.end(),
                                     [&](const TensorShape& e) { return e.name == name; });
     if (found == expected.end()) {
-      return Status::bad_input(place + ": has no use in this architecture with these dimensions");
+      return Status::bad_input(
+          join({place, ": has no use in this architecture with these dimensions"}));
     }
     const auto index = static_cast<size_t>(found - expected.begin());
-    if (seen[index]) return Status::bad_input(place + ": appears for the second time");
+    if (seen[index]) return Status::bad_input(join({place, ": appears for the second time"}));
     seen[index] = true;
     if (Status s = check_tensor(tensor, *found); !s.ok()) return s.at(place);
   }
   const auto missing = std::find(seen.begin(), seen.end(), false);
   if (missing == seen.end()) return {};
   const TensorShape& tensor = expected[static_cast<size_t>(missing - seen.begin())];
-  return Status::bad_input("tensors: " + quoted(tensor.name) +
-                           " is missing, expected it with shape " + shape_text(tensor.shape));
+  return Status::bad_input(
+      join({"tensors: ", quoted(tensor.name), " is missing, expected it with shape ",
+            shape_text(tensor.shape)}));
 }
 
 Status check_provenance(const schema::Provenance& from, const Limits& limits) {
   if (Status s = check_known_fields(&from); !s.ok()) return s;
   if (size_of(from.workloads()) > kMaxWorkloads) {
-    return Status::bad_input("workloads has " + std::to_string(size_of(from.workloads())) +
-                             " entries, expected at most " + std::to_string(kMaxWorkloads));
+    return Status::bad_input(join({"workloads has ", size_of(from.workloads()),
+                                   " entries, expected at most ", kMaxWorkloads}));
   }
   for (uint32_t i = 0; i < size_of(from.workloads()); ++i) {
     if (Status s = check_text(from.workloads()->Get(i)->string_view(), limits); !s.ok()) {
@@ -161,8 +166,8 @@ Status verify_policy_meaning(std::span<const uint8_t> bytes, const KnownFeatures
   const std::string name = text_of(policy.architecture());
   const auto architecture = find_architecture(name);
   if (!architecture) {
-    return Status::bad_input("architecture is " + quoted(name) +
-                             ", expected 'placeto' or 'pairwise'");
+    return Status::bad_input(
+        join({"architecture is ", quoted(name), ", expected 'placeto' or 'pairwise'"}));
   }
   if (policy.dimensions() == nullptr) return Status::bad_input("dimensions are absent");
   if (Status s = check_known_fields(policy.dimensions()); !s.ok()) return s.at("dimensions");

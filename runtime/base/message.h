@@ -1,0 +1,41 @@
+// Text put together from pieces, for error messages:
+//
+//     Status::bad_input(join({"nodes[", v, "] has ", count, " outputs, expected ", limit}))
+//
+// A chain of std::string's operator + leaves a temporary, and code to destroy it, behind every
+// plus, and this library says of every byte of its inputs what may be wrong with it. Pieces are
+// plain values, and the work is done in one place.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace placeto {
+
+// A view of a text, or a whole number. Lives no longer than the text it is made from: for use as an
+// argument, where temporaries live long enough.
+class Piece {
+ public:
+  Piece(const char* text) : text_(text) {}         // NOLINT(google-explicit-constructor)
+  Piece(std::string_view text) : text_(text) {}    // NOLINT(google-explicit-constructor)
+  Piece(const std::string& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  Piece(std::integral auto number)                 // NOLINT(google-explicit-constructor)
+      : number_(static_cast<uint64_t>(number)), kind_(number < 0 ? kNegative : kNumber) {}
+  Piece(char) = delete;  // no number, and texts are at hand
+
+  void append_to(std::string& text) const;
+
+ private:
+  std::string_view text_;
+  uint64_t number_ = 0;  // two's complement
+  enum : uint8_t { kText, kNumber, kNegative } kind_ = kText;
+};
+
+using Pieces = std::initializer_list<Piece>;
+
+std::string join(Pieces pieces);
+
+}  // namespace placeto
