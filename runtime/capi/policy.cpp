@@ -14,34 +14,88 @@ Outcome hand_out(Result<std::shared_ptr<const Policy>> loaded, placeto_policy** 
   return {};
 }
 
+placeto_policy_options defaults() {
+  placeto_policy_options options = {};
+  options.struct_size = sizeof options;
+  return options;
+}
+
+Outcome check_options(const placeto_policy_options& options, Limits& bounds) {
+  if (Outcome o = check_struct_size("placeto_policy_options", options.struct_size, sizeof options);
+      !o.ok()) {
+    return o;
+  }
+  if (Outcome o = check_choice("mode", options.mode, 2); !o.ok()) return o;
+  return read_limits(options.limits, bounds);
+}
+
+// The C function behind the runtime's. `options` must outlive it.
+PolicyVerifier verifier_of(placeto_policy_options& options) {
+  if (options.verify == nullptr) return {};
+  const auto accept = [](void* context, std::span<const uint8_t> bytes) {
+    const auto& asked = *static_cast<const placeto_policy_options*>(context);
+    return asked.verify(asked.verify_context, bytes.data(), bytes.size()) != 0;
+  };
+  return {accept, &options};
+}
+
 }  // namespace
+
+placeto_status placeto_default_policy_options(placeto_policy_options* options,
+                                              size_t struct_size) noexcept {
+  return set_defaults(options, struct_size, defaults());
+}
+
+placeto_status placeto_policy_load_file_with(const char* path,
+                                             const placeto_policy_options* options,
+                                             placeto_policy** policy,
+                                             placeto_error* error) noexcept {
+  if (policy != nullptr) *policy = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{path, "path"}, {policy, "policy"}}); !o.ok()) return o;
+    placeto_policy_options chosen = options == nullptr ? defaults() : *options;
+    Limits bounds;
+    if (Outcome o = check_options(chosen, bounds); !o.ok()) return o;
+    const auto how = chosen.mode == PLACETO_FILE_MAP ? Policy::File::kMap : Policy::File::kRead;
+    return hand_out(Policy::load_file(path, how, known_features(), bounds, verifier_of(chosen)),
+                    policy);
+  });
+}
+
+placeto_status placeto_policy_load_memory_with(const void* bytes, size_t size,
+                                               const placeto_policy_options* options,
+                                               placeto_policy** policy,
+                                               placeto_error* error) noexcept {
+  if (policy != nullptr) *policy = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !o.ok()) return o;
+    placeto_policy_options chosen = options == nullptr ? defaults() : *options;
+    Limits bounds;
+    if (Outcome o = check_options(chosen, bounds); !o.ok()) return o;
+    const auto how =
+        chosen.mode == PLACETO_BYTES_VIEW ? Policy::Bytes::kView : Policy::Bytes::kCopy;
+    return hand_out(
+        Policy::load(as_bytes(bytes, size), how, known_features(), bounds, verifier_of(chosen)),
+        policy);
+  });
+}
 
 placeto_status placeto_policy_load_file(const char* path, int32_t mode,
                                         const placeto_limits* limits, placeto_policy** policy,
                                         placeto_error* error) noexcept {
-  if (policy != nullptr) *policy = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    Limits bounds;
-    if (Outcome o = check_not_null({{path, "path"}, {policy, "policy"}}); !o.ok()) return o;
-    if (Outcome o = check_choice("mode", mode, 2); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
-    const auto how = mode == PLACETO_FILE_MAP ? Policy::File::kMap : Policy::File::kRead;
-    return hand_out(Policy::load_file(path, how, known_features(), bounds), policy);
-  });
+  placeto_policy_options options = defaults();
+  options.mode = mode;
+  options.limits = limits;
+  return placeto_policy_load_file_with(path, &options, policy, error);
 }
 
 placeto_status placeto_policy_load_memory(const void* bytes, size_t size, int32_t mode,
                                           const placeto_limits* limits, placeto_policy** policy,
                                           placeto_error* error) noexcept {
-  if (policy != nullptr) *policy = nullptr;
-  return guarded(error, [&]() -> Outcome {
-    Limits bounds;
-    if (Outcome o = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !o.ok()) return o;
-    if (Outcome o = check_choice("mode", mode, 2); !o.ok()) return o;
-    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
-    const auto how = mode == PLACETO_BYTES_VIEW ? Policy::Bytes::kView : Policy::Bytes::kCopy;
-    return hand_out(Policy::load(as_bytes(bytes, size), how, known_features(), bounds), policy);
-  });
+  placeto_policy_options options = defaults();
+  options.mode = mode;
+  options.limits = limits;
+  return placeto_policy_load_memory_with(bytes, size, &options, policy, error);
 }
 
 void placeto_policy_free(placeto_policy* policy) noexcept {

@@ -41,8 +41,8 @@ Mlp build_mlp(const schema::Policy& file, const NetworkShape& shape) {
 }  // namespace
 
 Result<std::shared_ptr<const Policy>> Policy::load(std::span<const uint8_t> bytes, Bytes mode,
-                                                   const KnownFeatures& known,
-                                                   const Limits& limits) {
+                                                   const KnownFeatures& known, const Limits& limits,
+                                                   const PolicyVerifier& verifier) {
   std::unique_ptr<Policy> policy(new Policy());
   policy->bytes_ = bytes;
   // Too large to be accepted is too large to be copied.
@@ -50,12 +50,13 @@ Result<std::shared_ptr<const Policy>> Policy::load(std::span<const uint8_t> byte
     policy->copy_.assign(bytes.begin(), bytes.end());
     policy->bytes_ = policy->copy_;
   }
-  return verify_and_build(std::move(policy), known, limits);
+  return verify_and_build(std::move(policy), known, limits, verifier);
 }
 
 Result<std::shared_ptr<const Policy>> Policy::load_file(const std::string& path, File mode,
                                                         const KnownFeatures& known,
-                                                        const Limits& limits) {
+                                                        const Limits& limits,
+                                                        const PolicyVerifier& verifier) {
   std::unique_ptr<Policy> policy(new Policy());
   if (mode == File::kRead) {
     auto content = read_file(path, limits.max_file_bytes);
@@ -68,14 +69,19 @@ Result<std::shared_ptr<const Policy>> Policy::load_file(const std::string& path,
     policy->map_ = *std::move(map);
     policy->bytes_ = policy->map_.bytes();
   }
-  auto built = verify_and_build(std::move(policy), known, limits);
+  auto built = verify_and_build(std::move(policy), known, limits, verifier);
   if (!built.ok()) return built.status().at(path);
   return built;
 }
 
 Result<std::shared_ptr<const Policy>> Policy::verify_and_build(std::unique_ptr<Policy> policy,
                                                                const KnownFeatures& known,
-                                                               const Limits& limits) {
+                                                               const Limits& limits,
+                                                               const PolicyVerifier& verifier) {
+  if (verifier.accept != nullptr && policy->bytes_.size() <= limits.max_file_bytes &&
+      !verifier.accept(verifier.context, policy->bytes_)) {
+    return Status::bad_input("is refused by the caller's verification");
+  }
   if (Status s = verify_policy_bytes(policy->bytes_, limits); !s.ok()) return s;
   if (Status s = verify_policy_meaning(policy->bytes_, known, limits); !s.ok()) return s;
   policy->build();

@@ -17,6 +17,13 @@
 
 namespace placeto {
 
+// The caller's own verdict on a policy file, e.g. by a signature beside it. Asked before anything
+// of the file is interpreted, about the very bytes that will be used.
+struct PolicyVerifier {
+  bool (*accept)(void* context, std::span<const uint8_t> bytes) = nullptr;  // null: no questions
+  void* context = nullptr;
+};
+
 // Immutable; any number of placers in any number of threads may share one. Scratch and kernels
 // belong to the placers.
 class Policy {
@@ -31,14 +38,16 @@ class Policy {
     kMap,   // maps it: less memory, shared between processes; see MappedFile for what must hold
   };
 
-  // Verifies bytes and meaning, then builds. Fails with kBadInput, and with kIo when a file cannot
-  // be read; messages of load_file start with the path.
+  // Asks the verifier, verifies bytes and meaning, then builds. Fails with kBadInput, and with kIo
+  // when a file cannot be read; messages of load_file start with the path.
   static Result<std::shared_ptr<const Policy>> load(std::span<const uint8_t> bytes, Bytes mode,
                                                     const KnownFeatures& known,
-                                                    const Limits& limits = {});
+                                                    const Limits& limits = {},
+                                                    const PolicyVerifier& verifier = {});
   static Result<std::shared_ptr<const Policy>> load_file(const std::string& path, File mode,
                                                          const KnownFeatures& known,
-                                                         const Limits& limits = {});
+                                                         const Limits& limits = {},
+                                                         const PolicyVerifier& verifier = {});
 
   Architecture architecture() const { return architecture_; }
   const PolicyDimensions& dimensions() const { return dimensions_; }
@@ -67,7 +76,8 @@ class Policy {
   Policy() = default;
   static Result<std::shared_ptr<const Policy>> verify_and_build(std::unique_ptr<Policy> policy,
                                                                 const KnownFeatures& known,
-                                                                const Limits& limits);
+                                                                const Limits& limits,
+                                                                const PolicyVerifier& verifier);
   void build();
   void build_networks();
 

@@ -71,14 +71,14 @@ TEST_CASE("the library says which version it is") {
 
 TEST_CASE("every status has a name of its own") {
   std::vector<std::string> names;
-  for (placeto_status s = PLACETO_OK; s <= PLACETO_BUFFER_TOO_SMALL; ++s) {
+  for (placeto_status s = PLACETO_OK; s <= PLACETO_STOPPED; ++s) {
     names.emplace_back(placeto_status_text(s));
   }
   std::sort(names.begin(), names.end());
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
   CHECK(std::find(names.begin(), names.end(), "unknown") == names.end());
   CHECK(std::string(placeto_status_text(-1)) == "unknown");
-  CHECK(std::string(placeto_status_text(8)) == "unknown");
+  CHECK(std::string(placeto_status_text(9)) == "unknown");
 }
 
 TEST_CASE("default functions fill exactly the struct they know and refuse other sizes") {
@@ -95,6 +95,7 @@ TEST_CASE("default functions fill exactly the struct they know and refuse other 
     CHECK(function(nullptr, sizeof value) == PLACETO_INVALID_ARGUMENT);
   };
   check(placeto_limits{}, placeto_default_limits);
+  check(placeto_policy_options{}, placeto_default_policy_options);
   check(placeto_node{}, placeto_default_node);
   check(placeto_topology_rules{}, placeto_default_topology_rules);
   check(placeto_device{}, placeto_default_device);
@@ -422,4 +423,108 @@ TEST_CASE("a policy that cannot be loaded is an error with a message") {
         PLACETO_BAD_INPUT);
   CHECK(policy == nullptr);
   CHECK(std::strlen(error.message) > 0);
+}
+
+namespace {
+
+// What a caller's verification was shown, and what it is to answer.
+struct Verification {
+  std::vector<uint8_t> seen;
+  int calls = 0;
+  int32_t answer = 1;
+};
+
+int32_t note_and_answer(void* context, const void* bytes, size_t size) {
+  auto& verification = *static_cast<Verification*>(context);
+  const auto* first = static_cast<const uint8_t*>(bytes);
+  verification.seen.assign(first, first + size);
+  ++verification.calls;
+  return verification.answer;
+}
+
+placeto_policy_options verified_by(Verification& verification, int32_t mode) {
+  placeto_policy_options options;
+  REQUIRE(placeto_default_policy_options(&options, sizeof options) == PLACETO_OK);
+  options.mode = mode;
+  options.verify = note_and_answer;
+  options.verify_context = &verification;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the caller's verification sees the whole policy once, however it is loaded") {
+  const std::vector<uint8_t> bytes = policy_bytes();
+  const TemporaryFile file("verified.plpo", bytes);
+  placeto_error error;
+  for (const int32_t mode : {PLACETO_FILE_READ, PLACETO_FILE_MAP}) {
+    Verification verification;
+    const placeto_policy_options options = verified_by(verification, mode);
+    placeto_policy* policy = nullptr;
+    CHECK(placeto_policy_load_file_with(file.path(), &options, &policy, &error) == PLACETO_OK);
+    CHECK(verification.calls == 1);
+    CHECK(verification.seen == bytes);
+    placeto_policy_free(policy);
+  }
+  Verification verification;
+  const placeto_policy_options options = verified_by(verification, PLACETO_BYTES_COPY);
+  placeto_policy* policy = nullptr;
+  CHECK(placeto_policy_load_memory_with(bytes.data(), bytes.size(), &options, &policy, &error) ==
+        PLACETO_OK);
+  CHECK(verification.calls == 1);
+  CHECK(verification.seen == bytes);
+  placeto_policy_free(policy);
+}
+
+TEST_CASE("a policy that the caller's verification refuses is not loaded") {
+  const std::vector<uint8_t> bytes = policy_bytes();
+  const TemporaryFile file("refused.plpo", bytes);
+  Verification verification;
+  verification.answer = 0;
+  placeto_policy_options options = verified_by(verification, PLACETO_FILE_READ);
+  placeto_policy* policy = nullptr;
+  placeto_error error;
+  CHECK(placeto_policy_load_file_with(file.path(), &options, &policy, &error) == PLACETO_BAD_INPUT);
+  CHECK(policy == nullptr);
+  CHECK(mentions(error, file.path()));
+  CHECK(mentions(error, "refused by the caller's verification"));
+  CHECK(placeto_policy_load_memory_with(bytes.data(), bytes.size(), &options, &policy, &error) ==
+        PLACETO_BAD_INPUT);
+  CHECK(policy == nullptr);
+}
+
+TEST_CASE("the caller's verification comes before anything is interpreted") {
+  const std::vector<uint8_t> garbage = {1, 2, 3};
+  Verification verification;
+  verification.answer = 0;
+  const placeto_policy_options options = verified_by(verification, PLACETO_BYTES_COPY);
+  placeto_policy* policy = nullptr;
+  placeto_error error;
+  CHECK(placeto_policy_load_memory_with(garbage.data(), garbage.size(), &options, &policy,
+                                        &error) == PLACETO_BAD_INPUT);
+  CHECK(mentions(error, "verification"));
+  verification.answer = 1;  // accepted, it is checked like any other
+  CHECK(placeto_policy_load_memory_with(garbage.data(), garbage.size(), &options, &policy,
+                                        &error) == PLACETO_BAD_INPUT);
+  CHECK(!mentions(error, "verification"));
+}
+
+TEST_CASE("loading a policy with options checks the options, and takes none for the defaults") {
+  const std::vector<uint8_t> bytes = policy_bytes();
+  placeto_policy* policy = nullptr;
+  placeto_error error;
+  CHECK(placeto_policy_load_memory_with(bytes.data(), bytes.size(), nullptr, &policy, &error) ==
+        PLACETO_OK);
+  placeto_policy_free(policy);
+  placeto_policy_options options;
+  REQUIRE(placeto_default_policy_options(&options, sizeof options) == PLACETO_OK);
+  options.mode = 2;
+  CHECK(placeto_policy_load_memory_with(bytes.data(), bytes.size(), &options, &policy, &error) ==
+        PLACETO_INVALID_ARGUMENT);
+  CHECK(mentions(error, "mode"));
+  options.mode = 0;
+  options.struct_size = 4;
+  CHECK(placeto_policy_load_file_with("x", &options, &policy, &error) == PLACETO_INVALID_ARGUMENT);
+  CHECK(mentions(error, "placeto_policy_options"));
+  CHECK(policy == nullptr);
 }

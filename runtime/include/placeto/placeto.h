@@ -159,6 +159,33 @@ PLACETO_API placeto_status placeto_policy_load_memory(const void* bytes, size_t 
                                                       const placeto_limits* limits,
                                                       placeto_policy** policy,
                                                       placeto_error* error) PLACETO_NOEXCEPT;
+/* The caller's own verdict on the content of a policy file, for instance by a signature that was
+ * delivered with it (`placeto sign` makes Ed25519 ones): not 0 accepts it. The bytes are valid
+ * during the call. Must not throw. */
+typedef int32_t (*placeto_verify_function)(void* context, const void* bytes, size_t size);
+
+typedef struct placeto_policy_options {
+  size_t struct_size;
+  int32_t mode;                   /* as above; default 0: PLACETO_FILE_READ or PLACETO_BYTES_COPY */
+  const placeto_limits* limits;   /* NULL (default): the default limits */
+  placeto_verify_function verify; /* NULL (default): none. Called once, before anything of the
+                                     content is interpreted; if it answers 0, loading fails with
+                                     PLACETO_BAD_INPUT. It sees the bytes that will be used; of a
+                                     file that is mapped they are only as safe as the file */
+  void* verify_context;           /* handed to `verify` */
+} placeto_policy_options;
+
+PLACETO_API placeto_status placeto_default_policy_options(placeto_policy_options* options,
+                                                          size_t struct_size) PLACETO_NOEXCEPT;
+/* The same as the two functions above, with options; NULL means the defaults. */
+PLACETO_API placeto_status placeto_policy_load_file_with(const char* path,
+                                                         const placeto_policy_options* options,
+                                                         placeto_policy** policy,
+                                                         placeto_error* error) PLACETO_NOEXCEPT;
+PLACETO_API placeto_status placeto_policy_load_memory_with(const void* bytes, size_t size,
+                                                           const placeto_policy_options* options,
+                                                           placeto_policy** policy,
+                                                           placeto_error* error) PLACETO_NOEXCEPT;
 PLACETO_API void placeto_policy_free(placeto_policy* policy) PLACETO_NOEXCEPT;
 
 /* "pairwise" or "placeto". */

@@ -116,6 +116,7 @@ Expected<std::vector<unsigned char>> encode(Encode call) {
     Name() : type() { defaults(this, sizeof(type)); } \
   }
 PLACETO_DEFAULTED(Limits, placeto_limits, placeto_default_limits);
+PLACETO_DEFAULTED(PolicyOptions, placeto_policy_options, placeto_default_policy_options);
 PLACETO_DEFAULTED(Node, placeto_node, placeto_default_node);
 PLACETO_DEFAULTED(TopologyRules, placeto_topology_rules, placeto_default_topology_rules);
 PLACETO_DEFAULTED(Device, placeto_device, placeto_default_device);
@@ -137,6 +138,18 @@ class Policy {
                                       const placeto_limits* limits = nullptr) {
     return detail::make<Policy, placeto_policy>([&](placeto_policy** out, placeto_error* error) {
       return placeto_policy_load_memory(bytes, size, mode, limits, out, error);
+    });
+  }
+  static Expected<Policy> load_file(const std::string& path,
+                                    const placeto_policy_options& options) {
+    return detail::make<Policy, placeto_policy>([&](placeto_policy** out, placeto_error* error) {
+      return placeto_policy_load_file_with(path.c_str(), &options, out, error);
+    });
+  }
+  static Expected<Policy> load_memory(const void* bytes, size_t size,
+                                      const placeto_policy_options& options) {
+    return detail::make<Policy, placeto_policy>([&](placeto_policy** out, placeto_error* error) {
+      return placeto_policy_load_memory_with(bytes, size, &options, out, error);
     });
   }
   explicit Policy(placeto_policy* handle) : handle_(handle) {}
