@@ -9,6 +9,7 @@ placeto_packages=(
   libcli11-dev libfmt-dev                 # command line
   nlohmann-json3-dev                      # JSON
   libscotch-dev libmetis-dev              # graph partitioners, as baselines
+  libsodium-dev                           # signatures of policies
   libonnx-dev libprotobuf-dev             # ONNX models, in and out
 )
 placeto_test_packages=(

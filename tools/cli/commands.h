@@ -12,6 +12,10 @@ void add_compare(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_generate(CLI::App& app);
+// With libsodium only.
+void add_keygen(CLI::App& app);
+void add_sign(CLI::App& app);
+void add_verify(CLI::App& app);
 void add_report(CLI::App& app);
 
 }  // namespace placeto::cli

@@ -38,6 +38,11 @@ static int run(int argc, char** argv) {
   add_inspect(app);
   add_convert(app);
   add_generate(app);
+#ifdef PLACETO_HAVE_SODIUM
+  add_keygen(app);
+  add_sign(app);
+  add_verify(app);
+#endif
   add_report(app);
   try {
     app.parse(argc, argv);

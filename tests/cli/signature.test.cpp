@@ -1,0 +1,74 @@
+// Signing policies on the command line.
+#include <sys/stat.h>
+
+#include "runtime/policy/policy_file.h"
+#include "tests/cli/runner.h"
+#include "tests/support/small_policies.h"
+
+using namespace placeto::test;
+
+namespace {
+
+struct Signed : Workplace {
+  std::string policy = path("p.plpo");
+  Signed() {
+    const auto bytes = placeto::encode_policy(small_pairwise_policy()).value();
+    write("p.plpo", std::string(bytes.begin(), bytes.end()));
+    REQUIRE(run({"keygen", "release"}).status == 0);
+    REQUIRE(run({"sign", policy, "--key", "release.key"}).status == 0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a policy that was signed is verified with the public key") {
+  const Signed f;
+  CHECK(f.files() ==
+        std::vector<std::string>{"p.plpo", "p.plpo.sig", "release.key", "release.pub"});
+  const Run run = f.run({"verify", f.policy, "--public-key", "release.pub"});
+  CHECK_MESSAGE(run.status == 0, run.err);
+  CHECK(run.out.find("signed by") != std::string::npos);
+  CHECK(f.run_json({"verify", f.policy, "-k", "release.pub", "--json"})["valid"] == true);
+}
+
+TEST_CASE("a secret key is for its owner's eyes and is never overwritten") {
+  const Signed f;
+  struct stat info {};
+  REQUIRE(::stat(f.path("release.key").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+  const std::string before = f.read("release.key"), pub = f.read("release.pub");
+  const Run again = f.run({"keygen", "release"});
+  CHECK(again.status == 2);
+  CHECK(again.err.find("release.key") != std::string::npos);
+  CHECK(f.read("release.key") == before);
+  CHECK(f.read("release.pub") == pub);
+}
+
+TEST_CASE("a policy that was changed after signing, or signed by another key, is refused") {
+  const Signed f;
+  std::string bytes = f.read("p.plpo");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  f.write("changed.plpo", bytes);
+  const Run changed =
+      f.run({"verify", "changed.plpo", "-k", "release.pub", "--signature", "p.plpo.sig"});
+  CHECK(changed.status == 3);
+  CHECK(changed.err.find("changed.plpo: the signature is not of this file") != std::string::npos);
+  REQUIRE(f.run({"keygen", "other"}).status == 0);
+  CHECK(f.run({"verify", f.policy, "-k", "other.pub"}).status == 3);
+}
+
+TEST_CASE("what is no key, signature or policy is refused by its name, and nothing is written") {
+  const Signed f;
+  const std::string junk = f.write("junk", "junk\n");
+  const auto before = f.files();
+  const Run key = f.run({"sign", f.policy, "--key", junk, "-o", "x.sig"});
+  CHECK(key.status == 3);
+  CHECK(key.err.find("junk: line 1: ") != std::string::npos);
+  const Run policy = f.run({"sign", junk, "--key", "release.key"});
+  CHECK(policy.status == 3);
+  CHECK(policy.err.find("junk") != std::string::npos);
+  CHECK(f.run({"verify", f.policy, "-k", "release.pub", "--signature", junk}).status == 3);
+  CHECK(f.run({"verify", f.policy, "-k", "no such file"}).status == 3);
+  CHECK(f.run({"sign", f.policy}).status == 2);
+  CHECK(f.files() == before);
+}
