@@ -12,6 +12,8 @@ void add_compare(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_generate(CLI::App& app);
+void add_import(CLI::App& app);
+void add_calibrate(CLI::App& app);
 // With libsodium only.
 void add_keygen(CLI::App& app);
 void add_sign(CLI::App& app);

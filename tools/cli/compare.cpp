@@ -11,6 +11,7 @@
 #include "runtime/cost/bounds.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/io/read.h"
@@ -27,6 +28,7 @@ A method that finds nothing that fits is shown as infeasible and left out of its
 
 struct Options {
   Common common;
+  ModelOptions model;
   std::vector<std::string> graphs, topologies, methods;
   std::string policy_name = kDefaultPolicy;
   std::shared_ptr<const Policy> policy;
@@ -226,7 +228,7 @@ void run(Options options) {
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
   for (const std::string& path : options.graphs) {
-    graphs.push_back({path, require(read_graph(path)), std::nullopt});
+    graphs.push_back({path, load_graph(path, options.model), std::nullopt});
   }
   for (const std::string& path : options.topologies) {
     topologies.push_back({path, std::nullopt, require(read_topology(path))});
@@ -262,6 +264,7 @@ void add_compare(CLI::App& app) {
       ->type_name("A,B,...");
   add_policy_option(command, options->policy_name);
   add_method_options(command, options->method_options);
+  add_model_options(command, options->model);
   add_common(command, options->common);
   command.footer(kExamples);
   command.callback([options] { run(*options); });

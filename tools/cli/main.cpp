@@ -38,6 +38,8 @@ static int run(int argc, char** argv) {
   add_inspect(app);
   add_convert(app);
   add_generate(app);
+  add_import(app);
+  add_calibrate(app);
 #ifdef PLACETO_HAVE_SODIUM
   add_keygen(app);
   add_sign(app);

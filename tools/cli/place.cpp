@@ -7,6 +7,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/explain.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
@@ -29,6 +30,7 @@ every machine; a budget of milliseconds does not.)";
 
 struct Options {
   Common common;
+  ModelOptions model;
   std::string graph, topology, out, explain;
   std::string policy = kDefaultPolicy;
   MethodChoice method;
@@ -68,7 +70,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
 void run(Options& options) {
   check_outputs({options.out, options.reports.timeline, options.reports.trace});
   check_method(options.method.name);
-  const Graph graph = require(read_graph(options.graph));
+  const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
@@ -100,7 +102,9 @@ void run(Options& options) {
 void add_place(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("place", "Place a graph on a topology");
   auto options = std::make_shared<Options>();
-  command.add_option("graph", options->graph, "Graph file")->required()->type_name("GRAPH");
+  command.add_option("graph", options->graph, "Graph file, or ONNX model")
+      ->required()
+      ->type_name("GRAPH");
   command.add_option("--topology,-t", options->topology, "Topology file")
       ->required()
       ->type_name("FILE");
@@ -116,6 +120,7 @@ void add_place(CLI::App& app) {
       ->type_name("NODE");
   add_rules(command, options->rules);
   add_reports(command, options->reports);
+  add_model_options(command, options->model);
   add_common(command, options->common);
   command.get_option("--explain")->excludes("--json");
   command.footer(kExamples);

@@ -7,6 +7,7 @@
 #include "runtime/cost/evaluator.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
 #include "tools/io/read.h"
 #include "tools/report/critical_path.h"
@@ -24,6 +25,7 @@ reported as not feasible; one with a node on a device that cannot run it ends wi
 
 struct Options {
   Common common;
+  ModelOptions model;
   std::string graph, topology, placement;
   Reports reports;
 };
@@ -65,7 +67,7 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
 
 void run(const Options& options) {
   check_outputs({options.reports.timeline, options.reports.trace});
-  const Graph graph = require(read_graph(options.graph));
+  const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));
   const PlacementSpec placement = require(read_placement(options.placement));
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
@@ -91,7 +93,9 @@ void run(const Options& options) {
 void add_simulate(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("simulate", "Predict the run of a placement");
   auto options = std::make_shared<Options>();
-  command.add_option("graph", options->graph, "Graph file")->required()->type_name("GRAPH");
+  command.add_option("graph", options->graph, "Graph file, or ONNX model")
+      ->required()
+      ->type_name("GRAPH");
   command.add_option("--topology,-t", options->topology, "Topology file")
       ->required()
       ->type_name("FILE");
@@ -99,6 +103,7 @@ void add_simulate(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   add_reports(command, options->reports);
+  add_model_options(command, options->model);
   add_common(command, options->common);
   command.footer(kExamples);
   command.callback([options] { run(*options); });

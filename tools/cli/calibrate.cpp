@@ -1,0 +1,195 @@
+// placeto calibrate: what a kind of device reaches, from measured run times.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
+#include "tools/costs/calibrate.h"
+#include "tools/costs/efficiency_file.h"
+#include "tools/io/read.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto import a.onnx --profile cpu=a-profile.json -o a.json
+  placeto import b.onnx --profile cpu=b-profile.json -o b.json
+  placeto calibrate a.json b.json --kind cpu -o cpu.json
+  placeto calibrate a.json b.json --kind cpu --topology host.json -o cpu.json
+  placeto calibrate model.onnx --profile cpu=profile.json --kind cpu -o cpu.json
+  placeto import c.onnx --efficiencies cpu.json -o c.json
+
+The shares in the file refer to the device's peak rates: those of the first device of the kind in
+the topology, those given, or else the highest that the measurements show.)";
+
+struct Options {
+  Common common;
+  ModelOptions model;
+  std::vector<std::string> graphs;
+  std::string kind, topology, device, out;
+  double peak_flops = 0, memory_bandwidth = 0;
+};
+
+// Errors on one graph: by the rule that holds without a file, by the rows fitted to all graphs, and
+// by rows fitted to all but this one (none if there is no other).
+struct Row {
+  std::string graph;
+  FitError before, after, left_out;
+};
+
+PeakRates choose_peaks(const Options& options, std::span<const Sample> samples) {
+  PeakRates peaks = observed_peaks(samples);
+  if (!options.topology.empty()) {
+    const Topology topology = require(read_topology(options.topology));
+    const auto& devices = topology.spec().devices;
+    const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceSpec& d) {
+      return d.kind == options.kind && d.peak_flops > 0 && d.memory_bandwidth > 0;
+    });
+    if (device == devices.end()) {
+      throw Failure(kBadInputFile, fmt::format("{}: has no device of kind '{}' with peak_flops and "
+                                               "memory_bandwidth, expected one",
+                                               options.topology, options.kind));
+    }
+    peaks = {device->peak_flops, device->memory_bandwidth};
+  }
+  if (options.peak_flops > 0) peaks.flops = options.peak_flops;
+  if (options.memory_bandwidth > 0) peaks.bandwidth = options.memory_bandwidth;
+  return peaks;
+}
+
+std::vector<Sample> all_but(const std::vector<std::vector<Sample>>& samples, size_t left_out) {
+  std::vector<Sample> rest;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (i != left_out) rest.insert(rest.end(), samples[i].begin(), samples[i].end());
+  }
+  return rest;
+}
+
+Json describe(const FitError& error) {
+  return {{"predicted_us", error.predicted_us},
+          {"median_factor", error.median_factor},
+          {"within_two", error.within_two},
+          {"weighted_error", error.weighted_error}};
+}
+
+Json describe(const std::vector<Row>& rows, const Efficiencies& fitted, const std::string& out) {
+  Json graphs = Json::array();
+  for (const Row& row : rows) {
+    Json entry = {{"graph", row.graph},
+                  {"nodes", row.before.nodes},
+                  {"measured_us", row.before.measured_us},
+                  {"before", describe(row.before)},
+                  {"after", describe(row.after)}};
+    if (row.left_out.nodes > 0) entry["left_out"] = describe(row.left_out);
+    graphs.push_back(std::move(entry));
+  }
+  return {{"kind", fitted.kind},
+          {"file", out},
+          {"peak_flops", fitted.peak_flops},
+          {"memory_bandwidth", fitted.memory_bandwidth},
+          {"graphs", std::move(graphs)}};
+}
+
+std::string ratio(const FitError& error) {
+  if (error.nodes == 0) return "";
+  return fmt::format("{:.2f}", error.predicted_us / error.measured_us);
+}
+
+std::string factor(const FitError& error) {
+  return error.nodes == 0 ? "" : fmt::format("{:.2f}", error.median_factor);
+}
+
+std::string share(const FitError& error) {
+  return error.nodes == 0 ? "" : fmt::format("{:.0f}%", 100 * error.within_two);
+}
+
+std::string report(const std::vector<Row>& rows, bool color) {
+  Table table({{"graph", Align::kLeft},
+               {"measured", Align::kRight},
+               {"before", Align::kRight},
+               {"factor", Align::kRight},
+               {"in 2x", Align::kRight},
+               {"fitted", Align::kRight},
+               {"factor", Align::kRight},
+               {"in 2x", Align::kRight},
+               {"left out", Align::kRight},
+               {"factor", Align::kRight},
+               {"in 2x", Align::kRight}});
+  for (const Row& row : rows) {
+    table.add_row({printable(row.graph), format_us(row.before.measured_us), ratio(row.before),
+                   factor(row.before), share(row.before), ratio(row.after), factor(row.after),
+                   share(row.after), ratio(row.left_out), factor(row.left_out),
+                   share(row.left_out)});
+  }
+  return table.render(color) +
+         "\nbefore: the rule without a file; fitted: to all graphs; left out: to all but this one."
+         "\nEach: predicted over measured total; median factor between a node's prediction and its "
+         "\nmeasurement; share of nodes within a factor of 2.\n";
+}
+
+void run(const Options& options) {
+  if (options.out.empty()) throw Failure(kBadUsage, "calibrate: no output file; give -o FILE");
+  check_outputs({options.out});
+  std::vector<std::vector<Sample>> samples;
+  for (const std::string& path : options.graphs) {
+    const Graph graph = load_graph(path, options.model);
+    auto of_graph = samples_of(graph, options.kind);
+    if (!of_graph.ok()) require(of_graph.status().at(path));
+    samples.push_back(*std::move(of_graph));
+  }
+  const std::vector<Sample> all = all_but(samples, samples.size());
+  const PeakRates peaks = choose_peaks(options, all);
+  const auto before = default_efficiencies(options.kind, peaks.flops, peaks.bandwidth);
+  Efficiencies fitted = fit_efficiencies(all, options.kind, peaks);
+  fitted.device = options.device;
+  std::vector<Row> rows;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    rows.push_back(
+        {options.graphs[i], error_of(samples[i], before), error_of(samples[i], fitted), {}});
+    if (samples.size() < 2) continue;
+    const auto others = fit_efficiencies(all_but(samples, i), options.kind, peaks);
+    rows.back().left_out = error_of(samples[i], others);
+  }
+  if (options.common.json) {
+    print_json(describe(rows, fitted, options.out));
+  } else {
+    print(report(rows, options.common.color()));
+  }
+  write_text(options.out, efficiencies_to_json(fitted));
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app) {
+  CLI::App& command =
+      *app.add_subcommand("calibrate", "Fit the estimates of run times to measured ones");
+  auto options = std::make_shared<Options>();
+  command
+      .add_option("graphs", options->graphs,
+                  "Graphs with measured run times, or ONNX models with --profile or --costs")
+      ->required()
+      ->type_name("GRAPH");
+  command.add_option("--kind", options->kind, "Kind of device to fit")
+      ->required()
+      ->type_name("KIND");
+  command.add_option("-o,--output", options->out, "Efficiency file to write")->type_name("FILE");
+  command
+      .add_option("--topology,-t", options->topology, "Topology with the peak rates of the kind")
+      ->type_name("FILE");
+  add_number(command, "--peak-flops", options->peak_flops, "Peak operations per second", 1, 1e21);
+  add_number(command, "--memory-bandwidth", options->memory_bandwidth, "Peak bytes per second", 1,
+             1e18);
+  command.add_option("--device", options->device, "What was measured, in words, for the file")
+      ->type_name("TEXT");
+  add_model_options(command, options->model);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,148 @@
+#include "tools/cli/graph_input.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "runtime/format/file.h"
+#include "tools/cli/common.h"
+#include "tools/costs/efficiency_file.h"
+#include "tools/io/read.h"
+#include "tools/onnx/without_weights.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr uint64_t kMaxTableBytes = 256 << 20;
+
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& list,
+              const std::string& type, const std::string& help) {
+  app.add_option(name, list, "Of an ONNX model: " + help)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+ImportOptions import_options(const ModelOptions& options) {
+  ImportOptions import;
+  import.copy_shared = options.copy_shared;
+  for (const std::string& dim : options.dims) {
+    import.dims.push_back(require(parse_dim_setting(dim)));
+  }
+  return import;
+}
+
+ProfileUse split_profile(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    throw Failure(kBadUsage, fmt::format("--profile '{}': expected KIND=FILE, such as "
+                                         "cpu=profile.json",
+                                         text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1), {}};
+}
+
+std::vector<KindCosts> read_table(const Graph& graph, const std::string& path) {
+  const auto bytes = require(read_file(path, kMaxTableBytes));
+  auto costs = costs_from_table(graph, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!costs.ok()) require(costs.status().at(path));
+  return *std::move(costs);
+}
+
+void add_costs(const std::string& path, const ImportedGraph& imported, const ModelOptions& options,
+               ModelGraph& model) {
+  const Graph graph = require(Graph::build(imported.spec));
+  std::vector<KindCosts> measured;
+  for (const std::string& text : options.profiles) {
+    ProfileUse use = split_profile(text);
+    const Profile profile = require(read_profile(use.file));
+    auto costs = costs_from_profile(graph, imported.output_names, profile, use.kind, use.coverage);
+    if (!costs.ok()) require(costs.status().at(use.file));
+    measured.push_back(*std::move(costs));
+    model.profiles.push_back(std::move(use));
+  }
+  for (const std::string& file : options.tables) {
+    for (KindCosts& costs : read_table(graph, file)) measured.push_back(std::move(costs));
+  }
+  std::vector<Efficiencies> estimates;
+  for (const std::string& file : options.efficiencies) {
+    estimates.push_back(require(read_efficiencies(file)));
+  }
+  const Status status = set_costs(graph, measured, estimates, model.spec);
+  if (!status.ok()) require(status.at(path));
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& app, ModelOptions& options) {
+  add_list(app, "--dim", options.dims, "NAME=N",
+           "a number for a free dimension (batch=1), one axis of an input (x[0]=1) or all others "
+           "(*=1); may be repeated, as the next three");
+  add_list(app, "--profile", options.profiles, "KIND=FILE",
+           "run times on a kind of device, from ONNX Runtime's profile");
+  add_list(app, "--costs", options.tables, "FILE", "run times, from lines node,kind,us");
+  add_list(app, "--efficiencies", options.efficiencies, "FILE",
+           "what calibrate wrote; estimates what is not measured");
+  app.add_flag("--copy-shared", options.copy_shared,
+               "Of an ONNX model: copy large parameters that several nodes read to each device, "
+               "instead of keeping those nodes together");
+}
+
+bool is_onnx_file(const std::string& path) {
+  struct stat info = {};
+  if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (file == nullptr) return false;
+  std::array<uint8_t, 16> head{};
+  const size_t length = std::fread(head.data(), 1, head.size(), file.get());
+  return looks_like_onnx({head.data(), length});
+}
+
+ModelGraph import_model(const std::string& path, const ModelOptions& options) {
+  const ImportedGraph imported = require(import_onnx(path, import_options(options)));
+  ModelGraph model{imported.spec, imported.report, {}};
+  const bool costs =
+      !options.profiles.empty() || !options.tables.empty() || !options.efficiencies.empty();
+  if (costs) add_costs(path, imported, options, model);
+  return model;
+}
+
+std::string unknown_summary(const ImportReport& report) {
+  if (report.unknown.empty()) return "";
+  constexpr size_t kShown = 5;
+  std::string names;
+  for (size_t i = 0; i < report.unknown.size() && i < kShown; ++i) {
+    const UnknownShape& unknown = report.unknown[i];
+    names += fmt::format("\n  {} ({}): {}", unknown.node, unknown.op, unknown.problem);
+  }
+  if (report.unknown.size() > kShown) {
+    names +=
+        fmt::format("\n  and {} more; import --json lists all", report.unknown.size() - kShown);
+  }
+  return fmt::format(
+      "the shapes of {} could not be inferred in full, what is not known counts as "
+      "empty:{}",
+      plural(report.unknown.size(), "node"), names);
+}
+
+Graph load_graph(const std::string& path, const ModelOptions& options) {
+  if (is_onnx_file(path)) {
+    ModelGraph model = import_model(path, options);
+    const std::string unknown = unknown_summary(model.report);
+    if (!unknown.empty()) note(path + ": " + unknown);
+    return require(Graph::build(std::move(model.spec)));
+  }
+  Graph graph = require(read_graph(path));
+  if (options.any()) {
+    throw Failure(kBadUsage, path +
+                                 ": is no ONNX model, so it takes no --dim, --profile, --costs, "
+                                 "--efficiencies or --copy-shared");
+  }
+  return graph;
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,113 @@
+// placeto import: the graph of an ONNX model.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
+#include "tools/io/write.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto import model.onnx -o graph.json
+  placeto import model.onnx --dim batch=1 --dim seq=128 -o graph.plg
+  placeto import model.onnx --dim '*=1' --dim 'image[2]=320' --dim 'image[3]=320' -o graph.json
+  placeto import model.onnx --profile cpu=cpu.json --profile gpu=gpu.json -o graph.json
+  placeto import model.onnx --costs measured.csv --efficiencies npu.json -o graph.json
+
+The file is JSON if its name ends in .json, binary otherwise. `placeto place` and the other commands
+take models directly, with the same options.)";
+
+struct Options {
+  Common common;
+  std::string model, out;
+  ModelOptions import;
+};
+
+Json describe(const Coverage& coverage) {
+  return {{"profiled_nodes", coverage.profiled}, {"profiled_us", coverage.profiled_us},
+          {"matched_nodes", coverage.by_name},   {"matched_us", coverage.by_name_us},
+          {"matched_share", coverage.share()},   {"measured_nodes", coverage.measured},
+          {"absorbed_nodes", coverage.absorbed}};
+}
+
+Json describe(const ModelGraph& imported, const std::string& out) {
+  const ImportReport& report = imported.report;
+  Json profiles = Json::array();
+  for (const ProfileUse& use : imported.profiles) {
+    Json entry = describe(use.coverage);
+    entry["kind"] = use.kind;
+    entry["file"] = use.file;
+    profiles.push_back(std::move(entry));
+  }
+  Json unknown = Json::array();
+  for (const UnknownShape& shape : report.unknown) {
+    unknown.push_back({{"node", shape.node}, {"op", shape.op}, {"problem", shape.problem}});
+  }
+  return {{"name", imported.spec.name},
+          {"file", out},
+          {"nodes", imported.spec.nodes.size()},
+          {"edges", imported.spec.edges.size()},
+          {"producer", report.producer},
+          {"ir_version", report.ir_version},
+          {"opset", report.opset},
+          {"parameters", report.parameters},
+          {"parameter_bytes", report.parameter_bytes},
+          {"external_bytes", report.external_bytes},
+          {"flops", report.flops},
+          {"kinds", imported.spec.kinds},
+          {"profiles", std::move(profiles)},
+          {"unknown", std::move(unknown)}};
+}
+
+std::string summary(const ModelGraph& imported, const std::string& out) {
+  const ImportReport& report = imported.report;
+  std::string text = fmt::format("{}: {} ({}, {})\n", printable(out), printable(imported.spec.name),
+                                 plural(imported.spec.nodes.size(), "node"),
+                                 plural(imported.spec.edges.size(), "edge"));
+  text += fmt::format("opset {}, {} in {}{}, {:.3g} Gflop\n", report.opset,
+                      plural(report.parameters, "parameter"), format_bytes(report.parameter_bytes),
+                      report.external_bytes != 0 ? fmt::format(" ({} in external files)",
+                                                               format_bytes(report.external_bytes))
+                                                 : "",
+                      static_cast<double>(report.flops) * 1e-9);
+  for (const ProfileUse& use : imported.profiles) {
+    const Coverage& c = use.coverage;
+    text += fmt::format(
+        "{}: {} of {} measured nodes found by name, {:.1f}% of {}; {} of the graph measured, {} "
+        "fused or folded\n",
+        printable(use.file), format_count(c.by_name), format_count(c.profiled), 100 * c.share(),
+        format_us(c.profiled_us), plural(c.measured, "node"), format_count(c.absorbed));
+  }
+  return text;
+}
+
+void run(const Options& options) {
+  if (options.out.empty()) throw Failure(kBadUsage, "import: no output file; give -o GRAPH");
+  check_outputs({options.out});
+  const ModelGraph imported = import_model(options.model, options.import);
+  require(write_graph(options.out, imported.spec), kInternalError);
+  if (options.common.json) return print_json(describe(imported, options.out));
+  print(summary(imported, options.out));
+  const std::string unknown = unknown_summary(imported.report);
+  if (!unknown.empty()) note(unknown);
+}
+
+}  // namespace
+
+void add_import(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("import", "Make the graph of an ONNX model");
+  auto options = std::make_shared<Options>();
+  command.add_option("model", options->model, "ONNX file")->required()->type_name("MODEL");
+  command.add_option("-o,--output", options->out, "Graph file to write")->type_name("GRAPH");
+  add_model_options(command, options->import);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

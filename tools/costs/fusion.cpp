@@ -1,0 +1,148 @@
+#include "tools/costs/fusion.h"
+
+#include <initializer_list>
+#include <string_view>
+
+#include "tools/costs/operator_class.h"
+
+namespace placeto {
+namespace {
+
+bool any_of(std::string_view op, std::string_view list) {  // " A B C "
+  const size_t at = list.find(op);
+  for (size_t i = at; i != std::string_view::npos; i = list.find(op, i + 1)) {
+    if (list[i - 1] == ' ' && list[i + op.size()] == ' ') return true;
+  }
+  return false;
+}
+
+// Read one tensor, so that with parameters and without a producer there is nothing else they read.
+constexpr std::string_view kOneTensor = " DequantizeLinear Cast Transpose Identity ";
+
+// Graph optimizations of the kinds Conv + BatchNormalization, Conv + Mul, Conv + Add, Conv +
+// activation, MatMul + Add, Gemm + activation, ... of onnxruntime/core/optimizer.
+constexpr std::string_view kActivations = " Relu Clip Sigmoid Tanh LeakyRelu HardSigmoid ";
+constexpr std::string_view kWithParameter = " Add Mul BatchNormalization ";
+
+// A bias or scale per channel; engines do not fuse scalars.
+constexpr uint64_t kLeastParameterBytes = 9;
+
+bool carries_fusion(std::string_view op) {
+  const OperatorClass kind = operator_class_of(op);
+  return kind == OperatorClass::kConvolution || op == "Gemm" || op == "MatMul";
+}
+
+// The only producer of the node, if it alone reads that producer's only used output; else the node.
+uint32_t sole_producer(const Graph& graph, uint32_t v) {
+  if (graph.in_edges(v).size() != 1) return v;
+  const uint32_t source = graph.in_edges(v)[0].source;
+  return graph.out_edges(source).size() == 1 ? source : v;
+}
+
+bool from_parameters(const Graph& graph, uint32_t v, const std::vector<bool>& constant) {
+  if (graph.in_edges(v).empty()) {
+    return graph.node(v).resident_bytes > 0 && any_of(graph.node(v).op, kOneTensor);
+  }
+  for (const InEdge& edge : graph.in_edges(v)) {
+    if (!constant[edge.source]) return false;
+  }
+  return true;
+}
+
+bool is(const Graph& graph, uint32_t v, std::string_view op) {
+  return v < graph.node_count() && graph.node(v).op == op;
+}
+
+// The only node that reads v; node_count() if there are several or none.
+uint32_t sole_reader(const Graph& graph, uint32_t v) {
+  const auto out = graph.out_edges(v);
+  return out.size() == 1 ? out[0].target : graph.node_count();
+}
+
+bool reads(const Graph& graph, uint32_t v, uint32_t source) {
+  for (const InEdge& edge : graph.in_edges(v)) {
+    if (edge.source == source) return true;
+  }
+  return false;
+}
+
+// x * Sigmoid(x): one operator, and it keeps the product's name.
+void fuse_swish(const Graph& graph, uint32_t v, std::vector<bool>& fused) {
+  const uint32_t reader = sole_reader(graph, v);
+  if (!is(graph, v, "Sigmoid") || !is(graph, reader, "Mul") || graph.in_edges(v).empty()) return;
+  if (reads(graph, reader, graph.in_edges(v)[0].source)) fused[v] = true;
+}
+
+// Nodes from `v` along sole readers with these operators; false if the chain is another one.
+bool chain(const Graph& graph, uint32_t v, std::initializer_list<std::string_view> ops,
+           std::vector<uint32_t>& nodes) {
+  nodes.clear();
+  for (std::string_view op : ops) {
+    if (!is(graph, v, op)) return false;
+    nodes.push_back(v);
+    v = sole_reader(graph, v);
+  }
+  return true;
+}
+
+// Layer normalization, GELU and products of quantized matrices as exporters spell them out. Of the
+// first two all but the last node disappear.
+void fuse_spelled_out(const Graph& graph, uint32_t v, std::vector<bool>& fused) {
+  std::vector<uint32_t> nodes;
+  if (chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul", "Add"}, nodes) ||
+      chain(graph, v, {"Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul"}, nodes)) {
+    for (const InEdge& edge : graph.in_edges(v)) {  // Sub, and the mean it subtracts
+      if (!is(graph, edge.source, "Sub")) continue;
+      fused[edge.source] = true;
+      for (const InEdge& mean : graph.in_edges(edge.source)) {
+        if (is(graph, mean.source, "ReduceMean")) fused[mean.source] = true;
+      }
+    }
+  } else if (chain(graph, v, {"Erf", "Add", "Mul", "Mul"}, nodes)) {
+    const uint32_t scaled = graph.in_edges(v).empty() ? v : graph.in_edges(v)[0].source;
+    if (is(graph, scaled, "Div") || is(graph, scaled, "Mul")) fused[scaled] = true;
+  } else if (chain(graph, v, {"MatMulInteger", "Cast", "Mul"}, nodes)) {
+    fused[nodes[1]] = fused[nodes[2]] = true;  // the product is the work
+    return;
+  } else {
+    return;
+  }
+  for (size_t i = 0; i + 1 < nodes.size(); ++i) fused[nodes[i]] = true;
+}
+
+// A convolution whose only reader adds it to another tensor does the addition on the way.
+bool joins_residual(const Graph& graph, uint32_t v, const std::vector<bool>& convolution) {
+  if (!is(graph, v, "Add")) return false;
+  for (const InEdge& edge : graph.in_edges(v)) {
+    if (convolution[edge.source] && graph.out_edges(edge.source).size() == 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<bool> fused_nodes(const Graph& graph) {
+  const uint32_t n = graph.node_count();
+  std::vector<bool> constant(n, false), fused(n, false), carrier(n, false), convolution(n, false);
+  for (uint32_t v : graph.topological_order()) {
+    const std::string& op = graph.node(v).op;
+    constant[v] = from_parameters(graph, v, constant);
+    fused[v] = fused[v] || constant[v] || op == "Identity" || op == "Dropout";
+    carrier[v] = carries_fusion(op);
+    convolution[v] = operator_class_of(op) == OperatorClass::kConvolution;
+    fuse_swish(graph, v, fused);
+    fuse_spelled_out(graph, v, fused);
+    const uint32_t source = sole_producer(graph, v);
+    const bool joins =
+        source != v && carrier[source] &&
+        (any_of(op, kActivations) ||
+         (any_of(op, kWithParameter) && graph.node(v).resident_bytes >= kLeastParameterBytes));
+    if (joins || joins_residual(graph, v, convolution)) {
+      fused[v] = carrier[v] = true;
+      convolution[v] = joins && convolution[source];
+    }
+  }
+  return fused;
+}
+
+}  // namespace placeto

@@ -1,0 +1,26 @@
+// Which nodes engines make part of another one, or compute when they load the model, so that they
+// cost nothing of their own. An approximation of what ONNX Runtime's graph optimizer does by
+// default.
+#pragma once
+
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace placeto {
+
+// True for a node that is
+// - an Identity or Dropout;
+// - computed from parameters alone (by nodes that are), such as a weight that is dequantized;
+// - the only reader of its only input, which a product or convolution computes, perhaps through
+//   nodes like it, and an activation, a batch normalization, or an addition or multiplication of
+//   something that no node computes (a bias, a scale);
+// - an addition of a convolution that nothing else reads;
+// - a part of x * Sigmoid(x), of layer normalization or of GELU as exporters spell them out, except
+//   for the last node of it; the conversion and scaling of a MatMulInteger's result.
+// Nodes without any producer count as computed from parameters if they hold some (resident bytes)
+// and read nothing else, which a graph does not tell from nodes that read an input of the model;
+// so only operators that take a single tensor are taken for that.
+std::vector<bool> fused_nodes(const Graph& graph);
+
+}  // namespace placeto

@@ -1,0 +1,296 @@
+#include "tools/costs/measured.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNoNode = 0xffffffffu;
+
+// --- names
+
+constexpr std::string_view kPrefixes[] = {"fused ", "fused_"};
+// What onnxruntime/core/optimizer appends to the name of a node or of its output.
+constexpr std::string_view kSuffixes[] = {"_nchwc",           "_nhwc",        "_quant",  "_fused",
+                                          "/MatMulAddFusion", "_gemm",        "_Fusion", "_qlinear",
+                                          "_mul_fusion",      "_transformed", "_kernel", "/",
+                                          "_transpose_fusion"};
+
+// Names as long as this are told from words that happen to occur in others.
+constexpr size_t kLeastContained = 6;
+
+class Names {
+ public:
+  Names(const Graph& graph, std::span<const std::vector<std::string>> output_names)
+      : graph_(graph) {
+    for (uint32_t v = 0; v < graph.node_count(); ++v) by_name_.emplace(graph.node(v).name, v);
+    for (uint32_t v = 0; v < output_names.size(); ++v) {
+      for (const std::string& output : output_names[v]) {
+        if (!output.empty()) by_name_.emplace(output, v);
+      }
+    }
+  }
+
+  // The node of the graph that the engine's node is or ends with; kNoNode if its name tells none.
+  uint32_t find(const ProfiledNode& node) const {
+    std::string_view name = node.name;
+    if (const uint32_t v = exact(name); v != kNoNode) return v;
+    if (const uint32_t v = numbered(name); v != kNoNode) return v;
+    for (bool changed = true; changed;) {
+      changed = shorten(name);
+      if (const uint32_t v = exact(name); changed && v != kNoNode) return v;
+    }
+    return longest_contained(node.name);
+  }
+
+ private:
+  uint32_t exact(std::string_view name) const {
+    const auto it = by_name_.find(std::string(name));
+    return it == by_name_.end() ? kNoNode : it->second;
+  }
+
+  // ONNX Runtime calls a node without a name "<op>_<index>" and does not count Constant nodes; so
+  // do the nodes of an imported graph.
+  uint32_t numbered(std::string_view name) const {
+    const size_t underscore = name.rfind('_');
+    if (underscore == std::string_view::npos) return kNoNode;
+    uint32_t v = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + underscore + 1, end, v);
+    if (error != std::errc() || stop != end || v >= graph_.node_count()) return kNoNode;
+    return graph_.node(v).op == name.substr(0, underscore) ? v : kNoNode;
+  }
+
+  static bool shorten(std::string_view& name) {
+    for (std::string_view prefix : kPrefixes) {
+      if (name.starts_with(prefix)) return name.remove_prefix(prefix.size()), true;
+    }
+    for (std::string_view suffix : kSuffixes) {
+      if (name.ends_with(suffix)) return name.remove_suffix(suffix.size()), true;
+    }
+    const size_t token = name.rfind("_token_");  // a counter that keeps names unique
+    if (token != std::string_view::npos && token > 0) return name = name.substr(0, token), true;
+    return false;
+  }
+
+  uint32_t longest_contained(const std::string& name) const {
+    uint32_t best = kNoNode;
+    size_t length = kLeastContained - 1;
+    // All substrings of one name are fewer than all names of a large graph times its length.
+    for (size_t begin = 0; begin < name.size(); ++begin) {
+      for (size_t n = std::min(name.size() - begin, kLongest); n > length; --n) {
+        const uint32_t v = exact(std::string_view(name).substr(begin, n));
+        if (v == kNoNode) continue;
+        best = v, length = n;
+        break;
+      }
+    }
+    return best;
+  }
+
+  static constexpr size_t kLongest = 256;
+  const Graph& graph_;
+  std::unordered_map<std::string, uint32_t> by_name_;
+};
+
+// The node nearest before `v`, or `v`, that has the engine's operator and a name that the profile
+// does not use otherwise.
+uint32_t nearest_with_op(const Graph& graph, uint32_t v, const std::string& op,
+                         const std::vector<bool>& taken) {
+  constexpr int kFurthest = 6;
+  uint32_t at = v;
+  for (int i = 0; i < kFurthest; ++i) {
+    const OperatorClass kind = operator_class_of(graph.node(at).op);
+    const bool product = kind == OperatorClass::kConvolution || kind == OperatorClass::kMatrix ||
+                         kind == OperatorClass::kQuantized;
+    if (graph.node(at).op == op || (product && kind == operator_class_of(op))) {
+      return at;
+    }
+    uint32_t next = kNoNode;
+    for (const InEdge& edge : graph.in_edges(at)) {
+      if (!taken[edge.source]) next = edge.source;
+    }
+    if (next == kNoNode) break;
+    at = next;
+  }
+  return v;
+}
+
+// --- table
+
+struct Row {
+  std::string fields[3];
+};
+
+// One line of a table; an empty message on success.
+std::string split_row(std::string_view line, Row& row) {
+  size_t at = 0;
+  for (int f = 0; f < 3; ++f) {
+    std::string& field = row.fields[f];
+    if (at < line.size() && line[at] == '"') {
+      for (++at; at < line.size(); ++at) {
+        if (line[at] == '"' && (at + 1 >= line.size() || line[at + 1] != '"')) break;
+        if (line[at] == '"') ++at;
+        field += line[at];
+      }
+      if (at >= line.size()) return "a quotation mark is not closed";
+      ++at;
+    } else {
+      while (at < line.size() && line[at] != ',') field += line[at++];
+    }
+    const bool last = f == 2;
+    if (last != (at >= line.size())) return "expected three fields: node,kind,us";
+    if (!last && line[at++] != ',') return "a field goes on after its quotation mark";
+  }
+  return "";
+}
+
+struct TableReader {
+  const Graph& graph;
+  std::unordered_map<std::string, uint32_t> nodes = {};
+  std::vector<KindCosts> kinds = {};
+
+  std::string add(const Row& row) {
+    const auto node = nodes.find(row.fields[0]);
+    if (node == nodes.end()) return "the graph has no node " + quoted(row.fields[0]);
+    if (row.fields[1].empty()) return "the kind of device is empty";
+    double us = 0;
+    const std::string& number = row.fields[2];
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), us);
+    if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(us)) {
+      return quoted(number) + " is not a number of microseconds";
+    }
+    auto kind = std::find_if(kinds.begin(), kinds.end(),
+                             [&](const KindCosts& k) { return k.kind == row.fields[1]; });
+    if (kind == kinds.end()) {
+      kinds.push_back({row.fields[1], std::vector<std::optional<double>>(graph.node_count())});
+      kind = kinds.end() - 1;
+    }
+    if (kind->us[node->second]) return quoted(row.fields[0]) + " comes twice";
+    kind->us[node->second] = us < 0 ? -1 : us;
+    return "";
+  }
+};
+
+Status incomplete(const Graph& graph, const std::string& kind, const std::vector<uint32_t>& nodes) {
+  std::string names;
+  for (size_t i = 0; i < nodes.size() && i < 3; ++i) {
+    names += (i == 0 ? "" : ", ") + quoted(graph.node(nodes[i]).name);
+  }
+  return Status::bad_input(
+      "no run time on kind " + quoted(kind) + " for " + std::to_string(nodes.size()) + " of " +
+      std::to_string(graph.node_count()) + " nodes (" + names + (nodes.size() > 3 ? ", ..." : "") +
+      "), expected one for every node, or efficiencies of that kind");
+}
+
+}  // namespace
+
+Result<KindCosts> costs_from_profile(const Graph& graph,
+                                     std::span<const std::vector<std::string>> output_names,
+                                     const Profile& profile, const std::string& kind,
+                                     Coverage& coverage) {
+  const Names names(graph, output_names);
+  std::vector<uint32_t> node_of;
+  std::vector<bool> taken(graph.node_count(), false);
+  for (const ProfiledNode& node : profile.nodes) {
+    node_of.push_back(names.find(node));
+    if (node_of.back() != kNoNode) taken[node_of.back()] = true;
+  }
+  coverage = {};
+  std::vector<double> us(graph.node_count(), 0);
+  std::vector<bool> measured(graph.node_count(), false);
+  uint32_t before = kNoNode;
+  double unplaced_us = 0;  // before the first node that has a place
+  for (size_t i = 0; i < profile.nodes.size(); ++i) {
+    const ProfiledNode& node = profile.nodes[i];
+    ++coverage.profiled;
+    coverage.profiled_us += node.median_us;
+    if (node_of[i] != kNoNode) {
+      ++coverage.by_name;
+      coverage.by_name_us += node.median_us;
+      before = nearest_with_op(graph, node_of[i], node.op, taken);
+      measured[before] = true;
+    }
+    (before == kNoNode ? unplaced_us : us[before]) += node.median_us;
+  }
+  if (coverage.by_name == 0 || coverage.share() < kLeastCoverage) {
+    return Status::bad_input(
+        "is a profile of another model: the names of its nodes lead to nodes of graph " +
+        quoted(graph.name()) + " for " + number_text(std::round(coverage.share() * 100)) +
+        "% of its time");
+  }
+  const auto first = std::find(measured.begin(), measured.end(), true) - measured.begin();
+  us[static_cast<size_t>(first)] += unplaced_us;
+  KindCosts costs{kind, {us.begin(), us.end()}};
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    ++(measured[v] ? coverage.measured : coverage.absorbed);
+  }
+  return costs;
+}
+
+Result<std::vector<KindCosts>> costs_from_table(const Graph& graph, std::string_view text) {
+  TableReader reader{graph};
+  for (uint32_t v = 0; v < graph.node_count(); ++v) reader.nodes.emplace(graph.node(v).name, v);
+  size_t number = 0;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    ++number;
+    if (line.empty() || (number == 1 && line == "node,kind,us")) continue;
+    Row row;
+    std::string problem = split_row(line, row);
+    if (problem.empty()) problem = reader.add(row);
+    if (!problem.empty())
+      return Status::bad_input("line " + std::to_string(number) + ": " + problem);
+  }
+  if (reader.kinds.empty()) {
+    return Status::bad_input("holds no run time, expected lines of the form node,kind,us");
+  }
+  return std::move(reader.kinds);
+}
+
+Status set_costs(const Graph& graph, std::span<const KindCosts> measured,
+                 std::span<const Efficiencies> estimates, GraphSpec& spec) {
+  std::vector<KindCosts> all;
+  const auto column = [&](const std::string& kind) -> KindCosts& {
+    for (KindCosts& costs : all) {
+      if (costs.kind == kind) return costs;
+    }
+    all.push_back({kind, std::vector<std::optional<double>>(graph.node_count())});
+    return all.back();
+  };
+  for (const KindCosts& costs : measured) {
+    KindCosts& into = column(costs.kind);
+    for (size_t v = 0; v < costs.us.size(); ++v) {
+      if (costs.us[v]) into.us[v] = costs.us[v];
+    }
+  }
+  const std::vector<NodeWork> works = node_works(graph);
+  for (const Efficiencies& efficiencies : estimates) {
+    KindCosts& into = column(efficiencies.kind);
+    for (size_t v = 0; v < works.size(); ++v) {
+      if (!into.us[v]) into.us[v] = estimate_us(works[v], efficiencies);
+    }
+  }
+  spec.kinds.clear();
+  for (NodeSpec& node : spec.nodes) node.cost_us.clear();
+  for (const KindCosts& costs : all) {
+    std::vector<uint32_t> missing;
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      if (!costs.us[v]) missing.push_back(v);
+      spec.nodes[v].cost_us.push_back(costs.us[v].value_or(0));
+    }
+    if (!missing.empty()) return incomplete(graph, costs.kind, missing);
+    spec.kinds.push_back(costs.kind);
+  }
+  return {};
+}
+
+}  // namespace placeto

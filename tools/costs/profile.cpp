@@ -1,0 +1,258 @@
+#include "tools/costs/profile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "runtime/format/file.h"
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Event {
+  double begin = 0, duration = 0;
+  double end() const { return begin + duration; }
+};
+
+struct NodeEvent : Event {
+  std::string name, op, provider;
+  uint32_t index = kNoIndex;
+};
+
+struct Events {
+  std::vector<NodeEvent> nodes;
+  std::vector<Event> runs;
+};
+
+constexpr std::string_view kKernelTime = "_kernel_time";
+constexpr double kMaxTime = 1e15;  // us: some thirty years
+
+Status bad_event(size_t i, const std::string& what) {
+  return Status::bad_input("event " + std::to_string(i) + ": " + what);
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+uint32_t index_of(const Json& args) {
+  const std::string text = text_of(args, "node_index");
+  uint32_t index = kNoIndex;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  return error == std::errc() && end == text.data() + text.size() ? index : kNoIndex;
+}
+
+Status read_times(const Json& event, size_t i, Event& out) {
+  for (const auto& [key, value] : {std::pair{"ts", &out.begin}, std::pair{"dur", &out.duration}}) {
+    const auto it = event.find(key);
+    if (it == event.end() || !it->is_number()) {
+      return bad_event(i, std::string("has no number \"") + key + "\", expected microseconds");
+    }
+    *value = it->get<double>();
+    if (!(*value >= 0 && *value <= kMaxTime)) {
+      return bad_event(i, std::string("\"") + key + "\" is " + number_text(*value) +
+                              ", expected microseconds that are not negative");
+    }
+  }
+  return {};
+}
+
+Status add_event(const Json& event, size_t i, Events& events) {
+  if (!event.is_object()) return bad_event(i, "is not an object, expected an event of a profile");
+  const std::string category = text_of(event, "cat"), name = text_of(event, "name");
+  if (category == "Session" && name == "model_run") {
+    Event run;
+    if (Status s = read_times(event, i, run); !s.ok()) return s;
+    events.runs.push_back(run);
+    return {};
+  }
+  if (category != "Node" || !name.ends_with(kKernelTime)) return {};  // fences and the like
+  NodeEvent node;
+  if (Status s = read_times(event, i, node); !s.ok()) return s;
+  node.name = name.substr(0, name.size() - kKernelTime.size());
+  if (const auto args = event.find("args"); args != event.end() && args->is_object()) {
+    node.op = text_of(*args, "op_name");
+    node.provider = text_of(*args, "provider");
+    node.index = index_of(*args);
+  }
+  events.nodes.push_back(std::move(node));
+  return {};
+}
+
+// By beginning, an event before those inside it; then without those inside another one.
+void drop_nested(std::vector<NodeEvent>& nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(), [](const Event& a, const Event& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.duration > b.duration;
+  });
+  std::vector<NodeEvent> outer;
+  double end = -1;
+  for (NodeEvent& node : nodes) {
+    // Times are whole microseconds: neighbours touch, and short ones have no duration at all.
+    const bool inside = node.begin < end && node.end() <= end;
+    if (inside) continue;
+    end = std::max(end, node.end());
+    outer.push_back(std::move(node));
+  }
+  nodes = std::move(outer);
+}
+
+using Key = std::pair<std::string, uint32_t>;
+Key key_of(const NodeEvent& node) {
+  return {node.name, node.index};
+}
+
+// First event of each run. Without events of whole runs, a run begins when the first node comes
+// again.
+std::vector<size_t> run_starts(const Events& events) {
+  std::vector<size_t> starts;
+  if (!events.runs.empty()) {
+    size_t at = 0;
+    for (const Event& run : events.runs) {
+      while (at < events.nodes.size() && events.nodes[at].begin < run.begin) ++at;
+      if (at < events.nodes.size() && (starts.empty() || starts.back() != at)) starts.push_back(at);
+    }
+    if (!starts.empty()) return starts;
+  }
+  for (size_t i = 0; i < events.nodes.size(); ++i) {
+    if (key_of(events.nodes[i]) == key_of(events.nodes[0])) starts.push_back(i);
+  }
+  return starts;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+Profile summarize(const Events& events) {
+  Profile profile;
+  std::vector<size_t> starts = run_starts(events);
+  profile.warm_up_dropped = starts.size() > 1;
+  const size_t first = profile.warm_up_dropped ? 1 : 0;
+  profile.runs = static_cast<uint32_t>(starts.size() - first);
+  std::map<Key, size_t> place;
+  std::vector<std::vector<double>> times;
+  for (size_t i = starts[first]; i < events.nodes.size(); ++i) {
+    const NodeEvent& node = events.nodes[i];
+    const auto [it, fresh] = place.emplace(key_of(node), times.size());
+    if (fresh) {
+      times.emplace_back();
+      profile.nodes.push_back({node.name, node.op, node.provider, node.index, 0});
+    }
+    times[it->second].push_back(node.duration);
+  }
+  for (size_t i = 0; i < times.size(); ++i) profile.nodes[i].median_us = median(times[i]);
+  std::vector<double> runs;
+  for (const Event& run : events.runs) runs.push_back(run.duration);
+  if (profile.warm_up_dropped && runs.size() > 1) runs.erase(runs.begin());
+  profile.median_run_us = median(runs);
+  return profile;
+}
+
+// JSON by events, so that no document of the whole file is built and a cut file is readable. Depth
+// and sizes are bounded by what an event holds.
+class Reader {
+ public:
+  Reader(std::string_view text, const ProfileLimits& limits) : text_(text), limits_(limits) {}
+
+  Status run(Events& events) {
+    skip_space();
+    if (peek() != '[') {
+      return Status::bad_input(
+          "does not begin with '[', expected a list of events as ONNX Runtime "
+          "writes it");
+    }
+    ++at_;
+    for (size_t i = 0;; ++i) {
+      skip_space();
+      if (peek() == ',') ++at_, skip_space();
+      if (at_ >= text_.size() || peek() == ']') return {};
+      if (i >= limits_.max_events) {
+        return Status::bad_input("has more than " + std::to_string(limits_.max_events) + " events");
+      }
+      const size_t begin = at_;
+      if (!skip_object()) {
+        if (at_ >= text_.size() && i > 0) return {};  // cut off
+        return bad_event(i, "is not an object, expected an event of a profile");
+      }
+      const Json event = Json::parse(text_.substr(begin, at_ - begin), nullptr, false);
+      if (event.is_discarded()) return bad_event(i, "is not JSON");
+      if (Status s = add_event(event, i, events); !s.ok()) return s;
+    }
+  }
+
+ private:
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void skip_space() {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
+      ++at_;
+    }
+  }
+  // Over one object, by its braces; false if it does not end or is none.
+  bool skip_object() {
+    constexpr int kMaxDepth = 32;
+    if (peek() != '{') return false;
+    int depth = 0;
+    bool in_string = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (in_string) {
+        if (c == '\\') ++at_;
+        if (c == '"') in_string = false;
+        continue;
+      }
+      if (c == '"') in_string = true;
+      if (c == '{' || c == '[') ++depth;
+      if (c == '}' || c == ']') --depth;
+      if (depth > kMaxDepth) return false;
+      if (depth == 0) return ++at_, true;
+    }
+    return false;
+  }
+
+  std::string_view text_;
+  const ProfileLimits& limits_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+double Profile::total_us() const {
+  double total = 0;
+  for (const ProfiledNode& node : nodes) total += node.median_us;
+  return total;
+}
+
+Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits) {
+  Events events;
+  if (Status s = Reader(text, limits).run(events); !s.ok()) return s;
+  if (events.nodes.empty()) {
+    return Status::bad_input(
+        "holds no event of a node (\"cat\": \"Node\", \"name\": "
+        "\"..._kernel_time\"), expected a profile of ONNX Runtime");
+  }
+  std::sort(events.runs.begin(), events.runs.end(),
+            [](const Event& a, const Event& b) { return a.begin < b.begin; });
+  drop_nested(events.nodes);
+  return summarize(events);
+}
+
+Result<Profile> read_profile(const std::string& path, const ProfileLimits& limits) {
+  const auto bytes = read_file(path, limits.max_bytes);
+  if (!bytes.ok()) return bytes.status();
+  auto profile =
+      parse_profile({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, limits);
+  return profile.ok() ? std::move(profile) : profile.status().at(path);
+}
+
+}  // namespace placeto

@@ -1,0 +1,44 @@
+// Profiles that ONNX Runtime writes (session option enable_profiling): a JSON list of events, one
+// per node and run, durations in whole microseconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+// One node as the engine ran it, which may stand for several nodes of the model.
+struct ProfiledNode {
+  std::string name;  // after graph optimization, without "_kernel_time"
+  std::string op;    // of the engine's kernel; may be empty
+  std::string provider;
+  uint32_t index = 0;  // of the engine's node; kNoIndex if the profile does not say
+  double median_us = 0;
+};
+inline constexpr uint32_t kNoIndex = 0xffffffffu;
+
+struct Profile {
+  std::vector<ProfiledNode> nodes;  // in the order of execution
+  uint32_t runs = 0;                // that were used
+  bool warm_up_dropped = false;     // the first of several runs
+  double median_run_us = 0;         // of whole runs; 0 if the profile has none
+  double total_us() const;          // sum of the nodes' medians
+};
+
+struct ProfileLimits {
+  uint64_t max_bytes = 1ull << 30;
+  uint32_t max_events = 20'000'000;
+};
+
+// Reads a profile. A file that lacks the closing bracket, as one of a session that was not ended,
+// is read as far as it goes. Events of nodes inside another one (the bodies of If, Loop and Scan)
+// are part of it. Fails with kBadInput, naming the event, when it is not such a list or holds no
+// event of a node.
+Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits = {});
+Result<Profile> read_profile(const std::string& path, const ProfileLimits& limits = {});
+
+}  // namespace placeto

@@ -1,0 +1,264 @@
+#include "tools/onnx/analysis.h"
+
+#include <algorithm>
+
+#include "runtime/graph/text.h"
+#include "tools/onnx/analyzer.h"
+#include "tools/onnx/fold.h"
+#include "tools/onnx/rules.h"
+
+namespace placeto {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+using Declared = std::unordered_map<std::string, const onnx::TypeProto*>;
+
+constexpr int kMaxDepth = 32;               // subgraphs and calls inside each other
+constexpr uint64_t kMaxVisits = 4'000'000;  // nodes, bodies included: functions may fan out
+constexpr uint64_t kMostWork = uint64_t{1} << 62;
+
+uint64_t saturating_add(uint64_t a, uint64_t b) {
+  return a > kMostWork || b > kMostWork - a ? kMostWork : a + b;
+}
+
+void add_work(Work& total, const Work& more) {
+  total.flops = saturating_add(total.flops, more.flops);
+  total.bytes = saturating_add(total.bytes, more.bytes);
+}
+
+void declare(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& tensors,
+             Declared& declared) {
+  for (const auto& tensor : tensors) declared[tensor.name()] = &tensor.type();
+}
+
+Declared declared_types(const GraphProto& graph) {
+  Declared declared;
+  declare(graph.output(), declared);
+  declare(graph.value_info(), declared);
+  return declared;
+}
+
+void add_initial_values(const GraphProto& graph, Scope& scope) {
+  for (const auto& tensor : graph.initializer()) scope.set(tensor.name(), value_of(tensor));
+  for (const auto& tensor : graph.sparse_initializer()) {
+    scope.set(tensor.values().name(), value_of(tensor));
+  }
+}
+
+// Sequences, maps and optionals have no size that could be known.
+bool known(const Value& value) {
+  return value.is_tensor() && value_bytes(value).has_value();
+}
+
+void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
+                    NodeAnalysis& result) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty() || known(outputs[static_cast<size_t>(i)])) continue;
+    result.complete = false;
+    if (result.problem.empty()) {
+      result.problem = "the shape of its output " + quoted(node.output(i)) +
+                       " depends on data, or does not follow from its inputs";
+    }
+    return;
+  }
+  // What a body lacks shows in its node's work.
+  if (result.work.operator_class == OperatorClass::kControl && !result.problem.empty()) {
+    result.complete = false;
+    return;
+  }
+  result.problem.clear();
+}
+
+// A Constant has one of these attributes.
+Value constant_value(const NodeProto& node) {
+  Value value;
+  if (const auto* tensor = find_attribute(node, "value")) {
+    value = value_of(tensor->t());
+  } else if (const auto* sparse = find_attribute(node, "sparse_value")) {
+    value = value_of(sparse->sparse_tensor());
+  } else if (node.attribute_size() == 1) {
+    const auto& attribute = node.attribute(0);
+    Constant content;
+    const bool real = attribute.name().starts_with("value_float");
+    const bool list = attribute.name().ends_with("s");
+    content.type = real ? onnx::TensorProto::FLOAT : onnx::TensorProto::INT64;
+    if (real) content.reals.assign(attribute.floats().begin(), attribute.floats().end());
+    if (!real) content.ints.assign(attribute.ints().begin(), attribute.ints().end());
+    if (!list && real) content.reals = {static_cast<double>(attribute.f())};
+    if (!list && !real) content.ints = {attribute.i()};
+    if (list) content.dims = {static_cast<int64_t>(content.size())};
+    if (attribute.name().starts_with("value_string")) {
+      value.set_tensor(onnx::TensorProto::STRING, list ? Dims{attribute.strings_size()} : Dims{});
+    } else if (content.size() <= kMaxConstantElements) {
+      value.set_constant(std::move(content));
+    } else {
+      value.set_tensor(content.type, content.dims);
+    }
+  }
+  value.weight = true;
+  return value;
+}
+
+}  // namespace
+
+Opsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) {
+  constexpr int kNewest = 1'000'000;
+  Opsets opsets = {{"", kNewest}};
+  for (const auto& import : imports) {
+    const auto version = std::clamp<int64_t>(import.version(), 1, kNewest);
+    opsets[is_default_domain(import.domain()) ? "" : import.domain()] = static_cast<int>(version);
+  }
+  return opsets;
+}
+
+// Fills what was not inferred from what the model says.
+void complete_from(const onnx::TypeProto& said, Value& value) {
+  if (value.type.value_case() == onnx::TypeProto::VALUE_NOT_SET) {
+    value.type = said;
+    return;
+  }
+  if (!value.is_tensor() || !said.has_tensor_type()) return;
+  auto* tensor = value.type.mutable_tensor_type();
+  if (tensor->elem_type() == 0) tensor->set_elem_type(said.tensor_type().elem_type());
+  if (!said.tensor_type().has_shape()) return;
+  if (!tensor->has_shape()) *tensor->mutable_shape() = said.tensor_type().shape();
+  if (tensor->shape().dim_size() != said.tensor_type().shape().dim_size()) return;
+  for (int a = 0; a < tensor->shape().dim_size(); ++a) {
+    if (!tensor->shape().dim(a).has_dim_value()) {
+      *tensor->mutable_shape()->mutable_dim(a) = said.tensor_type().shape().dim(a);
+    }
+  }
+}
+
+Analyzer::Analyzer(const onnx::ModelProto& model) : opsets_(opsets_of(model.opset_import())) {
+  for (const onnx::FunctionProto& function : model.functions()) {
+    functions_[function.domain() + ":" + function.name()] = &function;
+  }
+}
+
+Status Analyzer::visit_node(const NodeProto& node, const Scope& scope, const Frame& frame,
+                            std::vector<Value>& outputs, NodeAnalysis& result) {
+  if (++visits_ > kMaxVisits) {
+    return Status::bad_input("has more than " + std::to_string(kMaxVisits) +
+                             " nodes with the bodies of its functions and loops");
+  }
+  NodeInputs inputs;
+  for (const std::string& name : node.input()) {
+    inputs.push_back(name.empty() ? nullptr : scope.find(name));
+    if (!name.empty() && inputs.back() == nullptr) {
+      return Status::bad_input("reads " + quoted(name) +
+                               ", which no node, input or initializer provides");
+    }
+  }
+  outputs.assign(static_cast<size_t>(node.output_size()), Value{});
+  return infer(node, inputs, scope, frame, outputs, result);
+}
+
+Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                       const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
+  const bool own = is_default_domain(node.domain());
+  if (is_constant_node(node)) {
+    if (!outputs.empty()) outputs[0] = constant_value(node);
+    return {};
+  }
+  if (own && node.op_type() == "If") {
+    return visit_if(node, inputs, scope, frame, outputs, result);
+  }
+  if (own && node.op_type() == "Loop") {
+    return visit_loop(node, inputs, scope, frame, outputs, result);
+  }
+  if (own && node.op_type() == "Scan") {
+    return visit_scan(node, inputs, scope, frame, outputs, result);
+  }
+  const auto function = functions_.find(node.domain() + ":" + node.op_type());
+  if (function != functions_.end()) {
+    return call(*function->second, node, inputs, frame, outputs, result);
+  }
+  std::vector<Constant> constants = fold(node, inputs);
+  if (!constants.empty()) {
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].set_constant(std::move(constants[i]));
+  } else if (!apply_shape_rule(node, inputs, outputs)) {
+    infer_with_library(node, inputs, *frame.opsets, outputs, result.problem);
+  }
+  result.work = count_work(node, inputs, outputs);
+  return {};
+}
+
+Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& order, Scope& scope,
+                             const Frame& frame, const Take& take) {
+  const Declared declared = declared_types(graph);
+  for (int i : order) {
+    const NodeProto& node = graph.node(i);
+    std::vector<Value> outputs;
+    NodeAnalysis result;
+    const Status status = visit_node(node, scope, frame, outputs, result);
+    if (!status.ok()) return status.at(onnx_node_place(graph, i));
+    for (int k = 0; k < node.output_size(); ++k) {
+      const auto said = declared.find(node.output(k));
+      if (said != declared.end()) complete_from(*said->second, outputs[static_cast<size_t>(k)]);
+    }
+    check_complete(node, outputs, result);
+    for (int k = 0; k < node.output_size(); ++k) {
+      if (node.output(k).empty()) continue;
+      scope.set(node.output(k), std::move(outputs[static_cast<size_t>(k)]));
+    }
+    take(i, std::move(result));
+  }
+  return {};
+}
+
+Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& frame, Body& body) {
+  if (frame.depth > kMaxDepth) {
+    return Status::bad_input("has graphs or functions inside each other more than " +
+                             std::to_string(kMaxDepth) + " deep");
+  }
+  add_initial_values(graph, scope);
+  const auto producers = producers_of(graph);
+  if (!producers.ok()) return producers.status();
+  const auto order = topological_positions(graph, *producers);
+  if (!order.ok()) return order.status();
+  const auto take = [&](int i, NodeAnalysis&& result) {
+    add_work(body.work, result.work);
+    if (!result.complete && body.problem.empty()) {
+      body.problem = onnx_node_place(graph, i) + " of its body: " + result.problem;
+    }
+  };
+  if (Status s = visit_nodes(graph, *order, scope, frame, take); !s.ok()) return s;
+  for (const auto& output : graph.output()) {
+    const Value* value = scope.find(output.name());
+    body.outputs.push_back(value != nullptr ? *value : Value{});
+    if (value == nullptr) body.outputs.back().type = output.type();
+    body.outputs.back().weight = false;
+  }
+  return {};
+}
+
+Status Analyzer::run(const GraphProto& graph, Analysis& analysis) {
+  for (const auto& input : graph.input()) {
+    Value value;
+    value.type = input.type();
+    analysis.scope.set(input.name(), std::move(value));
+  }
+  add_initial_values(graph, analysis.scope);
+  auto producers = producers_of(graph);
+  if (!producers.ok()) return producers.status();
+  analysis.producers = *std::move(producers);
+  auto order = topological_positions(graph, analysis.producers);
+  if (!order.ok()) return order.status();
+  analysis.order = *std::move(order);
+  analysis.nodes.resize(static_cast<size_t>(graph.node_size()));
+  return visit_nodes(graph, analysis.order, analysis.scope, {&opsets_, 0},
+                     [&](int i, NodeAnalysis&& result) {
+                       analysis.nodes[static_cast<size_t>(i)] = std::move(result);
+                     });
+}
+
+Result<Analysis> analyze(const onnx::ModelProto& model) {
+  Analysis analysis;
+  Analyzer analyzer(model);
+  if (Status s = analyzer.run(model.graph(), analysis); !s.ok()) return s;
+  return analysis;
+}
+
+}  // namespace placeto

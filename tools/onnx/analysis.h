@@ -1,0 +1,43 @@
+// Shapes of all tensors of a model, and the work of its nodes.
+//
+// Nodes are visited in topological order. A node's outputs follow, in this order, from: evaluation
+// if its inputs are small constants (fold.h); the rules of rules.h; the shape inference of libonnx;
+// the body, for If, Loop, Scan and functions that the model defines; what the model says about the
+// tensor (value_info). libonnx's whole-model inference is not used: it stops at the first operator
+// it does not know, does not evaluate the shape arithmetic of exporters, and trusts its input.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "tools/onnx/graph_order.h"
+#include "tools/onnx/model.h"
+#include "tools/onnx/value.h"
+#include "tools/onnx/work.h"
+
+namespace placeto {
+
+struct NodeAnalysis {
+  Work work;
+  bool complete = true;  // types and shapes of all outputs are known
+  std::string problem;   // why not, as far as it is known
+};
+
+struct Analysis {
+  Scope scope;                      // every tensor of the main graph
+  Producers producers;              // of the main graph
+  std::vector<NodeAnalysis> nodes;  // by position in proto.graph().node()
+  std::vector<int> order;           // the same positions in a topological order
+};
+
+// The work of a node with subgraphs is that of its bodies: the larger branch of an If (the one
+// taken if its condition is known), a Loop's or Scan's body times the number of iterations (once if
+// that is not known), a function's body.
+//
+// Set the dimensions of inputs first (dimensions.h). Fails with kBadInput, naming the node, when a
+// node reads a tensor that nothing provides, two nodes produce the same tensor, nodes form a cycle,
+// or subgraphs and functions are nested without end.
+Result<Analysis> analyze(const onnx::ModelProto& model);
+
+}  // namespace placeto

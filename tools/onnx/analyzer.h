@@ -1,0 +1,68 @@
+// The walk over the nodes of a model. Private to analysis.cpp and control_flow.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/onnx/analysis.h"
+#include "tools/onnx/library_inference.h"
+
+namespace placeto {
+
+using NodeInputs = std::vector<const Value*>;  // null: not given
+
+// What holds for the nodes of one graph or function body.
+struct Frame {
+  const Opsets* opsets;
+  int depth = 0;
+};
+
+// A visited body: what all its nodes do, and the first of them that could not be inferred.
+struct Body {
+  Work work;
+  std::string problem;
+  std::vector<Value> outputs;
+};
+
+class Analyzer {
+ public:
+  explicit Analyzer(const onnx::ModelProto& model);
+  Status run(const onnx::GraphProto& graph, Analysis& analysis);
+
+ private:
+  Status visit_node(const onnx::NodeProto& node, const Scope& scope, const Frame& frame,
+                    std::vector<Value>& outputs, NodeAnalysis& result);
+  // Visits all nodes in that order, puts their outputs into the scope and hands each result to
+  // `take(position, result)`.
+  using Take = std::function<void(int, NodeAnalysis&&)>;
+  Status visit_nodes(const onnx::GraphProto& graph, const std::vector<int>& order, Scope& scope,
+                     const Frame& frame, const Take& take);
+  // Visits a graph inside a node; `scope` holds the values of its inputs.
+  Status visit_body(const onnx::GraphProto& graph, Scope& scope, const Frame& frame, Body& body);
+  Status infer(const onnx::NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+               const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result);
+  // control_flow.cpp
+  Status visit_if(const onnx::NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                  const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result);
+  Status visit_loop(const onnx::NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                    const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result);
+  Status visit_scan(const onnx::NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                    const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result);
+  Status call(const onnx::FunctionProto& function, const onnx::NodeProto& node,
+              const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
+              NodeAnalysis& result);
+
+  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by domain:name
+  Opsets opsets_;
+  uint64_t visits_ = 0;
+};
+
+// Version by domain of a model's or function's opset_import.
+Opsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports);
+
+// Fills what is not known of a value from a type that the model states.
+void complete_from(const onnx::TypeProto& said, Value& value);
+
+}  // namespace placeto

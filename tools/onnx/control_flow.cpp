@@ -1,0 +1,223 @@
+// Nodes with graphs inside: If, Loop, Scan, and calls of functions that the model defines.
+#include <algorithm>
+
+#include "runtime/graph/text.h"
+#include "tools/onnx/analyzer.h"
+
+namespace placeto {
+namespace {
+
+using onnx::FunctionProto;
+using onnx::GraphProto;
+using onnx::NodeProto;
+
+constexpr uint64_t kMostWork = uint64_t{1} << 62;
+
+void repeat_work(Work& work, uint64_t times) {
+  const auto scaled = [times](uint64_t x) {
+    return times != 0 && x > kMostWork / times ? kMostWork : x * times;
+  };
+  work.flops = scaled(work.flops);
+  work.bytes = scaled(work.bytes);
+}
+
+const GraphProto* body_of(const NodeProto& node, const char* name) {
+  const auto* attribute = find_attribute(node, name);
+  return attribute != nullptr && attribute->has_g() ? &attribute->g() : nullptr;
+}
+
+Status no_body(const char* name) {
+  return Status::bad_input(std::string("has no attribute ") + name + ", expected a graph there");
+}
+
+// What is known of a value that is one or the other.
+Value either(const Value& a, const Value& b) {
+  Value out;
+  const auto x = a.dims(), y = b.dims();
+  if (a.type.value_case() != b.type.value_case() || a.element_type() != b.element_type())
+    return out;
+  if (!x || !y || x->size() != y->size()) {
+    if (a.is_tensor()) out.type.mutable_tensor_type()->set_elem_type(a.element_type());
+    return out;
+  }
+  Dims dims = *x;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != (*y)[i]) dims[i] = kUnknownDim;
+  }
+  out.set_tensor(a.element_type(), dims);
+  return out;
+}
+
+void finish_control(Body&& body, NodeAnalysis& result) {
+  result.work = body.work;
+  result.work.bytes = std::max<uint64_t>(result.work.bytes, 1);
+  result.work.operator_class = OperatorClass::kControl;
+  result.problem = std::move(body.problem);
+}
+
+// A body input: the value that goes in, or what the body says of it.
+Value bind(const Value* actual, const onnx::ValueInfoProto& formal) {
+  Value value;
+  if (actual != nullptr) value.type = actual->type;
+  complete_from(formal.type(), value);
+  return value;
+}
+
+Value with_axis(const Value& element, size_t axis, int64_t length) {
+  Value out;
+  auto dims = element.dims();
+  if (!dims) return out;
+  dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(std::min(axis, dims->size())), length);
+  out.set_tensor(element.element_type(), *dims);
+  return out;
+}
+
+// The nodes of a function as a graph, with the attributes of the call in place of references.
+GraphProto instantiate(const FunctionProto& function, const NodeProto& call) {
+  GraphProto graph;
+  graph.set_name(function.name());
+  for (const NodeProto& node : function.node()) {
+    NodeProto* copy = graph.add_node();
+    *copy = node;
+    copy->clear_attribute();
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.ref_attr_name().empty()) {
+        *copy->add_attribute() = attribute;
+      } else if (const auto* given = find_attribute(call, attribute.ref_attr_name().c_str())) {
+        auto* added = copy->add_attribute();
+        *added = *given;
+        added->set_name(attribute.name());
+      }
+    }
+  }
+  for (const std::string& output : function.output()) graph.add_output()->set_name(output);
+  return graph;
+}
+
+}  // namespace
+
+Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                          const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
+  const Constant* condition =
+      !inputs.empty() && inputs[0] != nullptr ? inputs[0]->constant.get() : nullptr;
+  const bool decided = condition != nullptr && condition->size() == 1;
+  Body chosen;
+  bool first = true;
+  for (const char* name : {"then_branch", "else_branch"}) {
+    const GraphProto* graph = body_of(node, name);
+    if (graph == nullptr) return no_body(name);
+    if (decided && (condition->number(0) != 0) != (name[0] == 't')) continue;
+    Scope inner(&scope);
+    Body body;
+    const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
+    if (!status.ok()) return status.at(name);
+    for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
+      outputs[i] = first ? body.outputs[i] : either(outputs[i], body.outputs[i]);
+    }
+    if (first || body.work.flops > chosen.work.flops) chosen = std::move(body);
+    first = false;
+  }
+  finish_control(std::move(chosen), result);
+  return {};
+}
+
+// Loop(max trips, condition, state...) -> state..., one entry per iteration...
+Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                            const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
+  const GraphProto* graph = body_of(node, "body");
+  if (graph == nullptr) return no_body("body");
+  const auto states = inputs.size() < 2 ? size_t{0} : inputs.size() - 2;
+  Scope inner(&scope);
+  for (int i = 0; i < graph->input_size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    Value value = bind(at >= 2 && at < inputs.size() ? inputs[at] : nullptr, graph->input(i));
+    if (i < 2) value.set_tensor(i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, {});
+    inner.set(graph->input(i).name(), std::move(value));
+  }
+  Body body;
+  const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
+  if (!status.ok()) return status.at("body");
+  const Constant* trips = !inputs.empty() && inputs[0] ? inputs[0]->constant.get() : nullptr;
+  const bool counted = trips != nullptr && trips->whole() && trips->size() == 1 &&
+                       trips->ints[0] >= 0 && (inputs.size() < 2 || inputs[1] == nullptr);
+  for (size_t i = 0; i < outputs.size() && i + 1 < body.outputs.size(); ++i) {
+    const Value& last = body.outputs[i + 1];  // after the condition
+    if (i < states) {
+      outputs[i] = inputs[i + 2] != nullptr ? either(*inputs[i + 2], last) : last;
+    } else {
+      outputs[i] = with_axis(last, 0, counted ? trips->ints[0] : kUnknownDim);
+    }
+  }
+  if (counted) repeat_work(body.work, static_cast<uint64_t>(trips->ints[0]));
+  finish_control(std::move(body), result);
+  return {};
+}
+
+// Scan(state..., sequence...) -> state..., sequence...; of opset 9 and later.
+Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
+                            const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
+  const GraphProto* graph = body_of(node, "body");
+  if (graph == nullptr) return no_body("body");
+  const int64_t sequences = int_attribute(node, "num_scan_inputs", 0);
+  const auto given = static_cast<int64_t>(inputs.size());
+  if (sequences < 1 || sequences > given) {
+    return Status::bad_input("has num_scan_inputs " + std::to_string(sequences) + " with " +
+                             std::to_string(given) + " inputs, expected 1 to that many");
+  }
+  const auto states = static_cast<size_t>(given - sequences);
+  const auto axes = ints_attribute(node, "scan_input_axes");
+  const auto out_axes = ints_attribute(node, "scan_output_axes");
+  int64_t length = kUnknownDim;
+  Scope inner(&scope);
+  for (int i = 0; i < graph->input_size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    Value value = bind(at < inputs.size() ? inputs[at] : nullptr, graph->input(i));
+    auto dims = at < inputs.size() && inputs[at] ? inputs[at]->dims() : std::nullopt;
+    if (at >= states && dims) {
+      const size_t k = at - states;
+      const auto axis = resolve_axis(k < axes.size() ? axes[k] : 0, dims->size());
+      if (!axis) return Status::bad_input("has scan_input_axes that its inputs do not have");
+      if ((*dims)[*axis] >= 0) length = (*dims)[*axis];
+      dims->erase(dims->begin() + static_cast<std::ptrdiff_t>(*axis));
+      value.set_tensor(inputs[at]->element_type(), *dims);
+    }
+    inner.set(graph->input(i).name(), std::move(value));
+  }
+  Body body;
+  const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
+  if (!status.ok()) return status.at("body");
+  for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
+    outputs[i] = body.outputs[i];
+    outputs[i].constant = nullptr;
+    if (i < states) continue;
+    const auto rank = body.outputs[i].dims() ? body.outputs[i].dims()->size() + 1 : size_t{1};
+    const int64_t wanted = i - states < out_axes.size() ? out_axes[i - states] : 0;
+    outputs[i] = with_axis(body.outputs[i], resolve_axis(wanted, rank).value_or(0), length);
+  }
+  if (length >= 0) repeat_work(body.work, static_cast<uint64_t>(length));
+  finish_control(std::move(body), result);
+  return {};
+}
+
+Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
+                      const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
+                      NodeAnalysis& result) {
+  const GraphProto graph = instantiate(function, node);
+  const Opsets opsets = opsets_of(function.opset_import());
+  Scope scope;  // a function sees nothing of its caller
+  for (int i = 0; i < function.input_size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    scope.set(function.input(i), at < inputs.size() && inputs[at] ? *inputs[at] : Value{});
+  }
+  Body body;
+  const Frame inner = {opsets.empty() ? frame.opsets : &opsets, frame.depth + 1};
+  const Status status = visit_body(graph, scope, inner, body);
+  if (!status.ok()) return status.at("function " + quoted(function.name()));
+  for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
+    outputs[i] = body.outputs[i];
+  }
+  finish_control(std::move(body), result);
+  return {};
+}
+
+}  // namespace placeto

@@ -1,0 +1,148 @@
+#include "tools/onnx/dimensions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <unordered_set>
+
+#include "runtime/graph/text.h"
+#include "tools/onnx/model.h"
+
+namespace placeto {
+namespace {
+
+using Dimension = onnx::TensorShapeProto::Dimension;
+
+std::string axis_name(const std::string& tensor, int axis) {
+  return tensor + "[" + std::to_string(axis) + "]";
+}
+
+class Setter {
+ public:
+  explicit Setter(std::span<const DimSetting> settings)
+      : settings_(settings), used_(settings.size()) {}
+
+  // Sets the unknown dimensions of a tensor as far as there are numbers for them.
+  void apply(onnx::ValueInfoProto& tensor, bool is_input) {
+    if (!tensor.type().has_tensor_type() || !tensor.type().tensor_type().has_shape()) return;
+    auto* shape = tensor.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (int a = 0; a < shape->dim_size(); ++a) {
+      Dimension& dim = *shape->mutable_dim(a);
+      if (dim.has_dim_value() && dim.dim_value() >= 0) continue;
+      const std::string axis = axis_name(tensor.name(), a);
+      if (const DimSetting* setting = find(axis, dim.dim_param(), is_input)) {
+        dim.set_dim_value(static_cast<int64_t>(setting->value));
+      } else if (is_input) {
+        unset_[dim.dim_param().empty() ? axis : dim.dim_param()].push_back(axis);
+      }
+    }
+  }
+
+  Status result() const {
+    if (!unset_.empty()) return unset();
+    for (size_t i = 0; i < used_.size(); ++i) {
+      if (!used_[i] && settings_[i].name != "*") return unused(settings_[i]);
+    }
+    return {};
+  }
+  void remember(const std::string& name) { known_.insert(name); }
+
+ private:
+  const DimSetting* find(const std::string& axis, const std::string& symbol, bool is_input) {
+    const DimSetting* found = nullptr;
+    for (const DimSetting& setting : settings_) {  // the last one of a name counts
+      const bool by_axis = is_input && setting.name == axis;
+      const bool by_symbol = !symbol.empty() && setting.name == symbol;
+      const bool by_default = is_input && setting.name == "*";
+      const int rank = by_axis ? 3 : by_symbol ? 2 : by_default ? 1 : 0;
+      if (rank == 0 || rank < best_rank(found, axis, symbol)) continue;
+      found = &setting;
+    }
+    if (found != nullptr) used_[static_cast<size_t>(found - settings_.data())] = true;
+    return found;
+  }
+  static int best_rank(const DimSetting* setting, const std::string& axis,
+                       const std::string& symbol) {
+    if (setting == nullptr) return 0;
+    return setting->name == axis ? 3 : setting->name == symbol ? 2 : 1;
+  }
+
+  Status unset() const {
+    std::string names, options;
+    constexpr size_t kShown = 8;
+    size_t shown = 0;
+    for (const auto& [name, axes] : unset_) {
+      if (shown++ == kShown) {
+        names += ", ...";
+        break;
+      }
+      names += (names.empty() ? "" : ", ") + quoted(name) + " (" + quoted(axes[0]) +
+               (axes.size() > 1 ? " and others" : "") + ")";
+      options += " --dim " + quoted(name + "=N");
+    }
+    return Status::invalid(std::to_string(unset_.size()) +
+                           (unset_.size() == 1 ? " dimension" : " dimensions") +
+                           " of its inputs without a value: " + names + "; add" + options);
+  }
+
+  Status unused(const DimSetting& setting) const {
+    std::vector<std::string> names(known_.begin(), known_.end());
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + quoted(name);
+    return Status::invalid(
+        "--dim " + quoted(setting.name) + ": the model has no such free dimension" +
+        (list.empty() ? "; all its inputs have fixed shapes" : ", expected one of " + list));
+  }
+
+  std::span<const DimSetting> settings_;
+  std::vector<bool> used_;
+  std::map<std::string, std::vector<std::string>> unset_;
+  std::unordered_set<std::string> known_;
+};
+
+// Names that a setting may have, for the message that says there is no other.
+void remember_free(const onnx::GraphProto& graph, Setter& setter) {
+  for (const auto& input : graph.input()) {
+    const auto& shape = input.type().tensor_type().shape();
+    for (int a = 0; a < shape.dim_size(); ++a) {
+      const Dimension& dim = shape.dim(a);
+      if (dim.has_dim_value() && dim.dim_value() >= 0) continue;
+      setter.remember(dim.dim_param().empty() ? axis_name(input.name(), a) : dim.dim_param());
+    }
+  }
+}
+
+}  // namespace
+
+Result<DimSetting> parse_dim_setting(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  DimSetting setting;
+  if (equals != std::string::npos && equals > 0) {
+    setting.name = text.substr(0, equals);
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, setting.value);
+    if (error == std::errc() && stop == end && setting.value > 0 && setting.value <= kMaxExtent) {
+      return setting;
+    }
+  }
+  return Status::invalid("--dim " + quoted(text) +
+                         ": expected NAME=N with a whole number N from 1 to " +
+                         std::to_string(kMaxExtent));
+}
+
+Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> settings) {
+  Setter setter(settings);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  std::unordered_set<std::string> initialized;  // have a shape of their own
+  for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
+  remember_free(graph, setter);
+  for (auto& input : *graph.mutable_input()) {
+    if (!initialized.contains(input.name())) setter.apply(input, true);
+  }
+  for (auto& output : *graph.mutable_output()) setter.apply(output, false);
+  for (auto& tensor : *graph.mutable_value_info()) setter.apply(tensor, false);
+  return setter.result();
+}
+
+}  // namespace placeto

@@ -1,0 +1,35 @@
+// Symbolic dimensions of a model's inputs, and the numbers that a caller gives them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace placeto {
+
+// `name` is that of a dimension ("batch"), an axis of an input ("tokens[1]"), or "*" for all that
+// nothing else sets.
+struct DimSetting {
+  std::string name;
+  uint64_t value = 0;
+};
+
+// Largest extent of one axis.
+inline constexpr uint64_t kMaxExtent = uint64_t{1} << 31;
+
+// "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent.
+Result<DimSetting> parse_dim_setting(const std::string& text);
+
+// Puts the numbers into the types of inputs, outputs and intermediate tensors. Fails with
+// kInvalidArgument, naming them and the option that sets them, if dimensions of inputs are left
+// without a number, and if a setting matches nothing in the model.
+Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> settings);
+
+}  // namespace placeto

@@ -1,0 +1,135 @@
+#include "tools/onnx/graph_order.h"
+
+#include <functional>
+#include <queue>
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+
+class Captures {
+ public:
+  std::vector<std::string> take() { return std::move(names_); }
+
+  void visit(const NodeProto& node) {
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) visit(attribute.g());
+      for (const GraphProto& graph : attribute.graphs()) visit(graph);
+    }
+  }
+
+  void visit(const GraphProto& graph) {
+    scopes_.emplace_back();
+    auto& own = scopes_.back();
+    for (const auto& input : graph.input()) own.insert(input.name());
+    for (const auto& tensor : graph.initializer()) own.insert(tensor.name());
+    for (const auto& tensor : graph.sparse_initializer()) own.insert(tensor.values().name());
+    for (const NodeProto& node : graph.node()) {
+      for (const std::string& output : node.output()) own.insert(output);
+    }
+    for (const NodeProto& node : graph.node()) {
+      for (const std::string& input : node.input()) read(input);
+      visit(node);
+    }
+    for (const auto& output : graph.output()) read(output.name());
+    scopes_.pop_back();
+  }
+
+ private:
+  void read(const std::string& name) {
+    if (name.empty()) return;
+    for (const auto& scope : scopes_) {
+      if (scope.contains(name)) return;
+    }
+    if (seen_.insert(name).second) names_.push_back(name);
+  }
+
+  std::vector<std::unordered_set<std::string>> scopes_;  // from the outermost subgraph inwards
+  std::unordered_set<std::string> seen_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::string onnx_node_place(const GraphProto& graph, int i) {
+  const NodeProto& node = graph.node(i);
+  return "graph.node[" + std::to_string(i) + "] " +
+         quoted(node.name().empty() ? node.op_type() : node.name());
+}
+
+std::vector<std::string> captured_names(const GraphProto& graph) {
+  Captures captures;
+  captures.visit(graph);
+  return captures.take();
+}
+
+std::vector<std::string> captured_names(const NodeProto& node) {
+  Captures captures;
+  captures.visit(node);
+  return captures.take();
+}
+
+std::vector<std::string> names_read(const NodeProto& node) {
+  std::vector<std::string> names;
+  for (const std::string& input : node.input()) {
+    if (!input.empty()) names.push_back(input);
+  }
+  for (std::string& name : captured_names(node)) names.push_back(std::move(name));
+  return names;
+}
+
+Result<Producers> producers_of(const GraphProto& graph) {
+  Producers producers;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    for (const std::string& output : graph.node(i).output()) {
+      if (output.empty()) continue;
+      const auto [it, fresh] = producers.emplace(output, i);
+      if (fresh) continue;
+      return Status::bad_input(onnx_node_place(graph, i) + " produces " + quoted(output) +
+                               ", which " + onnx_node_place(graph, it->second) +
+                               " produces already, expected each tensor once");
+    }
+  }
+  return producers;
+}
+
+Result<std::vector<int>> topological_positions(const GraphProto& graph,
+                                               const Producers& producers) {
+  const auto n = static_cast<size_t>(graph.node_size());
+  std::vector<std::vector<int>> waiting(n);
+  std::vector<size_t> missing(n, 0);
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    for (const std::string& name : names_read(graph.node(i))) {
+      const auto producer = producers.find(name);
+      if (producer == producers.end()) continue;
+      waiting[static_cast<size_t>(producer->second)].push_back(i);
+      ++missing[at];
+    }
+    if (missing[at] == 0) ready.push(i);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    for (int next : waiting[static_cast<size_t>(i)]) {
+      if (--missing[static_cast<size_t>(next)] == 0) ready.push(next);
+    }
+  }
+  if (order.size() == n) return order;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    if (missing[static_cast<size_t>(i)] > 0) {
+      return Status::bad_input(onnx_node_place(graph, i) +
+                               " waits for its own output, expected a graph without cycles");
+    }
+  }
+  return order;
+}
+
+}  // namespace placeto

@@ -1,0 +1,264 @@
+#include "tools/onnx/import.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/graph/text.h"
+#include "tools/onnx/analysis.h"
+
+namespace placeto {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+constexpr uint32_t kNoNode = 0xffffffffu;
+
+// A tensor that is there before the model runs.
+struct Parameter {
+  uint64_t elements = 0, bytes = 0;
+  bool external = false;
+  std::vector<uint32_t> readers;  // nodes of the graph, ascending
+};
+
+Parameter parameter_of(const TensorProto& tensor) {
+  const Value value = value_of(tensor);
+  const auto dims = value.dims().value_or(Dims{});
+  return {.elements = element_count(dims).value_or(0),
+          .bytes = value_bytes(value).value_or(0),
+          .external = tensor.data_location() == TensorProto::EXTERNAL,
+          .readers = {}};
+}
+
+Parameter parameter_of(const onnx::SparseTensorProto& tensor) {
+  const Parameter values = parameter_of(tensor.values()), indices = parameter_of(tensor.indices());
+  return {.elements = values.elements,
+          .bytes = values.bytes + indices.bytes,
+          .external = values.external,
+          .readers = {}};
+}
+
+// Parameters inside the subgraphs of a node.
+void collect_inner(const GraphProto& graph, std::vector<Parameter>& found) {
+  for (const auto& tensor : graph.initializer()) found.push_back(parameter_of(tensor));
+  for (const auto& tensor : graph.sparse_initializer()) found.push_back(parameter_of(tensor));
+  for (const NodeProto& node : graph.node()) {
+    for (const auto& attribute : node.attribute()) {
+      if (is_constant_node(node) && attribute.has_t()) found.push_back(parameter_of(attribute.t()));
+      if (attribute.has_g()) collect_inner(attribute.g(), found);
+      for (const GraphProto& inner : attribute.graphs()) collect_inner(inner, found);
+    }
+  }
+}
+
+class Importer {
+ public:
+  Importer(const OnnxModel& model, const Analysis& analysis, const ImportOptions& options)
+      : model_(model), graph_(model.proto.graph()), analysis_(analysis), options_(options) {}
+
+  ImportedGraph run(const std::string& fallback_name);
+
+ private:
+  void collect_parameters();
+  void add_nodes();
+  void add_edges(int position);
+  void add_inner_parameters(int position, NodeSpec& spec);
+  void attribute_parameters();
+  void count(const Parameter& parameter);
+  uint64_t output_bytes(const std::string& name) const;
+
+  const OnnxModel& model_;
+  const GraphProto& graph_;
+  const Analysis& analysis_;
+  const ImportOptions& options_;
+  std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
+  std::unordered_map<std::string, size_t> parameter_at_;
+  std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
+  ImportedGraph result_;
+};
+
+void Importer::count(const Parameter& parameter) {
+  ImportReport& report = result_.report;
+  report.parameters += parameter.elements;
+  report.parameter_bytes += parameter.bytes;
+  if (parameter.external) report.external_bytes += parameter.bytes;
+}
+
+void Importer::collect_parameters() {
+  const auto add = [this](const std::string& name, Parameter parameter) {
+    if (name.empty() || !parameter_at_.emplace(name, parameters_.size()).second) return;
+    count(parameter);
+    parameters_.emplace_back(name, std::move(parameter));
+  };
+  for (const auto& tensor : graph_.initializer()) add(tensor.name(), parameter_of(tensor));
+  for (const auto& tensor : graph_.sparse_initializer()) {
+    add(tensor.values().name(), parameter_of(tensor));
+  }
+  for (const NodeProto& node : graph_.node()) {
+    if (!is_constant_node(node) || node.output_size() == 0) continue;
+    Parameter parameter;
+    if (const Value* value = analysis_.scope.find(node.output(0))) {
+      parameter.elements = element_count(value->dims().value_or(Dims{})).value_or(0);
+      parameter.bytes = value_bytes(*value).value_or(0);
+    }
+    const auto* tensor = find_attribute(node, "value");
+    parameter.external = tensor != nullptr && parameter_of(tensor->t()).external;
+    add(node.output(0), std::move(parameter));
+  }
+}
+
+// Axes that are not known count 1: a lower bound that keeps the size of what is known.
+uint64_t Importer::output_bytes(const std::string& name) const {
+  const Value* value = name.empty() ? nullptr : analysis_.scope.find(name);
+  auto dims = value != nullptr ? value->dims() : std::nullopt;
+  if (!dims) return 0;
+  for (int64_t& dim : *dims) dim = dim < 0 ? 1 : dim;
+  return tensor_bytes(value->element_type(), *dims).value_or(0);
+}
+
+void Importer::add_inner_parameters(int position, NodeSpec& spec) {
+  std::vector<Parameter> found;
+  for (const auto& attribute : graph_.node(position).attribute()) {
+    if (attribute.has_g()) collect_inner(attribute.g(), found);
+    for (const GraphProto& inner : attribute.graphs()) collect_inner(inner, found);
+  }
+  for (const Parameter& parameter : found) {
+    count(parameter);
+    spec.resident_bytes += parameter.bytes;
+  }
+}
+
+void Importer::add_nodes() {
+  node_at_.assign(static_cast<size_t>(graph_.node_size()), kNoNode);
+  for (int i = 0; i < graph_.node_size(); ++i) {
+    const NodeProto& node = graph_.node(i);
+    if (is_constant_node(node)) continue;
+    const auto at = static_cast<size_t>(i);
+    const NodeAnalysis& analysis = analysis_.nodes[at];
+    node_at_[at] = static_cast<uint32_t>(result_.spec.nodes.size());
+    NodeSpec spec;
+    spec.name = model_.node_names[at];
+    spec.op = node.op_type();
+    for (const std::string& output : node.output()) spec.outputs.push_back(output_bytes(output));
+    spec.flops = analysis.work.flops;
+    spec.bytes_accessed = analysis.work.bytes;
+    add_inner_parameters(i, spec);
+    result_.report.flops += analysis.work.flops;
+    if (!analysis.complete) {
+      result_.report.unknown.push_back({spec.name, spec.op, analysis.problem});
+    }
+    result_.output_names.emplace_back(node.output().begin(), node.output().end());
+    result_.spec.nodes.push_back(std::move(spec));
+  }
+}
+
+void Importer::add_edges(int position) {
+  const uint32_t target = node_at_[static_cast<size_t>(position)];
+  if (target == kNoNode) return;
+  std::unordered_set<std::string> seen;
+  for (const std::string& name : names_read(graph_.node(position))) {
+    if (!seen.insert(name).second) continue;
+    const auto parameter = parameter_at_.find(name);
+    if (parameter != parameter_at_.end()) {
+      parameters_[parameter->second].second.readers.push_back(target);
+      continue;
+    }
+    const auto producer = analysis_.producers.find(name);
+    if (producer == analysis_.producers.end()) continue;  // an input of the model
+    const auto& outputs = graph_.node(producer->second).output();
+    const auto output = std::find(outputs.begin(), outputs.end(), name) - outputs.begin();
+    result_.spec.edges.push_back({.source = node_at_[static_cast<size_t>(producer->second)],
+                                  .output = static_cast<uint32_t>(output),
+                                  .target = target});
+  }
+}
+
+// The root of the colocation group of node v.
+uint32_t root(std::vector<uint32_t>& parent, uint32_t v) {
+  while (parent[v] != v) v = parent[v] = parent[parent[v]];
+  return v;
+}
+
+void Importer::attribute_parameters() {
+  std::vector<NodeSpec>& nodes = result_.spec.nodes;
+  std::vector<uint32_t> parent(nodes.size());
+  for (uint32_t v = 0; v < parent.size(); ++v) parent[v] = v;
+  std::vector<bool> tied(nodes.size(), false);
+  for (const auto& [name, parameter] : parameters_) {
+    const auto& readers = parameter.readers;
+    if (readers.empty()) continue;
+    const bool tie = readers.size() > 1 && parameter.bytes >= kLargeShared && !options_.copy_shared;
+    nodes[readers[0]].resident_bytes += parameter.bytes;
+    for (size_t i = 1; i < readers.size(); ++i) {
+      if (!tie) {
+        nodes[readers[i]].resident_bytes += parameter.bytes;
+        continue;
+      }
+      const uint32_t a = root(parent, readers[0]), b = root(parent, readers[i]);
+      parent[std::max(a, b)] = std::min(a, b);
+      tied[readers[0]] = tied[readers[i]] = true;
+    }
+  }
+  for (uint32_t v = 0; v < nodes.size(); ++v) {
+    if (tied[v]) nodes[v].colocate = "shared parameters of " + std::to_string(root(parent, v));
+  }
+}
+
+ImportedGraph Importer::run(const std::string& fallback_name) {
+  const std::string& name = graph_.name();
+  result_.spec.name = check_name(name, options_.limits).ok() ? name : fallback_name;
+  result_.report.producer = model_.proto.producer_name();
+  result_.report.ir_version = model_.proto.ir_version();
+  for (const auto& import : model_.proto.opset_import()) {
+    if (is_default_domain(import.domain())) result_.report.opset = import.version();
+  }
+  collect_parameters();
+  add_nodes();
+  for (int i = 0; i < graph_.node_size(); ++i) add_edges(i);
+  attribute_parameters();
+  return std::move(result_);
+}
+
+// The message of a Graph::build that refuses what a model gave it is one about the model.
+Result<ImportedGraph> checked(ImportedGraph imported, const Limits& limits) {
+  if (imported.spec.nodes.empty()) {
+    return Status::bad_input("has no node to place: its graph is empty or has only constants");
+  }
+  Result<Graph> graph = Graph::build(imported.spec, limits);
+  if (!graph.ok()) return graph.status();
+  return imported;
+}
+
+Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
+                                   const ImportOptions& options) {
+  if (Status s = set_dimensions(model.proto, options.dims); !s.ok()) return s;
+  const Result<Analysis> analysis = analyze(model.proto);
+  if (!analysis.ok()) return analysis.status();
+  return checked(Importer(model, *analysis, options).run(name), options.limits);
+}
+
+}  // namespace
+
+bool have_onnx() {
+  return true;
+}
+
+Result<ImportedGraph> import_onnx(std::span<const uint8_t> bytes, const std::string& name,
+                                  const ImportOptions& options) {
+  Result<OnnxModel> model = parse_onnx(bytes);
+  if (!model.ok()) return model.status();
+  return import_model(*std::move(model), name, options);
+}
+
+Result<ImportedGraph> import_onnx(const std::string& path, const ImportOptions& options) {
+  Result<OnnxModel> model = read_onnx(path);
+  if (!model.ok()) return model.status();
+  const std::string name = std::filesystem::path(path).stem().string();
+  Result<ImportedGraph> imported = import_model(*std::move(model), name, options);
+  return imported.ok() ? std::move(imported) : imported.status().at(path);
+}
+
+}  // namespace placeto

@@ -1,0 +1,73 @@
+// ONNX models as graphs to place.
+//
+// One graph node for each node of the model's main graph, with the name that the naming rule of
+// model.h gives it, except for Constant nodes; output k of a node is its output k in the model.
+// - Bytes of outputs, flops and bytes accessed follow from the shapes (analysis.h, work.h). What
+//   is not known counts 0 bytes (a tensor whose rank is known: its unknown axes count 1) and is
+//   listed in the report.
+// - Parameters (initializers and Constant nodes) are resident on the nodes that read them. One that
+//   several nodes read is resident on each if it is small, as engines copy it; if it is large
+//   (kLargeShared), the nodes share a device and the first holds it, unless `copy_shared` is set.
+// - A node with subgraphs is one node: its edges include what its subgraphs read from outside, and
+//   their parameters are resident on it.
+// - Inputs of the model are no nodes: they are on the host, as are the outputs when the run ends.
+// - External data files are never opened; sizes come from the model.
+// Run times are not set: placing estimates them by the devices' rates. tools/costs has better ones.
+//
+// No protobuf type in this header. In a build without libonnx import_onnx fails and says so.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/limits.h"
+#include "runtime/base/result.h"
+#include "runtime/graph/graph.h"
+#include "tools/onnx/dimensions.h"
+
+namespace placeto {
+
+// Parameters of at least this size that several nodes read tie those nodes together.
+inline constexpr uint64_t kLargeShared = 1 << 20;
+
+struct ImportOptions {
+  std::vector<DimSetting> dims;
+  bool copy_shared = false;  // large shared parameters too count on every node that reads them
+  Limits limits;
+};
+
+// A node of which something could not be inferred.
+struct UnknownShape {
+  std::string node, op, problem;
+};
+
+struct ImportReport {
+  std::string producer;
+  int64_t ir_version = 0;
+  int64_t opset = 0;                                                 // of ONNX's own domain
+  uint64_t parameters = 0, parameter_bytes = 0, external_bytes = 0;  // each tensor once
+  uint64_t flops = 0;
+  std::vector<UnknownShape> unknown;
+};
+
+struct ImportedGraph {
+  GraphSpec spec;
+  // Names of the outputs of each node in the model: engines name fused nodes after them.
+  std::vector<std::vector<std::string>> output_names;
+  ImportReport report;
+};
+
+// Whether this build can import.
+bool have_onnx();
+
+// Reads and imports. Fails with kIo and kBadInput as read_onnx and analyze do, and with
+// kInvalidArgument if dimensions are left without a value or set in vain. Messages start with the
+// path. What it returns passes Graph::build.
+Result<ImportedGraph> import_onnx(const std::string& path, const ImportOptions& options = {});
+// From memory, without a path in messages; `name` is that of the graph if the model has none.
+Result<ImportedGraph> import_onnx(std::span<const uint8_t> bytes, const std::string& name,
+                                  const ImportOptions& options = {});
+
+}  // namespace placeto

@@ -1,0 +1,124 @@
+#include "tools/onnx/library_inference.h"
+
+#include <onnx/shape_inference/implementation.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+using onnx::AttributeProto;
+using onnx::NodeProto;
+
+// Attributes that the schema does not know come from newer operator sets. Those that change shapes
+// have rules of their own (rules.h); the rest (saturate, reduction, ...) can go.
+NodeProto known_part(const NodeProto& node, const onnx::OpSchema& schema) {
+  NodeProto part = node;
+  part.clear_attribute();
+  for (const auto& attribute : node.attribute()) {
+    if (schema.attributes().contains(attribute.name())) *part.add_attribute() = attribute;
+  }
+  return part;
+}
+
+bool positive(const AttributeProto& attribute) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  return std::all_of(attribute.ints().begin(), attribute.ints().end(),
+                     [](int64_t x) { return x > 0 && x <= kMost; });
+}
+
+bool small(const AttributeProto& attribute) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::all_of(attribute.ints().begin(), attribute.ints().end(),
+                     [](int64_t x) { return x >= -kMost && x <= kMost; });
+}
+
+// What the library computes with unchecked.
+std::string objection(const NodeProto& node) {
+  for (const auto& attribute : node.attribute()) {
+    const std::string& name = attribute.name();
+    const bool window = name == "strides" || name == "dilations" || name == "kernel_shape";
+    if (window && !positive(attribute)) return "attribute " + name + " has entries below 1";
+    if ((name == "pads" || name == "output_padding") && !small(attribute)) {
+      return "attribute " + name + " is out of range";
+    }
+  }
+  return "";
+}
+
+// An input that the operator needs and whose type is not known; "" if there is none.
+std::string unknown_input(const NodeProto& node, std::span<const Value* const> inputs) {
+  for (int i = 0; i < node.input_size(); ++i) {
+    const Value* value = inputs[static_cast<size_t>(i)];
+    if (value == nullptr) continue;
+    const bool shapeless = value->is_tensor() && !value->dims();
+    if (value->type.value_case() == onnx::TypeProto::VALUE_NOT_SET || shapeless) {
+      return node.input(i);
+    }
+  }
+  return "";
+}
+
+void call(NodeProto& node, std::span<const Value* const> inputs, const onnx::OpSchema& schema,
+          std::span<Value> outputs) {
+  std::unordered_map<std::string, onnx::TypeProto*> types;
+  std::unordered_map<std::string, const onnx::TensorProto*> data;
+  std::vector<onnx::TypeProto> own_types(inputs.size());
+  std::vector<onnx::TensorProto> own_data(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) continue;
+    const std::string& name = node.input(static_cast<int>(i));
+    own_types[i] = inputs[i]->type;
+    types[name] = &own_types[i];
+    if (inputs[i]->constant == nullptr) continue;
+    own_data[i] = to_tensor(*inputs[i]->constant);
+    data[name] = &own_data[i];
+  }
+  onnx::shape_inference::InferenceContextImpl context(node, types, data, {});
+  schema.GetTypeAndShapeInferenceFunction()(context);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].type = context.allOutputTypes_[i];
+  }
+}
+
+std::string first_line(const char* text) {
+  const std::string line(text, std::find(text, text + std::char_traits<char>::length(text), '\n'));
+  const size_t tag = line.find("Error] ");  // "[ShapeInferenceError] "
+  return tag == std::string::npos ? line : line.substr(tag + 7);
+}
+
+}  // namespace
+
+bool infer_with_library(const NodeProto& node, std::span<const Value* const> inputs,
+                        const Opsets& opsets, std::span<Value> outputs, std::string& problem) {
+  const std::string domain = is_default_domain(node.domain()) ? "" : node.domain();
+  const auto version = opsets.find(domain);
+  const onnx::OpSchema* schema =
+      version == opsets.end()
+          ? nullptr
+          : onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
+  if (schema == nullptr || !schema->has_type_and_shape_inference_function()) {
+    problem = "no shape rule for operator " + quoted(node.op_type()) +
+              (domain.empty() ? "" : " of " + quoted(domain));
+    return false;
+  }
+  if (const std::string name = unknown_input(node, inputs); !name.empty()) {
+    problem = "the shape of its input " + quoted(name) + " is not known";
+    return false;
+  }
+  if (problem = objection(node); !problem.empty()) return false;
+  try {
+    NodeProto part = known_part(node, *schema);
+    schema->Verify(part);
+    call(part, inputs, *schema, outputs);
+    return true;
+  } catch (const std::exception& error) {  // what libonnx throws
+    problem = first_line(error.what());
+    return false;
+  }
+}
+
+}  // namespace placeto

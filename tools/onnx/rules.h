@@ -1,0 +1,19 @@
+// Shapes of operators that libonnx 1.12 does not know, or knows only in an older form: newer
+// operator sets, and those that ONNX Runtime's optimizer and quantizer write (domain
+// com.microsoft).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tools/onnx/value.h"
+
+namespace placeto {
+
+// Sets the types of outputs from those of inputs (null: not given) where there is a rule for the
+// operator and the inputs are known well enough; false, and nothing set, otherwise.
+// outputs.size() == node.output_size().
+bool apply_shape_rule(const onnx::NodeProto& node, std::span<const Value* const> inputs,
+                      std::span<Value> outputs);
+
+}  // namespace placeto

@@ -1,0 +1,93 @@
+// What is known of a tensor before a model runs: its type, its shape, sometimes its content.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/onnx/model.h"
+
+namespace placeto {
+
+inline constexpr int64_t kUnknownDim = -1;
+using Dims = std::vector<int64_t>;  // kUnknownDim where an axis is not known
+
+// Whether a Constant can have that TensorProto::DataType.
+bool is_constant_type(int32_t type);
+
+// Content of a small tensor. Whole numbers and booleans are in `ints`, others in `reals`.
+struct Constant {
+  int32_t type = 0;  // onnx::TensorProto::DataType
+  Dims dims;
+  std::vector<int64_t> ints;
+  std::vector<double> reals;
+
+  bool whole() const;
+  size_t size() const { return whole() ? ints.size() : reals.size(); }
+  double number(size_t i) const { return whole() ? static_cast<double>(ints[i]) : reals[i]; }
+};
+
+// Larger tensors are not evaluated: they are weights or activations, not shapes.
+inline constexpr size_t kMaxConstantElements = 4096;
+
+struct Value {
+  onnx::TypeProto type;  // value_case() not set: unknown
+  std::shared_ptr<const Constant> constant;
+  bool weight = false;  // an initializer or a Constant node: resident, produced by no node
+
+  int32_t element_type() const;
+  bool is_tensor() const { return type.has_tensor_type(); }
+  // nullopt when not even the number of axes is known.
+  std::optional<Dims> dims() const;
+  void set_tensor(int32_t element_type, const Dims& dims);
+  void set_constant(Constant content);  // and the type it has
+};
+
+// Values by name in a graph, and in the graphs around it.
+class Scope {
+ public:
+  explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
+  const Value* find(const std::string& name) const;
+  Value& set(const std::string& name, Value value) { return values_[name] = std::move(value); }
+
+ private:
+  const Scope* outer_;
+  std::unordered_map<std::string, Value> values_;
+};
+
+// Bits of an element as engines hold it in memory; strings count the 32 bytes of a std::string. 0
+// for types that onnx.proto does not name.
+uint64_t element_bits(int32_t type);
+// Elements of the shape; nullopt if an axis is not known or the count exceeds 2^62.
+std::optional<uint64_t> element_count(const Dims& dims);
+std::optional<uint64_t> tensor_bytes(int32_t type, const Dims& dims);
+// The same of a value; nullopt also for sequences, maps and tensors without a shape.
+std::optional<uint64_t> value_bytes(const Value& value);
+
+// The content of a tensor that is loaded in full and has at most kMaxConstantElements elements of a
+// numeric type.
+std::optional<Constant> read_constant(const onnx::TensorProto& tensor);
+onnx::TensorProto to_tensor(const Constant& constant);
+
+// Type, shape and, where it is small and loaded, content of an initializer.
+Value value_of(const onnx::TensorProto& tensor);
+Value value_of(const onnx::SparseTensorProto& tensor);
+
+// Attributes; `fallback` when absent.
+const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, const char* name);
+int64_t int_attribute(const onnx::NodeProto& node, const char* name, int64_t fallback);
+std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* fallback);
+std::vector<int64_t> ints_attribute(const onnx::NodeProto& node, const char* name);
+
+// An axis counted from the end if negative; nullopt if there is no such axis.
+std::optional<size_t> resolve_axis(int64_t axis, size_t rank);
+// The shape of an elementwise operator's result by ONNX's multidirectional broadcasting; nullopt if
+// the shapes do not go together.
+std::optional<Dims> broadcast(const Dims& a, const Dims& b);
+
+}  // namespace placeto

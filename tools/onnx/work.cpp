@@ -1,0 +1,238 @@
+#include "tools/onnx/work.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "tools/workloads/layers.h"
+
+namespace placeto {
+namespace {
+
+using onnx::NodeProto;
+using Inputs = std::span<const Value* const>;
+using Outputs = std::span<const Value>;
+
+constexpr uint64_t kMost = uint64_t{1} << 62;
+
+uint64_t add(uint64_t a, uint64_t b) {
+  return a > kMost || b > kMost - a ? kMost : a + b;
+}
+
+uint64_t times(uint64_t a, uint64_t b) {
+  return a != 0 && b > kMost / a ? kMost : a * b;
+}
+
+Dims dims_at(Inputs inputs, size_t i) {
+  if (i >= inputs.size() || inputs[i] == nullptr) return {};
+  return inputs[i]->dims().value_or(Dims{});
+}
+
+uint64_t count(const Dims& dims) {
+  return element_count(dims).value_or(0);
+}
+
+uint64_t count_at(Inputs inputs, size_t i) {
+  if (i >= inputs.size() || inputs[i] == nullptr) return 0;
+  const auto dims = inputs[i]->dims();
+  return dims ? count(*dims) : 0;
+}
+
+uint64_t output_count(Outputs outputs) {
+  const auto dims = outputs.empty() ? std::nullopt : outputs[0].dims();
+  return dims ? count(*dims) : 0;
+}
+
+uint64_t extent(const Dims& dims, size_t i) {
+  return i < dims.size() && dims[i] > 0 ? static_cast<uint64_t>(dims[i]) : 0;
+}
+
+uint64_t extent_from_end(const Dims& dims, size_t i) {
+  return i < dims.size() ? extent(dims, dims.size() - 1 - i) : 0;
+}
+
+// Elements of everything behind the first axis.
+uint64_t per_first(const Dims& dims) {
+  return dims.empty() ? 0 : count({dims.begin() + 1, dims.end()});
+}
+
+// --- products
+
+// Position of the filter or second matrix among the inputs.
+size_t second_operand(const std::string& op) {
+  return op == "QLinearConv" || op == "QLinearMatMul" || op == "QGemm" ? 3 : 1;
+}
+
+uint64_t convolution_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  // Filter: [out channels, in channels / groups, window...]; transposed: [in, out / groups, ...].
+  const bool transposed = node.op_type() == "ConvTranspose";
+  const uint64_t places = transposed ? count_at(inputs, 0) : output_count(outputs);
+  return times(2 * std::min(places, kMost / 2),
+               per_first(dims_at(inputs, second_operand(node.op_type()))));
+}
+
+uint64_t product_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const bool transposed = int_attribute(node, "transA", 0) != 0;
+  const uint64_t inner = extent_from_end(dims_at(inputs, 0), transposed ? 1 : 0);
+  return times(output_count(outputs), times(2, inner));
+}
+
+// Every index of the equation once: what a naive loop does, without reordering of operands.
+uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  std::map<char, uint64_t> extents;
+  size_t operand = 0, axis = 0;
+  for (char c : text_attribute(node, "equation", "")) {
+    if (c == '.' || c == '-') return times(2, output_count(outputs));  // no operand list to read
+    if (c == ',') ++operand, axis = 0;
+    if (c == ',' || c == ' ') continue;
+    if (operand >= inputs.size()) break;
+    extents[c] = std::max<uint64_t>(extent(dims_at(inputs, operand), axis++), 1);
+  }
+  uint64_t total = inputs.size() > 1 ? 2 : 1;
+  for (const auto& [label, length] : extents) total = times(total, length);
+  return total;
+}
+
+// Scores and weighted sums: [batch, queries, hidden] against `keys` positions.
+uint64_t attention_core(uint64_t batch, uint64_t queries, uint64_t keys, uint64_t hidden,
+                        uint64_t heads) {
+  const uint64_t scores = times(times(batch, heads), times(queries, keys));
+  const uint64_t products = times(4, times(times(batch, queries), times(keys, hidden)));
+  return add(products, times(scores, kFunctionFlops + 3));
+}
+
+uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
+  const Dims query = dims_at(inputs, 0), key = dims_at(inputs, 1);
+  const bool packed = (node.op_type() == "Attention" && node.domain() == "com.microsoft") ||
+                      node.op_type() == "QAttention";
+  if (query.size() == 4) {  // [batch, heads, queries, width]
+    return attention_core(extent(query, 0), extent(query, 2), extent(key, 2),
+                          times(extent(query, 1), extent(query, 3)), extent(query, 1));
+  }
+  const uint64_t batch = extent(query, 0), queries = extent(query, 1), hidden = extent(query, 2);
+  const auto heads =
+      static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "num_heads", 1), 1));
+  if (!packed) return attention_core(batch, queries, extent(key, 1), hidden, heads);
+  const uint64_t projections = times(times(2, batch), times(queries, count_at(inputs, 1)));
+  return add(projections, attention_core(batch, queries, queries, hidden, heads));
+}
+
+// LSTM, GRU, RNN: X [sequence, batch, in], W [directions, gates x hidden, in], R [.., .., hidden].
+uint64_t recurrent_flops(const NodeProto& node, Inputs inputs, Outputs) {
+  const Dims x = dims_at(inputs, 0);
+  const uint64_t steps = times(extent(x, 0), extent(x, 1));
+  const uint64_t weights = add(count_at(inputs, 1), count_at(inputs, 2));
+  const Dims w = dims_at(inputs, 1);
+  const size_t gates_axis = node.op_type() == "DynamicQuantizeLSTM" ? 2 : 1;
+  const uint64_t gates = times(extent(w, 0), extent(w, gates_axis));
+  return times(steps, add(times(2, weights), times(gates, kFunctionFlops + 2)));
+}
+
+// --- everything else
+
+uint64_t window_flops(const NodeProto& node, Inputs, Outputs outputs) {
+  uint64_t window = 1;
+  for (int64_t k : ints_attribute(node, "kernel_shape")) {
+    window = times(window, static_cast<uint64_t>(std::max<int64_t>(k, 1)));
+  }
+  return times(output_count(outputs), window);
+}
+
+using Counter = uint64_t (*)(const NodeProto&, Inputs, Outputs);
+
+template <uint64_t kEach>
+uint64_t per_output(const NodeProto&, Inputs, Outputs outputs) {
+  return times(output_count(outputs), kEach);
+}
+
+template <uint64_t kEach>
+uint64_t per_input(const NodeProto&, Inputs inputs, Outputs) {
+  return times(count_at(inputs, 0), kEach);
+}
+
+const std::unordered_map<std::string_view, Counter>& special_counters() {
+  static const std::unordered_map<std::string_view, Counter> table = {
+      {"Einsum", einsum_flops},
+      {"Attention", attention_flops},
+      {"QAttention", attention_flops},
+      {"MultiHeadAttention", attention_flops},
+      {"GroupQueryAttention", attention_flops},
+      {"QLinearConv", convolution_flops},
+      {"ConvInteger", convolution_flops},
+      {"MaxPool", window_flops},
+      {"AveragePool", window_flops},
+      {"LpPool", window_flops},
+      {"QLinearAveragePool", window_flops},
+      {"NhwcMaxPool", window_flops},
+      {"BatchNormalization", per_output<2>},
+      {"DynamicQuantizeLinear", per_input<4>},
+      {"QuantizeLinear", per_output<2>},
+      {"DequantizeLinear", per_output<2>},
+      {"Softmax", per_input<kFunctionFlops + 3>},
+      {"LogSoftmax", per_input<kFunctionFlops + 4>},
+      {"LayerNormalization", per_input<8>},
+      {"SkipLayerNormalization", per_input<9>},
+      {"InstanceNormalization", per_input<8>},
+      {"GroupNormalization", per_input<8>},
+      {"RMSNormalization", per_input<5>},
+      {"SimplifiedLayerNormalization", per_input<5>},
+  };
+  return table;
+}
+
+Counter counter_for(std::string_view op, OperatorClass operator_class) {
+  const auto special = special_counters().find(op);
+  if (special != special_counters().end()) return special->second;
+  switch (operator_class) {
+    case OperatorClass::kConvolution:
+      return convolution_flops;
+    case OperatorClass::kMatrix:
+    case OperatorClass::kQuantized:
+      return product_flops;
+    case OperatorClass::kRecurrent:
+      return recurrent_flops;
+    case OperatorClass::kElementwise:
+      return per_output<1>;
+    case OperatorClass::kFunction:
+      return per_output<kFunctionFlops>;
+    case OperatorClass::kReduction:
+      return per_input<1>;
+    default:
+      return nullptr;  // moves bytes, or is not known
+  }
+}
+
+// Operators that read only what they pick from their first input.
+bool picks(std::string_view op) {
+  return op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "Slice" ||
+         op == "Expand" || op == "Tile" || op == "GridSample" || op == "RoiAlign" ||
+         op == "EmbedLayerNormalization" || op == "GatherBlockQuantized";
+}
+
+uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs inputs,
+                     Outputs outputs) {
+  if (operator_class == OperatorClass::kView) return 0;
+  uint64_t written = 0, read = 0;
+  for (const Value& output : outputs) written = add(written, value_bytes(output).value_or(0));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) continue;
+    const uint64_t bytes = value_bytes(*inputs[i]).value_or(0);
+    read = add(read, i == 0 && picks(node.op_type()) ? std::min(bytes, written) : bytes);
+  }
+  return add(read, written);
+}
+
+}  // namespace
+
+Work count_work(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  Work work;
+  work.operator_class = operator_class_of(node.op_type());
+  if (const Counter counter = counter_for(node.op_type(), work.operator_class)) {
+    work.flops = counter(node, inputs, outputs);
+  }
+  work.bytes = std::max<uint64_t>(bytes_moved(node, work.operator_class, inputs, outputs), 1);
+  return work;
+}
+
+}  // namespace placeto
