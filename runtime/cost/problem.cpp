@@ -93,6 +93,7 @@ Result<Problem> Problem::build(const Graph& graph, const Topology& topology, con
   }
   problem.classify_devices();
   if (Status s = problem.fill_run_times(limits, stop); !s.ok()) return s;
+  if (Status s = problem.check_times(stop); !s.ok()) return s;
   if (Status s = problem.form_groups(rules, stop); !s.ok()) return s;
   if (Status s = problem.restrict_groups(rules, stop); !s.ok()) return s;
   if (Status s = problem.check_groups(stop); !s.ok()) return s;
@@ -138,6 +139,41 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     if (able == 0) return Status::bad_input(why_nothing_runs(*graph_, v, *topology_));
     mean_run_us_.push_back(sum / able);
     if (spend(stop, class_count_)) return Status::stopped();
+  }
+  return {};
+}
+
+Status Problem::check_times(Stop* stop) const {
+  LinkParameters slowest = topology_->spec().default_link;
+  if (slowest.bandwidth_bytes_per_us == 0) {  // no two devices are without a link of their own
+    slowest.bandwidth_bytes_per_us = std::numeric_limits<double>::infinity();
+  }
+  for (const LinkSpec& link : topology_->spec().links) {
+    const LinkParameters& p = link.parameters;
+    slowest.bandwidth_bytes_per_us =
+        std::min(slowest.bandwidth_bytes_per_us, p.bandwidth_bytes_per_us);
+    slowest.latency_us = std::max(slowest.latency_us, p.latency_us);
+    slowest.gap_us = std::max(slowest.gap_us, p.gap_us);
+  }
+  double sum = 0;
+  for (uint32_t v = 0; v < node_count(); ++v) {
+    double longest = 0;
+    for (uint32_t c = 0; c < class_count_; ++c) {
+      const double run = run_row(v)[c];
+      if (run != kCannotRun) longest = std::max(longest, run);
+    }
+    sum += longest + topology_->spec().op_gap_us;
+    for (const OutEdge& e : graph_->out_edges(v)) {
+      if (device_count() == 1 || e.output == kControlEdge) continue;
+      sum += static_cast<double>(graph_->output_bytes(e.output)) / slowest.bandwidth_bytes_per_us +
+             slowest.latency_us + slowest.gap_us;
+    }
+    if (!(sum <= kMostMicroseconds)) {
+      return Status::bad_input(join({node_place(*graph_, v),
+                                     ": run times, transfers and gaps up to here sum to more than "
+                                     "1e150 us, expected a smaller sum"}));
+    }
+    if (spend(stop, class_count_ + graph_->out_edges(v).size())) return Status::stopped();
   }
   return {};
 }

@@ -37,9 +37,9 @@ struct Rules {
 class Problem {
  public:
   // Fails with kBadInput when no device can run a node (the message says why), when no device
-  // satisfies a colocated group, or when nodes x classes of device exceed the limits; with
-  // kInvalidArgument when a rule names a node or device that does not exist; with kStopped if
-  // `stop` says so.
+  // satisfies a colocated group, when nodes x classes of device exceed the limits, or when all
+  // times together exceed kMostMicroseconds; with kInvalidArgument when a rule names a node or
+  // device that does not exist; with kStopped if `stop` says so.
   static Result<Problem> build(const Graph& graph, const Topology& topology,
                                const Rules& rules = {}, const Limits& limits = {},
                                Stop* stop = nullptr);
@@ -95,6 +95,11 @@ class Problem {
   }
   uint64_t resident_bytes(uint32_t group) const { return resident_bytes_[group]; }
 
+  // No time that a cost model forms is longer than all runs, transfers and gaps one after the
+  // other. That sum is bounded so that neither it nor its square overflows: an infinite time never
+  // comes.
+  static constexpr double kMostMicroseconds = 1e150;
+
   // Memory a placement may use on the device, headroom taken off; kUnlimited if it has no limit.
   static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
   uint64_t memory_limit(uint32_t device) const { return memory_limit_[device]; }
@@ -110,6 +115,7 @@ class Problem {
   bool device_allowed(uint32_t group, uint32_t device) const;
   void classify_devices();
   Status fill_run_times(const Limits& limits, Stop* stop);
+  Status check_times(Stop* stop) const;
   Status form_groups(const Rules& rules, Stop* stop);
   Status restrict_groups(const Rules& rules, Stop* stop);
   Status check_groups(Stop* stop) const;

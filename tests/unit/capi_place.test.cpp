@@ -332,6 +332,44 @@ TEST_CASE("a cancelled search ends at once and still places") {
   placeto_cancel_free(cancel);
 }
 
+TEST_CASE("a deadline ends a placing with the best so far, or with a status if there is none") {
+  const Graph graph = ladder(3000);
+  const Topology topology = devices(4);
+  placeto_error error;
+  placeto_options chosen = options();
+  for (const double nonsense : {-1.0, HUGE_VAL, std::nan("")}) {
+    chosen.deadline_milliseconds = nonsense;
+    CHECK(try_place(graph, topology, chosen, error) == PLACETO_INVALID_ARGUMENT);
+    CHECK(mentions(error, "deadline_milliseconds"));
+  }
+  chosen.deadline_milliseconds = 1e-6;
+  CHECK(try_place(graph, topology, chosen, error) == PLACETO_STOPPED);
+  CHECK(mentions(error, "deadline"));
+
+  // With a search that would take ten minutes, some deadline lies after the first placement.
+  chosen.budget_milliseconds = 600'000;
+  chosen.deadline_milliseconds = 10;
+  placeto_placement* placement = nullptr;
+  while (placeto_place(graph.get(), topology.get(), nullptr, &chosen, &placement, &error) ==
+         PLACETO_STOPPED) {
+    chosen.deadline_milliseconds *= 2;
+  }
+  const Placement placed(placement);
+  REQUIRE(error.status == PLACETO_OK);
+  CHECK(placeto_placement_feasible(placement) == 1);
+  CHECK(placeto_placement_makespan_us(placement) > 0);
+  const int32_t stopped = placeto_placement_stopped(placement);
+  CHECK(stopped >= 1);
+  std::vector<double> start_us(6000);
+  const placeto_status times =
+      placeto_placement_times(placement, start_us.data(), nullptr, start_us.size(), &error);
+  CHECK(times == (stopped == 2 ? PLACETO_STOPPED : PLACETO_OK));
+  const Placement scored = score(graph, topology, assignment_of(placed));
+  CHECK(placeto_placement_makespan_us(scored.get()) == placeto_placement_makespan_us(placement));
+  CHECK(placeto_placement_stopped(scored.get()) == 0);
+  CHECK(placeto_placement_stopped(nullptr) == 0);
+}
+
 TEST_CASE("results go into the caller's arrays, which must be large enough") {
   const Placement placement = place(diamond(), devices(2));
   const placeto_placement* p = placement.get();

@@ -1,0 +1,335 @@
+// Replaces operator new so that one allocation, of any number, fails: the library must answer
+// PLACETO_OUT_OF_MEMORY, leak nothing and stay usable, wherever it happens.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "runtime/policy/policy_file.h"
+#include "tests/support/small_policies.h"
+#include "tests/unit/capi_support.h"
+
+namespace {
+
+// Of this program. Counts down to the allocation that fails; 0: none does.
+uint64_t fail_in = 0;
+bool has_failed = false, has_thrown = false;
+int64_t alive = 0;  // allocations not freed yet
+
+void* allocate(size_t bytes, size_t alignment = 0) noexcept {
+  if (fail_in != 0 && --fail_in == 0) {
+    has_failed = true;
+    return nullptr;
+  }
+  void* memory = nullptr;
+  if (alignment == 0) {
+    memory = std::malloc(bytes == 0 ? 1 : bytes);
+  } else {
+    memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  }
+  if (memory != nullptr) ++alive;
+  return memory;
+}
+
+void* allocate_or_throw(size_t bytes, size_t alignment = 0) {
+  void* memory = allocate(bytes, alignment);
+  if (memory != nullptr) return memory;
+  has_thrown = true;
+  throw std::bad_alloc();
+}
+
+void release(void* memory) noexcept {
+  if (memory == nullptr) return;
+  --alive;
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  return allocate_or_throw(bytes);
+}
+void* operator new[](size_t bytes) {
+  return allocate_or_throw(bytes);
+}
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return allocate_or_throw(bytes, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return allocate_or_throw(bytes, static_cast<size_t>(alignment));
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
+void operator delete(void* memory) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, size_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  release(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  release(memory);
+}
+
+namespace {
+
+using namespace capi_test;  // NOLINT
+
+// Calls `act`, which frees all it makes and returns a status, with the first allocation failing,
+// then the second, and so on until none is left; beyond the first `most_dense`, every one in
+// twenty. Returns how many failures were tried.
+uint64_t fail_everywhere(const std::function<placeto_status(placeto_error*)>& act,
+                         uint64_t most_dense = 2000) {
+  placeto_error error;
+  REQUIRE(act(&error) == PLACETO_OK);  // also makes what the standard library keeps for ever
+  uint64_t tried = 0;
+  for (uint64_t k = 1;; k += k < most_dense ? 1 : 1 + k / 20) {
+    has_failed = has_thrown = false;
+    const int64_t before = alive;
+    fail_in = k;
+    const placeto_status status = act(&error);
+    fail_in = 0;
+    CAPTURE(k);
+    REQUIRE(alive == before);
+    if (!has_failed) {
+      REQUIRE(status == PLACETO_OK);
+      return tried;
+    }
+    ++tried;
+    // The standard library's sorts ask for memory that they can do without.
+    if (!has_thrown && status == PLACETO_OK) continue;
+    REQUIRE(status == PLACETO_OUT_OF_MEMORY);
+    REQUIRE(error.status == PLACETO_OUT_OF_MEMORY);
+    REQUIRE(mentions(error, "memory"));
+  }
+}
+
+// The bytes of an object in its file form.
+template <class Handle, class Encode>
+std::vector<uint8_t> encoded(const Handle* object, Encode encode) {
+  size_t size = 0;
+  placeto_error error;
+  REQUIRE(encode(object, nullptr, 0, &size, &error) == PLACETO_OK);
+  std::vector<uint8_t> bytes(size);
+  REQUIRE(encode(object, bytes.data(), size, &size, &error) == PLACETO_OK);
+  return bytes;
+}
+
+// A ladder with colocated rungs and names: every list of a graph has entries.
+Graph rung_graph(uint32_t rungs) {
+  const GraphBuilder builder = graph_builder("ladder");
+  for (uint32_t v = 0; v < 2 * rungs; ++v) {
+    const std::string key = "rung with a long name " + std::to_string(v / 2);
+    add_node(builder.get(), "node with a long name " + std::to_string(v), 10.0 + v % 7,
+             1000 + v % 13 * 100, v % 8 < 2 ? key.c_str() : nullptr);
+    if (v < 2) continue;
+    REQUIRE(placeto_graph_builder_add_edge(builder.get(), v - 2, 0, v, nullptr) == PLACETO_OK);
+  }
+  placeto_graph* graph = nullptr;
+  REQUIRE(placeto_graph_builder_build(builder.get(), nullptr, &graph, nullptr) == PLACETO_OK);
+  return Graph(graph);
+}
+
+Topology three_devices(bool unicast, uint64_t memory_bytes) {
+  placeto_topology_builder* made = nullptr;
+  REQUIRE(placeto_topology_builder_create("three", &made, nullptr) == PLACETO_OK);
+  const TopologyBuilder builder(made);
+  placeto_topology_rules rules;
+  REQUIRE(placeto_default_topology_rules(&rules, sizeof rules) == PLACETO_OK);
+  rules.bandwidth_bytes_per_us = 100;
+  rules.gap_us = 1;
+  rules.transfer = unicast ? PLACETO_TRANSFER_UNICAST : PLACETO_TRANSFER_BROADCAST;
+  REQUIRE(placeto_topology_builder_set_rules(made, &rules, nullptr) == PLACETO_OK);
+  for (const char* name : {"gpu:0 with a long name", "gpu:1 with a long name", "gpu:2"}) {
+    placeto_device device;
+    REQUIRE(placeto_default_device(&device, sizeof device) == PLACETO_OK);
+    device.name = name;
+    device.kind = "gpu";
+    device.memory_bytes = memory_bytes;
+    REQUIRE(placeto_topology_builder_add_device(made, &device, nullptr, nullptr) == PLACETO_OK);
+  }
+  placeto_topology* topology = nullptr;
+  REQUIRE(placeto_topology_builder_build(made, nullptr, &topology, nullptr) == PLACETO_OK);
+  return Topology(topology);
+}
+
+Policy policy_of(const placeto::PolicySpec& spec) {
+  const auto bytes = *placeto::encode_policy(spec);
+  placeto_policy* policy = nullptr;
+  REQUIRE(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY, nullptr,
+                                     &policy, nullptr) == PLACETO_OK);
+  return Policy(policy);
+}
+
+placeto_options searching(uint64_t evaluations) {
+  placeto_options options;
+  REQUIRE(placeto_default_options(&options, sizeof options) == PLACETO_OK);
+  options.budget_evaluations = evaluations;
+  options.passes = 2;
+  return options;
+}
+
+uint64_t fail_while_placing(const Graph& graph, const Topology& topology, const Policy& policy,
+                            const placeto_options& options, uint64_t most_dense) {
+  return fail_everywhere(
+      [&](placeto_error* error) {
+        placeto_placement* placement = nullptr;
+        const placeto_status status =
+            placeto_place(graph.get(), topology.get(), policy.get(), &options, &placement, error);
+        REQUIRE((placement == nullptr) == (status != PLACETO_OK));
+        placeto_placement_free(placement);
+        return status;
+      },
+      most_dense);
+}
+
+}  // namespace
+
+TEST_CASE("loading a graph, a topology or a policy survives every failing allocation") {
+  const std::vector<uint8_t> graph_bytes = encoded(rung_graph(12).get(), placeto_graph_encode);
+  const std::vector<uint8_t> topology_bytes =
+      encoded(three_devices(true, 0).get(), placeto_topology_encode);
+  const auto policy_bytes = *placeto::encode_policy(placeto::test::small_pairwise_policy());
+  uint64_t tried = fail_everywhere([&](placeto_error* error) {
+    placeto_graph* graph = nullptr;
+    const placeto_status status =
+        placeto_graph_load_memory(graph_bytes.data(), graph_bytes.size(), nullptr, &graph, error);
+    REQUIRE((graph == nullptr) == (status != PLACETO_OK));
+    placeto_graph_free(graph);
+    return status;
+  });
+  CHECK(tried > 30);
+  tried = fail_everywhere([&](placeto_error* error) {
+    placeto_topology* topology = nullptr;
+    const placeto_status status = placeto_topology_load_memory(
+        topology_bytes.data(), topology_bytes.size(), nullptr, &topology, error);
+    REQUIRE((topology == nullptr) == (status != PLACETO_OK));
+    placeto_topology_free(topology);
+    return status;
+  });
+  CHECK(tried > 10);
+  tried = fail_everywhere([&](placeto_error* error) {
+    placeto_policy* policy = nullptr;
+    const placeto_status status = placeto_policy_load_memory(
+        policy_bytes.data(), policy_bytes.size(), PLACETO_BYTES_COPY, nullptr, &policy, error);
+    REQUIRE((policy == nullptr) == (status != PLACETO_OK));
+    placeto_policy_free(policy);
+    return status;
+  });
+  CHECK(tried > 10);
+}
+
+TEST_CASE("building a graph node by node survives every failing allocation") {
+  const uint64_t tried = fail_everywhere([](placeto_error* error) {
+    placeto_graph_builder* builder = nullptr;
+    placeto_status status = placeto_graph_builder_create("made by hand", &builder, error);
+    const double us = 3;
+    const uint64_t bytes = 100;
+    const char* const kinds[] = {"a kind with a long name"};
+    for (int v = 0; v < 5 && status == PLACETO_OK; ++v) {
+      placeto_node node;
+      REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
+      const char* const name = "a name that does not fit into the string itself";
+      node.name = node.colocate = name;
+      node.cost_us = &us;
+      node.cost_count = 1;
+      node.outputs = &bytes;
+      node.output_count = 1;
+      node.allowed_kinds = kinds;
+      node.allowed_kind_count = 1;
+      status = placeto_graph_builder_add_node(builder, &node, nullptr, error);
+      if (status == PLACETO_OK && v > 0) {
+        status = placeto_graph_builder_add_edge(builder, 0, 0, static_cast<uint32_t>(v), error);
+      }
+    }
+    placeto_graph* graph = nullptr;
+    if (status == PLACETO_OK) status = placeto_graph_builder_build(builder, nullptr, &graph, error);
+    placeto_graph_free(graph);
+    placeto_graph_builder_free(builder);
+    return status;
+  });
+  CHECK(tried > 30);
+}
+
+TEST_CASE("placing survives every failing allocation") {
+  const Graph graph = rung_graph(10);
+  for (const bool unicast : {false, true}) {
+    CAPTURE(unicast);
+    const Topology topology = three_devices(unicast, 15'000);
+    const Policy pairwise = policy_of(placeto::test::small_pairwise_policy());
+    const Policy published =
+        policy_of(placeto::test::small_placeto_policy(3, placeto::test::Looks::kAtLoads));
+    CHECK(fail_while_placing(graph, topology, pairwise, searching(15), 4000) > 300);
+    CHECK(fail_while_placing(graph, topology, published, searching(15), 4000) > 300);
+  }
+}
+
+TEST_CASE("placing a larger graph survives failing allocations, too") {
+  const Graph graph = rung_graph(300);
+  const Topology topology = three_devices(false, 0);
+  const Policy policy = policy_of(placeto::test::small_pairwise_policy());
+  CHECK(fail_while_placing(graph, topology, policy, searching(10), 100) > 100);
+}
+
+TEST_CASE("what is asked of a placement survives every failing allocation") {
+  const Graph graph = rung_graph(10);
+  const Topology topology = three_devices(false, 0);
+  const placeto_options options = searching(10);
+  std::vector<uint8_t> buffer(100'000);
+  std::vector<uint32_t> devices(20);
+  const uint64_t tried = fail_everywhere([&](placeto_error* error) {
+    placeto_placement* placement = nullptr;
+    placeto_status status =
+        placeto_place(graph.get(), topology.get(), nullptr, &options, &placement, error);
+    if (status == PLACETO_OK) {
+      placeto_reason reason;
+      reason.struct_size = sizeof reason;
+      status = placeto_placement_explain(placement, 3, &reason, error);
+    }
+    size_t size = 0;
+    if (status == PLACETO_OK) {
+      status = placeto_placement_encode(placement, buffer.data(), buffer.size(), &size, error);
+    }
+    if (status == PLACETO_OK) {
+      status = placeto_assignment_decode(buffer.data(), size, graph.get(), topology.get(), nullptr,
+                                         devices.data(), devices.size(), error);
+    }
+    placeto_placement* scored = nullptr;
+    if (status == PLACETO_OK) {
+      status = placeto_score(graph.get(), topology.get(), devices.data(), devices.size(), nullptr,
+                             &scored, error);
+    }
+    placeto_placement_free(scored);
+    placeto_placement_free(placement);
+    return status;
+  });
+  CHECK(tried > 300);
+}

@@ -1,0 +1,183 @@
+// Graphs that nobody draws but an adversary. Each ends with an answer or an error, in memory and
+// time in proportion to its size. PLACETO_HOSTILE_NODES says how large: small in the suite, a
+// million in the large tests.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/placer/placer.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/small_policies.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNodes = PLACETO_HOSTILE_NODES;
+
+GraphSpec isolated(uint32_t nodes, double cost_us, uint64_t bytes) {
+  GraphSpec graph;
+  graph.nodes.resize(nodes);
+  for (NodeSpec& node : graph.nodes) {
+    node.cost_us = {cost_us};
+    node.outputs = {bytes};
+  }
+  return graph;
+}
+
+GraphSpec chain(uint32_t nodes, double cost_us, uint64_t bytes) {
+  GraphSpec graph = isolated(nodes, cost_us, bytes);
+  for (uint32_t v = 1; v < nodes; ++v) graph.edges.push_back({v - 1, 0, v});
+  return graph;
+}
+
+TopologySpec devices(uint32_t count) {
+  TopologySpec topology;
+  topology.op_gap_us = 5;
+  topology.default_link = {7600, 1, 25};
+  for (uint32_t d = 0; d < count; ++d) {
+    topology.devices.emplace_back();
+    topology.devices.back().name = "gpu:" + std::to_string(d);
+    topology.devices.back().kind = "gpu";
+  }
+  return topology;
+}
+
+// Places with a policy and a search, but no longer than that. Graph and topology are valid.
+Result<PlaceResult> place(GraphSpec graph, TopologySpec topology, const Limits& limits = {},
+                          double deadline_ms = 20'000) {
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  Result<Graph> g = Graph::build(std::move(graph), limits);
+  Result<Topology> t = Topology::build(std::move(topology), limits);
+  REQUIRE_MESSAGE(g.ok(), g.status().message());
+  REQUIRE_MESSAGE(t.ok(), t.status().message());
+  Stop stop(nullptr, deadline_ms);
+  Result<Problem> problem = Problem::build(*g, *t, {}, limits, &stop);
+  if (!problem.ok()) return problem.status();
+  MethodOptions options;
+  options.budget.evaluations = 20;
+  options.budget.stop = &stop;
+  options.passes = 2;
+  Result<PlaceResult> placed = place_auto(*problem, options, policy.get());
+  if (placed.ok()) {
+    CHECK(obeys_rules(*problem, placed->best.assignment));
+    CHECK(std::isfinite(placed->best.score.objective_us));
+    CHECK(placed->bounds.best_us() <= placed->best.score.objective_us * (1 + 1e-9));
+  }
+  return placed;
+}
+
+bool answered(const Result<PlaceResult>& placed) {
+  if (!placed.ok()) MESSAGE(placed.status().message());
+  return placed.ok();
+}
+
+bool refused(const Result<PlaceResult>& placed, const char* word) {
+  return placed.status().code() == StatusCode::kBadInput &&
+         placed.status().message().find(word) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a deep chain is placed") {
+  CHECK(answered(place(chain(kNodes, 10, 1'000'000), devices(4))));
+}
+
+TEST_CASE("a node with an edge to every other is placed, and one with an edge from every other") {
+  GraphSpec out = isolated(kNodes, 10, 1000), in = out;
+  for (uint32_t v = 1; v < kNodes; ++v) {
+    out.edges.push_back({0, 0, v});
+    in.edges.push_back({v, 0, 0});
+  }
+  for (const uint32_t rules : {0u, 2u}) {
+    TopologySpec topology = devices(4);
+    test::set_rules(rules, topology);
+    CHECK(answered(place(out, topology)));
+    CHECK(answered(place(in, topology)));
+  }
+}
+
+TEST_CASE("a graph in which everything ties is placed") {
+  GraphSpec graph = isolated(kNodes, 1, 1);
+  for (uint32_t v = 10; v < kNodes; ++v) {
+    for (uint32_t i = 0; i < 2; ++i) {
+      graph.edges.push_back({v - v % 10 - 10 + (v + i) % 10, 0, v});
+    }
+  }
+  CHECK(answered(place(std::move(graph), devices(8))));
+}
+
+TEST_CASE("a graph that costs nothing is placed") {
+  TopologySpec topology = devices(4);
+  topology.op_gap_us = 0;
+  topology.default_link = {1, 0, 0};
+  const auto placed = place(chain(kNodes, 0, 0), topology);
+  CHECK(answered(placed));
+  if (placed.ok()) CHECK(placed->best.score.objective_us == 0);
+}
+
+TEST_CASE("a million colocated nodes, and a million pins, are placed") {
+  GraphSpec together = chain(kNodes, 1, 100);
+  for (uint32_t v = 0; v < kNodes; ++v) together.nodes[v].colocate = v % 2 == 0 ? "even" : "odd";
+  CHECK(answered(place(std::move(together), devices(4))));
+
+  const Graph graph = *Graph::build(isolated(kNodes, 1, 1));
+  const Topology topology = *Topology::build(devices(4));
+  Rules rules;
+  for (uint32_t v = kNodes; v-- > 0;)
+    rules.pins.push_back({v, v % 4});  // from the last to the first
+  const Result<Problem> problem = Problem::build(graph, topology, rules);
+  REQUIRE(problem.ok());
+  CHECK(problem->allowed(problem->group_of(7), 3));
+  CHECK(!problem->allowed(problem->group_of(7), 2));
+}
+
+TEST_CASE("outputs of 10^18 bytes are placed or refused, never wrapped around") {
+  constexpr uint64_t kBytes = 1'000'000'000'000'000'000;
+  GraphSpec graph = chain(9, 10, kBytes);  // 9 x 10^18 < 2^63
+  TopologySpec limited = devices(3);
+  for (DeviceSpec& device : limited.devices) device.memory_bytes = 2 * kBytes + 1;
+  CHECK(answered(place(graph, limited)));
+  for (DeviceSpec& device : limited.devices) device.memory_bytes = kBytes;
+  CHECK(place(graph, limited).status().code() == StatusCode::kInfeasible);
+  graph.nodes.back().resident_bytes = kBytes;
+  const Result<Graph> beyond = Graph::build(graph);
+  CHECK(beyond.status().code() == StatusCode::kBadInput);
+  CHECK(beyond.status().message().find("2^63") != std::string::npos);
+}
+
+TEST_CASE("10,000 devices are refused, and placed on if the caller raises the limit") {
+  const uint32_t count = kNodes < 100'000 ? 2'000 : 10'000;
+  CHECK(!Topology::build(devices(count)).ok());
+  Limits raised;
+  raised.max_devices = count;
+  CHECK(answered(place(chain(1000, 10, 1000), devices(count), raised)));
+  TopologySpec unlike = devices(count);
+  unlike.default_link = {7600, 1, 25};
+  for (uint32_t d = 0; d < count; ++d) unlike.devices[d].slowdown = 1 + d * 1e-4;
+  CHECK(answered(place(chain(1000, 10, 1000), unlike, raised)));
+}
+
+TEST_CASE("times that would add up to infinity are refused") {
+  CHECK(refused(place(chain(10, 1e308, 1), devices(2)), "sum"));
+  CHECK(refused(place(chain(2, 1e151, 1), devices(2)), "nodes[0]"));
+  CHECK(answered(place(chain(10, 1e148, 1), devices(2))));
+  TopologySpec slow = devices(2);
+  slow.default_link.bandwidth_bytes_per_us = 5e-324;  // the least number above 0
+  CHECK(refused(place(chain(3, 1, 1'000'000), slow), "sum"));
+  CHECK(answered(place(chain(3, 1, 0), slow)));  // nothing moves
+  TopologySpec late = devices(2);
+  late.default_link.latency_us = 1e300;
+  CHECK(refused(place(chain(3, 1, 1), late), "sum"));
+  TopologySpec pausing = devices(1);
+  pausing.op_gap_us = 1e308;
+  CHECK(refused(place(chain(3, 1, 1), pausing), "sum"));
+}
+
+TEST_CASE("times as small as can be are placed") {
+  TopologySpec topology = devices(3);
+  topology.op_gap_us = 0;
+  topology.default_link = {1e300, 0, 0};
+  CHECK(answered(place(chain(100, 5e-324, 1), topology)));
+}
+
+}  // namespace placeto
