@@ -1,6 +1,7 @@
 #include "runtime/heuristics/earliest_finish.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace placeto {
 
@@ -26,42 +27,66 @@ void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
   }
 }
 
+// Where the node is, or was in the last timeline.
+uint32_t EarliestFinish::known_device(uint32_t node, const LastTimeline& last) const {
+  const uint32_t device = group_device_[problem_->group_of(node)];
+  if (device != ListSchedule::kNowhere) return device;
+  return last.assignment.empty() ? ListSchedule::kNowhere : last.assignment[node];
+}
+
 // Transfers between `node` and those of its neighbours outside the group whose device is known.
 void EarliestFinish::add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
-                                    std::span<const uint32_t> previous) {
-  const auto known_device = [&](uint32_t v) {
-    const uint32_t device = group_device_[problem_->group_of(v)];
-    if (device != ListSchedule::kNowhere) return device;
-    return previous.empty() ? ListSchedule::kNowhere : previous[v];
-  };
+                                    const LastTimeline& last) {
   const Graph& graph = problem_->graph();
   for (const InEdge& in : graph.in_edges(node)) {
     if (!sources || in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
-    const uint32_t device = known_device(in.source);
+    const uint32_t device = known_device(in.source, last);
     if (device != ListSchedule::kNowhere) {
       add_transfer(in.output, device, ListSchedule::kNowhere, weight);
     }
   }
   for (const OutEdge& out : graph.out_edges(node)) {
     if (out.output == kControlEdge || problem_->group_of(out.target) == group) continue;
-    const uint32_t device = known_device(out.target);
+    const uint32_t device = known_device(out.target, last);
     if (device != ListSchedule::kNowhere) {
       add_transfer(out.output, ListSchedule::kNowhere, device, weight);
     }
   }
 }
 
-uint32_t EarliestFinish::choose(uint32_t node, std::span<const uint32_t> previous, double lookahead,
+// By how much its consumers, where they were, would start later than they can. Finishing there is
+// late enough for a node without consumers.
+double EarliestFinish::lateness_us(uint32_t node, uint32_t device, double finish_us,
+                                   const LastTimeline& last) const {
+  const auto consumers = problem_->graph().out_edges(node);
+  if (consumers.empty()) return finish_us;
+  double latest = -std::numeric_limits<double>::infinity();
+  for (const OutEdge& out : consumers) {
+    const uint32_t there = known_device(out.target, last);
+    const bool moves = out.output != kControlEdge && there != device;
+    const double transfer = moves ? problem_->transfer_us(out.output, device, there) : 0;
+    latest = std::max(latest, finish_us + transfer - last.latest_start_us[out.target]);
+  }
+  return latest;
+}
+
+uint32_t EarliestFinish::choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
                                 const MemoryPlan& plan) {
   const uint32_t group = problem_->group_of(node);
   schedule_.ready_times(node, ready_);
   std::fill(penalty_.begin(), penalty_.end(), 0);
-  if (lookahead > 0) add_neighbours(node, group, false, lookahead, previous);
+  const bool alone = problem_->members(group).size() == 1;
+  // Of a whole group only transfers tell: its members finish at different times.
+  const bool by_lateness =
+      rule.kind == PassRule::Kind::kLateness && alone && !last.assignment.empty();
+  if (rule.kind != PassRule::Kind::kFinish && !by_lateness) {
+    add_neighbours(node, group, false, std::min(rule.weight, 1.0), last);
+  }
   for (uint32_t member : problem_->members(group)) {
     // The other members run later, wherever this one goes: what differs between devices is how fast
     // they run there and what they exchange with the rest of the graph.
     if (member == node) continue;
-    add_neighbours(member, group, true, 1, previous);
+    add_neighbours(member, group, true, 1, last);
     for (uint32_t d = 0; d < problem_->device_count(); ++d) {
       penalty_[d] += problem_->run_us(member, d);
     }
@@ -73,7 +98,9 @@ uint32_t EarliestFinish::choose(uint32_t node, std::span<const uint32_t> previou
     if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
     if (!plan.fits(group, d)) continue;
     const double start = std::max(ready_[d], schedule_.device_free_us(d));
-    const double us = start + problem_->run_us(node, d) + penalty_[d];
+    const double finish = start + problem_->run_us(node, d);
+    const double us = by_lateness ? lateness_us(node, d, finish, last) + rule.weight * finish
+                                  : finish + penalty_[d];
     if (best == ListSchedule::kNowhere || us < best_us) {
       best = d;
       best_us = us;
@@ -82,9 +109,8 @@ uint32_t EarliestFinish::choose(uint32_t node, std::span<const uint32_t> previou
   return best != ListSchedule::kNowhere ? best : roomiest;
 }
 
-Assignment EarliestFinish::place_all(std::span<const uint32_t> order,
-                                     std::span<const uint32_t> previous, double lookahead,
-                                     MemoryPlan& plan) {
+Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const LastTimeline& last,
+                                     const PassRule& rule, MemoryPlan& plan) {
   schedule_.clear();
   std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
   const Graph& graph = problem_->graph();
@@ -93,7 +119,7 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order,
     if (spend(stop_, 2 + edges + problem_->device_count() / 8)) return {};
     const uint32_t group = problem_->group_of(v);
     if (group_device_[group] == ListSchedule::kNowhere) {
-      group_device_[group] = choose(v, previous, lookahead, plan);
+      group_device_[group] = choose(v, last, rule, plan);
       plan.take(group, group_device_[group]);
     }
     schedule_.place(v, group_device_[group]);

@@ -9,24 +9,43 @@
 
 namespace placeto {
 
+// What is known of an earlier placement and its simulated timeline; nothing before the first pass.
+struct LastTimeline {
+  std::span<const uint32_t> assignment = {};     // predicts the devices of nodes not placed yet
+  std::span<const double> latest_start_us = {};  // of each node, without a longer run
+};
+
+// What a device costs beside the node's finish there. A node that looks at nothing else leaves for
+// a small gain that its consumers pay back.
+struct PassRule {
+  enum class Kind {
+    kFinish,     // nothing
+    kTransfers,  // weight x transfer times to the predicted devices of its consumers
+    kLateness,   // how late that makes the consumer that can wait least, plus weight x the finish
+  };
+  Kind kind = Kind::kFinish;
+  double weight = 0;
+};
+
 class EarliestFinish {
  public:
   explicit EarliestFinish(const Problem& problem, Stop* stop = nullptr);
 
-  // Places every node in `order` (predecessors first) at its earliest finish. `previous` is a
-  // placement to predict the devices of nodes that are not placed yet, or empty. `lookahead` is the
-  // share of the transfer time to predicted consumers that counts against a device. Incomplete once
-  // stopped.
-  Assignment place_all(std::span<const uint32_t> order, std::span<const uint32_t> previous,
-                       double lookahead, MemoryPlan& plan);
+  // Places every node in `order` (predecessors first) where it costs least by `rule`; without a
+  // last timeline that is its earliest finish. Incomplete once stopped.
+  Assignment place_all(std::span<const uint32_t> order, const LastTimeline& last,
+                       const PassRule& rule, MemoryPlan& plan);
 
  private:
-  uint32_t choose(uint32_t node, std::span<const uint32_t> previous, double lookahead,
+  uint32_t choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
                   const MemoryPlan& plan);
+  double lateness_us(uint32_t node, uint32_t device, double finish_us,
+                     const LastTimeline& last) const;
   void add_transfer(uint32_t output, uint32_t producer_device, uint32_t consumer_device,
                     double weight);
   void add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
-                      std::span<const uint32_t> previous);
+                      const LastTimeline& last);
+  uint32_t known_device(uint32_t node, const LastTimeline& last) const;
 
   const Problem* problem_;
   Stop* stop_;

@@ -23,7 +23,7 @@ class Heft final : public Method {
         order_by(problem.graph(), problem.upward_rank(), std::greater<>(), stop);
     if (stopped(stop)) return Status::stopped();
     return unless_stopped(place_within_memory(problem, evaluator, "heft", [&](MemoryPlan& plan) {
-      return rule.place_all(order, {}, 0, plan);
+      return rule.place_all(order, {}, {}, plan);
     }));
   }
 };

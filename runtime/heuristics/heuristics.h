@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "runtime/heuristics/hierarchy.h"
 #include "runtime/heuristics/method.h"
 
 namespace placeto {
@@ -18,5 +19,9 @@ const Method& heft_method();
 const Method& etf_method();
 const Method& iterate_method();
 const Method& anneal_method();
+
+// `iterate` for who has the hierarchy and ETF's placement already.
+Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarchy,
+                               const Assignment& etf, const MethodOptions& options);
 
 }  // namespace placeto

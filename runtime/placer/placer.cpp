@@ -7,7 +7,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/search.h"
+#include "runtime/heuristics/improve.h"
 #include "runtime/placer/placeto_pass.h"
 #include "runtime/placer/policy_pass.h"
 
@@ -159,26 +159,36 @@ void search_from_best(const Problem& problem, const Hierarchy& hierarchy, const 
                       MoveEvaluator& evaluator, std::vector<Candidate>& candidates) {
   Candidate improved = best_of(candidates);
   const Score before = improved.score;
-  multilevel_search(problem, hierarchy, budget, options.seed, evaluator, improved, ranker);
+  improve(problem, hierarchy, budget, options.seed, evaluator, improved, ranker);
   if (!(improved.score < before)) return;  // nothing to add to the table
   improved.method = name;
   candidates.push_back(std::move(improved));
 }
 
+// Builds the hierarchy on the way, unless stopped before.
 Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
-                                                    const MethodOptions& options) {
+                                                    const MethodOptions& options,
+                                                    std::optional<Hierarchy>& hierarchy) {
   Stop* const stop = options.budget.stop;
   Evaluator evaluator(problem, stop);
   std::vector<Candidate> candidates = place_on_each_device(problem, evaluator);
   if (candidates.empty()) return Status::stopped();
-  for (const Method* method :
-       {&contiguous_method(), &heft_method(), &etf_method(), &iterate_method()}) {
-    if (stopped(stop)) break;
-    Result<Candidate> candidate = method->place(problem, options);
-    if (candidate.status().code() == StatusCode::kStopped) break;
+  const auto add = [&](Result<Candidate> candidate) {
+    if (candidate.status().code() == StatusCode::kStopped) return Status();
     if (!candidate.ok()) return candidate.status();
     candidates.push_back(std::move(*candidate));
+    return Status();
+  };
+  for (const Method* method : {&contiguous_method(), &heft_method(), &etf_method()}) {
+    if (stopped(stop)) return candidates;
+    if (Status added = add(method->place(problem, options)); !added.ok()) return added;
   }
+  if (stopped(stop)) return candidates;
+  hierarchy.emplace(problem, stop);
+  if (stopped(stop)) return candidates;
+  const Assignment etf = candidates.back().assignment;
+  const Status added = add(iterate_from(problem, *hierarchy, etf, options));
+  if (!added.ok()) return added;
   return candidates;
 }
 
@@ -187,7 +197,8 @@ Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
                                const Policy* policy, std::vector<uint64_t>* shortfall_bytes) {
   const Stopwatch watch;
-  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options);
+  std::optional<Hierarchy> hierarchy;
+  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
   if (!tried.ok()) return tried.status();
   std::vector<Candidate>& candidates = *tried;
   const bool infeasible_so_far = !best_of(candidates).score.feasible();
@@ -196,7 +207,6 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   if (nothing_left || stopped(stop)) {
     return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
   }
-  const Hierarchy hierarchy(problem, stop);
   MoveEvaluator evaluator(problem, stop);
   if (stopped(stop)) {
     return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
@@ -204,12 +214,13 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   if (infeasible_so_far) {
     Budget repair;
     repair.evaluations = repair_evaluations(problem.graph());
-    search_from_best(problem, hierarchy, repair, options, "repair", nullptr, evaluator, candidates);
+    search_from_best(problem, *hierarchy, repair, options, "repair", nullptr, evaluator,
+                     candidates);
   }
   std::string note;
   std::optional<PolicyGuide> guide;
   if (policy != nullptr && !stopped(stop)) {
-    Result<PolicyGuide> built = PolicyGuide::build(problem, hierarchy, *policy);
+    Result<PolicyGuide> built = PolicyGuide::build(problem, *hierarchy, *policy);
     if (built.ok()) {
       guide = std::move(*built);
       candidates.push_back(guide->place(best_of(candidates), options, evaluator));
@@ -218,7 +229,7 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
     }
   }
   if (options.budget.limited() && !stopped(stop)) {
-    search_from_best(problem, hierarchy, options.budget, options, "search",
+    search_from_best(problem, *hierarchy, options.budget, options, "search",
                      guide ? guide->ranker() : nullptr, evaluator, candidates);
   }
   Result<PlaceResult> result =
@@ -231,12 +242,12 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
                                  const Policy& policy, std::vector<uint64_t>* shortfall_bytes) {
   const Stopwatch watch;
   Stop* const stop = options.budget.stop;
-  const Hierarchy hierarchy(problem, stop);
-  if (stopped(stop)) return Status::stopped();
-  Result<PolicyGuide> guide = PolicyGuide::build(problem, hierarchy, policy);
-  if (!guide.ok()) return guide.status();
-  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options);
+  std::optional<Hierarchy> hierarchy;
+  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
   if (!tried.ok()) return tried.status();
+  if (stopped(stop)) return Status::stopped();
+  Result<PolicyGuide> guide = PolicyGuide::build(problem, *hierarchy, policy);
+  if (!guide.ok()) return guide.status();
   MoveEvaluator evaluator(problem, stop);
   std::vector<Candidate> placed;
   placed.push_back(guide->place(best_of(*tried), options, evaluator));

@@ -1,0 +1,98 @@
+// What the passes weigh differs from pass to pass, by chance: a pass that repeats the one before
+// repeats it for ever, and no rule is best everywhere. Measured on random graphs, 60 of 40 to 160
+// nodes and 16 of 800 to 1,600, mean ratio to the best known after 36 passes:
+//   rules                                        small    large
+//   finish and transfers x 0.5 in turn           1.108    1.227
+//   finish, transfers x 0.5, lateness in turn    1.089    1.190
+//   drawn                                        1.092    1.176
+//   drawn, 0.3 of the passes from the best       1.091    1.168
+// (1.108 and 1.227 are of two chains, the others of three: HEFT's order, ETF, and a balanced
+// partition, without which large graphs stay 0.02 higher).
+#include "runtime/heuristics/passes.h"
+
+#include <algorithm>
+
+#include "runtime/heuristics/order.h"
+
+namespace placeto {
+namespace {
+
+constexpr double kFromBest = 0.3;
+constexpr double kFinishShare = 0.25, kTransfersShare = 0.4;  // the rest is lateness
+
+}  // namespace
+
+Passes::Passes(const Problem& problem, uint64_t seed, Stop* stop)
+    : problem_(&problem),
+      stop_(stop),
+      random_(seed),
+      evaluator_(problem, stop),
+      builder_(problem, stop) {}
+
+void Passes::begin() {
+  Chain& chain = chains_.emplace_back();
+  chain.last.order = order_by(problem_->graph(), problem_->upward_rank(), std::greater<>(), stop_);
+}
+
+void Passes::begin(std::string method, const Assignment& start) {
+  Candidate candidate{std::move(method), start, evaluator_.evaluate(start)};
+  if (!stopped(stop_)) add(chains_.emplace_back(), std::move(candidate));
+}
+
+void Passes::run(const std::string& method) {
+  for (Chain& chain : chains_) {
+    if (stopped(stop_)) return;
+    extend(chain, method);
+  }
+}
+
+PassRule Passes::draw_rule() {
+  const double kind = random_.uniform(), weight = random_.uniform();
+  if (kind < kFinishShare) return {};
+  if (kind < kFinishShare + kTransfersShare) return {PassRule::Kind::kTransfers, weight};
+  return {PassRule::Kind::kLateness, 0.3 + 1.5 * weight};
+}
+
+void Passes::extend(Chain& chain, const std::string& method) {
+  const bool from_best = random_.uniform() < kFromBest && !chain.best.assignment.empty();
+  const Point& from = from_best ? chain.best : chain.last;
+  const PassRule rule = draw_rule();
+  Candidate candidate = place_within_memory(*problem_, evaluator_, method, [&](MemoryPlan& plan) {
+    return builder_.place_all(from.order, {from.assignment, from.latest_start_us}, rule, plan);
+  });
+  if (!candidate.assignment.empty()) add(chain, std::move(candidate));
+}
+
+// Takes over a candidate whose timeline is the evaluator's last one.
+void Passes::add(Chain& chain, Candidate candidate) {
+  chain.last.score = candidate.score;
+  chain.last.assignment = candidate.assignment;
+  chain.last.order = order_by(problem_->graph(), evaluator_.start_us(), std::less<>(), stop_);
+  if (!stopped(stop_)) find_latest_starts(chain.last);
+  if (chain.best.assignment.empty() || chain.last.score < chain.best.score) {
+    chain.best = chain.last;
+  }
+  if (best_.assignment.empty() || candidate.score < best_.score) best_ = std::move(candidate);
+}
+
+// Backwards: a node may start as late as its consumers allow, their places and transfers given. The
+// next node on the device does not count: passes may put it elsewhere.
+void Passes::find_latest_starts(Point& point) const {
+  const auto start = evaluator_.start_us(), finish = evaluator_.finish_us();
+  const double makespan = *std::max_element(finish.begin(), finish.end());
+  point.latest_start_us.resize(problem_->node_count());
+  for (auto v = point.order.rbegin(); v != point.order.rend(); ++v) {
+    const uint32_t device = point.assignment[*v];
+    double latest = makespan;
+    for (const OutEdge& out : problem_->graph().out_edges(*v)) {
+      double start_by = point.latest_start_us[out.target];
+      if (out.output != kControlEdge) {
+        start_by -= problem_->transfer_us(out.output, device, point.assignment[out.target]);
+      }
+      latest = std::min(latest, start_by);
+    }
+    point.latest_start_us[*v] = latest - (finish[*v] - start[*v]);
+  }
+}
+
+}  // namespace placeto
