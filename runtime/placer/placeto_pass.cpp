@@ -77,12 +77,12 @@ Candidate PlacetoPlacer::place(const Candidate& start, const PlacetoPassOptions&
     for (const uint32_t node : problem_->graph().topological_order()) {
       if (decided_[problem_->group_of(node)]) continue;
       step(pass, node, options, evaluator);
-      // The forward pass of a step goes through the graph several times and is not interrupted.
-      if (evaluator.stop() != nullptr && evaluator.stop()->requested()) return best;
       if (evaluator.score() < best.score) {
         best.score = evaluator.score();
         best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
       }
+      // The forward pass of a step goes through the graph several times and is not interrupted.
+      if (evaluator.stop() != nullptr && evaluator.stop()->requested()) return best;
     }
   }
   return best;
