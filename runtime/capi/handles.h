@@ -62,6 +62,7 @@ struct placeto_placement {
   std::vector<Tried> candidates;
   double place_us = 0;
   std::string note;
-  bool stopped = false, simulated = true;       // as in PlaceResult
-  std::optional<placeto::MoveEvaluator> moves;  // based on `chosen`; made by the first explanation
+  bool stopped = false, simulated = true;  // as in PlaceResult
+  std::unique_ptr<placeto::MoveEvaluator>
+      moves;  // based on `chosen`; made by the first explanation
 };

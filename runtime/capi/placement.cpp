@@ -29,14 +29,10 @@ Outcome check_simulated(const placeto_placement& placement) {
 }
 
 MoveEvaluator& moves_of(placeto_placement& placement) {
-  if (!placement.moves) {
-    placement.moves.emplace(placement.problem);
-    try {
-      placement.moves->rebase(placement.chosen.assignment);
-    } catch (...) {
-      placement.moves.reset();  // half a base is none
-      throw;
-    }
+  if (placement.moves == nullptr) {
+    auto moves = std::make_unique<MoveEvaluator>(placement.problem);
+    moves->rebase(placement.chosen.assignment);
+    placement.moves = std::move(moves);  // a base or none, whatever runs out of memory
   }
   return *placement.moves;
 }

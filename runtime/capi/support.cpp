@@ -33,6 +33,8 @@ placeto_status report(placeto_error* error, placeto_status code, const char* mes
   return code;
 }
 
+#if defined(__cpp_exceptions)
+
 placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* context) noexcept {
   try {
     const Outcome outcome = body(context);
@@ -48,6 +50,15 @@ placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* c
     return report(error, PLACETO_INTERNAL, "unknown exception");
   }
 }
+
+#else  // PLACETO_EXCEPTIONS=OFF: what the standard library would throw ends the program
+
+placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* context) noexcept {
+  const Outcome outcome = body(context);
+  return report(error, outcome.code, outcome.message.c_str());
+}
+
+#endif
 
 Outcome check_not_null(std::initializer_list<Argument> arguments) {
   for (const Argument& argument : arguments) {
