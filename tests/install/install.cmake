@@ -16,7 +16,9 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-run(${CMAKE_COMMAND} --install ${BUILD} --component library --prefix ${WORK}/first)
+foreach(component runtime development)
+  run(${CMAKE_COMMAND} --install ${BUILD} --component ${component} --prefix ${WORK}/first)
+endforeach()
 # Nothing may depend on where it was installed.
 set(prefix ${WORK}/moved)
 file(RENAME ${WORK}/first ${prefix})

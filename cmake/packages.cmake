@@ -1,0 +1,94 @@
+# Debian packages, made by `cpack` in the build folder. Configure with -DCMAKE_INSTALL_PREFIX=/usr
+# (preset `package`), so that libraries go where Debian has them.
+#
+#   libplaceto<SOVERSION>  the shared library; its name follows the SONAME, as Debian's rules ask,
+#                          so that two incompatible versions can be installed side by side
+#   libplaceto-dev         headers, static library, CMake package, pkg-config file
+#   placeto                the command line
+#   placeto-models         policies and topologies
+#
+# Included last, when every target is known.
+set(placeto_components runtime development)
+if(TARGET placeto_cli)
+  install(TARGETS placeto_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  list(APPEND placeto_components tools)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/placeto
+  COMPONENT models
+  FILES_MATCHING PATTERN "*.plpo" PATTERN "*.json" PATTERN "*.md")
+list(APPEND placeto_components models)
+
+get_target_property(soversion placeto SOVERSION)
+set(package_of_runtime libplaceto${soversion})
+set(package_of_development libplaceto-dev)
+set(package_of_tools placeto)
+set(package_of_models placeto-models)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME placeto)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(PLACETO_PACKAGE_CONTACT "The Placeto authors <placeto@localhost>" CACHE STRING
+  "Maintainer of the packages that cpack makes: Name <address>")
+set(CPACK_PACKAGE_CONTACT "${PLACETO_PACKAGE_CONTACT}")
+set(CPACK_COMPONENTS_ALL ${placeto_components})
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+if(DPKG_SHLIBDEPS)
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+endif()
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Device placement for neural networks: library
+ Places the operators of a computation graph on the devices of a host, by heuristics
+ and trained policies against a built-in cost model.")
+# Who links the library needs it at this version or later, and ldconfig has to hear of it.
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/cmake/packaging/debian/triggers)
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${package_of_runtime} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Device placement for neural networks: development files
+ Headers for C and C++, the static library, and files for CMake and pkg-config.")
+if(PLACETO_ONEDNN)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libdnnl-dev)
+endif()
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ${package_of_models})
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "Device placement for neural networks: command line
+ Places, simulates, compares and converts computation graphs.")
+
+set(CPACK_DEBIAN_MODELS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_MODELS_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_MODELS_DESCRIPTION "Device placement for neural networks: policies and topologies
+ Trained policies with their cards, and descriptions of machines.")
+
+# Every package says what may be done with it, and what changed.
+set(changelog ${PROJECT_BINARY_DIR}/changelog)
+file(WRITE ${changelog} "placeto (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
+  "  * Version ${PROJECT_VERSION}.\n\n"
+  " -- ${PLACETO_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000\n")
+find_program(GZIP gzip)
+if(GZIP)
+  execute_process(COMMAND ${GZIP} -9nkf ${changelog})
+endif()
+foreach(component ${placeto_components})
+  string(TOUPPER ${component} name)
+  set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${package_of_${component}})
+  set(doc ${CMAKE_INSTALL_DATADIR}/doc/${package_of_${component}})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${doc} RENAME copyright
+    COMPONENT ${component})
+  if(GZIP)
+    install(FILES ${changelog}.gz DESTINATION ${doc} COMPONENT ${component})
+  endif()
+endforeach()
+include(CPack)
