@@ -15,6 +15,12 @@ namespace {
 
 constexpr uint32_t kMostCandidates = 4'096;
 
+// The root, the candidates, and a reason for each node.
+uint32_t most_tables(const Limits& limits) {
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(uint64_t{1} + kMostCandidates + limits.max_nodes, UINT32_MAX));
+}
+
 std::string entry(const char* list, size_t i) {
   return join({list, "[", i, "]"});
 }
@@ -32,10 +38,21 @@ void copy_candidates(const schema::Placement& from, CopyBudget& budget, Placemen
   }
 }
 
-Status check_known_candidates(const schema::Placement& from) {
-  if (from.candidates() == nullptr) return {};
-  for (const schema::Candidate* candidate : *from.candidates()) {
-    if (Status s = check_known_fields(candidate); !s.ok()) return s.at("candidates");
+void copy_reasons(const schema::Placement& from, CopyBudget& budget, PlacementSpec& to) {
+  if (from.reasons() == nullptr) return;
+  if (!budget.take(from.reasons()->size() * sizeof(ReasonSpec))) return;
+  for (const schema::Reason* r : *from.reasons()) {
+    to.reasons.push_back({r->node(), r->device(), r->cost_us(), r->second_device(),
+                          r->second_cost_us(), r->second_feasible()});
+  }
+}
+
+template <class Table>
+Status check_known_entries(const char* list,
+                           const flatbuffers::Vector<flatbuffers::Offset<Table>>* tables) {
+  if (tables == nullptr) return {};
+  for (const Table* table : *tables) {
+    if (Status s = check_known_fields(table); !s.ok()) return s.at(list);
   }
   return {};
 }
@@ -44,7 +61,8 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
                                      const Limits& limits) {
   if (Status s = check_version(from.format_version()); !s.ok()) return s;
   if (Status s = check_known_fields(&from); !s.ok()) return s;
-  if (Status s = check_known_candidates(from); !s.ok()) return s;
+  if (Status s = check_known_entries("candidates", from.candidates()); !s.ok()) return s;
+  if (Status s = check_known_entries("reasons", from.reasons()); !s.ok()) return s;
   CopyBudget budget(file_bytes, limits);
   PlacementSpec to;
   budget.copy(from.graph(), to.graph);
@@ -59,6 +77,7 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   to.place_time_us = from.place_time_us();
   to.bottleneck_us = from.bottleneck_us();
   budget.copy(from.note(), to.note);
+  copy_reasons(from, budget, to);
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
@@ -83,6 +102,39 @@ flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<schema::Candidate>>>
                                              candidate.feasible, candidate.bottleneck_us, peaks));
   }
   return builder.CreateVector(tables.data(), tables.size());
+}
+
+flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<schema::Reason>>> add_reasons(
+    flatbuffers::FlatBufferBuilder& builder, const std::vector<ReasonSpec>& reasons) {
+  if (reasons.empty()) return 0;
+  std::vector<flatbuffers::Offset<schema::Reason>> tables;
+  tables.reserve(reasons.size());
+  for (const ReasonSpec& r : reasons) {
+    tables.push_back(schema::CreateReason(builder, r.node, r.device, r.cost_us, r.second_device,
+                                          r.second_cost_us, r.second_feasible));
+  }
+  return builder.CreateVector(tables.data(), tables.size());
+}
+
+Status check_reasons(const PlacementSpec& spec) {
+  const auto wrong = [](size_t i, const char* what) {
+    return Status::bad_input(join({"reasons[", i, "]: ", what}));
+  };
+  for (size_t i = 0; i < spec.reasons.size(); ++i) {
+    const ReasonSpec& r = spec.reasons[i];
+    if (r.node >= spec.assignment.size()) return wrong(i, "node has no entry in assignment");
+    if (r.device != spec.assignment[r.node]) {
+      return wrong(i, "device is not that of the node in assignment");
+    }
+    if (r.second_device != ReasonSpec::kNoDevice && r.second_device >= spec.devices.size()) {
+      return wrong(i, "second_device is no index into devices");
+    }
+    for (const double us : {r.cost_us, r.second_cost_us}) {
+      if (!std::isfinite(us) || us < 0)
+        return wrong(i, "has a cost that is not finite or negative");
+    }
+  }
+  return {};
 }
 
 Status check_times(const PlacementSpec& spec) {
@@ -138,7 +190,7 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
   if (Status s = check_header(bytes, FileKind::kPlacement, limits); !s.ok()) return s;
   const AlignedBytes aligned(bytes);
   const Status verified =
-      verify_buffer<schema::Placement>(aligned.get(), FileKind::kPlacement, 1 + kMostCandidates);
+      verify_buffer<schema::Placement>(aligned.get(), FileKind::kPlacement, most_tables(limits));
   if (!verified.ok()) return verified;
   return copy_placement(*schema::GetPlacement(aligned.get().data()), bytes.size(), limits);
 }
@@ -147,7 +199,8 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const uint64_t needed = 256 + string_bytes(spec.graph) + string_bytes(spec.topology) +
                           vector_bytes(spec.devices) + vector_bytes(spec.assignment) +
                           vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method) +
-                          candidate_bytes(spec) + string_bytes(spec.note);
+                          candidate_bytes(spec) + string_bytes(spec.note) + 16 +
+                          64 * spec.reasons.size();
   if (Status s = check_buffer_size(needed, FileKind::kPlacement); !s.ok()) return s;
   flatbuffers::FlatBufferBuilder builder;
   // Reports are read by programs that look for "feasible": false and zeros in full.
@@ -160,11 +213,12 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const auto method = add_text(builder, spec.method);
   const auto candidates = add_candidates(builder, spec.candidates);
   const auto note = add_text(builder, spec.note);
+  const auto reasons = add_reasons(builder, spec.reasons);
   schema::FinishPlacementBuffer(
-      builder,
-      schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices, assignment,
-                              spec.makespan_us, peak_memory_bytes, method, candidates,
-                              spec.lower_bound_us, spec.place_time_us, spec.bottleneck_us, note));
+      builder, schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices,
+                                       assignment, spec.makespan_us, peak_memory_bytes, method,
+                                       candidates, spec.lower_bound_us, spec.place_time_us,
+                                       spec.bottleneck_us, note, reasons));
   return finished_bytes(builder);
 }
 
@@ -189,6 +243,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
               spec.devices.size(), " devices of this file"}));
   }
   if (Status s = check_times(spec); !s.ok()) return s;
+  if (Status s = check_reasons(spec); !s.ok()) return s;
   const size_t peaks = spec.peak_memory_bytes.size();
   if (peaks != 0 && peaks != spec.devices.size()) {
     return Status::bad_input(

@@ -22,6 +22,19 @@ struct CandidateSpec {
   friend bool operator==(const CandidateSpec&, const CandidateSpec&) = default;
 };
 
+// Why a node is where it is: what the cost would be elsewhere.
+struct ReasonSpec {
+  static constexpr uint32_t kNoDevice = UINT32_MAX;
+
+  uint32_t node = 0;
+  uint32_t device = 0;                 // index into devices, as in assignment
+  double cost_us = 0;                  // makespan, or bottleneck when placed for throughput
+  uint32_t second_device = kNoDevice;  // the best of the others, if there is one
+  double second_cost_us = 0;           // with the node, and those that share its device, there
+  bool second_feasible = false;        // that would fit every device's memory
+  friend bool operator==(const ReasonSpec&, const ReasonSpec&) = default;
+};
+
 // A placement as it is written down: schema/README.md says what each field means.
 struct PlacementSpec {
   std::string graph;                        // name of the graph
@@ -35,6 +48,7 @@ struct PlacementSpec {
   std::vector<CandidateSpec> candidates;
   double lower_bound_us = 0, place_time_us = 0, bottleneck_us = 0;  // 0: unknown
   std::string note;
+  std::vector<ReasonSpec> reasons;  // of the nodes that were asked for
 };
 
 // The description a binary placement file holds, checked with check_placement. Like decode_graph,

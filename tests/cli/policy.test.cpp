@@ -95,3 +95,25 @@ TEST_CASE("explain gives a row for every node asked for") {
   CHECK(run.out.find("second best") != std::string::npos);
   CHECK(f.run({"place", f.graph, "-t", f.topology, "--explain", "no such node"}).status == 2);
 }
+
+TEST_CASE("explain puts its reasons into the object of --json, which stays a placement") {
+  Fixture f;
+  const auto object = f.run_json(
+      {"place", f.graph, "-t", f.topology, "--policy", "none", "--explain", "all", "--json"});
+  REQUIRE(object["reasons"].size() == 6);
+  for (size_t v = 0; v < 6; ++v) {
+    const auto& reason = object["reasons"][v];
+    CHECK(reason["node"] == v);
+    CHECK(reason["device"] == object["assignment"][v]);
+    CHECK(reason["second_device"] == 1 - object["assignment"][v].get<int>());
+    CHECK(reason["cost_us"] == object["makespan_us"]);
+    CHECK(reason["second_cost_us"].get<double>() > 0);
+    CHECK(reason["second_feasible"] == true);
+  }
+  const std::string path = f.write("explained.json", object.dump());
+  const Run again = f.run({"simulate", f.graph, "-t", f.topology, "--placement", path});
+  CHECK_MESSAGE(again.status == 0, again.err);
+  const auto one = f.run_json({"place", f.graph, "-t", f.topology, "--explain", "b", "--json"});
+  REQUIRE(one["reasons"].size() == 1);
+  CHECK(one["reasons"][0]["node"] == 1);
+}

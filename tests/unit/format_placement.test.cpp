@@ -112,4 +112,17 @@ TEST_CASE("a placement over the limits is refused") {
         "graph: is 4 bytes long, expected at most 3");
 }
 
+TEST_CASE("reasons must agree with the placement they explain") {
+  const auto with_reason = [](ReasonSpec reason) {
+    return checked_after([&](PlacementSpec& p) { p.reasons = {{1, 1}, reason}; });
+  };
+  CHECK(with_reason({2, 0, 5, 1, 6, true}) == "ok");
+  CHECK(with_reason({3, 0}) == "reasons[1]: node has no entry in assignment");
+  CHECK(with_reason({2, 1}) == "reasons[1]: device is not that of the node in assignment");
+  CHECK(with_reason({2, 0, 5, 2}) == "reasons[1]: second_device is no index into devices");
+  CHECK(with_reason({2, 0, -1}) == "reasons[1]: has a cost that is not finite or negative");
+  CHECK(with_reason({2, 0, 1, 1, std::numeric_limits<double>::infinity()}) ==
+        "reasons[1]: has a cost that is not finite or negative");
+}
+
 }  // namespace placeto

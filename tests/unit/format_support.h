@@ -66,7 +66,7 @@ inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
   const auto all = [](const PlacementSpec& p) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
                     p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us, p.place_time_us,
-                    p.bottleneck_us, p.note);
+                    p.bottleneck_us, p.note, p.reasons);
   };
   return all(a) == all(b);
 }
@@ -189,6 +189,12 @@ inline PlacementSpec random_placement(Random& random) {
                                random_number(random), spec.peak_memory_bytes});
     spec.lower_bound_us = random_number(random);
     spec.note = random_text(random);
+  }
+  for (uint32_t v = 0; v < spec.assignment.size(); v += 1 + random.below(4)) {
+    const uint32_t second = random.below(n + 1);
+    spec.reasons.push_back({v, spec.assignment[v], random_number(random),
+                            second == n ? ReasonSpec::kNoDevice : second, random_number(random),
+                            random.below(2) == 0});
   }
   return spec;
 }

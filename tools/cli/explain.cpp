@@ -56,4 +56,23 @@ std::string explanation(const Problem& problem, std::span<const uint32_t> assign
   return table.render(color);
 }
 
+std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
+                                   std::span<const uint32_t> nodes) {
+  std::vector<ReasonSpec> reasons;
+  if (nodes.empty()) return reasons;
+  Explainer explainer(problem, assignment);
+  for (const uint32_t v : nodes) {
+    const Reason reason = explainer.explain(v);
+    ReasonSpec& spec = reasons.emplace_back();
+    spec.node = v;
+    spec.device = reason.device;
+    spec.cost_us = reason.score.objective_us;
+    if (!reason.second) continue;
+    spec.second_device = reason.second->device;
+    spec.second_cost_us = reason.second->score.objective_us;
+    spec.second_feasible = reason.second->score.feasible();
+  }
+  return reasons;
+}
+
 }  // namespace placeto::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/cost/problem.h"
+#include "runtime/format/placement_file.h"
 
 namespace placeto::cli {
 
@@ -17,5 +18,9 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
 // A table: each node's device, and the makespan if it went to the best of the other devices.
 std::string explanation(const Problem& problem, std::span<const uint32_t> assignment,
                         std::span<const uint32_t> nodes, bool color);
+
+// The same as plain data.
+std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
+                                   std::span<const uint32_t> nodes);
 
 }  // namespace placeto::cli

@@ -85,12 +85,14 @@ void run(Options& options) {
       describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                          timeline.peak_memory_bytes, result.best.method);
   if (options.common.json) {
-    print(require(to_json(with_report(placement, result, rows)), kInternalError));
+    PlacementSpec report = with_report(placement, result, rows);
+    report.reasons = reasons_of(problem, result.best.assignment, explained);
+    print(require(to_json(report), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
-  }
-  if (!explained.empty()) {
-    print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
+    if (!explained.empty()) {
+      print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
+    }
   }
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
@@ -122,7 +124,6 @@ void add_place(CLI::App& app) {
   add_reports(command, options->reports);
   add_model_options(command, options->model);
   add_common(command, options->common);
-  command.get_option("--explain")->excludes("--json");
   command.footer(kExamples);
   command.callback([options] { run(*options); });
 }
