@@ -71,6 +71,7 @@ void MoveFeatures::begin(const PlacementState& state, uint32_t level, uint32_t g
       static_cast<uint32_t>(std::max_element(work_on_.begin(), work_on_.end()) - work_on_.begin());
   if (work_now_ == 0) source_ = state.device_of(nodes_[0]);
   choose_candidates();
+  fill_common();
 }
 
 void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
@@ -125,9 +126,38 @@ double MoveFeatures::transfer_us(const Border& edge, uint32_t device) const {
                        : problem_->transfer_us(edge.output, device, edge.elsewhere);
 }
 
+// How busy others keep the device while the group runs.
+double MoveFeatures::busy_share(uint32_t device) const {
+  const double others = state_->busy_us(device, first_start_, last_finish_) - work_on_[device];
+  return ratio(others, last_finish_ - first_start_);
+}
+
+void MoveFeatures::fill_common() {
+  const PlacementState& state = *state_;
+  const double makespan = state.makespan_us();
+  Row r(common_.data());
+  using F = PairFeature;
+  r.set(F::k_load_source, ratio(state.load_us(source_) - work_on_[source_], makespan));
+  r.set(F::k_load_mean, ratio(state.mean_load_us(), makespan));
+  r.set(F::k_busy_source, busy_share(source_));
+  r.set(F::k_window, ratio(last_finish_ - first_start_, makespan));
+  r.set(F::k_position, ratio((first_start_ + last_finish_) / 2, makespan));
+  r.set(F::k_transfer_before, ratio(transfer_before_, makespan));
+  r.set(F::k_critical_transfer_before, ratio(critical_before_, makespan));
+  r.set(F::k_critical_work, ratio(critical_work_, makespan));
+  r.set(F::k_slack, ratio(least_slack_, makespan));
+  r.set(F::k_egress_source, ratio(state.egress_us(source_), makespan));
+  r.set(F::k_affinity_source, ratio(border_bytes_[source_], border_total_));
+  r.set(F::k_scattered, 1 - ratio(work_on_[source_], work_now_));
+  r.set(F::k_group_share, ratio(static_cast<double>(nodes_.size()), problem_->node_count()));
+  r.set(F::k_devices, 1.0 / problem_->device_count());
+  r.set(F::k_parallelism, ratio(state.mean_load_us(), makespan));
+  r.set(F::k_communication, state.communication());
+}
+
 void MoveFeatures::row(uint32_t device, float* out) const {
   const PlacementState& state = *state_;
-  const double makespan = state.makespan_us(), window = last_finish_ - first_start_;
+  const double makespan = state.makespan_us();
   const double work = run_of_class_[problem_->class_of(device)];
   double after = 0, critical_after = 0, delay_in = -makespan, delay_out = -makespan;
   for (const Border& edge : border_) {
@@ -136,47 +166,27 @@ void MoveFeatures::row(uint32_t device, float* out) const {
     if (edge.critical) critical_after += transfer;
     double& delay = edge.incoming ? delay_in : delay_out;
     delay = std::max(delay, edge.ready_us + transfer - edge.needed_us);
-    if (spend(state.stop(), 1)) break;
   }
-  const auto busy = [&](uint32_t d) {
-    const double others = state.busy_us(d, first_start_, last_finish_) - work_on_[d];
-    return ratio(others, window);
-  };
   const uint64_t limit = problem_->memory_limit(device);
   const double share_here = ratio(work_on_[device], work_now_);
   const double held = state.resident_bytes(device) + resident_ * (1 - share_here);
 
+  std::copy(common_.begin(), common_.end(), out);
   Row r(out);
   using F = PairFeature;
   r.set(F::k_work_target, ratio(work, makespan));
   r.set(F::k_work_change, ratio(work - work_now_, makespan));
   r.set(F::k_load_target, ratio(state.load_us(device) - work_on_[device], makespan));
-  r.set(F::k_load_source, ratio(state.load_us(source_) - work_on_[source_], makespan));
-  r.set(F::k_load_mean, ratio(state.mean_load_us(), makespan));
-  r.set(F::k_busy_target, busy(device));
-  r.set(F::k_busy_source, busy(source_));
-  r.set(F::k_window, ratio(window, makespan));
-  r.set(F::k_position, ratio((first_start_ + last_finish_) / 2, makespan));
-  r.set(F::k_transfer_before, ratio(transfer_before_, makespan));
+  r.set(F::k_busy_target, busy_share(device));
   r.set(F::k_transfer_after, ratio(after, makespan));
-  r.set(F::k_critical_transfer_before, ratio(critical_before_, makespan));
   r.set(F::k_critical_transfer_after, ratio(critical_after, makespan));
-  r.set(F::k_critical_work, ratio(critical_work_, makespan));
-  r.set(F::k_slack, ratio(least_slack_, makespan));
   r.set(F::k_delay_in, ratio(delay_in, makespan));
   r.set(F::k_delay_out, ratio(delay_out, makespan));
   r.set(F::k_egress_target, ratio(state.egress_us(device), makespan));
-  r.set(F::k_egress_source, ratio(state.egress_us(source_), makespan));
   r.set(F::k_affinity_target, ratio(border_bytes_[device], border_total_));
-  r.set(F::k_affinity_source, ratio(border_bytes_[source_], border_total_));
-  r.set(F::k_scattered, 1 - ratio(work_on_[source_], work_now_));
   r.set(F::k_on_target, share_here);
   r.set(F::k_memory_after,
         limit == Problem::kUnlimited ? 0 : ratio(held, static_cast<double>(limit)));
-  r.set(F::k_group_share, ratio(static_cast<double>(nodes_.size()), problem_->node_count()));
-  r.set(F::k_devices, 1.0 / problem_->device_count());
-  r.set(F::k_parallelism, ratio(state.mean_load_us(), makespan));
-  r.set(F::k_communication, state.communication());
 }
 
 }  // namespace placeto

@@ -1,6 +1,7 @@
 // MoveFeatures: the rows that the `pairwise` head scores, one per (group, device).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,6 +44,8 @@ class MoveFeatures {
 
   void add_border(const PlacementState& state, uint32_t node);
   void choose_candidates();
+  void fill_common();
+  double busy_share(uint32_t device) const;
   double transfer_us(const Border& edge, uint32_t device) const;
 
   const Problem* problem_;
@@ -53,9 +56,10 @@ class MoveFeatures {
   std::vector<Border> border_;
   std::vector<double> work_on_, border_bytes_;  // per device
   std::vector<double> run_of_class_;
-  std::vector<uint32_t> stamp_, group_stamp_;
+  std::vector<uint32_t> group_stamp_;
   uint32_t current_stamp_ = 0;
-  std::vector<uint32_t> candidates_, scratch_;
+  std::vector<uint32_t> candidates_;
+  std::array<float, kPairFeatures> common_;  // of every device's row, as far as they agree
   double work_now_ = 0, resident_ = 0, first_start_ = 0, last_finish_ = 0, least_slack_ = 0;
   double critical_work_ = 0, transfer_before_ = 0, critical_before_ = 0, border_total_ = 0;
 };
