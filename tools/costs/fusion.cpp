@@ -16,7 +16,8 @@ bool any_of(std::string_view op, std::string_view list) {  // " A B C "
   return false;
 }
 
-// Read one tensor, so that with parameters and without a producer there is nothing else they read.
+// Read one tensor that may be large: if that is a parameter, or computed from one, they read no
+// input of the model, which a graph does not show.
 constexpr std::string_view kOneTensor = " DequantizeLinear Cast Transpose Identity ";
 
 // Graph optimizations of the kinds Conv + BatchNormalization, Conv + Mul, Conv + Add, Conv +
@@ -40,13 +41,11 @@ uint32_t sole_producer(const Graph& graph, uint32_t v) {
 }
 
 bool from_parameters(const Graph& graph, uint32_t v, const std::vector<bool>& constant) {
-  if (graph.in_edges(v).empty()) {
-    return graph.node(v).resident_bytes > 0 && any_of(graph.node(v).op, kOneTensor);
-  }
+  if (!any_of(graph.node(v).op, kOneTensor)) return false;
   for (const InEdge& edge : graph.in_edges(v)) {
     if (!constant[edge.source]) return false;
   }
-  return true;
+  return !graph.in_edges(v).empty() || graph.node(v).resident_bytes > 0;
 }
 
 bool is(const Graph& graph, uint32_t v, std::string_view op) {

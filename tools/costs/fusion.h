@@ -11,16 +11,15 @@ namespace placeto {
 
 // True for a node that is
 // - an Identity or Dropout;
-// - computed from parameters alone (by nodes that are), such as a weight that is dequantized;
+// - computed from parameters alone, such as a weight that is dequantized;
 // - the only reader of its only input, which a product or convolution computes, perhaps through
 //   nodes like it, and an activation, a batch normalization, or an addition or multiplication of
 //   something that no node computes (a bias, a scale);
 // - an addition of a convolution that nothing else reads;
 // - a part of x * Sigmoid(x), of layer normalization or of GELU as exporters spell them out, except
 //   for the last node of it; the conversion and scaling of a MatMulInteger's result.
-// Nodes without any producer count as computed from parameters if they hold some (resident bytes)
-// and read nothing else, which a graph does not tell from nodes that read an input of the model;
-// so only operators that take a single tensor are taken for that.
+// Graphs do not show which nodes read inputs of the model, so only operators that take a single
+// tensor can be seen to be computed from parameters.
 std::vector<bool> fused_nodes(const Graph& graph);
 
 }  // namespace placeto

@@ -15,7 +15,7 @@ using onnx::NodeProto;
 using Declared = std::unordered_map<std::string, const onnx::TypeProto*>;
 
 constexpr int kMaxDepth = 32;               // subgraphs and calls inside each other
-constexpr uint64_t kMaxVisits = 4'000'000;  // nodes, bodies included: functions may fan out
+constexpr uint64_t kMaxVisits = 2'000'000;  // nodes, bodies included: functions may fan out
 constexpr uint64_t kMostWork = uint64_t{1} << 62;
 
 uint64_t saturating_add(uint64_t a, uint64_t b) {
@@ -44,6 +44,20 @@ void add_initial_values(const GraphProto& graph, Scope& scope) {
   for (const auto& tensor : graph.sparse_initializer()) {
     scope.set(tensor.values().name(), value_of(tensor));
   }
+}
+
+// Types grow from node to node (Gather adds ranks, SequenceConstruct nests) without end in a
+// malicious model; no engine runs such tensors.
+constexpr int kMaxTypeDepth = 4;
+bool sensible(const onnx::TypeProto& type, int depth = 0) {
+  if (depth > kMaxTypeDepth) return false;
+  if (type.has_tensor_type()) {
+    return type.tensor_type().shape().dim_size() <= static_cast<int>(kMaxRank);
+  }
+  if (type.has_sequence_type()) return sensible(type.sequence_type().elem_type(), depth + 1);
+  if (type.has_optional_type()) return sensible(type.optional_type().elem_type(), depth + 1);
+  if (type.has_map_type()) return sensible(type.map_type().value_type(), depth + 1);
+  return true;
 }
 
 // Sequences, maps and optionals have no size that could be known.
@@ -196,7 +210,9 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
     if (!status.ok()) return status.at(onnx_node_place(graph, i));
     for (int k = 0; k < node.output_size(); ++k) {
       const auto said = declared.find(node.output(k));
-      if (said != declared.end()) complete_from(*said->second, outputs[static_cast<size_t>(k)]);
+      Value& value = outputs[static_cast<size_t>(k)];
+      if (said != declared.end()) complete_from(*said->second, value);
+      if (!sensible(value.type)) value = Value{};
     }
     check_complete(node, outputs, result);
     for (int k = 0; k < node.output_size(); ++k) {
@@ -237,7 +253,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
 Status Analyzer::run(const GraphProto& graph, Analysis& analysis) {
   for (const auto& input : graph.input()) {
     Value value;
-    value.type = input.type();
+    if (sensible(input.type())) value.type = input.type();
     analysis.scope.set(input.name(), std::move(value));
   }
   add_initial_values(graph, analysis.scope);

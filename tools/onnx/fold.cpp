@@ -39,7 +39,7 @@ const Constant* input(Inputs inputs, size_t i) {
 // A constant of that type and shape, without content yet; nullopt if it would be too large.
 Result1 empty_like(int32_t type, const Dims& dims) {
   const auto count = element_count(dims);
-  if (!count || *count > kMaxConstantElements) return std::nullopt;
+  if (!count || *count > kMaxConstantElements || dims.size() > kMaxRank) return std::nullopt;
   Constant out;
   out.type = type;
   out.dims = dims;

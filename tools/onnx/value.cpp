@@ -209,6 +209,7 @@ std::optional<Constant> read_constant(const TensorProto& tensor) {
   const auto count = element_count(constant.dims);
   const bool external = tensor.data_location() == TensorProto::EXTERNAL;
   if (external || !count || *count > kMaxConstantElements) return std::nullopt;
+  if (constant.dims.size() > kMaxRank) return std::nullopt;
   if (!is_constant_type(constant.type)) return std::nullopt;
   if (tensor.has_raw_data()) {
     if (tensor.raw_data().size() != *count * element_bits(constant.type) / 8) return std::nullopt;
@@ -251,6 +252,7 @@ TensorProto to_tensor(const Constant& constant) {
 Value value_of(const TensorProto& tensor) {
   Value value;
   value.weight = true;
+  if (tensor.dims_size() > static_cast<int>(kMaxRank)) return value;
   value.set_tensor(tensor.data_type(), dims_of(tensor.dims()));
   if (auto constant = read_constant(tensor)) {
     value.constant = std::make_shared<const Constant>(*std::move(constant));

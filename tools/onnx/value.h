@@ -35,6 +35,9 @@ struct Constant {
 // Larger tensors are not evaluated: they are weights or activations, not shapes.
 inline constexpr size_t kMaxConstantElements = 4096;
 
+// More axes than any engine supports.
+inline constexpr size_t kMaxRank = 64;
+
 struct Value {
   onnx::TypeProto type;  // value_case() not set: unknown
   std::shared_ptr<const Constant> constant;

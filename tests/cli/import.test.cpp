@@ -1,0 +1,138 @@
+// placeto import and calibrate, and models given to the other commands.
+#include <doctest/doctest.h>
+
+#include "tests/cli/runner.h"
+#include "tests/support/onnx_models.h"
+
+using namespace placeto::test;
+using nlohmann::json;
+
+namespace {
+
+struct Fixture : Workplace {
+  std::string model = write("model.onnx", convolutional_model().bytes());
+  std::string topology = write("topology.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e11, "memory_bandwidth": 2e10},
+      {"name": "gpu:0", "kind": "gpu", "peak_flops": 1e13, "memory_bandwidth": 4e11}],
+      "default_link": {"bandwidth_bytes_per_us": 10000}})");
+  std::vector<std::string> before = files();
+
+  void fails(const std::vector<std::string>& arguments, int status, const std::string& text) {
+    const Run result = run(arguments);
+    CHECK_MESSAGE(result.status == status, result.err);
+    CHECK(result.out == "");
+    CHECK_MESSAGE(result.err.find(text) != std::string::npos, result.err);
+    CHECK(files() == before);
+  }
+  std::string add(const std::string& name, const std::string& text) {
+    const std::string path = write(name, text);
+    before = files();
+    return path;
+  }
+};
+
+std::string profile_event(const std::string& name, const std::string& op, int ts, int dur) {
+  return json{{"cat", "Node"},
+              {"ts", ts},
+              {"dur", dur},
+              {"name", name + "_kernel_time"},
+              {"args", {{"op_name", op}}}}
+      .dump();
+}
+
+// Two runs; conv, relu and pool took 50, 7 and 9 us in the second one, flatten and fc 1 and 4.
+std::string small_profile() {
+  std::string text = "[";
+  int ts = 0;
+  for (int run = 0; run < 2; ++run) {
+    for (const auto& [name, op, dur] :
+         {std::tuple{"conv", "Conv", 50}, std::tuple{"relu", "Relu", 7},
+          std::tuple{"pool", "GlobalAveragePool", 9}, std::tuple{"flatten", "Flatten", 1},
+          std::tuple{"fc", "Gemm", 4}}) {
+      text += (ts == 0 ? "" : ",\n") + profile_event(name, op, ts, run == 0 ? 500 : dur);
+      ts += 1000;
+    }
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "import writes a graph that the other commands take") {
+  const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
+  CHECK(said.at("nodes") == 5);
+  CHECK(said.at("opset") == 17);
+  CHECK(said.at("parameters") == 16 * 27 + 16 + 160);
+  CHECK(said.at("unknown").empty());
+  const json graph = json::parse(read("graph.json"));
+  CHECK(graph.at("nodes").at(0).at("name") == "conv");
+  const json placed = run_json({"place", path("graph.json"), "-t", topology, "--json"});
+  CHECK(placed.at("assignment").size() == 5);
+  const json direct = run_json({"place", model, "--dim", "batch=1", "-t", topology, "--json"});
+  CHECK(direct.at("assignment") == placed.at("assignment"));
+  CHECK(direct.at("makespan_us") == placed.at("makespan_us"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a model is told by its content, whatever its name") {
+  write("model.json", convolutional_model().bytes());
+  CHECK(run({"place", path("model.json"), "--dim", "*=1", "-t", topology}).status == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what is wrong with a model or its options is said with a status") {
+  fails({"import", model, "-o", "g.json"}, 2, "--dim 'batch=N'");
+  fails({"place", model, "-t", topology}, 2, "--dim 'batch=N'");
+  fails({"import", model, "--dim", "batch=1", "--dim", "size=2", "-o", "g.json"}, 2, "'size'");
+  fails({"import", model, "--dim", "batch", "-o", "g.json"}, 2, "NAME=N");
+  fails({"import", model, "--dim", "batch=1"}, 2, "-o");
+  fails({"import", "missing.onnx", "-o", "g.json"}, 3, "missing.onnx");
+  fails({"import", topology, "-o", "g.json"}, 3, "topology.json");
+  const std::string cut = add("cut.onnx", convolutional_model().bytes().substr(0, 2000));
+  fails({"import", cut, "--dim", "batch=1", "-o", "g.json"}, 3, "cut.onnx: byte ");
+  const std::string graph = add("graph.json", small_graph());
+  fails({"place", graph, "-t", topology, "--dim", "batch=1"}, 2, "no ONNX model");
+}
+
+TEST_CASE_FIXTURE(Fixture, "profiles and tables become costs by kind") {
+  const std::string profile = add("cpu.json", small_profile());
+  const std::string table = add("gpu.csv",
+                                "node,kind,us\nconv,gpu,5\nrelu,gpu,1\npool,gpu,1\nflatten,gpu,0\n"
+                                "fc,gpu,-1\n");
+  const json said = run_json({"import", model, "--dim", "batch=1", "--profile", "cpu=" + profile,
+                              "--costs", table, "-o", "graph.json", "--json"});
+  CHECK(said.at("profiles").at(0).at("matched_share") == 1.0);
+  CHECK(said.at("profiles").at(0).at("profiled_us") == 71.0);
+  const json graph = json::parse(read("graph.json"));
+  CHECK(graph.at("kinds") == json({"cpu", "gpu"}));
+  CHECK(graph.at("nodes").at(0).at("cost_us") == json({50.0, 5.0}));
+  CHECK(graph.at("nodes").at(4).at("cost_us") == json({4.0, -1.0}));
+  before = files();
+  fails({"import", model, "--dim", "batch=1", "--profile", profile, "-o", "g.json"}, 2,
+        "KIND=FILE");
+  fails({"import", model, "--dim", "batch=1", "--costs", add("part.csv", "conv,cpu,1\n"), "-o",
+         "g.json"},
+        3, "'relu'");
+  fails({"import", model, "--dim", "batch=1", "--costs", add("odd.csv", "cnov,cpu,1\n"), "-o",
+         "g.json"},
+        3, "odd.csv: line 1");
+}
+
+TEST_CASE_FIXTURE(Fixture, "calibrate fits a kind, and import estimates with what it wrote") {
+  const std::string profile = write("cpu.json", small_profile());
+  const json fit = run_json({"calibrate", model, "--dim", "batch=1", "--profile", "cpu=" + profile,
+                             "--kind", "cpu", "-t", topology, "-o", "fit.json", "--json"});
+  CHECK(fit.at("peak_flops") == 1e11);
+  const json row = fit.at("graphs").at(0);
+  CHECK(row.at("measured_us") == 71.0);
+  CHECK(row.at("after").at("median_factor") < row.at("before").at("median_factor"));
+  const json written = json::parse(read("fit.json"));
+  CHECK(written.at("kind") == "cpu");
+  CHECK(written.at("classes").at("conv").at("flops") > 0);
+  CHECK(run({"import", model, "--dim", "batch=4", "--efficiencies", path("fit.json"), "-o",
+             "graph.json"})
+            .status == 0);
+  CHECK(json::parse(read("graph.json")).at("kinds") == json({"cpu"}));
+  before = files();
+  fails({"calibrate", model, "--dim", "batch=1", "--kind", "cpu", "-o", "x.json"}, 3,
+        "no run times on kind 'cpu'");
+  fails({"calibrate", path("graph.json"), "--kind", "npu", "-o", "x.json"}, 3, "'npu'");
+}

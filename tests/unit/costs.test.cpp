@@ -1,0 +1,276 @@
+// Run times: profiles, tables, efficiency files, and the fit of the estimates.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/base/random.h"
+#include "tools/costs/calibrate.h"
+#include "tools/costs/efficiency_file.h"
+#include "tools/costs/fusion.h"
+#include "tools/costs/measured.h"
+
+using namespace placeto;
+
+namespace {
+
+struct Op {
+  std::string name, op;
+  uint64_t resident = 0;
+};
+
+Graph graph_of(const std::vector<Op>& ops, std::vector<EdgeSpec> edges) {
+  GraphSpec spec;
+  spec.name = "test";
+  for (const Op& op : ops) {
+    NodeSpec node;
+    node.name = op.name;
+    node.op = op.op;
+    node.outputs = {64};
+    node.resident_bytes = op.resident;
+    node.bytes_accessed = 128;
+    spec.nodes.push_back(std::move(node));
+  }
+  spec.edges = std::move(edges);
+  auto graph = Graph::build(std::move(spec));
+  REQUIRE_MESSAGE(graph.ok(), graph.status().message());
+  return *std::move(graph);
+}
+
+//   conv - norm - relu - fc - out
+Graph small_graph() {
+  return graph_of({{"conv", "Conv", 400},
+                   {"norm", "BatchNormalization", 64},
+                   {"relu", "Relu"},
+                   {"fc", "Gemm", 400},
+                   {"out", "Softmax"}},
+                  {{0, 0, 1}, {1, 0, 2}, {2, 0, 3}, {3, 0, 4}});
+}
+
+std::string event(const std::string& name, const std::string& op, int ts, int dur) {
+  return R"({"cat":"Node","ph":"X","ts":)" + std::to_string(ts) + R"(,"dur":)" +
+         std::to_string(dur) + R"(,"name":")" + name + R"(_kernel_time","args":{"op_name":")" + op +
+         R"("}})";
+}
+
+std::string run(int ts, int dur) {
+  return R"({"cat":"Session","ts":)" + std::to_string(ts) + R"(,"dur":)" + std::to_string(dur) +
+         R"(,"name":"model_run","args":{}})";
+}
+
+Profile profile(const std::string& text) {
+  auto result = parse_profile(text);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  return *std::move(result);
+}
+
+}  // namespace
+
+TEST_CASE("a profile gives medians without the first run") {
+  const Profile got = profile("[" + run(0, 1000) + "," + event("a", "Conv", 1, 900) + "," +
+                              run(2000, 30) + "," + event("a", "Conv", 2001, 10) + "," +
+                              run(3000, 50) + "," + event("a", "Conv", 3001, 40) + "," +
+                              run(4000, 40) + "," + event("a", "Conv", 4001, 20) + "]");
+  REQUIRE(got.nodes.size() == 1);
+  CHECK(got.nodes[0].name == "a");
+  CHECK(got.nodes[0].op == "Conv");
+  CHECK(got.nodes[0].median_us == 20);
+  CHECK(got.runs == 3);
+  CHECK(got.warm_up_dropped);
+  CHECK(got.median_run_us == 40);
+}
+
+TEST_CASE("runs are told apart without events of whole runs, and one run counts") {
+  const Profile two = profile("[" + event("a", "", 0, 90) + "," + event("b", "", 100, 90) + "," +
+                              event("a", "", 200, 9) + "," + event("b", "", 210, 7) + "]");
+  CHECK(two.total_us() == 16);
+  CHECK(two.runs == 1);
+  const Profile one = profile("[" + event("a", "", 0, 90) + "]");
+  CHECK(one.total_us() == 90);
+  CHECK(!one.warm_up_dropped);
+}
+
+TEST_CASE("nodes inside another node are part of it") {
+  const Profile got = profile("[" + event("inner", "Add", 12, 5) + "," + event("if", "If", 10, 20) +
+                              "," + event("after", "Add", 30, 3) + "]");
+  CHECK(got.total_us() == 23);
+  CHECK(got.nodes.size() == 2);
+}
+
+TEST_CASE("profiles that were cut off are read as far as they go; other files are refused") {
+  const std::string text = "[" + event("a", "", 0, 5) + ",\n" + event("b", "", 9, 6) + "]";
+  CHECK(profile(text.substr(0, text.size() - 8)).total_us() == 5);
+  for (const char* other :
+       {"", "{}", "[]", "[1]", "[{\"cat\":\"Node\",\"name\":\"a_kernel_time\"}]"}) {
+    const auto result = parse_profile(other);
+    REQUIRE(!result.ok());
+    CHECK(result.status().code() == StatusCode::kBadInput);
+  }
+  CHECK(parse_profile("[" + event("a", "", 0, -5) + "]").status().message().find("event 0") == 0);
+}
+
+TEST_CASE("fused nodes lead back to the node with their operator, and no time is lost") {
+  const Graph graph = small_graph();
+  const std::vector<std::vector<std::string>> outputs = {{"t0"}, {"t1"}, {"t2"}, {"t3"}, {"t4"}};
+  // The engine made conv, norm and relu one node, called after the last output, and added a change
+  // of layout behind it.
+  const Profile got = profile("[" + event("t2_nchwc", "Conv", 0, 100) + "," +
+                              event("ReorderOutput_token_7", "ReorderOutput", 101, 8) + "," +
+                              event("fused fc", "FusedGemm", 110, 30) + "," +
+                              event("out", "Softmax", 150, 2) + "]");
+  Coverage coverage;
+  const auto costs = costs_from_profile(graph, outputs, got, "cpu", coverage);
+  REQUIRE_MESSAGE(costs.ok(), costs.status().message());
+  CHECK(costs->us == std::vector<std::optional<double>>{108, 0, 0, 30, 2});
+  CHECK(coverage.profiled == 4);
+  CHECK(coverage.by_name == 3);
+  CHECK(coverage.share() == doctest::Approx(132.0 / 140));
+  CHECK(coverage.measured == 3);
+  CHECK(coverage.absorbed == 2);
+}
+
+TEST_CASE("nodes without names are found by operator and position") {
+  const Graph graph = graph_of({{"Conv_0", "Conv"}, {"Relu_1", "Relu"}}, {{0, 0, 1}});
+  Coverage coverage;
+  const auto costs = costs_from_profile(
+      graph, {},
+      profile("[" + event("Conv_0", "Conv", 0, 5) + "," + event("Relu_1", "Relu", 6, 7) + "]"),
+      "cpu", coverage);
+  REQUIRE(costs.ok());
+  CHECK(costs->us == std::vector<std::optional<double>>{5, 7});
+}
+
+TEST_CASE("a profile of another model is refused") {
+  Coverage coverage;
+  const auto costs = costs_from_profile(
+      small_graph(), {}, profile("[" + event("elsewhere", "Conv", 0, 5) + "]"), "cpu", coverage);
+  REQUIRE(!costs.ok());
+  CHECK(costs.status().message().find("another model") != std::string::npos);
+}
+
+TEST_CASE("a table sets times by node and kind, and says which line is wrong") {
+  const Graph graph = graph_of({{"a", "Conv"}, {"b, c \"d\"", "Relu"}}, {{0, 0, 1}});
+  const auto costs =
+      costs_from_table(graph, "node,kind,us\na,cpu,1.5\r\n\n\"b, c \"\"d\"\"\",cpu,-3\na,gpu,2");
+  REQUIRE_MESSAGE(costs.ok(), costs.status().message());
+  REQUIRE(costs->size() == 2);
+  CHECK((*costs)[0].us == std::vector<std::optional<double>>{1.5, -1});
+  CHECK((*costs)[1].kind == "gpu");
+  for (const auto& [text, problem] :
+       {std::pair{"a,cpu,1\nx,cpu,1", "line 2: the graph has no node 'x'"},
+        std::pair{"a,cpu", "line 1: expected three fields"}, std::pair{"a,cpu,1,2", "three fields"},
+        std::pair{"a,cpu,fast", "not a number"}, std::pair{"a,cpu,nan", "not a number"},
+        std::pair{"a,,1", "kind of device is empty"}, std::pair{"\"a,cpu,1", "not closed"},
+        std::pair{"a,cpu,1\na,cpu,2", "comes twice"}, std::pair{"", "no run time"}}) {
+    const auto result = costs_from_table(graph, text);
+    REQUIRE(!result.ok());
+    CHECK_MESSAGE(result.status().message().find(problem) != std::string::npos,
+                  result.status().message());
+  }
+}
+
+TEST_CASE("measured times win over estimates, and a kind needs a time for every node") {
+  const Graph graph = graph_of({{"a", "Conv"}, {"b", "Relu"}}, {});
+  const auto costs = costs_from_table(graph, "a,cpu,9\na,gpu,1\nb,gpu,2\n");
+  REQUIRE(costs.ok());
+  GraphSpec spec = graph.spec();
+  const Status status = set_costs(graph, *costs, {}, spec);
+  CHECK(status.code() == StatusCode::kBadInput);
+  CHECK(status.message().find("kind 'cpu' for 1 of 2 nodes ('b')") != std::string::npos);
+  const Efficiencies rule = default_efficiencies("cpu", 1e9, 1e9);
+  REQUIRE(set_costs(graph, *costs, {&rule, 1}, spec).ok());
+  CHECK(spec.kinds == std::vector<std::string>{"cpu", "gpu"});
+  CHECK(spec.nodes[0].cost_us == std::vector<double>{9, 1});
+  // 128 bytes at 70% of 1 GB/s, and a launch.
+  CHECK(spec.nodes[1].cost_us[0] == doctest::Approx(128 / 0.7e3 + 1));
+  CHECK(Graph::build(spec).ok());
+}
+
+TEST_CASE("nodes that engines fuse or fold are told") {
+  //  dequantize(w) \.                         x * sigmoid(x)
+  //         in - conv - norm - relu - add - sig - mul - id - exp
+  //                                 /  \___________/
+  //                    in2 - conv2
+  const Graph graph = graph_of({{"dequantize", "DequantizeLinear", 100},
+                                {"conv", "Conv", 0},
+                                {"norm", "BatchNormalization", 64},
+                                {"relu", "Relu"},
+                                {"conv2", "Conv", 400},
+                                {"add", "Add"},
+                                {"sig", "Sigmoid"},
+                                {"mul", "Mul"},
+                                {"id", "Identity"},
+                                {"exp", "Exp"}},
+                               {{0, 0, 1},
+                                {1, 0, 2},
+                                {2, 0, 3},
+                                {3, 0, 5},
+                                {4, 0, 5},
+                                {5, 0, 6},
+                                {5, 0, 7},
+                                {6, 0, 7},
+                                {7, 0, 8},
+                                {8, 0, 9}});
+  CHECK(fused_nodes(graph) ==
+        std::vector<bool>{true, false, true, true, false, true, true, false, true, false});
+}
+
+TEST_CASE("efficiency files survive being written and read") {
+  Efficiencies written = default_efficiencies("npu", 1e12, 5e10);
+  written.device = "a \"quoted\" device";
+  written.classes[3] = {0.1234567890123, 3, 0, 17};
+  const auto read = efficiencies_from_json(efficiencies_to_json(written));
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(*read == written);
+}
+
+TEST_CASE("efficiency files that lack or add something are refused with the field") {
+  const std::string good = efficiencies_to_json(default_efficiencies("cpu", 1e12, 5e10));
+  const auto problem = [&](const std::string& what, const std::string& by) {
+    std::string text = good;
+    const size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, what.size(), by);
+    const auto result = efficiencies_from_json(text);
+    REQUIRE(!result.ok());
+    return result.status().message();
+  };
+  CHECK(problem("\"format_version\": 1", "\"format_version\": 2").find("format_version") == 0);
+  CHECK(problem("\"conv\"", "\"cnov\"").find("'cnov'") != std::string::npos);
+  CHECK(problem("\"device\"", "\"devise\"").find("'devise'") != std::string::npos);
+  CHECK(problem("\"launch_us\": 1.0", "\"launch_us\": -1").find("launch_us") != std::string::npos);
+  CHECK(problem("\"peak_flops\": 1000000000000.0", "\"peak_flops\": 0").find("peak_flops") == 0);
+  CHECK(!efficiencies_from_json("[]").ok());
+}
+
+TEST_CASE("a fit recovers the rates that made the measurements, in spite of noise and outliers") {
+  const PeakRates peaks{1e11, 2e10};
+  Efficiencies truth = default_efficiencies("cpu", peaks.flops, peaks.bandwidth);
+  truth.classes[static_cast<size_t>(OperatorClass::kConvolution)] = {0.5, 0.4, 6, 0};
+  truth.classes[static_cast<size_t>(OperatorClass::kElementwise)] = {0.9, 1.5, 2, 0};
+  Random random(7);
+  std::vector<Sample> samples;
+  for (int i = 0; i < 200; ++i) {
+    const bool conv = i % 2 == 0;
+    NodeWork work{conv ? OperatorClass::kConvolution : OperatorClass::kElementwise, 0, 0, false};
+    work.bytes = std::exp(8 + 8 * random.uniform());
+    work.flops = conv ? work.bytes * std::exp(5 * random.uniform()) : work.bytes / 12;
+    double us = estimate_us(work, truth) * (0.9 + 0.2 * random.uniform());
+    if (i % 20 == 1) us *= 5;
+    samples.push_back({work, us});
+  }
+  const Efficiencies fitted = fit_efficiencies(samples, "cpu", peaks);
+  const auto row = fitted.classes[static_cast<size_t>(OperatorClass::kConvolution)];
+  CHECK(row.flops == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(row.bandwidth == doctest::Approx(0.4).epsilon(0.15));
+  CHECK(row.launch_us == doctest::Approx(6).epsilon(0.25));
+  CHECK(row.samples == 100);
+  const FitError before = error_of(samples, default_efficiencies("cpu", 1e11, 2e10));
+  const FitError after = error_of(samples, fitted);
+  CHECK(after.median_factor < 1.15);
+  CHECK(after.median_factor < before.median_factor);
+  CHECK(after.within_two > 0.9);
+  // A class without samples has the row of all.
+  CHECK(fitted.classes[static_cast<size_t>(OperatorClass::kRecurrent)].samples == 0);
+}

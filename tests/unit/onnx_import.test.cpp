@@ -1,0 +1,271 @@
+// Models to graphs: names, edges, bytes, parameters, operations, and what is not known.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/support/onnx_models.h"
+#include "tools/onnx/import.h"
+
+using namespace placeto;
+using namespace placeto::test;
+
+namespace {
+
+Result<ImportedGraph> import(const OnnxBuilder& builder, std::vector<DimSetting> dims = {},
+                             bool copy_shared = false) {
+  ImportOptions options;
+  options.dims = std::move(dims);
+  options.copy_shared = copy_shared;
+  const std::string bytes = builder.bytes();
+  return import_onnx(as_bytes(bytes), "model", options);
+}
+
+ImportedGraph imported(const OnnxBuilder& builder, std::vector<DimSetting> dims = {},
+                       bool copy_shared = false) {
+  auto result = import(builder, std::move(dims), copy_shared);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  return *std::move(result);
+}
+
+std::string refusal(const OnnxBuilder& builder, StatusCode code = StatusCode::kBadInput,
+                    std::vector<DimSetting> dims = {}) {
+  const auto result = import(builder, std::move(dims));
+  REQUIRE(!result.ok());
+  CHECK(result.status().code() == code);
+  return result.status().message();
+}
+
+const NodeSpec& node(const ImportedGraph& imported, const std::string& name) {
+  const auto& nodes = imported.spec.nodes;
+  const auto it =
+      std::find_if(nodes.begin(), nodes.end(), [&](const NodeSpec& n) { return n.name == name; });
+  REQUIRE_MESSAGE(it != nodes.end(), name);
+  return *it;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a convolutional model becomes a graph with bytes and operations") {
+  const auto got = imported(convolutional_model(), {{"batch", 2}});
+  CHECK(got.report.unknown.empty());
+  CHECK(got.spec.name == "test");
+  REQUIRE(got.spec.nodes.size() == 5);
+  const NodeSpec& conv = node(got, "conv");
+  CHECK(conv.op == "Conv");
+  CHECK(conv.outputs == std::vector<uint64_t>{2 * 16 * 16 * 16 * 4});
+  CHECK(conv.resident_bytes == (16 * 27 + 16) * 4);
+  CHECK(conv.flops == 2u * (2 * 16 * 16 * 16) * 27);
+  CHECK(conv.bytes_accessed == 2 * 3 * 32 * 32 * 4 + (16 * 27 + 16) * 4 + 2 * 16 * 16 * 16 * 4);
+  CHECK(node(got, "fc").flops == 2u * 2 * 10 * 16);
+  CHECK(node(got, "pool").outputs == std::vector<uint64_t>{2 * 16 * 4});
+  CHECK(got.spec.edges == std::vector<EdgeSpec>{{0, 0, 1}, {1, 0, 2}, {2, 0, 3}, {3, 0, 4}});
+  CHECK(got.report.parameters == 16 * 27 + 16 + 160);
+  CHECK(got.report.parameter_bytes == got.report.parameters * 4);
+}
+
+TEST_CASE("dimensions without a value are an error that names them and the option") {
+  OnnxBuilder b = shape_arithmetic_model();
+  const std::string message = refusal(b, StatusCode::kInvalidArgument);
+  CHECK(contains(message, "'batch'"));
+  CHECK(contains(message, "--dim 'seq=N'"));
+  CHECK(contains(refusal(b, StatusCode::kInvalidArgument, {{"batch", 1}}), "1 dimension"));
+  CHECK(contains(refusal(b, StatusCode::kInvalidArgument, {{"*", 1}, {"sequence", 3}}),
+                 "'batch', 'seq'"));
+}
+
+TEST_CASE("an axis can be set by name, by position and by default") {
+  OnnxBuilder b = shape_arithmetic_model();
+  const auto got = imported(b, {{"*", 7}, {"seq", 5}, {"x[0]", 3}});
+  CHECK(node(got, "transpose").outputs == std::vector<uint64_t>{3 * 5 * 8 * 4});
+  for (const char* text : {"batch", "batch=", "=1", "batch=0", "batch=-1", "batch=1.5", "b=1x"}) {
+    CHECK(!parse_dim_setting(text).ok());
+  }
+  CHECK(parse_dim_setting("a=b=12")->name == "a=b");
+}
+
+TEST_CASE("arithmetic on shapes is evaluated") {
+  const auto got = imported(shape_arithmetic_model(), {{"batch", 1}, {"seq", 6}});
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "reshape").outputs == std::vector<uint64_t>{6 * 8 * 4});
+  CHECK(node(got, "concat").outputs == std::vector<uint64_t>{4 * 8});
+}
+
+TEST_CASE("a node with subgraphs is one node with its captures, parameters and work") {
+  const auto got = imported(control_flow_model());
+  CHECK(got.report.unknown.empty());
+  REQUIRE(got.spec.nodes.size() == 2);
+  const NodeSpec& loop = node(got, "loop");
+  CHECK(loop.flops == 5u * 2 * 4 * 4 * 4);
+  CHECK(loop.resident_bytes == 4 * 4 * 4 + 8);                // w and the trip count
+  CHECK(loop.outputs == std::vector<uint64_t>{64, 5 * 64});   // the last state, and all of them
+  CHECK(node(got, "if").flops == 16);                         // the larger branch
+  CHECK(got.spec.edges == std::vector<EdgeSpec>{{0, 0, 1}});  // l, which the branches read
+}
+
+TEST_CASE("nodes keep unique names; the others are called by operator and position") {
+  //  x - Relu 'a' - Relu 'a' - Relu '' - Constant + Add 'Relu_2'
+  OnnxBuilder b;
+  b.input("x", {"2"});
+  b.node("Relu", {"x"}, {"p"}, "a");
+  b.node("Relu", {"p"}, {"q"}, "a");
+  b.node("Relu", {"q"}, {"r"});
+  auto& constant = b.node("Constant", {}, {"k"}, "k");
+  auto* value = constant.add_attribute();
+  value->set_name("value_float");
+  value->set_type(onnx::AttributeProto::FLOAT);
+  value->set_f(1);
+  b.node("Add", {"r", "k"}, {"y"}, "Relu_2");
+  b.output("y");
+  const auto got = imported(b);
+  std::vector<std::string> names;
+  for (const NodeSpec& n : got.spec.nodes) names.push_back(n.name);
+  CHECK(names == std::vector<std::string>{"a", "Relu_1", "Relu_2_", "Relu_2"});
+  CHECK(node(got, "Relu_2").resident_bytes == 4);  // the constant is a parameter
+}
+
+TEST_CASE("outputs keep their positions, read or not, and several readers share one") {
+  //        / relu(s0)
+  //  split - s1 (unread)      three outputs, the last with two readers
+  //        \ relu(s2), exp(s2)
+  OnnxBuilder b;
+  b.input("x", {"6", "2"});
+  OnnxBuilder::set(b.node("Split", {"x"}, {"s0", "s1", "s2"}, "split"), "axis", int64_t{0});
+  b.node("Relu", {"s0"}, {"a"}, "first");
+  b.node("Relu", {"s2"}, {"b"}, "second");
+  b.node("Exp", {"s2"}, {"c"}, "third");
+  const auto got = imported(b);
+  CHECK(node(got, "split").outputs == std::vector<uint64_t>{16, 16, 16});
+  CHECK(got.spec.edges == std::vector<EdgeSpec>{{0, 0, 1}, {0, 2, 2}, {0, 2, 3}});
+}
+
+TEST_CASE("small shared parameters are copied, large ones keep their readers together") {
+  const auto shared = [](int64_t rows) {
+    OnnxBuilder b;
+    b.input("x", {"1", std::to_string(rows)});
+    b.weight("w", {rows, rows});
+    b.node("MatMul", {"x", "w"}, {"p"}, "first");
+    b.node("Relu", {"p"}, {"q"}, "between");
+    b.node("MatMul", {"q", "w"}, {"y"}, "second");
+    return b;
+  };
+  const auto small = imported(shared(8));
+  CHECK(node(small, "first").resident_bytes == 256);
+  CHECK(node(small, "second").resident_bytes == 256);
+  CHECK(node(small, "first").colocate == "");
+  const auto large = imported(shared(512));
+  CHECK(node(large, "first").resident_bytes == 1 << 20);
+  CHECK(node(large, "second").resident_bytes == 0);
+  CHECK(node(large, "first").colocate != "");
+  CHECK(node(large, "first").colocate == node(large, "second").colocate);
+  CHECK(node(large, "between").colocate == "");
+  CHECK(large.report.parameter_bytes == 1 << 20);
+  const auto copied = imported(shared(512), {}, true);
+  CHECK(node(copied, "second").resident_bytes == 1 << 20);
+  CHECK(node(copied, "first").colocate == "");
+}
+
+TEST_CASE("external weights count by their metadata and are not looked for") {
+  OnnxBuilder b;
+  b.input("x", {"1", "1000000"});
+  b.external("w", {1000000, 2000});
+  b.node("MatMul", {"x", "w"}, {"y"}, "product");
+  const auto got = imported(b);
+  CHECK(node(got, "product").resident_bytes == 8'000'000'000);
+  CHECK(got.report.external_bytes == 8'000'000'000);
+  CHECK(node(got, "product").flops == 4'000'000'000);
+}
+
+TEST_CASE("operators that nobody knows are listed, and what the model says of them is used") {
+  OnnxBuilder b;
+  b.input("x", {"2", "3"});
+  b.node("Frobnicate", {"x"}, {"u"}, "known_by_value_info");
+  b.graph().mutable_node(0)->set_domain("example");
+  b.node("Frobnicate", {"u"}, {"v"}, "unknown");
+  b.graph().mutable_node(1)->set_domain("example");
+  b.node("Relu", {"v"}, {"y"}, "after");
+  OnnxBuilder::set_type(*b.graph().add_value_info(), "u", {"5", "7"});
+  const auto got = imported(b);
+  CHECK(node(got, "known_by_value_info").outputs == std::vector<uint64_t>{140});
+  REQUIRE(got.report.unknown.size() == 2);
+  CHECK(got.report.unknown[0].node == "unknown");
+  CHECK(contains(got.report.unknown[0].problem, "'Frobnicate'"));
+  CHECK(got.report.unknown[1].node == "after");
+  CHECK(node(got, "after").outputs == std::vector<uint64_t>{0});
+}
+
+TEST_CASE("operator sets newer than the library's import") {
+  OnnxBuilder b(23);
+  b.input("x", {"2", "8", "4"});
+  b.integers("axes", {2});
+  b.node("ReduceMean", {"x", "axes"}, {"m"}, "mean");  // axes became an input in 18
+  OnnxBuilder::set(b.node("Split", {"x"}, {"a", "b"}, "split"), "num_outputs", int64_t{2});
+  b.node("RMSNormalization", {"x", "scale"}, {"n"}, "norm");
+  b.weight("scale", {4});
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "mean").outputs == std::vector<uint64_t>{64});
+  CHECK(node(got, "split").outputs == std::vector<uint64_t>{128, 128});
+  CHECK(node(got, "norm").outputs == std::vector<uint64_t>{256});
+}
+
+TEST_CASE("functions of the model are one node with the work of their body") {
+  OnnxBuilder b;
+  b.input("x", {"4", "4"});
+  b.weight("w", {4, 4});
+  auto* function = b.model().add_functions();
+  function->set_name("Twice");
+  function->set_domain("local");
+  function->add_input("a");
+  function->add_input("m");
+  function->add_output("c");
+  function->add_opset_import()->set_version(17);
+  for (const auto& [in, out] : {std::pair{"a", "b"}, std::pair{"b", "c"}}) {
+    auto* product = function->add_node();
+    product->set_op_type("MatMul");
+    product->add_input(in);
+    product->add_input("m");
+    product->add_output(out);
+  }
+  b.node("Twice", {"x", "w"}, {"y"}, "call").set_domain("local");
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "call").flops == 2u * 2 * 64);
+  CHECK(node(got, "call").outputs == std::vector<uint64_t>{64});
+
+  function->mutable_node(0)->set_op_type("Twice");  // calls itself
+  function->mutable_node(0)->set_domain("local");
+  CHECK(contains(refusal(b), "deep"));
+}
+
+TEST_CASE("malformed models are refused with the node and what was expected") {
+  OnnxBuilder dangling = convolutional_model();
+  dangling.graph().mutable_node(1)->set_input(0, "nothing");
+  CHECK(contains(refusal(dangling, StatusCode::kBadInput, {{"batch", 1}}),
+                 "graph.node[1] 'relu': reads 'nothing'"));
+  OnnxBuilder cyclic = convolutional_model();
+  cyclic.graph().mutable_node(0)->set_input(0, "r");
+  CHECK(contains(refusal(cyclic, StatusCode::kBadInput, {{"batch", 1}}), "cycle"));
+  OnnxBuilder twice = convolutional_model();
+  twice.graph().mutable_node(1)->set_output(0, "c");
+  CHECK(contains(refusal(twice, StatusCode::kBadInput, {{"batch", 1}}), "produces 'c'"));
+  OnnxBuilder nameless = convolutional_model();
+  nameless.graph().mutable_node(1)->clear_op_type();
+  CHECK(contains(refusal(nameless, StatusCode::kBadInput, {{"batch", 1}}), "op_type"));
+  OnnxBuilder empty;
+  CHECK(contains(refusal(empty), "no node"));
+}
+
+TEST_CASE("nodes in any order import as if they were sorted") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.node("Exp", {"p"}, {"y"}, "last");
+  b.node("Relu", {"x"}, {"p"}, "first");
+  const auto got = imported(b);
+  CHECK(got.spec.edges == std::vector<EdgeSpec>{{1, 0, 0}});
+  CHECK(node(got, "last").outputs == std::vector<uint64_t>{16});
+}

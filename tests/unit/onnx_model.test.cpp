@@ -1,0 +1,111 @@
+// Reading models: with and without weights, and what is wrong with a file.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "tests/support/onnx_models.h"
+#include "tools/onnx/model.h"
+
+using namespace placeto;
+using namespace placeto::test;
+
+namespace {
+
+std::string problem(const std::string& bytes) {
+  const auto model = parse_onnx(as_bytes(bytes));
+  REQUIRE(!model.ok());
+  CHECK(model.status().code() == StatusCode::kBadInput);
+  return model.status().message();
+}
+
+// A field of wire type 2.
+std::string field(int number, const std::string& content) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  size_t length = content.size();
+  for (; length >= 128; length >>= 7) out += static_cast<char>(length | 128);
+  return out + static_cast<char>(length) + content;
+}
+
+}  // namespace
+
+TEST_CASE("without weights, large contents are gone and everything else is there") {
+  OnnxBuilder b;
+  b.weight("large", {1000, 1000});
+  b.weight("small", {10});
+  b.integers("shape", {1, 2, 3});
+  b.graph().set_doc_string("long story");
+  b.node("Relu", {"large"}, {"y"}, "relu");
+  const std::string bytes = b.bytes();
+  const auto light = parse_onnx(as_bytes(bytes));
+  REQUIRE(light.ok());
+  const auto& graph = light->proto.graph();
+  CHECK(graph.initializer(0).raw_data().empty());
+  CHECK(graph.initializer(0).name() == "large");
+  CHECK(graph.initializer(0).dims(1) == 1000);
+  CHECK(graph.initializer(1).raw_data().size() == 40);
+  CHECK(graph.initializer(2).int64_data_size() == 3);
+  CHECK(light->proto.ByteSizeLong() < 500);
+
+  const auto whole = parse_onnx(as_bytes(bytes), {.with_weights = true, .strip = {}});
+  REQUIRE(whole.ok());
+  CHECK(whole->proto.SerializeAsString() == bytes);
+}
+
+TEST_CASE("a file of more than 4 GiB is read by its structure") {
+  // Two weights of 2.5 GiB each, as holes of a sparse file: no protobuf library reads such a
+  // message, and nothing reads the holes.
+  const auto varint = [](uint64_t value) {
+    std::string out;
+    for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
+    return out + static_cast<char>(value);
+  };
+  constexpr uint64_t kContent = 2'500ull << 20;
+  OnnxBuilder b;
+  b.node("Relu", {"a"}, {"y"}, "relu");
+  const std::string nodes = b.graph().SerializeAsString();
+  const std::string head = std::string("\x42\x01w\x10\x01", 5) + "\x08" + varint(kContent / 4) +
+                           "\x4a" + varint(kContent);  // name, data_type, dims, raw_data
+  const uint64_t tensor_bytes = head.size() + kContent;
+  const std::string tensor = "\x2a" + varint(tensor_bytes) + head;
+  const uint64_t graph_bytes = nodes.size() + 2 * (tensor.size() + kContent);
+  const std::string start = std::string("\x08\x08\x3a") + varint(graph_bytes) + nodes;
+
+  const auto path = std::filesystem::temp_directory_path() / "placeto-large-model.onnx";
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  REQUIRE(file != nullptr);
+  std::fwrite(start.data(), 1, start.size(), file);
+  for (int i = 0; i < 2; ++i) {
+    std::fwrite(tensor.data(), 1, tensor.size(), file);
+    REQUIRE(fseeko(file, static_cast<off_t>(kContent) - 1, SEEK_CUR) == 0);
+    std::fputc(0, file);
+  }
+  std::fclose(file);
+  CHECK(std::filesystem::file_size(path) > 4ull << 30);
+  const auto model = read_onnx(path.string());
+  std::filesystem::remove(path);
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  REQUIRE(model->proto.graph().initializer_size() == 2);
+  CHECK(model->proto.graph().initializer(1).dims(0) == kContent / 4);
+  CHECK(model->node_names == std::vector<std::string>{"relu"});
+}
+
+TEST_CASE("damaged files are refused with the byte and the message around it") {
+  const std::string bytes = convolutional_model().bytes();
+  CHECK(problem(bytes.substr(0, bytes.size() - 10)).find("runs past the end") != std::string::npos);
+  CHECK(problem("\x08\x08").find("no graph") != std::string::npos);
+  CHECK(problem(field(7, "\xff\xff\xff")).find("byte 2 in graph") != std::string::npos);
+  CHECK(problem(field(7, "\x0b")).find("no such field type") != std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 60; ++i) deep = field(7, "") + field(1, field(5, field(6, deep)));
+  CHECK(problem(field(7, deep)).find("nested too deep") != std::string::npos);
+  for (size_t n = 0; n < bytes.size(); n += 7) (void)parse_onnx(as_bytes(bytes.substr(0, n)));
+}
+
+TEST_CASE("models are told from the other files by their content") {
+  CHECK(looks_like_onnx(as_bytes(convolutional_model().bytes())));
+  for (const std::string other : {"{\"nodes\": []}", "", "\x08", " \n{}", "PK\x03\x04",
+                                  "\x1c\x00\x00\x00PLGR", "node,kind,us"}) {
+    CHECK(!looks_like_onnx(as_bytes(other)));
+  }
+}
