@@ -2,7 +2,7 @@
 
 say() { printf '\n== %s\n' "$*"; }
 
-# What libraries, tools and their build need. No LibTorch: only the trainer will want it.
+# What libraries, tools and their build need.
 placeto_packages=(
   flatbuffers-compiler libflatbuffers-dev # file formats
   libdnnl-dev                             # oneDNN: dense layers of policies
@@ -12,6 +12,12 @@ placeto_packages=(
   libsodium-dev                           # signatures of policies
   libonnx-dev libprotobuf-dev             # ONNX models, in and out
 )
+# What the trainer needs beside them; nothing else does.
+placeto_trainer_packages=(
+  libtorch-dev libopenblas-dev # networks and gradients, at a bearable speed
+  libgloo-dev                  # several hosts
+  libtomlplusplus-dev          # configurations
+)
 placeto_test_packages=(
   doctest-dev      # tests
   libbenchmark-dev # benchmarks
@@ -19,6 +25,10 @@ placeto_test_packages=(
   clang-format     # formatting check
   chromium         # opens report pages
 )
+
+# Programs that may also be there by other ways than a package.
+command -v node >/dev/null || placeto_test_packages+=(nodejs)
+command -v npm >/dev/null || placeto_test_packages+=(npm) # the inference engine of tests/engine
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then

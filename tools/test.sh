@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that must hold: installs what is missing, checks the formatting, builds everything,
-# runs every test, then all tests again under AddressSanitizer and UndefinedBehaviorSanitizer.
+# runs every test, then all tests but the trainer's (LibTorch is not built for it) again under
+# AddressSanitizer and UndefinedBehaviorSanitizer.
 #
 # Works as root or with sudo, on a machine that has nothing but apt-get. Safe to run again. Every
 # step is run even if one before it failed; the exit status is 0 if all passed.
@@ -39,10 +40,11 @@ run_tests() {
 }
 
 say "Installing what is missing"
-install_packages "${placeto_packages[@]}" "${placeto_test_packages[@]}"
+install_packages "${placeto_packages[@]}" "${placeto_trainer_packages[@]}" \
+  "${placeto_test_packages[@]}"
 
 step "Check the formatting" check_format
-step "Build (release)" build release -DPLACETO_BUILD_BENCHMARKS=ON
+step "Build (release)" build release -DPLACETO_BUILD_BENCHMARKS=ON -DPLACETO_BUILD_TRAINER=ON
 step "Test (release)" run_tests release
 step "Build (ASan and UBSan)" build asan
 step "Test (ASan and UBSan)" run_tests asan
