@@ -8,6 +8,9 @@
 #   placeto-models         policies and topologies
 #
 # Included last, when every target is known.
+include(GNUInstallDirs)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/placeto COMPONENT license)
 set(placeto_components runtime development)
 if(TARGET placeto_cli)
   install(TARGETS placeto_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
@@ -46,13 +49,11 @@ if(DPKG_SHLIBDEPS)
 endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Device placement for neural networks: library
- Places the operators of a computation graph on the devices of a host, by heuristics
- and trained policies against a built-in cost model.")
-# Who links the library needs it at this version or later, and ldconfig has to hear of it.
+ Places the operators of a computation graph on the devices of a host, by
+ heuristics and trained policies against a built-in cost model.")
+# Who links the library needs it at this version or later.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
-  ${PROJECT_SOURCE_DIR}/cmake/packaging/debian/triggers)
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${package_of_runtime} (= ${PROJECT_VERSION})")
@@ -85,7 +86,7 @@ foreach(component ${placeto_components})
   string(TOUPPER ${component} name)
   set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${package_of_${component}})
   set(doc ${CMAKE_INSTALL_DATADIR}/doc/${package_of_${component}})
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${doc} RENAME copyright
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/packaging/debian/copyright DESTINATION ${doc}
     COMPONENT ${component})
   if(GZIP)
     install(FILES ${changelog}.gz DESTINATION ${doc} COMPONENT ${component})

@@ -22,6 +22,7 @@ placeto_test_packages=(
   doctest-dev      # tests
   libbenchmark-dev # benchmarks
   pkg-config       # the installed package's .pc file
+  dpkg-dev file    # Debian packages
   clang-format     # formatting check
   chromium         # opens report pages
 )
