@@ -5,16 +5,14 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <optional>
+#include <functional>
 
 #include <fmt/format.h>
 
-#include "runtime/policy/features.h"
-#include "trainer/evaluate.h"
-#include "trainer/evaluate_report.h"
+#include "trainer/distributed.h"
+#include "trainer/evaluate_command.h"
 #include "trainer/export.h"
 #include "trainer/files.h"
-#include "trainer/parallel.h"
 #include "trainer/train.h"
 
 namespace {
@@ -58,6 +56,8 @@ void show_progress(const Progress& p) {
 
 struct TrainArguments {
   std::string config, resume, output;
+  bool compare = false;
+  HostsOptions hosts;
 };
 
 int run_training(const TrainArguments& arguments) {
@@ -72,14 +72,23 @@ int run_training(const TrainArguments& arguments) {
   if (!resume) {
     if (Status s = folder.create(text); !s.ok()) return fail(s);
   }
+  std::unique_ptr<Hosts> hosts;
+  if (arguments.hosts.count > 1) {
+    Result<std::unique_ptr<Hosts>> joined = Hosts::join(arguments.hosts);
+    if (!joined.ok()) return fail(joined.status());
+    hosts = std::move(*joined);
+  }
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
   TrainOptions options;
   options.stop = &g_stop;
+  options.hosts = hosts.get();
   if (isatty(STDERR_FILENO) != 0) options.on_progress = show_progress;
   options.on_note = [](const std::string& note) { fmt::print(stderr, "{}\n", note); };
   if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) return fail(s);
-  return 0;
+  if (!arguments.compare || g_stop) return 0;
+  const Status status = compare_with_heuristics(folder.file("best.plpo"));
+  return status.ok() ? 0 : fail(status);
 }
 
 int run_export(const std::string& run, const std::string& output, bool best) {
@@ -104,59 +113,6 @@ int run_export(const std::string& run, const std::string& output, bool best) {
   return status.ok() ? 0 : fail(status);
 }
 
-struct EvalArguments {
-  std::string policy, json, csv, svg;
-  uint32_t problems = 64, large = 8, threads = 0;
-  EvaluateOptions what;
-};
-
-// Numbers of the first test problems of each set. Those of lower numbers have been used to choose
-// constants of the placer, so they are no test any more.
-constexpr uint64_t kFirstMixed = 10'000, kFirstLarge = 1'010'000;
-
-// The fixed test sets: `mixed` of 40 to 200 nodes, and random graphs of 1,000.
-std::vector<Graded> grade_all(const EvalArguments& arguments, const Policy& policy) {
-  std::vector<std::optional<Graded>> found(arguments.problems + arguments.large);
-  parallel_for(static_cast<uint32_t>(found.size()), arguments.threads, [&](uint32_t i) {
-    // Large ones first: they take longest.
-    const bool large = i < arguments.large;
-    DataConfig data;
-    data.max_nodes = 200;
-    data.large_share = large ? 1 : 0;
-    if (large) data.network_share = 0;
-    const uint64_t seed =
-        problem_seed(Split::kTest, 0, large ? kFirstLarge + i : kFirstMixed + i - arguments.large);
-    found[i] = grade(draw_problem(data, seed), policy, arguments.what);
-    if (found[i]) found[i]->set = large ? "large" : "mixed";
-  });
-  std::vector<Graded> graded;
-  for (auto& g : found) {
-    if (g) graded.push_back(std::move(*g));
-  }
-  return graded;
-}
-
-int run_eval(const EvalArguments& arguments) {
-  auto policy = Policy::load_file(arguments.policy, Policy::File::kRead, known_features());
-  if (!policy.ok()) return fail(policy.status());
-  if ((*policy)->architecture() != Architecture::kPairwise) {
-    return fail(Status::bad_input(arguments.policy + ": expected the architecture pairwise"));
-  }
-  const std::vector<Graded> graded = grade_all(arguments, **policy);
-  fmt::print("{}", report_table(graded, isatty(STDOUT_FILENO) != 0));
-  const std::vector<std::string> methods = {
-      "auto", "policy", "search 300", "policy + guided 300", "search 1000", "policy + guided 1000"};
-  const std::pair<const std::string&, std::string> files[] = {
-      {arguments.json, report_json(graded, arguments.policy)},
-      {arguments.csv, report_csv(graded)},
-      {arguments.svg, report_svg(graded, methods)}};
-  for (const auto& [path, content] : files) {
-    if (path.empty()) continue;
-    if (Status s = write_whole(path, content); !s.ok()) return fail(s);
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -168,6 +124,13 @@ int main(int argc, char** argv) {
   auto* resume = app.add_option("--resume", training.resume, "Run folder to continue");
   auto* output = app.add_option("-o,--output", training.output, "New run folder");
   resume->excludes(config)->excludes(output);
+  app.add_flag("--compare", training.compare,
+               "At the end, measure the best policy against heuristics and search");
+  app.add_option("--hosts", training.hosts.count, "Hosts that train together: one command on each");
+  app.add_option("--rank", training.hosts.rank, "Number of this host, from 0");
+  app.add_option("--address", training.hosts.address, "host:port of host 0, reachable by all");
+  app.add_option("--timeout", training.hosts.timeout_seconds,
+                 "Seconds after which a silent host counts as gone");
   bool print_config = false;
   app.add_flag("--print-config", print_config, "Print every setting with its default and meaning");
 
@@ -178,27 +141,17 @@ int main(int argc, char** argv) {
   exporting->add_option("-o,--output", policy, "Policy file")->required();
   exporting->add_flag("--best", best, "The best in checks so far, not the latest");
 
-  EvalArguments evaluation;
-  CLI::App* evaluating = app.add_subcommand("eval", "Measures a policy on the fixed test set");
-  evaluating->add_option("POLICY", evaluation.policy, "Policy file")->required();
-  evaluating->add_option("--problems", evaluation.problems, "Mixed problems of 40 to 200 nodes");
-  evaluating->add_option("--large", evaluation.large, "Random graphs of 1,000 nodes");
-  evaluating->add_option("--budgets", evaluation.what.budgets, "Evaluations of the searches");
-  evaluating->add_option("--long-searches", evaluation.what.long_searches,
-                         "Searches for the best known placement");
-  evaluating->add_option("--long-evaluations", evaluation.what.long_evaluations, "Length of each");
-  evaluating->add_option("--passes", evaluation.what.passes, "Passes of the policy");
-  evaluating->add_option("--threads", evaluation.threads, "0: one per processor");
-  evaluating->add_option("--json", evaluation.json, "Write the results to this file");
-  evaluating->add_option("--csv", evaluation.csv, "One line per problem and method");
-  evaluating->add_option("--svg", evaluation.svg, "Figure: share of problems within a ratio");
+  const std::function<Status()> evaluate = add_eval(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (exporting->parsed()) return run_export(run, policy, best);
-  if (evaluating->parsed()) return run_eval(evaluation);
+  if (app.got_subcommand("eval")) {
+    const Status status = evaluate();
+    return status.ok() ? 0 : fail(status);
+  }
   if (print_config) {
     fmt::print("{}", default_config_text());
     return 0;

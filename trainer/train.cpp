@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "trainer/collect.h"
 #include "trainer/evaluate.h"
 #include "trainer/export.h"
@@ -88,7 +90,9 @@ class Trainer {
     bool stopped = false;
     while (state_.iteration < config_.iterations && !stopped) {
       if (Status s = iterate(); !s.ok()) return s;
-      stopped = options_.stop != nullptr && options_.stop->load();
+      // Hosts stop together: after the iteration in which one told the others.
+      stopped =
+          options_.hosts != nullptr ? stop_ : options_.stop != nullptr && options_.stop->load();
       const bool last = state_.iteration == config_.iterations;
       if (stopped || last || state_.iteration % config_.check.save_every == 0) {
         state_.learner = learner_.save();
@@ -102,7 +106,9 @@ class Trainer {
   using Clock = std::chrono::steady_clock;
 
   Status iterate() {
-    Samples fresh = collect_problems();
+    Result<Samples> collected_now = collect_problems();
+    if (!collected_now.ok()) return collected_now.status();
+    Samples fresh = std::move(*collected_now);
     if (state_.iteration == 0) learner_.set_normalisation(measure_normalisation(fresh));
     const Agreement agreed = agreement(fresh, learner_.score(fresh.rows));
     state_.moves += fresh.row_count();
@@ -134,19 +140,48 @@ class Trainer {
                                    {"checked_guided", guided_}});
   }
 
-  Samples collect_problems() {
+  // This host's share of the iteration's problems, and the records of all hosts.
+  Result<Samples> collect_problems() {
     const uint32_t count = config_.collect.problems;
-    std::vector<Samples> parts(count);
-    parallel_for(count, config_.threads, [&](uint32_t i) {
+    const auto [first, last] =
+        options_.hosts != nullptr ? options_.hosts->share(count) : std::pair{0u, count};
+    std::vector<Samples> parts(last - first);
+    parallel_for(last - first, config_.threads, [&, first = first](uint32_t i) {
       const uint64_t seed =
-          problem_seed(Split::kTrain, config_.seed, uint64_t{state_.iteration} * count + i);
+          problem_seed(Split::kTrain, config_.seed, uint64_t{state_.iteration} * count + first + i);
       const Instance instance = draw_problem(config_.data, seed);
       parts[i] = collect(instance, policy_.get(), config_.collect, config_.learn.least_gain,
                          config_.learn.most_gain, seed + 1);
     });
+    Samples mine;
+    for (const Samples& part : parts) mine.append(part);
+    if (options_.hosts == nullptr) return mine;
+    return exchange(mine);
+  }
+
+  Result<Samples> exchange(const Samples& mine) {
+    const Sha256Digest text =
+        sha256({reinterpret_cast<const uint8_t*>(config_text_.data()), config_text_.size()});
+    const uint32_t policy = policy_ ? number_of(policy_->sha256()) : 0;
+    Round round{fmt::format("iteration {} (configuration {:08x}, policy {:08x})", state_.iteration,
+                            number_of(text), policy),
+                options_.stop != nullptr && options_.stop->load(), mine.to_bytes()};
+    const Result<std::vector<std::string>> records = exchange_round(*options_.hosts, round);
+    if (!records.ok()) return records.status();
+    stop_ = round.stop;
     Samples all;
-    for (const Samples& part : parts) all.append(part);
+    for (const std::string& bytes : *records) {
+      Samples part;
+      if (!part.from_bytes(bytes)) return Status::io("records of another host are damaged");
+      all.append(part);
+    }
     return all;
+  }
+
+  static uint32_t number_of(const Sha256Digest& digest) {
+    uint32_t number = 0;
+    for (int i = 0; i < 4; ++i) number = number << 8 | digest[static_cast<size_t>(i)];
+    return number;
   }
 
   // Minibatches of decisions drawn uniformly from the window. The stream of draws follows from the
@@ -239,6 +274,7 @@ class Trainer {
   std::deque<Samples> window_;
   std::vector<uint8_t> exported_;
   std::shared_ptr<const Policy> policy_;
+  bool stop_ = false;  // a host has been asked to stop
   double greedy_ = 0, guided_ = 0;
   Clock::time_point start_;
   double seconds_before_ = 0, iteration_began_ = 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "trainer/config.h"
+#include "trainer/distributed.h"
 #include "trainer/run_folder.h"
 
 namespace placeto::train {
@@ -19,13 +20,15 @@ struct Progress {
 };
 
 struct TrainOptions {
+  Hosts* hosts = nullptr;  // that collect, this one among them; each trains in its own folder
   const std::atomic<bool>* stop = nullptr;  // saves after the iteration under way and returns
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_note;  // one line for people
 };
 
 // Trains in the folder from its last checkpoint, or from the beginning if `resume` is false. The
-// result depends on the configuration alone: not on the number of threads, nor on interruptions.
+// result depends on the configuration alone: not on the number of threads or hosts, nor on
+// interruptions.
 Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
              const TrainOptions& options);
 

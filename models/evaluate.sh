@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Measures the shipped policies: writes the tables, numbers and figures that models/evaluation.md
+# quotes into models/figures. One thread; an hour or more.
+#
+#     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
+#
+# Steps: mixed families generalization topologies pareto table; all if none is named.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+train=${1:-build/bin/placeto-train}
+shift || true
+steps=${*:-mixed families generalization topologies pareto table}
+out=models/figures
+mkdir -p "$out"
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+# Published architecture: those that are there.
+families=()
+for family in cifar10 ptb nmt; do
+  [ -f "models/placeto-$family-2gpu.plpo" ] && families+=("models/placeto-$family-2gpu.plpo")
+done
+
+for step in $steps; do
+  echo "== $step"
+  case $step in
+    mixed)
+      "$train" eval models/default.plpo --sets mixed large --problems 64 --large 8 --baselines \
+        --budgets 30 100 300 1000 --long-evaluations 5000 --threads 1 --csv "$out/mixed.csv" \
+        --svg "$out/mixed-cdf.svg" --cdf "$out/mixed-cdf.csv" --effort "$out/mixed-effort.svg"
+      ;;
+    families)
+      for family in cifar10 ptb nmt; do
+        own=()
+        [ -f "models/placeto-$family-2gpu.plpo" ] && own=("models/placeto-$family-2gpu.plpo")
+        "$train" eval models/default.plpo "${own[@]}" --sets "$family" --groups 128 --baselines \
+          --rnn 1000 --budgets 30 100 300 1000 --long-evaluations 5000 --threads 1 \
+          --csv "$out/$family.csv" --svg "$out/$family-cdf.svg" --cdf "$out/$family-cdf.csv" \
+          --effort "$out/$family-effort.svg"
+      done
+      ;;
+    generalization)
+      "$train" eval models/default.plpo "${families[@]}" --groups 128 --budgets 300 \
+        --long-searches 2 --long-evaluations 3000 --threads 1 \
+        --sets cifar10-seen cifar10 ptb-seen ptb nmt-seen nmt nmt-slow nmt-fast \
+        --csv "$out/generalization.csv" --bars "$out/generalization.svg"
+      ;;
+    topologies)
+      "$train" eval models/default.plpo --sets mixed devices-12 devices-16 ring bus tree \
+        --problems 32 --budgets 300 1000 --long-evaluations 5000 --threads 1 \
+        --csv "$out/topologies.csv" --bars "$out/topologies.svg"
+      ;;
+    pareto)
+      "$train" eval models/default.plpo --pareto --csv "$out/pareto.csv" --svg "$out/pareto.svg"
+      ;;
+    table)
+      "$train" eval models/default.plpo "${families[@]}" --table --groups 128 --rnn 1000 \
+        --csv "$out/table.csv"
+      ;;
+    *)
+      echo "unknown step $step" >&2
+      exit 2
+      ;;
+  esac
+done

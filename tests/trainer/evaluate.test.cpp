@@ -1,0 +1,132 @@
+#include "trainer/evaluate.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "trainer/evaluate_report.h"
+#include "trainer/expert.h"
+#include "trainer/export.h"
+#include "trainer/families.h"
+#include "trainer/learner.h"
+#include "trainer/test_sets.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+std::shared_ptr<const Policy> untrained() {
+  LearnConfig config;
+  config.hidden = {8};
+  Config all;
+  all.learn = config;
+  const Result<std::vector<uint8_t>> bytes = export_policy(Learner(config, 1), all, "", 0);
+  REQUIRE(bytes.ok());
+  const auto policy = load_exported(*bytes);
+  REQUIRE(policy.ok());
+  return *policy;
+}
+
+Graded made_up(const std::string& set, double a, double b) {
+  Graded g;
+  g.set = g.family = set;
+  g.ccr = 1;
+  g.outcomes = {{"auto", a, 1, 0}, {"policy", b, 2, 10}, {"search 10", a, 1, 10}};
+  g.best_known_us = std::min(a, b);
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("every test set there is gives problems, the same each time") {
+  TestSetOptions options;
+  options.problems = options.large = 2;
+  for (const char* name : {"mixed", "large", "devices-12", "devices-16", "ring", "bus", "tree",
+                           "cifar10", "ptb-seen", "nmt-slow", "nmt-fast"}) {
+    CAPTURE(name);
+    const Result<TestSet> set = test_set(name, options);
+    REQUIRE(set.ok());
+    REQUIRE(set->problems.size() == 2);
+    const Instance a = set->problems[1](), b = set->problems[1]();
+    CHECK(a.problem->node_count() == b.problem->node_count());
+    CHECK(a.problem->upward_rank()[0] == b.problem->upward_rank()[0]);
+  }
+  CHECK(test_set("nmt-ring", options).status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("wirings that training never has are what they are called") {
+  TestSetOptions options;
+  options.problems = 1;
+  const Instance ring = test_set("ring", options)->problems[0]();
+  CHECK(ring.topology->link(0, 3).bandwidth_bytes_per_us * 3 ==
+        doctest::Approx(ring.topology->link(0, 1).bandwidth_bytes_per_us));
+  CHECK(ring.topology->link(0, 5).bandwidth_bytes_per_us ==
+        ring.topology->link(0, 1).bandwidth_bytes_per_us);
+  const Instance bus = test_set("bus", options)->problems[0]();
+  CHECK(bus.topology->channel(0, 1) == bus.topology->channel(4, 2));
+  const Instance tree = test_set("tree", options)->problems[0]();
+  CHECK(tree.topology->channel(0, 2) == tree.topology->channel(1, 5));
+  CHECK(tree.topology->channel(0, 2) != tree.topology->channel(2, 0));
+  CHECK(test_set("devices-16", options)->problems[0]().problem->device_count() == 16);
+}
+
+TEST_CASE("all baselines are graded, and nothing is better than the best known") {
+  const Instance merged = family_problem("nmt", Half::kUnseen, 1, {.devices = 2, .groups = 24});
+  EvaluateOptions options;
+  options.budgets = {20};
+  options.long_searches = 0;
+  options.baselines = true;
+  options.rnn_placements = 20;
+  const auto graded = grade(merged, *untrained(), options);
+  REQUIRE(graded);
+  CHECK(graded->unfit.empty());
+  for (const char* method : {"auto", "single", "heft", "etf", "iterate", "random", "expert",
+                             "anneal", "rnn 20", "policy", "search 20", "policy + guided 20"}) {
+    CAPTURE(method);
+    CHECK(graded->ratio(method) >= 1);
+    CHECK(std::isfinite(graded->ratio(method)));
+  }
+  CHECK(graded->makespan_us("policy") <= graded->makespan_us("auto"));
+}
+
+TEST_CASE("the expert gives each layer of a recurrent network a device of its own") {
+  const Instance nmt = family_problem("nmt", Half::kSeen, 2, {.devices = 4, .groups = 0});
+  const Result<Candidate> placed = expert_method().place(*nmt.problem, {});
+  REQUIRE(placed.ok());
+  CHECK(obeys_rules(*nmt.problem, placed->assignment));
+  for (uint32_t v = 0; v < nmt.problem->node_count(); ++v) {
+    const std::string& name = nmt.graph->node(v).name;
+    if (name.starts_with("decoder/0/")) CHECK(placed->assignment[v] == 0);
+    if (name.starts_with("decoder/1/")) {
+      CHECK(placed->assignment[v] == 1);
+    }
+  }
+}
+
+TEST_CASE("results of several policies on one problem become one") {
+  const Graded all = combine({made_up("a", 110, 100), made_up("a", 110, 95)}, {"one", "two"});
+  CHECK(all.best_known_us == 95);
+  CHECK(all.makespan_us("one") == 100);
+  CHECK(all.makespan_us("two") == 95);
+  CHECK(all.outcomes.size() == 4);
+}
+
+TEST_CASE("reports hold the geometric means and the distribution") {
+  const std::vector<Graded> graded = {made_up("a", 121, 100), made_up("a", 100, 100),
+                                      made_up("b", 100, 150)};
+  const std::string table = report_table(graded, false);
+  CHECK(table.find("1.100") != std::string::npos);
+  CHECK(table.find("1.500") != std::string::npos);
+  const std::vector<std::string> methods = {"auto", "policy"};
+  CHECK(cdf_csv(graded, methods).find("auto,1.21,1.0000\n") != std::string::npos);
+  CHECK(cdf_csv(graded, methods).find("policy,1,0.6667\n") != std::string::npos);
+  for (const std::string& svg :
+       {cdf_svg(graded, methods), effort_svg(graded), sets_svg(graded, methods)}) {
+    CHECK(svg.starts_with("<svg"));
+    CHECK(svg.ends_with("</svg>\n"));
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(svg.find("inf") == std::string::npos);
+    CHECK(svg.find(">policy<") != std::string::npos);
+  }
+}

@@ -1,0 +1,60 @@
+// Several hosts, one training run: data parallelism over LibTorch's c10d with Gloo.
+//
+// What costs time is collecting: every host visits its share of an iteration's problems. Records,
+// not gradients, are then exchanged, and every host learns from all of them. So a run on N hosts
+// ends with the very weights of a run on one, which gradients averaged over hosts would not, and
+// the number of hosts may change when a run is resumed. Each host writes a run folder of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto::train {
+
+struct HostsOptions {
+  uint32_t count = 1;
+  uint32_t rank = 0;               // of this host; host 0 waits for the others at `address`
+  std::string address;             // of host 0, host:port
+  uint32_t timeout_seconds = 600;  // a host that is not heard of for so long is gone
+};
+
+class Hosts {
+ public:
+  // Waits for all. kInvalidArgument if the options make no sense; kIo if not all come in time.
+  static Result<std::unique_ptr<Hosts>> join(const HostsOptions& options);
+  ~Hosts();
+
+  uint32_t count() const { return options_.count; }
+  uint32_t rank() const { return options_.rank; }
+  // The jobs first..last-1 of `jobs` that are this host's.
+  std::pair<uint32_t, uint32_t> share(uint32_t jobs) const;
+
+  // Everybody's bytes, by rank. All hosts call it equally often. kIo if one is gone.
+  Result<std::vector<std::string>> exchange(std::string_view mine);
+
+ private:
+  struct Group;
+  explicit Hosts(const HostsOptions& options);
+  Status failed(const char* what, const std::string& why) const;
+
+  HostsOptions options_;
+  std::unique_ptr<Group> group_;
+};
+
+// What hosts tell each other in an iteration.
+struct Round {
+  std::string state;  // what must agree: iteration and policy, as text
+  bool stop = false;  // this host has been asked to stop
+  std::string records;
+};
+
+// Everybody's records, by rank; `stop` becomes true if any host stops. kBadInput if the states do
+// not agree: the hosts did not start from the same configuration or checkpoint.
+Result<std::vector<std::string>> exchange_round(Hosts& hosts, Round& round);
+
+}  // namespace placeto::train
