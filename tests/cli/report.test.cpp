@@ -74,6 +74,17 @@ TEST_CASE_FIXTURE(Fixture, "report shows the candidates of the file, or tries th
   CHECK(rows[0].at("memory").size() == 2);
 }
 
+TEST_CASE_FIXTURE(Fixture, "what place writes has the candidates for a report, and no times") {
+  for (const char* name : {"placed.json", "placed.plp"}) {
+    CHECK(run({"place", graph, "-t", topology, "--policy", "none", "-o", name}).status == 0);
+    const std::string once = read(name);
+    CHECK(report({path(name)}).status == 0);
+    CHECK(data().at("placements")[0].at("candidates").size() > 4);
+    CHECK(run({"place", graph, "-t", topology, "--policy", "none", "-o", name}).status == 0);
+    CHECK(read(name) == once);
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "report takes labels and tells equal names apart") {
   CHECK(report({first, second, "--label", "before", "--label", "after"}).status == 0);
   CHECK(data().at("placements")[1].at("label") == "after");

@@ -60,8 +60,8 @@ void write_reports(const Reports& reports, const Problem& problem, const LowerBo
 ReportPlacement report_placement(const Problem& problem, Assignment assignment,
                                  const std::string& method, std::vector<CandidateRow> candidates,
                                  uint64_t work);
-// Evaluations times nodes to spend on reasons: a second or less, a few seconds.
-inline constexpr uint64_t kLittleReasonWork = 20'000'000, kReasonWork = 200'000'000;
+// Evaluations times nodes to spend on reasons: at most a second, at most about five.
+inline constexpr uint64_t kLittleReasonWork = 8'000'000, kReasonWork = 40'000'000;
 
 // "inception_v3 (345 nodes, 480 edges) on 2xk80 (2 devices)".
 std::string heading(const Problem& problem);

@@ -81,11 +81,12 @@ void run(Options& options) {
 
   const Timeline& timeline = result.timeline;
   const auto rows = candidate_rows(problem, result.candidates, result.best);
-  const PlacementSpec placement =
-      describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
-                         timeline.peak_memory_bytes, result.best.method);
+  PlacementSpec placement =
+      with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
+                                     timeline.peak_memory_bytes, result.best.method),
+                  result, rows);
   if (options.common.json) {
-    PlacementSpec report = with_report(placement, result, rows);
+    PlacementSpec report = placement;
     report.reasons = reasons_of(problem, result.best.assignment, explained);
     print(require(to_json(report), kInternalError));
   } else {
@@ -94,6 +95,7 @@ void run(Options& options) {
       print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
     }
   }
+  placement.place_time_us = 0;  // equal inputs make equal files
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);

@@ -8,6 +8,7 @@
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
@@ -27,6 +28,7 @@ one file that needs no network.)";
 
 struct Options {
   Common common;
+  ModelOptions model;
   std::vector<std::string> placements, labels;
   std::string graph, topology, out;
   std::string policy = kDefaultPolicy;
@@ -127,7 +129,7 @@ Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placem
 void run(Options& options) {
   check_outputs({options.out});
   const std::vector<std::string> names = labels(options);
-  const Graph graph = require(read_graph(options.graph));
+  const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
@@ -173,7 +175,9 @@ void add_report(CLI::App& app) {
   command.add_option("placements", options->placements, "Placement files")
       ->required()
       ->type_name("PLACEMENT...");
-  command.add_option("--graph,-g", options->graph, "Graph file")->required()->type_name("FILE");
+  command.add_option("--graph,-g", options->graph, "Graph file, or ONNX model")
+      ->required()
+      ->type_name("FILE");
   command.add_option("--topology,-t", options->topology, "Topology file")
       ->required()
       ->type_name("FILE");
@@ -193,6 +197,7 @@ void add_report(CLI::App& app) {
   add_policy_option(command, options->policy);
   add_method_options(command, options->method.options);
   add_rules(command, options->rules);
+  add_model_options(command, options->model);
   add_common(command, options->common);
   command.footer(kExamples);
   command.callback([options] { run(*options); });
