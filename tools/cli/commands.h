@@ -14,6 +14,7 @@ void add_convert(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_calibrate(CLI::App& app);
+void add_export(CLI::App& app);
 // With libsodium only.
 void add_keygen(CLI::App& app);
 void add_sign(CLI::App& app);

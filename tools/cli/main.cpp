@@ -40,6 +40,7 @@ static int run(int argc, char** argv) {
   add_generate(app);
   add_import(app);
   add_calibrate(app);
+  add_export(app);
 #ifdef PLACETO_HAVE_SODIUM
   add_keygen(app);
   add_sign(app);

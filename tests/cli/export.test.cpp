@@ -1,0 +1,91 @@
+// placeto export: formats that need no model, usage, and what is left behind.
+#include "tests/cli/runner.h"
+
+namespace placeto::test {
+namespace {
+
+// Names as exporters of transformers write them; two layers, one per device.
+std::string transformer_graph() {
+  return R"({"format_version": 1, "name": "tiny", "nodes": [
+    {"name": "/model/embed_tokens/Gather", "op": "Gather", "cost_us": [10], "outputs": [4096],
+     "resident_bytes": 100},
+    {"name": "/model/layers.0/mlp/MatMul", "op": "MatMul", "cost_us": [10], "outputs": [4096],
+     "resident_bytes": 100},
+    {"name": "/model/layers.1/mlp/MatMul", "op": "MatMul", "cost_us": [10],
+     "resident_bytes": 100}],
+   "edges": [{"target": 1}, {"source": 1, "target": 2}]})";
+}
+
+std::string transformer_placement(const std::string& second = "gpu:1") {
+  return R"({"format_version": 1, "graph": "tiny", "topology": "pair", "devices": ["gpu:0", ")" +
+         second + R"("], "assignment": [0, 0, 1], "makespan_us": 30, "method": "hand"})";
+}
+
+struct Scene {
+  Workplace place;
+  std::string graph = place.write("g.json", transformer_graph());
+  std::string placement = place.write("p.json", transformer_placement());
+
+  Run run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"export", placement});
+    return place.run(std::move(arguments));
+  }
+};
+
+TEST_CASE("export writes a placement by names, to standard output or to a file") {
+  const Scene scene;
+  const Run run = scene.run({"--graph", scene.graph, "--format", "json"});
+  CHECK_MESSAGE(run.status == 0, run.err);
+  const auto json = nlohmann::json::parse(run.out);
+  CHECK(json["nodes"]["/model/layers.1/mlp/MatMul"] == "gpu:1");
+  CHECK(scene.run({"--graph", scene.graph, "--format", "json", "-o", "out.json"}).status == 0);
+  CHECK(scene.place.read("out.json") == run.out);
+}
+
+TEST_CASE("export speaks DOT, Accelerate and llama.cpp") {
+  const Scene scene;
+  const Run dot = scene.run({"--graph", scene.graph, "--format", "dot"});
+  CHECK(dot.out.find("digraph") == 0);
+  CHECK(dot.out.find("4.00 KiB") != std::string::npos);
+  const Run map = scene.run({"--graph", scene.graph, "--format", "hf-device-map"});
+  CHECK(nlohmann::json::parse(map.out)["model.layers.1"] == 1);
+  const Run override = scene.run({"--graph", scene.graph, "--format", "llama-override-tensor"});
+  CHECK(override.out == "^blk\\.(0)\\.=CUDA0,^token_embd\\.=CUDA0,^blk\\.(1)\\.=CUDA1\n");
+}
+
+TEST_CASE("export says which node's name does not fit") {
+  const Scene scene;
+  const std::string plain = scene.place.write("small.json", small_graph());
+  scene.place.write("p.json", R"({"format_version": 1, "devices": ["cpu:0"],
+    "assignment": [0, 0, 0, 0, 0, 0]})");
+  const Run run = scene.run({"--graph", plain, "--format", "hf-device-map"});
+  CHECK(run.status == 2);
+  CHECK(run.err.find("node 'b' does not fit") != std::string::npos);
+}
+
+TEST_CASE("export refuses what makes no sense, and leaves nothing behind") {
+  const Scene scene;
+  const auto before = scene.place.files();
+  CHECK(scene.run({"--graph", scene.graph}).status == 2);
+  CHECK(scene.run({"--format", "json"}).status == 2);
+  CHECK(scene.run({"--graph", scene.graph, "--format", "dot", "--split", "d"}).status == 2);
+  CHECK(scene.run({"--graph", scene.graph, "--split", "d"}).status == 2);
+  CHECK(scene.run({"--graph", scene.graph, "--format", "ort-annotations"}).status == 2);
+  CHECK(scene.run({"--graph", scene.graph, "--format", "ort-names"}).status == 2);
+  CHECK(scene.run({"--graph", scene.graph, "--format", "json", "--engine-device", "gpu"}).status ==
+        2);
+  CHECK(scene.run({"--model", scene.graph, "--split", "d"}).status != 0);
+  CHECK(scene.place.files() == before);
+}
+
+TEST_CASE("export refuses a placement of another graph") {
+  const Scene scene;
+  const std::string other = scene.place.write("small.json", small_graph());
+  const Run run = scene.run({"--graph", other, "--format", "json"});
+  CHECK(run.status == 3);
+  CHECK(run.err.find("3 entries in 'assignment', expected one for each of the 6") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace placeto::test

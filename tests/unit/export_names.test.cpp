@@ -1,0 +1,190 @@
+// Exports by names: engine devices, name rules, module paths.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "tools/export/dot.h"
+#include "tools/export/engine_devices.h"
+#include "tools/export/module_names.h"
+#include "tools/export/name_rules.h"
+#include "tools/export/neutral.h"
+
+namespace placeto {
+namespace {
+
+Placed placed(std::vector<std::string> devices, std::vector<PlacedNode> nodes) {
+  return {"net", "host", std::move(devices), std::move(nodes)};
+}
+
+// The rules of the nodes, after checking that each node gets its device.
+std::string rules_of(const std::vector<NamedNode>& nodes, const std::vector<std::string>& engine) {
+  const Result<std::string> rules = name_rules(nodes, engine);
+  REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+  for (const NamedNode& node : nodes) {
+    CHECK_MESSAGE(match_name_rules(*rules, node.name) == engine[node.device], node.name);
+  }
+  return *rules;
+}
+
+TEST_CASE("name rules follow the engine: the longest pattern wins, then the first") {
+  CHECK(match_name_rules("cpu(conv);gpu(conv1)", "conv10") == "gpu");
+  CHECK(match_name_rules("cpu(conv);gpu(conv1)", "a/conv2") == "cpu");
+  CHECK(match_name_rules("cpu(ab);gpu(bc)", "abc") == "cpu");
+  CHECK(match_name_rules("gpu(bc);cpu(ab)", "abc") == "gpu");
+  CHECK(match_name_rules(" cpu ( x , y ) ; gpu(z)", "y") == "cpu");
+  CHECK(match_name_rules("cpu(x)", "y") == "");
+}
+
+TEST_CASE("names that share a prefix become one pattern") {
+  const std::vector<NamedNode> nodes = {
+      {"layer0/conv", 0}, {"layer0/relu", 0}, {"layer1/conv", 1}, {"layer1/relu", 1}};
+  CHECK(rules_of(nodes, {"cpu", "gpu"}).size() <= std::string("cpu(layer0);gpu(layer1)").size());
+}
+
+TEST_CASE("a name that is part of others keeps its device") {
+  rules_of({{"conv", 0}, {"conv1", 1}, {"conv10", 0}, {"x/conv1", 0}, {"conv1/x", 1}},
+           {"cpu", "gpu"});
+}
+
+TEST_CASE("random names on random devices get the devices they were given") {
+  Random random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::string> names;
+    std::vector<NamedNode> nodes;
+    const uint32_t count = 1 + random.below(40);
+    for (uint32_t i = 0; i < count; ++i) {
+      std::string name;
+      const uint32_t length = 1 + random.below(5);
+      for (uint32_t c = 0; c < length; ++c) name += "ab/"[random.below(3)];
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    for (const std::string& name : names) {
+      nodes.push_back({name, random.below(3)});
+    }
+    rules_of(nodes, {"cpu", "gpu", "npu"});
+  }
+}
+
+TEST_CASE("no name rules are made where there are none, and the reason is given") {
+  const std::vector<std::string> engine = {"cpu", "gpu"};
+  const auto why = [&](const std::vector<NamedNode>& nodes) {
+    const Result<std::string> rules = name_rules(nodes, engine);
+    CHECK_FALSE(rules.ok());
+    return rules.ok() ? "" : rules.status().message();
+  };
+  CHECK(why({{"", 0}}).find("has no name") != std::string::npos);
+  CHECK(why({{"a", 0}, {"a", 1}}).find("same name 'a'") != std::string::npos);
+  CHECK(why({{"a,b", 0}, {"a;b", 1}}).find("8192") != std::string::npos);
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < 4000; ++i) names.push_back("n" + std::to_string(i * 7919 % 99991));
+  Random random(1);
+  std::vector<NamedNode> many;
+  for (const std::string& name : names) {
+    many.push_back({name, random.below(2)});
+  }
+  CHECK(why(many).find("8192") != std::string::npos);
+}
+
+TEST_CASE("devices take the engine's names, and unknown or shared ones are refused") {
+  const Placed two = placed({"cpu:0", "gpu:0", "gpu:1"}, {{"a", "", 0, 0}, {"b", "", 1, 0}});
+  const auto names = engine_devices(two, {});
+  REQUIRE(names.ok());
+  CHECK(*names == std::vector<std::string>{"cpu", "gpu", ""});
+  const std::vector<DeviceAlias> cuda = {{"gpu", "cuda"}};
+  CHECK(engine_devices(two, cuda).value()[1] == "cuda");
+  const std::vector<DeviceAlias> wrong = {{"gpu:0", "gqu"}};
+  CHECK(engine_devices(two, wrong).status().message().find("'gqu'") != std::string::npos);
+
+  const Placed pair = placed({"gpu:0", "gpu:1"}, {{"a", "", 0, 0}, {"b", "", 1, 0}});
+  CHECK(engine_devices(pair, {}).status().message().find("--split") != std::string::npos);
+  const std::vector<DeviceAlias> ordinals = {{"gpu:0", "gpu:0"}, {"gpu:1", "gpu:1"}};
+  CHECK_FALSE(engine_devices(pair, ordinals).ok());
+  const std::vector<DeviceAlias> different = {{"gpu:0", "cuda"},
+                                              {"gpu:1", "OpenVINOExecutionProvider"}};
+  CHECK(engine_devices(pair, different).ok());
+
+  CHECK(parse_device_alias("gpu:0=cuda").value().engine == "cuda");
+  for (const char* text : {"gpu", "=cuda", "gpu="}) CHECK_FALSE(parse_device_alias(text).ok());
+}
+
+TEST_CASE("module paths are what stands before the operator") {
+  CHECK(module_path("/model/layers.0/mlp/fc1/MatMul") == "model.layers.0.mlp.fc1");
+  CHECK(module_path("blk.3.attn_q.weight") == "blk.3.attn_q");
+  CHECK(module_path("MatMul_12") == "");
+}
+
+TEST_CASE("a device map names whole modules, and says which node divides a block") {
+  std::vector<PlacedNode> nodes = {{"/model/embed_tokens/Gather", "", 0, 8},
+                                   {"/model/layers.0/mlp/fc1/MatMul", "", 1, 8},
+                                   {"/model/layers.0/mlp/fc2/MatMul", "", 1, 8},
+                                   {"/model/layers.1/mlp/fc1/MatMul", "", 2, 8},
+                                   {"Reshape_9", "", 0, 0},
+                                   {"/lm_head/MatMul", "", 2, 8}};
+  const std::vector<std::string> devices = {"cpu:0", "gpu:0", "gpu:1"};
+  const auto map = hf_device_map(placed(devices, nodes), {});
+  REQUIRE_MESSAGE(map.ok(), map.status().message());
+  CHECK(nlohmann::json::parse(*map) == nlohmann::json{{"model.embed_tokens", "cpu"},
+                                                      {"model.layers.0", 0},
+                                                      {"model.layers.1", 1},
+                                                      {"lm_head", 1}});
+  nodes[2].device = 2;
+  const auto divided = hf_device_map(placed(devices, nodes), {});
+  CHECK(divided.status().message().find("fc2/MatMul' does not fit") != std::string::npos);
+  nodes[4].resident_bytes = 8;
+  nodes[2].device = 1;
+  const auto unnamed = hf_device_map(placed(devices, nodes), {});
+  CHECK(unnamed.status().message().find("'Reshape_9' does not fit") != std::string::npos);
+}
+
+TEST_CASE("tensor overrides list the layers of each device") {
+  std::vector<PlacedNode> nodes = {{"/model/embed_tokens/Gather", "", 0, 8},
+                                   {"/model/layers.2/mlp/fc1/MatMul", "", 1, 8},
+                                   {"/model/layers.10/mlp/fc1/MatMul", "", 1, 8},
+                                   {"blk.1.attn_q.weight", "", 0, 8},
+                                   {"/lm_head/MatMul", "", 1, 8}};
+  const std::vector<std::string> devices = {"cpu:0", "gpu:1"};
+  CHECK(llama_override_tensor(placed(devices, nodes), {}).value() ==
+        "^blk\\.(1)\\.=CPU,^token_embd\\.=CPU,^blk\\.(2|10)\\.=CUDA1,^output\\.=CUDA1");
+  nodes.push_back({"/model/layers.2/mlp/fc2/MatMul", "", 0, 8});
+  CHECK(llama_override_tensor(placed(devices, nodes), {})
+            .status()
+            .message()
+            .find("fc2/MatMul' does not fit") != std::string::npos);
+  nodes.back() = {"conv1", "", 0, 8};
+  CHECK(llama_override_tensor(placed(devices, nodes), {})
+            .status()
+            .message()
+            .find("'conv1' does not fit") != std::string::npos);
+}
+
+TEST_CASE("neutral JSON and DOT name every node with its device") {
+  GraphSpec spec;
+  spec.name = "net";
+  for (const char* name : {"a", "b\"\n"}) {
+    NodeSpec node;
+    node.name = name;
+    node.cost_us = {1};
+    node.outputs = {2048};
+    spec.nodes.push_back(node);
+  }
+  spec.edges = {{0, 0, 1}};
+  const Graph graph = Graph::build(spec).value();
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "gpu:0"};
+  placement.assignment = {0, 1};
+  const Placed both = placed_graph(placement, graph).value();
+  const auto json = nlohmann::json::parse(neutral_json(both).value());
+  CHECK(json["nodes"] == nlohmann::json{{"a", "cpu:0"}, {"b\"\n", "gpu:0"}});
+  CHECK(json["devices"]["gpu:0"].size() == 1);
+  const std::string dot = to_dot(both, graph);
+  CHECK(dot.find("n0 -> n1 [penwidth=3, label=\"2.00 KiB\"]") != std::string::npos);
+  CHECK(dot.find("label=\"b\\\"?\"") != std::string::npos);
+  placement.assignment = {0};
+  CHECK_FALSE(placed_graph(placement, graph).ok());
+}
+
+}  // namespace
+}  // namespace placeto

@@ -1,0 +1,245 @@
+// placeto export: a placement in the words of the engine that is to run it.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
+#include "tools/export/dot.h"
+#include "tools/export/engine_devices.h"
+#include "tools/export/module_names.h"
+#include "tools/export/neutral.h"
+#include "tools/export/onnx_export.h"
+#include "tools/io/read.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto export placement.json --model net.onnx --split stages
+  placeto export placement.json --model net.onnx --format ort-annotations -o annotated.onnx
+  placeto export placement.json --model net.onnx --format ort-names --engine-device gpu:0=cuda
+  placeto export placement.json --graph net.graph --format dot -o net.dot
+
+Formats:
+  json                    names of nodes and devices
+  ort-annotations         a copy of the model with layer_ann on each node, and the ONNX Runtime
+                          session option that goes with it
+  ort-names               the session option that assigns by node names, checked against the
+                          engine's rules; an annotated copy if no such string exists
+  dot                     Graphviz
+  llama-override-tensor   the option of llama.cpp
+  hf-device-map           device_map of Hugging Face Accelerate
+
+--split writes one model per stage, the weights it reads included, and manifest.json with the
+tensors that pass between stages and the order of execution.)";
+
+constexpr const char* kAnnotationOption = "session.layer_assignment_settings";
+constexpr const char* kNameOption = "session.name_based_layer_assignment";
+
+struct Options {
+  Common common;
+  std::string placement, graph, model, format, out, split;
+  std::string stages = "fewest";
+  std::vector<std::string> engine_devices;
+  ModelOptions import;
+};
+
+struct Job {
+  const Options& options;
+  PlacementSpec placement;
+  std::string model;  // path; "" if there is none
+  std::vector<DeviceAlias> aliases;
+};
+
+bool needs_graph(const std::string& format) {
+  return format == "dot" || format == "llama-override-tensor" || format == "hf-device-map";
+}
+
+const std::string& need_model(const Job& job, const std::string& what) {
+  if (job.model.empty()) throw Failure(kBadUsage, what + " needs the model: --model MODEL.onnx");
+  return job.model;
+}
+
+// By the graph's names; by the model's if there is no graph file.
+Placed resolve(const Job& job) {
+  const Options& options = job.options;
+  if (!options.graph.empty() && !is_onnx_file(options.graph)) {
+    const Graph graph = load_graph(options.graph, options.import);
+    const Result<Placed> placed = placed_graph(job.placement, graph);
+    if (!placed.ok()) require(placed.status().at(options.placement));
+    return *placed;
+  }
+  if (job.model.empty()) {
+    throw Failure(kBadUsage, "what was placed is missing: --graph GRAPH or --model MODEL.onnx");
+  }
+  return require(placed_model(job.model, job.placement));
+}
+
+// Text to OUT, or to standard output.
+void deliver(const Options& options, const std::string& text) {
+  if (options.out.empty()) {
+    print(text.ends_with('\n') ? text : text + "\n");
+    return;
+  }
+  write_text(options.out, text);
+  if (options.common.json) print_json({{"format", options.format}, {"file", options.out}});
+}
+
+// What the caller has to tell the engine. `model`: the annotated copy, or "" for the original.
+void report_option(const Options& options, const char* option, const std::string& value,
+                   const std::string& model, const std::string& note_text) {
+  if (options.common.json) {
+    Json object{{"format", options.format}, {"option", option}, {"value", value}};
+    if (!model.empty()) object["model"] = model;
+    if (!note_text.empty()) object["note"] = note_text;
+    print_json(object);
+    return;
+  }
+  if (!note_text.empty()) note(note_text);
+  print(fmt::format("{}={}\n", option, value));
+}
+
+void export_annotations(const Job& job, const std::string& why) {
+  const Options& options = job.options;
+  PlacedModel model = require(PlacedModel::read(need_model(job, options.format), resolve(job)));
+  const auto engine = require(engine_devices(resolve(job), job.aliases));
+  const std::string value = require(model.write_annotated(options.out, engine), kInternalError);
+  report_option(options, kAnnotationOption, value, options.out, why);
+}
+
+void export_names(const Job& job) {
+  const Options& options = job.options;
+  const Placed placed = resolve(job);
+  const auto engine = require(engine_devices(placed, job.aliases));
+  const PlacedModel model = require(PlacedModel::read(need_model(job, options.format), placed));
+  const Result<std::string> value = model.name_rules(engine);
+  if (value.ok()) return report_option(options, kNameOption, *value, "", "");
+  const std::string why = fmt::format("no name-based assignment: {}", value.status().message());
+  if (options.out.empty()) {
+    throw Failure(kBadUsage, why + "; with -o MODEL.onnx an annotated copy is written instead");
+  }
+  export_annotations(job, why + "; wrote an annotated copy to " + options.out);
+}
+
+void export_split(const Job& job) {
+  const Options& options = job.options;
+  const PlacedModel model = require(PlacedModel::read(need_model(job, "--split"), resolve(job)));
+  const StageRule rule = options.stages == "overlap" ? StageRule::kOverlap : StageRule::kFewest;
+  const SplitSummary summary = require(model.write_stages(options.split, rule), kInternalError);
+  if (options.common.json) {
+    Json stages = Json::array();
+    for (const auto& stage : summary.stages) {
+      stages.push_back({{"file", stage.file},
+                        {"device", stage.device},
+                        {"nodes", stage.nodes},
+                        {"inputs", stage.inputs},
+                        {"outputs", stage.outputs}});
+    }
+    print_json({{"directory", options.split},
+                {"manifest", "manifest.json"},
+                {"unused_nodes", summary.unused_nodes},
+                {"stages", stages}});
+    return;
+  }
+  Table table({{"stage"},
+               {"device"},
+               {"nodes", Align::kRight},
+               {"in", Align::kRight},
+               {"out", Align::kRight}});
+  for (const auto& stage : summary.stages) {
+    table.add_row({stage.file, stage.device, format_count(stage.nodes), format_count(stage.inputs),
+                   format_count(stage.outputs)});
+  }
+  print(table.render(options.common.color()));
+  if (summary.unused_nodes > 0) {
+    print(fmt::format("left out: {} that no output depends on\n",
+                      plural(summary.unused_nodes, "node")));
+  }
+}
+
+void export_text(const Job& job) {
+  const Options& options = job.options;
+  if (!needs_graph(options.format)) return deliver(options, require(neutral_json(resolve(job))));
+  const std::string& path = options.graph.empty() ? job.model : options.graph;
+  if (path.empty()) throw Failure(kBadUsage, options.format + " needs the graph: --graph GRAPH");
+  const Graph graph = load_graph(path, options.import);
+  const Result<Placed> placed = placed_graph(job.placement, graph);
+  if (!placed.ok()) require(placed.status().at(options.placement));
+  if (options.format == "dot") return deliver(options, to_dot(*placed, graph));
+  deliver(options, options.format == "hf-device-map"
+                       ? require(hf_device_map(*placed, job.aliases))
+                       : require(llama_override_tensor(*placed, job.aliases)));
+}
+
+void check_usage(const Options& options) {
+  if (options.format.empty() == options.split.empty()) {
+    throw Failure(kBadUsage, "one of --format and --split is expected");
+  }
+  if (!options.split.empty() && !options.out.empty()) {
+    throw Failure(kBadUsage, "--split names its own directory and takes no -o");
+  }
+  if (options.format == "ort-annotations" && options.out.empty()) {
+    throw Failure(kBadUsage, "ort-annotations needs -o MODEL.onnx for the annotated copy");
+  }
+  check_outputs({options.out});
+}
+
+void run(const Options& options) {
+  check_usage(options);
+  Job job{options, require(read_placement(options.placement)), options.model, {}};
+  if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
+  for (const std::string& text : options.engine_devices) {
+    job.aliases.push_back(require(parse_device_alias(text)));
+  }
+  if (!options.split.empty()) return export_split(job);
+  if (options.format == "ort-annotations") return export_annotations(job, "");
+  if (options.format == "ort-names") return export_names(job);
+  export_text(job);
+}
+
+}  // namespace
+
+void add_export(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("export", "Hand a placement to an inference engine");
+  auto options = std::make_shared<Options>();
+  command.add_option("placement", options->placement, "Placement file")
+      ->required()
+      ->type_name("PLACEMENT");
+  command.add_option("--graph", options->graph, "What was placed: a graph file or an ONNX model")
+      ->type_name("GRAPH");
+  command.add_option("--model", options->model, "The ONNX model that the graph was imported from")
+      ->type_name("MODEL");
+  command.add_option("--format,-f", options->format, "What to write")
+      ->check(CLI::IsMember({"json", "ort-annotations", "ort-names", "dot", "llama-override-tensor",
+                             "hf-device-map"}))
+      ->type_name("FORMAT");
+  command.add_option("-o,--output", options->out, "File to write; standard output if absent")
+      ->type_name("FILE");
+  command.add_option("--split", options->split, "New directory for one model per stage")
+      ->type_name("DIR");
+  command
+      .add_option("--stages", options->stages,
+                  "With --split: as few stages as possible, or cut so that devices can overlap")
+      ->check(CLI::IsMember({"fewest", "overlap"}))
+      ->type_name("fewest|overlap");
+  command
+      .add_option(
+          "--engine-device", options->engine_devices,
+          "The engine's name of a device (gpu:0=cuda) or of all of a kind (gpu=dml); may be "
+          "repeated")
+      ->type_name("DEVICE=NAME")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  add_model_options(command, options->import);
+  add_common(command, options->common);
+  command.get_option("--stages")->needs("--split");
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,104 @@
+// device_map of Hugging Face Accelerate: https://huggingface.co/docs/accelerate, "Big Model
+// Inference": a dictionary from module names to devices, where an entry covers all modules below.
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "runtime/graph/text.h"
+#include "tools/export/module_names.h"
+
+namespace placeto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+struct Module {
+  std::map<std::string, Module> children;
+  const PlacedNode* first = nullptr;  // below or at this module
+  const PlacedNode* other = nullptr;  // the first on another device than that
+  bool direct = false;                // an operator of the module itself, not of one below
+};
+
+void note_node(Module& module, const PlacedNode& node) {
+  if (module.first == nullptr) module.first = &node;
+  if (module.other == nullptr && node.device != module.first->device) module.other = &node;
+}
+
+Status add(Module& root, const PlacedNode& node) {
+  std::string rest = module_path(node.name);
+  if (rest.empty()) {
+    return Status::invalid("node " + placeto::quoted(node.name) +
+                           " does not fit: its name has no module path, expected one like "
+                           "'/model/layers.0/mlp/fc1/MatMul'");
+  }
+  Module* module = &root;
+  note_node(root, node);
+  while (!rest.empty()) {
+    const size_t dot = std::min(rest.find('.'), rest.size());
+    module = &module->children[rest.substr(0, dot)];
+    note_node(*module, node);
+    rest.erase(0, dot + 1);
+  }
+  module->direct = true;
+  return {};
+}
+
+Status collect(const Module& module, const std::string& path, bool is_block,
+               const std::vector<Json>& devices, Json& map) {
+  if (module.other == nullptr) {
+    map[path] = devices[module.first->device];
+    return {};
+  }
+  if (is_block || module.direct) {
+    return Status::invalid("node " + placeto::quoted(module.other->name) +
+                           " does not fit: module " + placeto::quoted(path) +
+                           " is divided between devices (" + placeto::quoted(module.first->name) +
+                           " is on another); expected whole modules on one device");
+  }
+  for (const auto& [name, child] : module.children) {
+    const std::string below = path.empty() ? name : path + "." + name;
+    if (Status s = collect(child, below, is_number(name), devices, map); !s.ok()) return s;
+  }
+  return {};
+}
+
+// "cpu", or the number of the GPU.
+Result<std::vector<Json>> device_names(const Placed& placed, std::span<const DeviceAlias> aliases) {
+  std::vector<Json> names(placed.devices.size());
+  const std::vector<bool> used = used_devices(placed);
+  for (size_t d = 0; d < names.size(); ++d) {
+    const std::string& device = placed.devices[d];
+    std::string name = find_alias(device, aliases);
+    if (name.empty() && device_prefix(device) == "cpu") name = "cpu";
+    if (name.empty() && device == "gpu") name = "0";
+    if (name.empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
+      name = device.substr(4);
+    }
+    if (name.empty() && used[d]) {
+      return Status::invalid("there is no counterpart of device " + placeto::quoted(device) +
+                             ": give one with --engine-device " + device + "=NAME");
+    }
+    names[d] = is_number(name) && name.size() < 9 ? Json(std::stoi(name)) : Json(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::string> hf_device_map(const Placed& placed, std::span<const DeviceAlias> aliases) {
+  const Result<std::vector<Json>> devices = device_names(placed, aliases);
+  if (!devices.ok()) return devices.status();
+  Module root;
+  for (const PlacedNode* node : nodes_with_weights(placed)) {
+    if (Status s = add(root, *node); !s.ok()) return s;
+  }
+  Json map = Json::object();
+  if (root.first == nullptr) return map.dump(2) + "\n";
+  if (Status s = collect(root, "", false, *devices, map); !s.ok()) return s;
+  return map.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace placeto

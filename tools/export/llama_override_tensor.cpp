@@ -1,0 +1,124 @@
+// --override-tensor of llama.cpp (common/arg.cpp): "pattern=buffer type,...": each tensor goes to
+// the buffer type of the first pattern, a regular expression, that is found in its name. GGUF calls
+// the tensors of layer 3 "blk.3.", and the others token_embd, output_norm and output.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "runtime/graph/text.h"
+#include "tools/export/module_names.h"
+
+namespace placeto {
+namespace {
+
+struct Part {
+  std::string tensor;  // "token_embd"; "blk" for a layer
+  std::string layer;   // its number
+  friend auto operator<=>(const Part&, const Part&) = default;
+};
+
+std::vector<std::string> split_path(std::string path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const size_t dot = std::min(path.find('.'), path.size());
+    parts.push_back(path.substr(0, dot));
+    path.erase(0, dot + 1);
+  }
+  return parts;
+}
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::optional<Part> part_of(const std::string& name) {
+  const std::vector<std::string> path = split_path(module_path(name));
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    if (is_one_of(path[i], {"blk", "layers", "layer", "h", "blocks", "block"}) &&
+        is_number(path[i + 1])) {
+      return Part{"blk", path[i + 1]};
+    }
+  }
+  if (path.empty()) return std::nullopt;
+  const std::string& last = path.back();
+  if (is_one_of(last, {"token_embd", "embed_tokens", "wte", "word_embeddings", "tok_embeddings"})) {
+    return Part{"token_embd", ""};
+  }
+  if (is_one_of(last, {"position_embd", "wpe", "embed_positions", "position_embeddings"})) {
+    return Part{"position_embd", ""};
+  }
+  if (is_one_of(last, {"output_norm", "norm", "ln_f", "final_layernorm"})) {
+    return Part{"output_norm", ""};
+  }
+  if (is_one_of(last, {"output", "lm_head", "embed_out"})) return Part{"output", ""};
+  return std::nullopt;
+}
+
+// "CPU", "CUDA0": names of llama.cpp's buffer types.
+Result<std::vector<std::string>> buffer_types(const Placed& placed,
+                                              std::span<const DeviceAlias> aliases) {
+  std::vector<std::string> names(placed.devices.size());
+  const std::vector<bool> used = used_devices(placed);
+  for (size_t d = 0; d < names.size(); ++d) {
+    const std::string& device = placed.devices[d];
+    names[d] = find_alias(device, aliases);
+    if (names[d].empty() && device_prefix(device) == "cpu") names[d] = "CPU";
+    if (names[d].empty() && device == "gpu") names[d] = "CUDA0";
+    if (names[d].empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
+      names[d] = "CUDA" + device.substr(4);
+    }
+    if (names[d].empty() && used[d]) {
+      return Status::invalid("there is no buffer type for device " + quoted(device) +
+                             ": give one with --engine-device " + device + "=NAME");
+    }
+  }
+  return names;
+}
+
+std::string pattern(const std::string& tensor, const std::vector<std::string>& layers) {
+  if (tensor != "blk") return "^" + tensor + "\\.";
+  std::string numbers;
+  for (const std::string& layer : layers) numbers += (numbers.empty() ? "" : "|") + layer;
+  return "^blk\\.(" + numbers + ")\\.";
+}
+
+bool shorter_first(const std::string& a, const std::string& b) {  // numbers in their order
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+}  // namespace
+
+Result<std::string> llama_override_tensor(const Placed& placed,
+                                          std::span<const DeviceAlias> aliases) {
+  const Result<std::vector<std::string>> types = buffer_types(placed, aliases);
+  if (!types.ok()) return types.status();
+  std::map<Part, const PlacedNode*> first;
+  for (const PlacedNode* node : nodes_with_weights(placed)) {
+    const std::optional<Part> part = part_of(node->name);
+    if (!part.has_value()) {
+      return Status::invalid(
+          "node " + quoted(node->name) +
+          " does not fit: expected the name of a GGUF tensor ('blk.0.attn_q') or "
+          "a module path with a numbered layer ('/model/layers.0/mlp/fc1/MatMul')");
+    }
+    const auto [seen, inserted] = first.emplace(*part, node);
+    if (inserted || seen->second->device == node->device) continue;
+    return Status::invalid("node " + quoted(node->name) +
+                           " does not fit: " + quoted(seen->second->name) +
+                           " of the same layer is on another device, expected whole layers");
+  }
+  std::map<std::pair<uint32_t, std::string>, std::vector<std::string>> layers;
+  for (const auto& [part, node] : first) layers[{node->device, part.tensor}].push_back(part.layer);
+  std::string text;
+  for (auto& [key, numbers] : layers) {
+    std::sort(numbers.begin(), numbers.end(), shorter_first);
+    text += (text.empty() ? "" : ",") + pattern(key.second, numbers) + "=" + (*types)[key.first];
+  }
+  return text;
+}
+
+}  // namespace placeto

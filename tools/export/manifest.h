@@ -1,0 +1,31 @@
+// manifest.json of a split model: what a host needs to run the stages.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+
+#include "tools/export/placed.h"
+#include "tools/export/split.h"
+
+namespace placeto {
+
+// File of a stage: "stage_0.onnx".
+std::string stage_file(uint32_t stage);
+
+// {
+//   "format_version": 1, "model": ..., "graph": ..., "topology": ..., "devices": [names],
+//   "inputs":  [{"name": ..., "type": "float32", "shape": [1, "width", null]}],
+//   "outputs": [{"name": ..., "type": ..., "shape": ..., "stage": 2}],
+//   "stages":  [{"file": ..., "device": ..., "nodes": 12, "after": [0],
+//                "inputs": [{..., "stage": 0}], "outputs": [...]}],
+//   "order": [0, 1, 2]
+// }
+// "stage" of an input is the stage that makes it; it is absent for inputs of the model. An output
+// of the model without "stage" is one of its inputs, handed through. A shape is absent where the
+// number of axes is not known; an axis is a number, a symbol, or null. "after" lists the stages
+// that must have finished. Inputs that have a default are not listed.
+std::string manifest_json(const std::string& model_name, const onnx::ModelProto& model,
+                          const Placed& placed, const SplitPlan& plan);
+
+}  // namespace placeto

@@ -1,0 +1,36 @@
+#include "tools/export/neutral.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_set>
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+
+Result<std::string> neutral_json(const Placed& placed) {
+  using Json = nlohmann::ordered_json;
+  Json nodes = Json::object();
+  std::unordered_set<std::string_view> seen;
+  for (const PlacedNode& node : placed.nodes) {
+    if (!seen.insert(node.name).second) {
+      return Status::invalid("two nodes are called " + placeto::quoted(node.name) +
+                             ", expected distinct names");
+    }
+    // Past ordered_json's own search for the key, which is linear.
+    nodes.get_ref<Json::object_t&>().emplace_back(node.name, placed.devices[node.device]);
+  }
+  Json devices = Json::object();
+  for (const std::string& device : placed.devices) devices[device] = Json::array();
+  for (const PlacedNode& node : placed.nodes) {
+    devices[placed.devices[node.device]].push_back(node.name);
+  }
+  Json object;
+  object["graph"] = placed.graph;
+  object["topology"] = placed.topology;
+  object["devices"] = std::move(devices);
+  object["nodes"] = std::move(nodes);
+  return object.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace placeto

@@ -1,0 +1,43 @@
+// onnx_export.h in a build without libonnx.
+#include "tools/export/onnx_export.h"
+
+namespace placeto {
+namespace {
+
+Status absent(const std::string& path) {
+  return Status::invalid(path +
+                         ": this placeto was built without libonnx and exports no ONNX models "
+                         "(Debian: libonnx-dev libprotobuf-dev, then configure and build again)");
+}
+
+}  // namespace
+
+struct PlacedModel::State {};
+
+PlacedModel::PlacedModel(PlacedModel&&) noexcept = default;
+PlacedModel& PlacedModel::operator=(PlacedModel&&) noexcept = default;
+PlacedModel::~PlacedModel() = default;
+
+Result<Placed> placed_model(const std::string& path, const PlacementSpec&) {
+  return absent(path);
+}
+
+Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed&) {
+  return absent(path);
+}
+
+// There is no object to call these on.
+Result<std::string> PlacedModel::write_annotated(const std::string& out,
+                                                 std::span<const std::string>) {
+  return absent(out);
+}
+
+Result<std::string> PlacedModel::name_rules(std::span<const std::string>) const {
+  return absent("model");
+}
+
+Result<SplitSummary> PlacedModel::write_stages(const std::string& directory, StageRule) const {
+  return absent(directory);
+}
+
+}  // namespace placeto

@@ -1,0 +1,217 @@
+#include "tools/export/onnx_export.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <unordered_map>
+
+#include "runtime/format/file.h"
+#include "runtime/graph/text.h"
+#include "tools/export/annotate.h"
+#include "tools/export/external_data.h"
+#include "tools/export/manifest.h"
+#include "tools/export/name_rules.h"
+#include "tools/export/new_directory.h"
+#include "tools/export/split.h"
+#include "tools/onnx/analysis.h"
+#include "tools/onnx/dimensions.h"
+#include "tools/onnx/model.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+Status write_model(const std::string& path, const onnx::ModelProto& model) {
+  if (model.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max())) {
+    return Status::invalid(path +
+                           ": would have more than 2 GiB, the limit of an ONNX file: keep "
+                           "the model's weights in external data files");
+  }
+  std::string bytes;
+  if (!model.SerializeToString(&bytes)) return Status::internal(path + ": cannot be serialized");
+  return write_file_atomically(path, bytes);
+}
+
+// Nodes of bodies of control flow, with the device of the node that has them.
+void add_body_names(const onnx::NodeProto& node, uint32_t device, std::vector<NamedNode>& names) {
+  const auto add_body = [&](const onnx::GraphProto& body) {
+    for (const auto& inner : body.node()) {
+      if (!is_constant_node(inner)) names.push_back({inner.name(), device});
+      add_body_names(inner, device, names);
+    }
+  };
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) add_body(attribute.g());
+    for (const auto& body : attribute.graphs()) add_body(body);
+  }
+}
+
+// Types of the outputs of nodes, as far as they follow from the model.
+Status add_types(const onnx::ModelProto& model, bool with_shapes, ValueTypes& types) {
+  const Result<Analysis> analysis = analyze(model);
+  if (!analysis.ok()) return analysis.status();
+  for (const auto& node : model.graph().node()) {
+    for (const std::string& name : node.output()) {
+      const Value* value = analysis->scope.find(name);
+      if (value == nullptr || value->type.value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
+      if (types.contains(name)) continue;
+      types[name] = value->type;
+      if (!with_shapes && value->is_tensor()) types[name].mutable_tensor_type()->clear_shape();
+    }
+  }
+  return {};
+}
+
+// Types of all tensors that nodes make. Free dimensions stay free. Where they hide even the type of
+// the elements, inference with a number for each of them finds it; what it says of shapes holds for
+// that number alone and is dropped.
+Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
+  ValueTypes types;
+  if (Status s = add_types(model, true, types); !s.ok()) return s;
+  onnx::ModelProto fixed = model;
+  const DimSetting all{"*", 64};
+  if (set_dimensions(fixed, {&all, 1}).ok()) {
+    if (Status s = add_types(fixed, false, types); !s.ok()) return s;
+  }
+  return types;
+}
+
+// Device of each node of the model; 0 for Constants, which have none.
+Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Placed& placed) {
+  std::unordered_map<std::string_view, uint32_t> device;
+  for (const PlacedNode& node : placed.nodes) device.emplace(node.name, node.device);
+  const onnx::GraphProto& graph = model.proto.graph();
+  std::vector<uint32_t> devices(model.node_names.size());
+  size_t found = 0;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const auto entry = device.find(model.node_names[i]);
+    if (entry != device.end()) {
+      devices[i] = entry->second;
+      ++found;
+    } else if (!is_constant_node(graph.node(static_cast<int>(i)))) {
+      return Status::bad_input("node " + placeto::quoted(model.node_names[i]) +
+                               " of the model is not in the graph that was placed; expected the "
+                               "graph that 'placeto import' makes of this model");
+    }
+  }
+  if (found == placed.nodes.size()) return devices;
+  const std::unordered_map<std::string_view, uint32_t> names = [&] {
+    std::unordered_map<std::string_view, uint32_t> all;
+    for (const std::string& name : model.node_names) all.emplace(name, 0);
+    return all;
+  }();
+  for (const PlacedNode& node : placed.nodes) {
+    if (names.contains(node.name)) continue;
+    return Status::bad_input("node " + placeto::quoted(node.name) +
+                             " of the graph that was placed is not in the model");
+  }
+  return Status::bad_input("the graph that was placed has two nodes of one name");
+}
+
+}  // namespace
+
+Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement) {
+  const Result<OnnxModel> model = read_onnx(path);
+  if (!model.ok()) return model.status();
+  Placed placed{placement.graph, placement.topology, placement.devices, {}};
+  for (size_t i = 0; i < model->node_names.size(); ++i) {
+    const onnx::NodeProto& node = model->proto.graph().node(static_cast<int>(i));
+    if (is_constant_node(node)) continue;
+    const size_t v = placed.nodes.size();
+    const uint32_t device = v < placement.assignment.size() ? placement.assignment[v] : 0;
+    placed.nodes.push_back({model->node_names[i], node.op_type(), device, 0});
+  }
+  if (placed.nodes.size() == placement.assignment.size()) return placed;
+  return Status::bad_input("'assignment' of the placement has " +
+                           std::to_string(placement.assignment.size()) + " entries, but " + path +
+                           " has " + std::to_string(placed.nodes.size()) +
+                           " nodes; expected a placement of this model");
+}
+
+struct PlacedModel::State {
+  std::string path;
+  Placed placed;
+  OnnxModel model;
+  std::vector<uint32_t> device;  // per node of the main graph
+
+  uint32_t device_count() const { return static_cast<uint32_t>(placed.devices.size()); }
+};
+
+PlacedModel::PlacedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PlacedModel::PlacedModel(PlacedModel&&) noexcept = default;
+PlacedModel& PlacedModel::operator=(PlacedModel&&) noexcept = default;
+PlacedModel::~PlacedModel() = default;
+
+Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& placed) {
+  OnnxReadOptions whole;
+  whole.with_weights = true;
+  Result<OnnxModel> model = read_onnx(path, whole);
+  if (!model.ok()) return model.status();
+  Result<std::vector<uint32_t>> device = devices_of_nodes(*model, placed);
+  if (!device.ok()) return device.status().at(path);
+  auto state = std::make_unique<State>(State{path, placed, std::move(*model), std::move(*device)});
+  return PlacedModel(std::move(state));
+}
+
+Result<std::string> PlacedModel::write_annotated(const std::string& out,
+                                                 std::span<const std::string> engine) {
+  std::error_code error;
+  if (has_external_data(state_->model.proto) &&
+      !fs::equivalent(folder_of(out), folder_of(state_->path), error)) {
+    return Status::invalid(out + ": " + state_->path +
+                           " has weights in files beside it, so its annotated copy must be written "
+                           "into the same folder");
+  }
+  onnx::ModelProto copy = state_->model.proto;
+  if (Status s = annotate(copy, state_->device); !s.ok()) return s.at(state_->path);
+  if (Status s = write_model(out, copy); !s.ok()) return s;
+  return annotation_rules(engine);
+}
+
+Result<std::string> PlacedModel::name_rules(std::span<const std::string> engine) const {
+  const onnx::GraphProto& graph = state_->model.proto.graph();
+  std::vector<NamedNode> names;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    if (is_constant_node(graph.node(i))) continue;
+    const uint32_t device = state_->device[static_cast<size_t>(i)];
+    names.push_back({graph.node(i).name(), device});
+    add_body_names(graph.node(i), device, names);
+  }
+  return placeto::name_rules(names, engine);
+}
+
+Result<SplitSummary> PlacedModel::write_stages(const std::string& directory, StageRule rule) const {
+  const onnx::ModelProto& model = state_->model.proto;
+  const Result<ValueTypes> types = infer_types(model);
+  if (!types.ok()) return types.status().at(state_->path);
+  Result<SplitPlan> plan = plan_split(model, *types, state_->device, state_->device_count(), rule);
+  if (!plan.ok()) return plan.status().at(state_->path);
+  Result<NewDirectory> target = NewDirectory::create(directory);
+  if (!target.ok()) return target.status();
+  SplitSummary summary;
+  summary.unused_nodes = plan->unused_nodes;
+  for (uint32_t s = 0; s < plan->stages.size(); ++s) {
+    const std::string file = stage_file(s);
+    onnx::ModelProto stage = stage_model(model, *plan, s);
+    Status done = gather_external_data(stage, folder_of(state_->path), target->file(file + ".data"),
+                                       file + ".data");
+    if (done.ok()) done = write_model(target->file(file), stage);
+    if (!done.ok()) return done.at(state_->path);
+    const StagePlan& part = plan->stages[s];
+    summary.stages.push_back({file, state_->placed.devices[part.device], part.nodes.size(),
+                              part.inputs.size(), part.outputs.size()});
+  }
+  const std::string manifest =
+      manifest_json(fs::path(state_->path).filename().string(), model, state_->placed, *plan);
+  if (Status s = write_file_atomically(target->file("manifest.json"), manifest); !s.ok()) return s;
+  if (Status s = target->commit(); !s.ok()) return s;
+  return summary;
+}
+
+}  // namespace placeto

@@ -1,0 +1,59 @@
+// What `placeto export` does with an ONNX model: files for ONNX Runtime. Names no protobuf type, so
+// that code without libonnx can include it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "tools/export/placed.h"
+#include "tools/export/stages.h"
+
+namespace placeto {
+
+struct SplitSummary {
+  struct Stage {
+    std::string file, device;
+    uint64_t nodes = 0, inputs = 0, outputs = 0;
+  };
+  std::vector<Stage> stages;
+  uint32_t unused_nodes = 0;
+};
+
+// The placement with the names of the model's nodes, in the order in which import makes nodes of
+// them: that of the model, without Constants. Reads no weights; bytes of parameters are left 0.
+// Fails with kBadInput when the placement has not one entry for each.
+Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement);
+
+// A model with a device for each of its nodes. In a build without libonnx, read fails and says so.
+class PlacedModel {
+ public:
+  // Reads the model, weights too. Its nodes take the devices of the nodes of their names (naming
+  // rule: tools/onnx/model.h). Fails with kBadInput when the placement lacks a node of the model.
+  static Result<PlacedModel> read(const std::string& path, const Placed& placed);
+  PlacedModel(PlacedModel&&) noexcept;
+  PlacedModel& operator=(PlacedModel&&) noexcept;
+  ~PlacedModel();
+
+  // Writes a copy with layer annotations to `out` and returns the value of
+  // session.layer_assignment_settings. Nothing else in the model changes; a model with external
+  // data can only be written beside itself.
+  Result<std::string> write_annotated(const std::string& out, std::span<const std::string> engine);
+
+  // Value of session.name_based_layer_assignment (name_rules.h), for all names in the model, those
+  // in bodies of control flow included.
+  Result<std::string> name_rules(std::span<const std::string> engine) const;
+
+  // Writes one model per stage and manifest.json (manifest.h) into a new directory. External data
+  // is copied: each stage that has some gets a file of its own.
+  Result<SplitSummary> write_stages(const std::string& directory, StageRule rule) const;
+
+ private:
+  struct State;
+  explicit PlacedModel(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace placeto

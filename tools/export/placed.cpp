@@ -1,0 +1,29 @@
+#include "tools/export/placed.h"
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+
+Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) {
+  if (placement.assignment.size() != graph.node_count()) {
+    return Status::bad_input("has " + std::to_string(placement.assignment.size()) +
+                             " entries in 'assignment', expected one for each of the " +
+                             std::to_string(graph.node_count()) + " nodes of " +
+                             quoted(graph.name()));
+  }
+  Placed placed{placement.graph, placement.topology, placement.devices, {}};
+  placed.nodes.reserve(graph.node_count());
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const NodeSpec& node = graph.node(v);
+    placed.nodes.push_back({node.name, node.op, placement.assignment[v], node.resident_bytes});
+  }
+  return placed;
+}
+
+std::vector<bool> used_devices(const Placed& placed) {
+  std::vector<bool> used(placed.devices.size());
+  for (const PlacedNode& node : placed.nodes) used[node.device] = true;
+  return used;
+}
+
+}  // namespace placeto

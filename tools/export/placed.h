@@ -1,0 +1,34 @@
+// A placement with the names it speaks of: what every export starts from.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/format/placement_file.h"
+#include "runtime/graph/graph.h"
+
+namespace placeto {
+
+struct PlacedNode {
+  std::string name;
+  std::string op;
+  uint32_t device = 0;          // index into Placed::devices
+  uint64_t resident_bytes = 0;  // parameters
+};
+
+struct Placed {
+  std::string graph, topology;       // names
+  std::vector<std::string> devices;  // names
+  std::vector<PlacedNode> nodes;
+};
+
+// Fails with kBadInput when the placement has not one entry per node of the graph.
+Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph);
+
+// For each entry of devices, whether a node is on it.
+std::vector<bool> used_devices(const Placed& placed);
+
+}  // namespace placeto
