@@ -15,6 +15,8 @@ namespace {
 
 static_assert(PLACETO_THROUGHPUT == static_cast<int>(Objective::kThroughput));
 
+constexpr uint32_t kMostSamples = 100'000;
+
 placeto_options defaults() {
   const MethodOptions method;
   placeto_options options = {};
@@ -33,6 +35,9 @@ Outcome check_options(const placeto_options& options) {
   if (!(options.budget_milliseconds >= 0) || std::isinf(options.budget_milliseconds)) {
     return invalid(join({"budget_milliseconds is ", number_text(options.budget_milliseconds),
                          ", expected a finite number of at least 0"}));
+  }
+  if (options.samples > kMostSamples) {
+    return invalid(join({"samples is ", options.samples, ", expected at most ", kMostSamples}));
   }
   if (options.passes == 0) return invalid("passes is 0, expected at least 1");
   if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
@@ -99,6 +104,7 @@ MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   MethodOptions to;
   to.seed = from.seed;
   to.passes = from.passes;
+  to.samples = from.samples;
   to.budget.evaluations = from.budget_evaluations;
   to.budget.milliseconds = from.budget_milliseconds;
   to.budget.stop = &stop;

@@ -295,6 +295,26 @@ TEST_CASE("a policy takes part, and its place among the candidates is told") {
         "policy");
 }
 
+TEST_CASE("a policy's samples are drawn by the seed and never make its placement worse") {
+  const Graph graph = ladder(10);
+  const Topology topology = devices(3);
+  const Policy policy = small_policy();
+  placeto_options chosen = options();
+  chosen.method = "policy";
+  const Placement greedy = place(graph, topology, chosen, policy.get());
+  chosen.samples = 20;
+  const Placement sampled = place(graph, topology, chosen, policy.get());
+  CHECK(placeto_placement_makespan_us(sampled.get()) <=
+        placeto_placement_makespan_us(greedy.get()));
+  CHECK(assignment_of(place(graph, topology, chosen, policy.get())) == assignment_of(sampled));
+  chosen.samples = 100'001;
+  placeto_error error;
+  placeto_placement* none = nullptr;
+  CHECK(placeto_place(graph.get(), topology.get(), policy.get(), &chosen, &none, &error) ==
+        PLACETO_INVALID_ARGUMENT);
+  CHECK(mentions(error, "samples is 100001"));
+}
+
 TEST_CASE("the same seed and budget give the same placement") {
   const Graph graph = ladder(10);
   const Topology topology = devices(3);

@@ -39,6 +39,8 @@ class Options(ctypes.Structure):
         ("limits", c_void_p),
         ("shortfall_bytes", POINTER(c_uint64)),
         ("shortfall_capacity", c_size_t),
+        ("deadline_milliseconds", c_double),
+        ("samples", c_uint32),
     ]
 
 

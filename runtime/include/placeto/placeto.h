@@ -426,6 +426,8 @@ typedef struct placeto_options {
   double deadline_milliseconds; /* the whole call ends so long after it began, with the best found
                                    by then, as if cancelled; default 0: never. A budget bounds the
                                    search alone, a deadline everything */
+  uint32_t samples; /* placements that a policy draws by chance, seeded, beside its greedy one; the
+                       best of all counts; default 0, at most 100,000 */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
