@@ -103,6 +103,16 @@ TEST_CASE("the C++ wrapper encodes and loads") {
   CHECK(placeto::place(*graph, *topology)->encode()->size() > 8);
 }
 
+TEST_CASE("the C++ wrapper hands a caller's verification on") {
+  placeto::PolicyOptions options;
+  options.verify = [](void*, const void*, size_t size) -> int32_t { return size == 3; };
+  const auto refused = placeto::Policy::load_memory("garbage.", 8, options);
+  CHECK(refused.error().message.find("verification") != std::string::npos);
+  const auto accepted = placeto::Policy::load_memory("abc", 3, options);
+  CHECK(accepted.error().status == PLACETO_BAD_INPUT);
+  CHECK(accepted.error().message.find("verification") == std::string::npos);
+}
+
 TEST_CASE("the C++ wrapper hands errors on, and throws them when asked to") {
   const auto graph = chain(3, true);
   CHECK_FALSE(graph);
