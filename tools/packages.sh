@@ -21,6 +21,7 @@ placeto_trainer_packages=(
 placeto_test_packages=(
   doctest-dev      # tests
   libbenchmark-dev # benchmarks
+  libonnx-testdata # models to import
   pkg-config       # the installed package's .pc file
   dpkg-dev file    # Debian packages
   clang-format     # formatting check

@@ -403,6 +403,21 @@ bool split(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
+// GatherND(data, indices): each last row of indices is a place in data, behind the batch axes.
+bool gather_places(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value *data = known(inputs, 0), *indices = known(inputs, 1);
+  if (data == nullptr || indices == nullptr || indices->dims()->empty()) return false;
+  const Dims from = *data->dims();
+  Dims dims = *indices->dims();
+  const int64_t depth = dims.back(), batch = int_attribute(node, "batch_dims", 0);
+  const auto rank = static_cast<int64_t>(from.size());
+  if (depth < 0 || batch < 0 || depth > rank || batch > rank - depth) return false;
+  dims.pop_back();
+  dims.insert(dims.end(), from.begin() + batch + depth, from.end());
+  set(outputs, 0, data->element_type(), dims);
+  return true;
+}
+
 // QLinearConcat(y_scale, y_zero, x0, x0_scale, x0_zero, x1, ...)
 bool quantized_concat(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* first = known(inputs, 2);
@@ -438,6 +453,7 @@ const Rules& default_rules() {
                               {"ReduceSumSquare", reduce},
                               {"Resize", resize},
                               {"Pad", pad},
+                              {"GatherND", gather_places},
                               {"Split", split},
                               {"QuantizeLinear", quantize},
                               {"AveragePool", pool},
