@@ -206,7 +206,7 @@ std::string cdf_svg(std::span<const Graded> graded, std::span<const std::string>
     if (ratios.empty()) continue;
     const double typical = ratios[ratios.size() * 3 / 4];
     if (std::isfinite(typical)) {
-      figure.x.most = std::clamp(std::ceil(typical * 20) / 20, figure.x.most, 2.0);
+      figure.x.most = std::clamp(std::ceil(typical * 20) / 20, figure.x.most, 1.5);
     }
     Line line{.name = method, .points = {{1, 0}}, .steps = true};
     for (size_t i = 0; i < ratios.size(); ++i) {

@@ -17,6 +17,11 @@ const char* color(size_t i) {
   return kColors[i % std::size(kColors)];
 }
 
+// Lines beyond the colours are dashed.
+const char* dashes(size_t i, bool dashed) {
+  return dashed || i >= std::size(kColors) ? " stroke-dasharray=\"6 4\"" : "";
+}
+
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -66,7 +71,7 @@ std::vector<double> ticks(const Axis& axis) {
   }
   for (double tick = std::ceil(axis.least / step - 1e-9) * step; tick <= axis.most + step * 1e-9;
        tick += step) {
-    result.push_back(tick);
+    result.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
   }
   return result;
 }
@@ -131,16 +136,16 @@ std::string draw_line(const Plot& p, const Line& line, size_t index) {
     }
   }
   return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", path,
-                     color(index), line.dashed ? " stroke-dasharray=\"6 4\"" : "") +
+                     color(index), dashes(index, line.dashed)) +
          marks;
 }
 
 template <class Entries>
-std::string legend(double x, double y, const Entries& entries) {
+std::string legend(double x, double y, const Entries& entries, int thickness = 3) {
   std::string svg;
   for (size_t i = 0; i < entries.size(); ++i, y += 18) {
-    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"8\" fill=\"{}\"/>\n",
-                       x, y - 8, color(i));
+    svg += fmt::format("<path d=\"M{:.1f} {:.1f}h16\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", x,
+                       y - 4, color(i), thickness, dashes(i, false));
     svg += text(x + 20, y, "start", entries[i]);
   }
   return svg;
@@ -202,7 +207,7 @@ std::string draw(const BarFigure& figure) {
     const double middle = kLeft + (double(g) + 0.5) * (bars * kBar + kGap);
     svg += text(middle, p.top + p.height + 17, "middle", figure.groups[g]);
   }
-  return svg + legend(width - kLegend, kTop + 10, names) + "</svg>\n";
+  return svg + legend(width - kLegend, kTop + 10, names, 8) + "</svg>\n";
 }
 
 }  // namespace placeto::train
