@@ -15,11 +15,17 @@ constexpr std::string_view kDefaultText =
     R"(# A training run of placeto-train. Every key may be left out; the values here are the defaults.
 
 algorithm = "credit"  # exact credit: the cost model says what every alternative device would give
+                      # "reinforce": as published; "group": episodes on a graph judge each other
+architecture = "pairwise"  # or "placeto", which needs "reinforce" or "group"
 seed = 1              # of problems, initial weights and minibatches; same seed, same policy
 iterations = 130      # of collecting and learning
 threads = 0           # that collect; 0: one per processor. Never changes the result.
 
-[data]  # problems, drawn on the fly
+[data]
+set = "mixed"         # problems drawn on the fly; "cifar10", "ptb", "nmt": the seen half of a family
+devices = 2           # of a family's problems; with "placeto", of mixed ones too
+groups = 250          # a family's operators are merged into at most so many nodes; 0: not merged
+graphs = 16           # "placeto" on mixed: drawn once, then fixed. What follows is of "mixed":
 min_nodes = 40        # random graphs: log-uniform
 max_nodes = 300
 large_share = 0.04    # of random graphs that have large_nodes instead
@@ -51,9 +57,36 @@ improving_weight = 2.0  # extra weight of moves that improve, in the regression
 all_action_weight = 1.0 # of the expected gain under softmax(scores), against the regression
 averaging = 0.998       # of the weights over steps; the average is what ships
 
+[placeto]  # networks of the architecture: widths as published, 5 + devices and multiples of it
+rounds = 8          # of message passing
+start_time = true   # among the features; without it placing is faster
+averaging = 0.95    # of the weights over steps; the average is what ships
+
+[episodes]  # of "reinforce" and "group"
+graphs = 10         # drawn in each iteration
+rollouts = 2        # episodes on each, all from one start
+passes = 1          # over all nodes, in an episode
+starts = ["heuristic", "single", "random"]  # of an episode: drawn from these
+baseline = 20       # reinforce: recent episodes (of a graph and kind of start) that returns are
+                    # compared with
+epochs = 2          # group: how often an iteration's episodes are learned from ...
+batches = 5         # ... in how many steps of the optimizer each time
+clip = 0.2          # group: of ratios of probabilities
+entropy = 0.02      # weight of the bonus; falls linearly ...
+final_entropy = 0.0 # ... to this
+all_action = 10.0       # weight of the exact gain of every alternative device (an iteration's are
+                        # scaled to unit mean square); likewise. 0 is as published.
+final_all_action = 2.0
+reward_scale = 10.0     # rewards are decreases of makespan over the best heuristic's, times this
+memory_penalty = 2.0    # of exceeding memory by as much as there is; the best heuristic's makespan: 1
+steps = 24              # of an episode that gradients are computed of, drawn at random; 0: all
+learning_rate = 3e-3    # Adam's; falls linearly ...
+final_learning_rate = 1e-4
+most_gradient = 0.5     # norm that gradients are clipped to
+
 [check]
-every = 10        # iterations; on held-out problems, greedy and with search
-problems = 48
+every = 10        # iterations; on held-out problems, greedy and with search ("placeto": greedy, on
+problems = 48     # the graphs it learns from)
 save_every = 10   # iterations between checkpoints
 )";
 
@@ -115,6 +148,36 @@ class Reader {
     value = std::move(widths);
   }
 
+  void read(const char* key, bool& value) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    if (const auto given = node->value_exact<bool>()) {
+      value = *given;
+    } else {
+      fail(*node, key, "expected true or false");
+    }
+  }
+
+  void read(const char* key, std::vector<std::string>& value,
+            std::initializer_list<std::string_view> allowed) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    std::vector<std::string> words;
+    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      const auto word = array->get(i)->value_exact<std::string>();
+      if (word && std::find(allowed.begin(), allowed.end(), *word) != allowed.end()) {
+        words.push_back(*word);
+      }
+    }
+    if (array == nullptr || words.size() != array->size() || words.empty()) {
+      std::string all;
+      for (const std::string_view word : allowed) all += " " + std::string(word);
+      return fail(*node, key, "expected a list of some of:" + all);
+    }
+    value = std::move(words);
+  }
+
   const toml::table* sub_table(const char* key) {
     const toml::node* node = find(key);
     if (node == nullptr) return nullptr;
@@ -149,6 +212,10 @@ class Reader {
 };
 
 void read_data(Reader& r, DataConfig& c) {
+  r.read("set", c.set);
+  r.read("devices", c.devices, 2, 64);
+  r.read("groups", c.groups, 0, 100'000);
+  r.read("graphs", c.graphs, 1, 10'000);
   r.read("min_nodes", c.min_nodes, 4, 100'000);
   r.read("max_nodes", c.max_nodes, 4, 100'000);
   r.read("large_share", c.large_share, 0, 1);
@@ -183,9 +250,65 @@ void read_learn(Reader& r, LearnConfig& c) {
   r.read("averaging", c.averaging, 0, 0.999999);
 }
 
+void read_placeto(Reader& r, PlacetoConfig& c) {
+  r.read("rounds", c.rounds, 0, 64);
+  r.read("start_time", c.start_time);
+  r.read("averaging", c.averaging, 0, 0.999999);
+}
+
+void read_episodes(Reader& r, EpisodesConfig& c) {
+  r.read("graphs", c.graphs, 1, 10'000);
+  r.read("rollouts", c.rollouts, 1, 10'000);
+  r.read("passes", c.passes, 1, 1'000);
+  r.read("starts", c.starts, {"heuristic", "single", "random"});
+  r.read("baseline", c.baseline, 1, 100'000);
+  r.read("epochs", c.epochs, 1, 1'000);
+  r.read("batches", c.batches, 1, 10'000);
+  r.read("clip", c.clip, 1e-6, 10);
+  r.read("entropy", c.entropy, 0, 1'000);
+  r.read("final_entropy", c.final_entropy, 0, 1'000);
+  r.read("all_action", c.all_action, 0, 1'000);
+  r.read("final_all_action", c.final_all_action, 0, 1'000);
+  r.read("reward_scale", c.reward_scale, 1e-6, 1e6);
+  r.read("memory_penalty", c.memory_penalty, 0, 1e6);
+  r.read("steps", c.steps, 0, 1'000'000);
+  r.read("learning_rate", c.learning_rate, 0, 1);
+  r.read("final_learning_rate", c.final_learning_rate, 0, 1);
+  r.read("most_gradient", c.most_gradient, 1e-9, 1e9);
+}
+
+// "one of: a, b, c", or nothing if `value` is one of them.
+std::string expected(const std::string& value, std::initializer_list<const char*> allowed) {
+  std::string message;
+  for (const char* one : allowed) {
+    if (value == one) return {};
+    message += (message.empty() ? "expected one of: " : ", ") + std::string(one);
+  }
+  return message;
+}
+
+Status check_names(const Config& c, const std::string& file) {
+  const std::pair<const char*, std::string> names[] = {
+      {"algorithm", expected(c.algorithm, {"credit", "reinforce", "group"})},
+      {"architecture", expected(c.architecture, {"pairwise", "placeto"})},
+      {"data.set", expected(c.data.set, {"mixed", "cifar10", "ptb", "nmt"})}};
+  for (const auto& [key, message] : names) {
+    if (!message.empty()) return Status::bad_input(file + ": " + key + ": " + message);
+  }
+  return {};
+}
+
 Status check_whole(const Config& c, const std::string& file) {
   const auto bad = [&file](const char* text) { return Status::bad_input(file + ": " + text); };
-  if (c.algorithm != "credit") return bad("algorithm: expected \"credit\"");
+  if (Status s = check_names(c, file); !s.ok()) return s;
+  const bool placeto = c.architecture == "placeto";
+  if (placeto == (c.algorithm == "credit")) {
+    return bad("algorithm: credit is for pairwise, reinforce and group are for placeto");
+  }
+  if (!placeto && c.data.set != "mixed") return bad("data.set: pairwise learns on mixed");
+  if (c.algorithm == "group" && c.episodes.rollouts < 2) {
+    return bad("episodes.rollouts: group compares two or more");
+  }
   if (c.data.min_nodes > c.data.max_nodes) return bad("data.min_nodes is above data.max_nodes");
   if (c.data.min_ccr > c.data.max_ccr) return bad("data.min_ccr is above data.max_ccr");
   if (c.collect.min_evaluations > c.collect.max_evaluations) {
@@ -211,6 +334,7 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
   Config config;
   Reader top(root, file_name, "");
   top.read("algorithm", config.algorithm);
+  top.read("architecture", config.architecture);
   top.read("seed", config.seed, 0, std::numeric_limits<int64_t>::max());
   top.read("iterations", config.iterations, 1);
   top.read("threads", config.threads, 0, 1'024);
@@ -228,8 +352,10 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
   };
   for (const Status& status :
        {section("data", read_data, config.data), section("collect", read_collect, config.collect),
-        section("learn", read_learn, config.learn), section("check", read_check, config.check),
-        top.finish()}) {
+        section("learn", read_learn, config.learn),
+        section("placeto", read_placeto, config.placeto),
+        section("episodes", read_episodes, config.episodes),
+        section("check", read_check, config.check), top.finish()}) {
     if (!status.ok()) return status;
   }
   if (Status status = check_whole(config, file_name); !status.ok()) return status;

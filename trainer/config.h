@@ -13,6 +13,10 @@
 namespace placeto::train {
 
 struct DataConfig {
+  std::string set = "mixed";
+  uint32_t graphs = 16;
+  uint32_t devices = 2;
+  uint32_t groups = 250;
   uint32_t min_nodes = 40, max_nodes = 300;
   double large_share = 0.04;
   uint32_t large_nodes = 1'000;
@@ -45,6 +49,34 @@ struct LearnConfig {
   friend bool operator==(const LearnConfig&, const LearnConfig&) = default;
 };
 
+// Networks of a `placeto` policy.
+struct PlacetoConfig {
+  uint32_t rounds = 8;
+  bool start_time = true;
+  double averaging = 0.95;
+  friend bool operator==(const PlacetoConfig&, const PlacetoConfig&) = default;
+};
+
+// Of `reinforce` and `group`.
+struct EpisodesConfig {
+  uint32_t graphs = 10;
+  uint32_t rollouts = 2;
+  uint32_t passes = 1;
+  std::vector<std::string> starts = {"heuristic", "single", "random"};
+  uint32_t baseline = 20;
+  uint32_t epochs = 2;
+  uint32_t batches = 5;
+  double clip = 0.2;
+  double entropy = 0.02, final_entropy = 0;
+  double all_action = 10, final_all_action = 2;
+  double reward_scale = 10;
+  double memory_penalty = 2;
+  uint32_t steps = 24;
+  double learning_rate = 3e-3, final_learning_rate = 1e-4;
+  double most_gradient = 0.5;
+  friend bool operator==(const EpisodesConfig&, const EpisodesConfig&) = default;
+};
+
 struct CheckConfig {
   uint32_t every = 10;
   uint32_t problems = 48;
@@ -54,12 +86,15 @@ struct CheckConfig {
 
 struct Config {
   std::string algorithm = "credit";
+  std::string architecture = "pairwise";
   uint64_t seed = 1;
   uint32_t iterations = 130;
   uint32_t threads = 0;
   DataConfig data;
   CollectConfig collect;
   LearnConfig learn;
+  PlacetoConfig placeto;
+  EpisodesConfig episodes;
   CheckConfig check;
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "runtime/policy/features.h"
+#include "trainer/config.h"
 #include "trainer/evaluate.h"
 #include "trainer/evaluate_report.h"
 #include "trainer/files.h"
@@ -53,6 +54,13 @@ Result<std::vector<NamedPolicy>> load_policies(const std::vector<std::string>& p
   return policies;
 }
 
+// A policy of the published architecture is measured on graphs merged as those it was trained on.
+uint32_t groups_trained_on(const Policy& policy) {
+  if (policy.architecture() != Architecture::kPlaceto) return 0;
+  const Result<Config> config = parse_config(policy.provenance().config, "policy");
+  return config.ok() ? config->data.groups : 0;
+}
+
 std::optional<Graded> grade_one(const std::function<Instance()>& make,
                                 const std::vector<NamedPolicy>& policies,
                                 const EvaluateOptions& options) {
@@ -74,9 +82,13 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
 
 Result<std::vector<Graded>> grade_sets(const Arguments& arguments,
                                        const std::vector<NamedPolicy>& policies) {
+  TestSetOptions tests = arguments.tests;
+  for (const NamedPolicy& p : policies) {
+    if (tests.groups == 0) tests.groups = groups_trained_on(*p.policy);
+  }
   std::vector<std::pair<std::string, std::function<Instance()>>> problems;
   for (const std::string& name : arguments.sets) {
-    Result<TestSet> set = test_set(name, arguments.tests);
+    Result<TestSet> set = test_set(name, tests);
     if (!set.ok()) return set.status();
     for (auto& problem : set->problems) problems.emplace_back(name, std::move(problem));
   }
@@ -155,7 +167,8 @@ std::function<Status()> add_eval(CLI::App& app) {
       ->check(CLI::Range(2, 64));
   eval->add_option("--groups", a->tests.groups,
                    "Merge operators of cifar10, ptb and nmt into at most so many nodes for a "
-                   "policy of the published architecture and for the RNN placer; 0: do not");
+                   "policy of the published architecture and for the RNN placer; 0: as the policy "
+                   "was trained");
   eval->add_option("--budgets", a->what.budgets, "Evaluations of the searches, ascending");
   eval->add_flag("--baselines", a->what.baselines, "Also random, expert, scotch, metis, anneal");
   eval->add_option("--rnn", a->what.rnn_placements,

@@ -47,10 +47,8 @@ std::string duration(double seconds) {
 }
 
 void show_progress(const Progress& p) {
-  fmt::print(
-      stderr,
-      "\r{}/{}  correlation {:.3f}  greedy {:.4f}  guided search {:.4f} of auto  {} left \x1b[K",
-      p.iteration, p.iterations, p.correlation, p.greedy, p.guided, duration(p.left));
+  fmt::print(stderr, "\r{}/{}  {}  {} left \x1b[K", p.iteration, p.iterations, p.summary,
+             duration(p.left));
   if (p.iteration == p.iterations) fmt::print(stderr, "\n");
 }
 
@@ -105,12 +103,8 @@ int run_export(const std::string& run, const std::string& output, bool best) {
     const Status status = write_whole(output, *bytes);
     return status.ok() ? 0 : fail(status);
   }
-  Result<Checkpoint> checkpoint = folder.load(nullptr);
-  if (!checkpoint.ok()) return fail(checkpoint.status());
-  Learner learner(config->learn, config->seed);
-  if (Status s = learner.load(checkpoint->learner); !s.ok()) return fail(s.at(run));
-  Result<std::vector<uint8_t>> bytes = export_policy(learner, *config, text, checkpoint->moves);
-  if (!bytes.ok()) return fail(bytes.status());
+  Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
+  if (!bytes.ok()) return fail(bytes.status().at(run));
   const Status status =
       write_whole(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   return status.ok() ? 0 : fail(status);

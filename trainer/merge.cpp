@@ -6,6 +6,7 @@
 #include <set>
 
 #include "runtime/cost/evaluator.h"
+#include "trainer/contract.h"
 
 namespace placeto::train {
 namespace {
@@ -186,7 +187,8 @@ Instance merge_operators(Instance operators, uint32_t groups) {
   const Problem& problem = *operators.problem;
   assert(problem.class_count() == 1 && groups > 0);
   auto merged = std::make_shared<Merged>();
-  merged->group_of = Intervals(problem).merge(groups);
+  merged->group_of = contract(problem, groups);
+  if (merged->group_of.empty()) merged->group_of = Intervals(problem).merge(groups);
   const uint32_t count = 1 + *std::max_element(merged->group_of.begin(), merged->group_of.end());
   Result<Instance> made = make_instance(
       operators.family, merged_graph(problem, merged->group_of, count), operators.topology->spec());

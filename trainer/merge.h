@@ -3,8 +3,10 @@
 // nodes that are placed).
 //
 // The runtime's hierarchy (runtime/heuristics/hierarchy.h) moves groups of the graph as it is and
-// has no need to be a graph itself: its groups may wait for each other. Here they must not, so a
-// group is an interval of a topological order; the quotient then has no cycle.
+// has no need to be a graph itself: its groups may wait for each other. Here they must not: the
+// quotient has no cycle. contract.h makes such groups, each within one group of the hierarchy, so
+// that colocation forces few of them together. Where they are too many, a group is an interval of a
+// topological order, and colocated sets chain intervals together.
 #pragma once
 
 #include "trainer/problems.h"

@@ -15,6 +15,7 @@
 #include "trainer/files.h"
 #include "trainer/learner.h"
 #include "trainer/parallel.h"
+#include "trainer/train_placeto.h"
 
 namespace placeto::train {
 namespace {
@@ -261,8 +262,10 @@ class Trainer {
     if (!options_.on_progress) return;
     const double done = state_.iteration - first_iteration_;
     const double left = seconds / done * (config_.iterations - state_.iteration);
-    options_.on_progress({state_.iteration, config_.iterations, seconds, left, agreed.correlation,
-                          std::exp(greedy_), std::exp(guided_)});
+    options_.on_progress(
+        {state_.iteration, config_.iterations, seconds, left,
+         fmt::format("correlation {:.3f}  greedy {:.4f}  guided search {:.4f} of auto",
+                     agreed.correlation, std::exp(greedy_), std::exp(guided_))});
   }
 
   const Config& config_;
@@ -285,11 +288,24 @@ class Trainer {
 
 Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
              const TrainOptions& options) {
+  if (config.architecture == "placeto") {
+    return train_placeto(config, config_text, folder, resume, options);
+  }
   Trainer trainer(config, config_text, folder, options);
   if (resume) {
     if (Status s = trainer.resume(); !s.ok()) return s;
   }
   return trainer.run();
+}
+
+Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view config_text,
+                                        const RunFolder& folder) {
+  Result<Checkpoint> checkpoint = folder.load(nullptr);
+  if (!checkpoint.ok()) return checkpoint.status();
+  if (config.architecture == "placeto") return export_placeto(config, config_text, *checkpoint);
+  Learner learner(config.learn, config.seed);
+  if (Status s = learner.load(checkpoint->learner); !s.ok()) return s;
+  return export_policy(learner, config, config_text, checkpoint->moves);
 }
 
 }  // namespace placeto::train

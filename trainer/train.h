@@ -1,4 +1,4 @@
-// Training: iterations of collecting exact credit and learning from it.
+// Training: iterations of acting through the runtime and learning from what came of it.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,9 @@ namespace placeto::train {
 
 struct Progress {
   uint32_t iteration, iterations;
-  double seconds;         // this process has been training
-  double left;            // estimate
-  double correlation;     // of scores and exact gains on problems not learned from yet
-  double greedy, guided;  // last check: mean makespan over that of `auto`, 1 before the first
+  double seconds;       // this process has been training
+  double left;          // estimate
+  std::string summary;  // how well it does, in a few words
 };
 
 struct TrainOptions {
@@ -31,5 +30,9 @@ struct TrainOptions {
 // interruptions.
 Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
              const TrainOptions& options);
+
+// The policy file of the run's last checkpoint.
+Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view config_text,
+                                        const RunFolder& folder);
 
 }  // namespace placeto::train

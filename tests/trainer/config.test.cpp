@@ -44,5 +44,10 @@ TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("data = 3\n").starts_with("c.toml:1: data: expected a table"));
   CHECK(message_of("seed = \n").starts_with("c.toml:1: "));
   CHECK(message_of("algorithm = \"magic\"\n").find("credit") != std::string::npos);
+  CHECK(message_of("algorithm = \"credit\"\narchitecture = \"placeto\"\n").find("pairwise") !=
+        std::string::npos);
+  CHECK(message_of("[data]\nset = \"imagenet\"\n").find("cifar10") != std::string::npos);
+  CHECK(message_of("[episodes]\nstarts = [\"here\"]\n").starts_with("c.toml:2: episodes.starts"));
+  CHECK(message_of("[placeto]\nstart_time = 1\n").starts_with("c.toml:2: placeto.start_time"));
   CHECK(message_of("[data]\nmin_nodes = 500\n").find("max_nodes") != std::string::npos);
 }

@@ -43,4 +43,22 @@ inline train::Config small_config() {
   return config;
 }
 
+// The same for policies of the architecture `placeto`: two graphs of some twenty nodes.
+inline train::Config small_placeto_config(const std::string& algorithm) {
+  train::Config config = small_config();
+  config.algorithm = algorithm;
+  config.architecture = "placeto";
+  config.data.min_nodes = 15;
+  config.data.max_nodes = 25;
+  config.data.unlike_share = config.data.memory_share = 0;
+  config.data.graphs = 2;
+  config.placeto.rounds = 2;
+  config.episodes.graphs = 2;
+  config.episodes.rollouts = 3;
+  config.episodes.batches = 2;
+  config.episodes.epochs = 2;
+  config.episodes.all_action = 0.5;
+  return config;
+}
+
 }  // namespace placeto::test

@@ -1,0 +1,105 @@
+#include "trainer/train_placeto.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/trainer/support.h"
+#include "trainer/export.h"
+#include "trainer/files.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+std::vector<uint8_t> train_whole(const Config& config, const std::string& path) {
+  RunFolder folder(path);
+  REQUIRE(folder.create("").ok());
+  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  const auto policy = export_run(config, "", folder);
+  REQUIRE(policy.ok());
+  return *policy;
+}
+
+// Mean cost that greedy episodes from random starts end at, over the graphs trained on.
+double greedy_cost(const Config& config, std::span<const uint8_t> policy_file) {
+  const auto policy = load_exported(policy_file);
+  REQUIRE(policy.ok());
+  double sum = 0, count = 0;
+  for (const Course& course : training_courses(config)) {
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      EpisodeOptions options{.start = Start::kRandom, .sample = false, .start_seed = seed};
+      sum += std::log(run_episode(course, **policy, options).cost.back());
+      count += 1;
+    }
+  }
+  return std::exp(sum / count);
+}
+
+}  // namespace
+
+TEST_CASE("an interrupted run of any algorithm ends with the weights of an uninterrupted one") {
+  for (const char* algorithm : {"reinforce", "group"}) {
+    const test::TemporaryFolder place;
+    const Config config = test::small_placeto_config(algorithm);
+    const std::vector<uint8_t> whole = train_whole(config, place.file("whole"));
+
+    RunFolder folder(place.file("parts"));
+    REQUIRE(folder.create("").ok());
+    std::atomic<bool> stop{false};
+    TrainOptions options;
+    options.stop = &stop;
+    options.on_progress = [&](const Progress& p) { stop = p.iteration >= 2; };
+    REQUIRE(train::train(config, "", folder, false, options).ok());
+    CHECK(folder.load(nullptr)->iteration == 2);
+    CHECK(*export_run(config, "", folder) != whole);
+    REQUIRE(train::train(config, "", folder, true, {}).ok());
+    CHECK(*export_run(config, "", folder) == whole);
+    CHECK(*read_text(folder.file("best.plpo")) == *read_text(place.file("whole/best.plpo")));
+  }
+}
+
+TEST_CASE("the number of threads does not change a placeto policy, the seed does") {
+  const test::TemporaryFolder place;
+  Config config = test::small_placeto_config("group");
+  const std::vector<uint8_t> one = train_whole(config, place.file("one"));
+  config.threads = 3;
+  CHECK(train_whole(config, place.file("three")) == one);
+  config.seed = 2;
+  CHECK(train_whole(config, place.file("other")) != one);
+}
+
+TEST_CASE("episodes teach a policy to place better, with every algorithm") {
+  for (const char* algorithm : {"reinforce", "group"}) {
+    const test::TemporaryFolder place;
+    Config config = test::small_placeto_config(algorithm);
+    config.iterations = 60;
+    config.check.every = 60;
+    config.episodes.starts = {"random"};
+    config.episodes.graphs = 12;  // many starts: what is good from one is bad from another
+    config.episodes.rollouts = 2;
+    config.episodes.learning_rate = 1e-2;
+    config.episodes.all_action = config.episodes.final_all_action = 20;
+    config.episodes.batches = 1;
+    config.data.min_ccr = config.data.max_ccr = 0.2;
+    config.placeto.averaging = 0.8;
+    Config untrained = config;
+    untrained.iterations = 1;
+    untrained.episodes.learning_rate = 0;
+    const double before = greedy_cost(config, train_whole(untrained, place.file("untrained")));
+    const double after = greedy_cost(config, train_whole(config, place.file("trained")));
+    MESSAGE(std::string(algorithm), ": ", before, " to ", after);
+    CHECK(after < 0.9 * before);
+  }
+}
+
+TEST_CASE("a placeto run's checkpoint of other networks is refused") {
+  const test::TemporaryFolder place;
+  Config config = test::small_placeto_config("group");
+  train_whole(config, place.file("run"));
+  RunFolder folder(place.file("run"));
+  config.data.devices = 3;
+  CHECK(export_run(config, "", folder).status().code() == StatusCode::kBadInput);
+}

@@ -1,0 +1,441 @@
+#include "trainer/train_placeto.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "trainer/episode.h"
+#include "trainer/export.h"
+#include "trainer/families.h"
+#include "trainer/files.h"
+#include "trainer/parallel.h"
+#include "trainer/placeto_learner.h"
+#include "trainer/reinforce.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr Start kStarts[] = {Start::kHeuristic, Start::kSingle, Start::kRandom};
+
+Start start_named(const std::string& name) {
+  return name == "heuristic" ? Start::kHeuristic
+         : name == "single"  ? Start::kSingle
+                             : Start::kRandom;
+}
+
+// Learner and baseline in the one string that a checkpoint holds: length of the first, both.
+std::string join(const std::string& learner, const std::string& baseline) {
+  const uint64_t length = learner.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + learner + baseline;
+}
+
+Status split(const std::string& bytes, std::string& learner, std::string& baseline) {
+  uint64_t length = 0;
+  if (bytes.size() < sizeof length) return Status::bad_input("no state of a placeto run");
+  std::memcpy(&length, bytes.data(), sizeof length);
+  if (length > bytes.size() - sizeof length) return Status::bad_input("no state of a placeto run");
+  learner = bytes.substr(sizeof length, length);
+  baseline = bytes.substr(sizeof length + length);
+  return {};
+}
+
+// Episodes on one graph from one start.
+struct Group {
+  uint32_t course = 0;
+  Start start = Start::kHeuristic;
+  uint64_t start_seed = 0;
+  std::vector<Episode> episodes;
+  std::vector<std::vector<float>> advantages;
+};
+
+class PlacetoTrainer {
+ public:
+  PlacetoTrainer(const Config& config, std::string_view config_text, RunFolder& folder,
+                 const TrainOptions& options)
+      : config_(config),
+        with_(config.episodes),
+        config_text_(config_text),
+        folder_(folder),
+        options_(options),
+        learner_(config.placeto, config.data.devices, config.seed),
+        baseline_(config.episodes.baseline) {
+    state_.best = std::numeric_limits<double>::infinity();
+  }
+
+  Status prepare() {
+    courses_ = training_courses(config_);
+    if (courses_.empty()) return Status::invalid("no graph to train on fits its devices' memory");
+    for (const Course& course : courses_) learner_.add_graph(*course.instance.problem);
+    return refresh_policy();
+  }
+
+  Status resume() {
+    std::string passed_over;
+    Result<Checkpoint> found = folder_.load(&passed_over);
+    if (!found.ok()) return Status(found.status().code(), passed_over + found.status().message());
+    state_ = std::move(*found);
+    if (!passed_over.empty() && options_.on_note) {
+      options_.on_note(passed_over + "continuing from the checkpoint before");
+    }
+    std::string learner, baseline;
+    Status s = split(state_.learner, learner, baseline);
+    if (s.ok()) s = learner_.load(learner);
+    if (s.ok() && !baseline_.from_bytes(baseline)) s = Status::bad_input("damaged baseline");
+    if (!s.ok()) return s.at(folder_.file("checkpoints"));
+    if (s = refresh_policy(); !s.ok()) return s;
+    return folder_.truncate_metrics(state_.iteration);
+  }
+
+  Status run() {
+    start_ = Clock::now();
+    seconds_before_ = state_.seconds;
+    first_iteration_ = state_.iteration;
+    bool stopped = false;
+    while (state_.iteration < config_.iterations && !stopped) {
+      if (Status s = iterate(); !s.ok()) return s;
+      stopped = options_.stop != nullptr && options_.stop->load();
+      const bool last = state_.iteration == config_.iterations;
+      if (stopped || last || state_.iteration % config_.check.save_every == 0) {
+        state_.learner = join(learner_.save(), baseline_.to_bytes());
+        if (Status s = folder_.save(state_, 0); !s.ok()) return s;
+      }
+    }
+    return {};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Totals {
+    double steps = 0, last_cost = 0, best_cost = 0, decrease = 0;  // means over episodes but steps
+  };
+
+  Status iterate() {
+    const double began = elapsed();
+    std::vector<Group> groups = draw_groups();
+    run_episodes(groups);
+    const double collected = elapsed();
+    const Totals totals = total(groups);
+    state_.moves += static_cast<uint64_t>(totals.steps);
+    find_advantages(groups);
+    scale_gains(groups);
+    const PolicyLosses losses = learn(groups);
+    const double learned = elapsed();
+    ++state_.iteration;
+    if (Status s = refresh_policy(); !s.ok()) return s;
+    if (state_.iteration % config_.check.every == 0 || state_.iteration == config_.iterations) {
+      if (Status s = check(); !s.ok()) return s;
+    }
+    state_.seconds = seconds_before_ + elapsed();
+    report(totals, losses);
+    return folder_.append_metrics({{"iteration", state_.iteration},
+                                   {"seconds", state_.seconds},
+                                   {"steps", totals.steps},
+                                   {"collect_seconds", collected - began},
+                                   {"learn_seconds", learned - collected},
+                                   {"return", totals.decrease},
+                                   {"last_cost", totals.last_cost},
+                                   {"best_cost", totals.best_cost},
+                                   {"policy_loss", losses.policy},
+                                   {"entropy", losses.entropy},
+                                   {"all_action", losses.all_action},
+                                   {"clipped", losses.clipped},
+                                   {"gradient", losses.gradient},
+                                   {"checked_from_heuristic", checked_[0]},
+                                   {"checked_from_single", checked_[1]},
+                                   {"checked_from_random", checked_[2]}});
+  }
+
+  // Falls linearly over the run.
+  double faded(double from, double to) const {
+    return from + (to - from) * double(state_.iteration) / double(config_.iterations);
+  }
+  bool exact_gains() const { return faded(with_.all_action, with_.final_all_action) > 0; }
+  // A stream of draws for this iteration, whatever came before it.
+  Random draws(uint64_t purpose) const {
+    return Random(Random(config_.seed * 8 + purpose).next() ^
+                  (uint64_t{state_.iteration} * 0xd1342543de82ef95u));
+  }
+
+  std::vector<Group> draw_groups() const {
+    Random random = draws(1);
+    std::vector<Group> groups(with_.graphs);
+    for (Group& group : groups) {
+      group.course = random.below(static_cast<uint32_t>(courses_.size()));
+      group.start = start_named(with_.starts[random.below(uint32_t(with_.starts.size()))]);
+      group.start_seed = random.next();
+      group.episodes.resize(with_.rollouts);
+    }
+    return groups;
+  }
+
+  void run_episodes(std::vector<Group>& groups) const {
+    const uint64_t seed = draws(2).next();
+    parallel_for(with_.graphs * with_.rollouts, config_.threads, [&](uint32_t i) {
+      Group& group = groups[i / with_.rollouts];
+      EpisodeOptions options;
+      options.start = group.start;
+      options.start_seed = group.start_seed;
+      options.passes = with_.passes;
+      options.seed = seed + i;
+      options.memory_penalty = with_.memory_penalty;
+      options.gains = exact_gains();
+      group.episodes[i % with_.rollouts] = run_episode(courses_[group.course], *policy_, options);
+    });
+  }
+
+  Totals total(const std::vector<Group>& groups) const {
+    Totals totals;
+    const double episodes = double(with_.graphs) * with_.rollouts;
+    for (const Group& group : groups) {
+      for (const Episode& e : group.episodes) {
+        totals.steps += e.steps();
+        totals.last_cost += e.cost.back() / episodes;
+        totals.best_cost += e.best_cost / episodes;
+        totals.decrease += (e.cost.front() - e.cost.back()) / episodes;
+      }
+    }
+    return totals;
+  }
+
+  void find_advantages(std::vector<Group>& groups) {
+    const bool published = config_.algorithm == "reinforce";
+    double squares = 0, count = 0;
+    for (Group& group : groups) {
+      std::vector<std::vector<float>> returns;
+      for (const Episode& e : group.episodes) returns.push_back(e.returns());
+      if (!published) {
+        group.advantages = group_advantages(returns);
+      } else {
+        const uint32_t key = group.course * uint32_t(std::size(kStarts)) + uint32_t(group.start);
+        for (const auto& r : returns) group.advantages.push_back(baseline_.advantages(key, r));
+        for (auto& r : returns) baseline_.add(key, std::move(r));
+      }
+      for (const auto& list : group.advantages) {
+        for (const float a : list) squares += double(a) * double(a);
+        count += double(list.size());
+      }
+    }
+    // `group` scales the advantages of an iteration to unit variance: what is left to gain shrinks
+    // as a policy improves, and steps should not.
+    const double scale =
+        published ? with_.reward_scale : 1 / std::sqrt(std::max(1e-12, squares / count));
+    for (Group& group : groups) {
+      for (auto& list : group.advantages) {
+        for (float& a : list) a *= static_cast<float>(scale);
+      }
+    }
+  }
+
+  // Scales the exact gains of an iteration to unit mean square: one step's is a small part of what
+  // an episode decreases.
+  static void scale_gains(std::vector<Group>& groups) {
+    double squares = 0, count = 0;
+    const auto visit = [&](auto action) {
+      for (Group& group : groups) {
+        for (Episode& e : group.episodes) {
+          for (float& gain : e.gains) action(gain);
+        }
+      }
+    };
+    visit([&](float gain) {
+      squares += double(gain) * double(gain);
+      count += gain != 0 ? 1 : 0;
+    });
+    if (squares <= 0) return;
+    const auto scale = static_cast<float>(std::sqrt(count / squares));
+    visit([scale](float& gain) { gain *= scale; });
+  }
+
+  PolicyLosses learn(const std::vector<Group>& groups) {
+    Random random = draws(3);
+    LossWeights weights;
+    weights.entropy = faded(with_.entropy, with_.final_entropy);
+    weights.all_action = faded(with_.all_action, with_.final_all_action);
+    const bool published = config_.algorithm == "reinforce";
+    weights.clip = published ? 0 : with_.clip;
+    const uint32_t epochs = published ? 1 : with_.epochs;
+    const uint32_t episodes = with_.graphs * with_.rollouts;
+    const uint32_t batches = published ? 1 : std::min(with_.batches, episodes);
+    std::vector<uint32_t> order(episodes);
+    std::iota(order.begin(), order.end(), 0u);
+    PolicyLosses mean;
+    for (uint32_t epoch = 0; epoch < epochs; ++epoch) {
+      shuffle(order, random);
+      for (uint32_t b = 0; b < batches; ++b) {
+        const uint32_t begin = episodes * b / batches, end = episodes * (b + 1) / batches;
+        const auto batch = std::span(order).subspan(begin, end - begin);
+        const PolicyLosses losses = step(groups, batch, weights, random);
+        const double share = 1.0 / (epochs * batches);
+        mean.policy += share * losses.policy;
+        mean.entropy += share * losses.entropy;
+        mean.all_action += share * losses.all_action;
+        mean.clipped += share * losses.clipped;
+        mean.gradient += share * losses.gradient;
+      }
+    }
+    return mean;
+  }
+
+  // One step of the optimizer on the episodes listed.
+  PolicyLosses step(const std::vector<Group>& groups, std::span<const uint32_t> batch,
+                    const LossWeights& weights, Random& random) {
+    const auto episode = [&](uint32_t i) -> const Episode& {
+      return groups[i / with_.rollouts].episodes[i % with_.rollouts];
+    };
+    const auto wanted = [&](uint32_t i) {
+      const uint32_t steps = episode(i).steps();
+      return with_.steps == 0 ? steps : std::min(steps, with_.steps);
+    };
+    double total = 0;
+    for (const uint32_t i : batch) total += wanted(i);
+    for (const uint32_t i : batch) {
+      const Group& group = groups[i / with_.rollouts];
+      std::vector<uint32_t> steps(episode(i).steps());
+      std::iota(steps.begin(), steps.end(), 0u);
+      if (wanted(i) < steps.size()) {
+        shuffle(steps, random);
+        steps.resize(wanted(i));
+      }
+      learner_.accumulate(group.course, episode(i), group.advantages[i % with_.rollouts], steps,
+                          total, weights);
+    }
+    return learner_.apply(faded(with_.learning_rate, with_.final_learning_rate),
+                          with_.most_gradient);
+  }
+
+  static void shuffle(std::vector<uint32_t>& list, Random& random) {
+    for (auto i = static_cast<uint32_t>(list.size()); i > 1; --i) {
+      std::swap(list[i - 1], list[random.below(i)]);
+    }
+  }
+
+  // Episodes are run by the weights as they are, checks by their average.
+  Status refresh_policy() {
+    Result<std::vector<uint8_t>> bytes =
+        export_spec(learner_.acting_policy(), config_, config_text_, state_.moves);
+    if (!bytes.ok()) return bytes.status();
+    Result<std::shared_ptr<const Policy>> policy = load_exported(*bytes);
+    if (!policy.ok()) return policy.status();
+    policy_ = std::move(*policy);
+    return {};
+  }
+
+  // Mean logarithm of the best makespan of a greedy episode over that of `auto`, for every kind of
+  // start, on the graphs that it learns from: graphs never seen are for the test.
+  Status check() {
+    Result<std::vector<uint8_t>> bytes =
+        export_spec(learner_.policy(), config_, config_text_, state_.moves);
+    if (!bytes.ok()) return bytes.status();
+    const auto policy = load_exported(*bytes);
+    if (!policy.ok()) return policy.status();
+    const auto count = static_cast<uint32_t>(courses_.size());
+    std::vector<double> ratio(count * std::size(kStarts));
+    parallel_for(static_cast<uint32_t>(ratio.size()), config_.threads, [&](uint32_t i) {
+      EpisodeOptions options;
+      options.start = kStarts[i / count];
+      options.start_seed = 1 + i;
+      options.passes = with_.passes;
+      options.sample = false;
+      options.memory_penalty = with_.memory_penalty;
+      ratio[i] = run_episode(courses_[i % count], **policy, options).best_cost;
+    });
+    double sum = 0;
+    for (size_t k = 0; k < std::size(kStarts); ++k) {
+      checked_[k] = 0;
+      for (uint32_t c = 0; c < count; ++c) checked_[k] += std::log(ratio[k * count + c]) / count;
+      sum += checked_[k];
+    }
+    if (!(sum < state_.best)) return {};
+    state_.best = sum;
+    return write_whole(folder_.file("best.plpo"),
+                       {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  }
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  void report(const Totals& totals, const PolicyLosses& losses) const {
+    if (!options_.on_progress) return;
+    const double done = state_.iteration - first_iteration_, seconds = elapsed();
+    const double left = seconds / done * (config_.iterations - state_.iteration);
+    options_.on_progress(
+        {state_.iteration, config_.iterations, seconds, left,
+         fmt::format("sampled {:.4f}  entropy {:.3f}  greedy {:.4f} {:.4f} {:.4f} of auto",
+                     totals.last_cost, losses.entropy, std::exp(checked_[0]), std::exp(checked_[1]),
+                     std::exp(checked_[2]))});
+  }
+
+  const Config& config_;
+  const EpisodesConfig& with_;
+  std::string config_text_;
+  RunFolder& folder_;
+  const TrainOptions& options_;
+  std::vector<Course> courses_;
+  PlacetoLearner learner_;
+  Baseline baseline_;
+  Checkpoint state_;
+  std::shared_ptr<const Policy> policy_;
+  double checked_[std::size(kStarts)] = {};
+  Clock::time_point start_ = Clock::now();
+  double seconds_before_ = 0;
+  uint32_t first_iteration_ = 0;
+};
+
+// Of the i-th stream of mixed problems, the first with the right number of devices.
+Instance draw_with_devices(const Config& config, uint32_t i) {
+  DataConfig data = config.data;
+  data.max_devices = data.devices;
+  for (uint64_t n = i;; n += data.graphs) {
+    Instance instance = draw_problem(data, problem_seed(Split::kTrain, config.seed, n));
+    if (instance.problem->device_count() == data.devices) return instance;
+  }
+}
+
+}  // namespace
+
+std::vector<Course> training_courses(const Config& config) {
+  const bool mixed = config.data.set == "mixed";
+  std::vector<std::optional<Course>> drawn(mixed ? config.data.graphs : kFamilyGraphs);
+  parallel_for(static_cast<uint32_t>(drawn.size()), config.threads, [&](uint32_t i) {
+    if (mixed) {
+      drawn[i] = make_course(draw_with_devices(config, i));
+    } else {
+      drawn[i] = make_course(family_problem(config.data.set, Half::kSeen, i,
+                                            {config.data.devices, config.data.groups}));
+    }
+  });
+  std::vector<Course> courses;
+  for (auto& course : drawn) {
+    if (course) courses.push_back(std::move(*course));
+  }
+  return courses;
+}
+
+Status train_placeto(const Config& config, std::string_view config_text, RunFolder& folder,
+                     bool resume, const TrainOptions& options) {
+  if (options.hosts != nullptr) {
+    return Status::invalid("several hosts train pairwise policies only");
+  }
+  PlacetoTrainer trainer(config, config_text, folder, options);
+  if (Status s = trainer.prepare(); !s.ok()) return s;
+  if (resume) {
+    if (Status s = trainer.resume(); !s.ok()) return s;
+  }
+  return trainer.run();
+}
+
+Result<std::vector<uint8_t>> export_placeto(const Config& config, std::string_view config_text,
+                                            const Checkpoint& checkpoint) {
+  PlacetoLearner learner(config.placeto, config.data.devices, config.seed);
+  std::string state, baseline;
+  if (Status s = split(checkpoint.learner, state, baseline); !s.ok()) return s;
+  if (Status s = learner.load(state); !s.ok()) return s;
+  return export_spec(learner.policy(), config, config_text, checkpoint.moves);
+}
+
+}  // namespace placeto::train
