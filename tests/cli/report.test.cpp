@@ -72,6 +72,18 @@ TEST_CASE_FIXTURE(Fixture, "report shows the candidates of the file, or tries th
   CHECK(rows.size() > 4);
   CHECK(rows[0].at("method") == "single gpu:0");
   CHECK(rows[0].at("memory").size() == 2);
+  // The heuristics find this placement, too; the first row that is it counts as chosen.
+  size_t chosen = 0;
+  for (const json& row : rows) {
+    if (row.at("chosen") == false) continue;
+    ++chosen;
+    CHECK(row.at("makespan") == 175.25);
+  }
+  CHECK(chosen == 1);
+  CHECK(report({second, "--candidates", "--policy", "none"}).status == 0);
+  rows = data().at("placements")[0].at("candidates");
+  CHECK(rows[0].at("chosen") == true);
+  CHECK(rows[1].at("chosen") == false);
 }
 
 TEST_CASE_FIXTURE(Fixture, "what place writes has the candidates for a report, and no times") {

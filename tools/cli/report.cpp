@@ -81,9 +81,17 @@ std::vector<CandidateRow> rows_of(const PlacementSpec& placement, const Topology
   return rows;
 }
 
-std::vector<CandidateRow> rows_by_placing(const Problem& problem, const Options& options) {
+// The candidate that is the placement shown, if any is, counts as chosen: not today's winner.
+std::vector<CandidateRow> rows_by_placing(const Problem& problem, const Options& options,
+                                          const Assignment& shown) {
   const PlaceResult result = require(run_method(problem, options.method));
-  return candidate_rows(problem, result.candidates, result.best);
+  auto rows = candidate_rows(problem, result.candidates, result.best);
+  bool marked = false;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].chosen = !marked && result.candidates[i].assignment == shown;
+    marked = marked || rows[i].chosen;
+  }
+  return rows;
 }
 
 size_t moved_nodes(const Assignment& a, const Assignment& b) {
@@ -140,8 +148,6 @@ void run(Options& options) {
   const uint64_t work = options.reasons == Options::kUnset
                             ? kReasonWork / options.placements.size()
                             : std::min(options.reasons, uint64_t{problem.node_count()}) * per_node;
-  std::vector<CandidateRow> fresh;
-  if (options.candidates) fresh = rows_by_placing(problem, options);
   std::vector<ReportPlacement> placements;
   for (size_t i = 0; i < names.size(); ++i) {
     const PlacementSpec spec = require(read_placement(options.placements[i]));
@@ -149,7 +155,7 @@ void run(Options& options) {
     if (!assignment.ok()) require(assignment.status().at(options.placements[i]));
     check_runnable(problem, *assignment);
     auto rows = !options.candidates ? rows_of(spec, topology)
-                : i == 0            ? fresh
+                : i == 0            ? rows_by_placing(problem, options, *assignment)
                                     : std::vector<CandidateRow>();
     placements.push_back(report_placement(problem, std::move(*assignment), spec.method,
                                           std::move(rows), std::min(work, all)));

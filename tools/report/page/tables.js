@@ -28,7 +28,9 @@ function headlineOfOne(p) {
   const notes = [];
   const against = (who, c) => who + " " + c.method + " takes " + time(objective(c)) + " (" +
     change(objective(c), objective(p)) + ").";
-  if (others.length) notes.push(against("The runner-up", others[0]));
+  if (others.length) {
+    notes.push(against(objective(others[0]) < objective(p) ? "There is better:" : "The runner-up", others[0]));
+  }
   if (single && single !== others[0]) {
     notes.push(against("Of one device alone,", { ...single, method: single.method.replace(/^single /, "") }));
   }
