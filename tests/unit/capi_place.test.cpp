@@ -324,7 +324,7 @@ TEST_CASE("the same seed and budget give the same placement") {
   CHECK(assignment_of(place(graph, topology, chosen)) == first);
 }
 
-TEST_CASE("a cancelled search ends at once and still places") {
+TEST_CASE("a cancelled placing ends at once, with what there is") {
   const Graph graph = ladder(40);
   const Topology topology = devices(3);
   placeto_cancel* cancel = nullptr;
@@ -338,9 +338,14 @@ TEST_CASE("a cancelled search ends at once and still places") {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     placeto_cancel_request(cancel);
   });
-  CHECK(try_place(graph, topology, chosen, error) == PLACETO_OK);  // would take ten minutes
+  // A slow machine may have nothing when the request comes.
+  const auto ends = [&] {
+    const placeto_status status = try_place(graph, topology, chosen, error);
+    return status == PLACETO_OK || status == PLACETO_STOPPED;
+  };
+  CHECK(ends());  // would take ten minutes
   other.join();
-  CHECK(try_place(graph, topology, chosen, error) == PLACETO_OK);  // still cancelled
+  CHECK(ends());  // still cancelled
 
   // After a reset the search runs to the end of its budget, as without the object.
   placeto_cancel_reset(cancel);
