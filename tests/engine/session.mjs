@@ -1,5 +1,5 @@
-// Opens a session and runs it once, in a process of its own: the engine writes its log to standard
-// error. Argument: {"model", "settings", "providers", "inputs"} as JSON. Prints the outputs' names.
+// Opens a session, and runs it once if there are inputs, in a process of its own: the engine writes
+// its log to standard error. Argument: {"model", "settings", "providers", "inputs"} as JSON.
 import {feedsOf, ort} from './support.mjs';
 
 const job = JSON.parse(process.argv[2]);
@@ -10,4 +10,4 @@ const session = await ort.InferenceSession.create(job.model, {
   intraOpNumThreads: 1,
   logSeverityLevel: 0,
 });
-console.log(Object.keys(await session.run(feedsOf(job))).join());
+if (job.inputs) await session.run(feedsOf(job));
