@@ -25,7 +25,7 @@ for step in $steps; do
   case $step in
     mixed)
       "$train" eval models/default.plpo --sets mixed large --problems 64 --large 8 --baselines \
-        --budgets 30 100 300 1000 --long-evaluations 5000 --threads 1 --csv "$out/mixed.csv" \
+        --budgets 30 100 300 1000 --long-evaluations 3000 --threads 1 --csv "$out/mixed.csv" \
         --svg "$out/mixed-cdf.svg" --cdf "$out/mixed-cdf.csv" --effort "$out/mixed-effort.svg"
       ;;
     families)
@@ -33,7 +33,7 @@ for step in $steps; do
         own=()
         [ -f "models/placeto-$family-2gpu.plpo" ] && own=("models/placeto-$family-2gpu.plpo")
         "$train" eval models/default.plpo "${own[@]}" --sets "$family" --groups 128 --baselines \
-          --rnn 1000 --budgets 30 100 300 1000 --long-evaluations 5000 --threads 1 \
+          --rnn 300 --budgets 30 100 300 1000 --long-evaluations 5000 --threads 1 \
           --csv "$out/$family.csv" --svg "$out/$family-cdf.svg" --cdf "$out/$family-cdf.csv" \
           --effort "$out/$family-effort.svg"
       done
@@ -53,7 +53,7 @@ for step in $steps; do
       "$train" eval models/default.plpo --pareto --csv "$out/pareto.csv" --svg "$out/pareto.svg"
       ;;
     table)
-      "$train" eval models/default.plpo "${families[@]}" --table --groups 128 --rnn 1000 \
+      "$train" eval models/default.plpo "${families[@]}" --table --groups 128 --rnn 300 \
         --csv "$out/table.csv"
       ;;
     *)
