@@ -1,11 +1,9 @@
 #include "trainer/learner.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+
+#include "trainer/learner_state.h"
 
 namespace placeto::train {
 namespace {
@@ -91,6 +89,8 @@ struct Learner::Implementation {
         head(c.hidden),
         average(c.hidden),
         adam(head->parameters(), torch::optim::AdamOptions(c.learning_rate)) {}
+  LearnerState state() { return {*head, *average, adam, steps}; }
+
   LearnConfig config;
   Head head, average;
   torch::optim::Adam adam;
@@ -143,13 +143,7 @@ Losses Learner::step(const Samples& batch, double learning_rate) {
   (regression + self.config.all_action_weight * all_action).backward();
   self.adam.step();
   ++self.steps;
-
-  // A short memory at first, so that the first average is not the random start.
-  const double keep =
-      std::min(self.config.averaging, double(self.steps) / (10.0 + double(self.steps)));
-  torch::NoGradGuard no_gradient;
-  const auto from = self.head->parameters(), to = self.average->parameters();
-  for (size_t i = 0; i < from.size(); ++i) to[i].mul_(keep).add_(from[i], 1 - keep);
+  self.state().follow(self.config.averaging);
   return {regression.item<double>(), all_action.item<double>()};
 }
 
@@ -184,47 +178,15 @@ PolicySpec Learner::policy() const {
 }
 
 std::string Learner::save() const {
-  torch::serialize::OutputArchive archive, head, average, adam;
-  self_->head->save(head);
-  self_->average->save(average);
-  self_->adam.save(adam);
-  archive.write("head", head);
-  archive.write("average", average);
-  archive.write("adam", adam);
-  archive.write("steps", torch::tensor(self_->steps));
-  archive.write("random", at::detail::getDefaultCPUGenerator().get_state());
-  std::ostringstream stream;
-  archive.save_to(stream);
-  return stream.str();
+  return self_->state().save();
 }
 
 Status Learner::load(const std::string& bytes) {
-  // Loading replaces tensors whatever their shape, so the shapes are compared afterwards.
-  const std::vector<uint32_t>& hidden = self_->config.hidden;
-  try {
-    std::istringstream stream(bytes);
-    torch::serialize::InputArchive archive, head, average, adam;
-    archive.load_from(stream);
-    archive.read("head", head);
-    archive.read("average", average);
-    archive.read("adam", adam);
-    self_->head->load(head);
-    self_->average->load(average);
-    self_->adam.load(adam);
-    torch::Tensor steps, random;
-    archive.read("steps", steps);
-    archive.read("random", random);
-    self_->steps = steps.item<int64_t>();
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
-    generator.set_state(random);
-    for (const Head* network : {&self_->head, &self_->average}) {
-      if (!(*network)->has_shape(hidden)) {
-        return Status::bad_input("state of a learner with other hidden layers");
-      }
+  if (Status loaded = self_->state().load(bytes); !loaded.ok()) return loaded;
+  for (const Head* network : {&self_->head, &self_->average}) {
+    if (!(*network)->has_shape(self_->config.hidden)) {
+      return Status::bad_input("state of a learner with other hidden layers");
     }
-  } catch (const c10::Error& error) {
-    return Status::bad_input(std::string("not a learner's state of this configuration: ") +
-                             error.what_without_backtrace());
   }
   return {};
 }

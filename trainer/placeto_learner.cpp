@@ -1,11 +1,9 @@
 #include "trainer/placeto_learner.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-
 #include <cmath>
-#include <sstream>
 
 #include "runtime/policy/placeto_features.h"
+#include "trainer/learner_state.h"
 #include "trainer/placeto_network.h"
 
 namespace placeto::train {
@@ -72,6 +70,7 @@ struct PlacetoLearner::Implementation {
     whole.tensors = network->tensors();
     return whole;
   }
+  LearnerState state() { return {*net, *average, adam, steps}; }
 
   PlacetoConfig config;
   PolicySpec spec;
@@ -159,12 +158,7 @@ PolicyLosses PlacetoLearner::apply(double learning_rate, double most_gradient) {
     ++self.steps;
   }
   self.adam.zero_grad();
-  // A short memory at first, so that the first average is not the random start.
-  const double keep =
-      std::min(self.config.averaging, double(self.steps) / (10.0 + double(self.steps)));
-  torch::NoGradGuard no_gradient;
-  const auto from = self.net->parameters(), to = self.average->parameters();
-  for (size_t i = 0; i < from.size(); ++i) to[i].mul_(keep).add_(from[i], 1 - keep);
+  self.state().follow(self.config.averaging);
   return std::exchange(self.losses, {});
 }
 
@@ -188,44 +182,13 @@ PolicySpec PlacetoLearner::acting_policy() const {
 }
 
 std::string PlacetoLearner::save() const {
-  torch::serialize::OutputArchive archive, net, average, adam;
-  self_->net->save(net);
-  self_->average->save(average);
-  self_->adam.save(adam);
-  archive.write("net", net);
-  archive.write("average", average);
-  archive.write("adam", adam);
-  archive.write("steps", torch::tensor(self_->steps));
-  archive.write("random", at::detail::getDefaultCPUGenerator().get_state());
-  std::ostringstream stream;
-  archive.save_to(stream);
-  return stream.str();
+  return self_->state().save();
 }
 
 Status PlacetoLearner::load(const std::string& bytes) {
-  try {
-    std::istringstream stream(bytes);
-    torch::serialize::InputArchive archive, net, average, adam;
-    archive.load_from(stream);
-    archive.read("net", net);
-    archive.read("average", average);
-    archive.read("adam", adam);
-    self_->net->load(net);
-    self_->average->load(average);
-    self_->adam.load(adam);
-    torch::Tensor steps, random;
-    archive.read("steps", steps);
-    archive.read("random", random);
-    self_->steps = steps.item<int64_t>();
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
-    generator.set_state(random);
-    // Loading replaces tensors whatever their shape.
-    if (!self_->net->has_shape() || !self_->average->has_shape()) {
-      return Status::bad_input("state of a learner with other networks");
-    }
-  } catch (const c10::Error& error) {
-    return Status::bad_input(std::string("not a learner's state of this configuration: ") +
-                             error.what_without_backtrace());
+  if (Status loaded = self_->state().load(bytes); !loaded.ok()) return loaded;
+  if (!self_->net->has_shape() || !self_->average->has_shape()) {
+    return Status::bad_input("state of a learner with other networks");
   }
   return {};
 }
