@@ -154,15 +154,21 @@ class PolicyGuide {
   std::unique_ptr<PlacetoPlacer> placeto_;
 };
 
-void search_from_best(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
-                      const MethodOptions& options, const char* name, ProposalRanker* ranker,
-                      MoveEvaluator& evaluator, std::vector<Candidate>& candidates) {
-  Candidate improved = best_of(candidates);
-  const Score before = improved.score;
-  improve(problem, hierarchy, budget, options.seed, evaluator, improved, ranker);
-  if (!(improved.score < before)) return;  // nothing to add to the table
-  improved.method = name;
-  candidates.push_back(std::move(improved));
+// Adds what a search made of the best candidate; if that is no better, the table needs no row.
+void add_if_better(Candidate found, const char* name, std::vector<Candidate>& candidates) {
+  if (!(found.score < best_of(candidates).score)) return;
+  found.method = name;
+  candidates.push_back(std::move(found));
+}
+
+// A search for less overflow. By moves alone: passes have shown that they do not get there.
+void repair(const Problem& problem, const Hierarchy& hierarchy, const MethodOptions& options,
+            MoveEvaluator& evaluator, std::vector<Candidate>& candidates) {
+  Budget budget;
+  budget.evaluations = repair_evaluations(problem.graph());
+  Candidate found = best_of(candidates);
+  multilevel_search(problem, hierarchy, budget, options.seed, evaluator, found);
+  add_if_better(std::move(found), "repair", candidates);
 }
 
 // Builds the hierarchy on the way, unless stopped before.
@@ -211,12 +217,7 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   if (stopped(stop)) {
     return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
   }
-  if (infeasible_so_far) {
-    Budget repair;
-    repair.evaluations = repair_evaluations(problem.graph());
-    search_from_best(problem, *hierarchy, repair, options, "repair", nullptr, evaluator,
-                     candidates);
-  }
+  if (infeasible_so_far) repair(problem, *hierarchy, options, evaluator, candidates);
   std::string note;
   std::optional<PolicyGuide> guide;
   if (policy != nullptr && !stopped(stop)) {
@@ -229,8 +230,10 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
     }
   }
   if (options.budget.limited() && !stopped(stop)) {
-    search_from_best(problem, *hierarchy, options.budget, options, "search",
-                     guide ? guide->ranker() : nullptr, evaluator, candidates);
+    Candidate found = best_of(candidates);
+    improve(problem, *hierarchy, options.budget, options.seed, evaluator, found,
+            guide ? guide->ranker() : nullptr);
+    add_if_better(std::move(found), "search", candidates);
   }
   Result<PlaceResult> result =
       conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
