@@ -14,7 +14,7 @@ constexpr uint64_t kSeed = 1;  // a heuristic: the same whatever the seed of a s
 
 // Passes of each chain: fewer on large graphs, where one costs more and leaves less to gain.
 uint32_t scaled_passes(uint32_t passes, uint32_t nodes) {
-  constexpr uint32_t kWholeUpTo = 200, kLeast = 2;
+  constexpr uint32_t kWholeUpTo = 160, kLeast = 2;
   if (nodes <= kWholeUpTo) return std::max(1u, passes);
   const double scaled = passes * std::sqrt(static_cast<double>(kWholeUpTo) / nodes);
   return std::max(std::min(kLeast, passes), static_cast<uint32_t>(scaled));
