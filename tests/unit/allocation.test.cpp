@@ -26,6 +26,9 @@ void* operator new(size_t bytes) {
 void* operator new[](size_t bytes) {
   return counted(bytes);
 }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {  // std::stable_sort's buffer
+  return counted(bytes);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
