@@ -1,6 +1,7 @@
 // `iterate`: repeated earliest-finish passes in three chains, from HEFT's order, from ETF's
-// timeline and from a balanced partition; the best pass is kept. They end in different places, and
-// the best of them is closer to the best known by 0.02 than any one with three times the passes.
+// timeline and from a balanced partition; the best pass is kept. They end in different places: on
+// 16 random graphs of 800 to 1,600 nodes, 18 passes over the three reach 1.174 of the best known,
+// 18 of ETF's chain 1.196; on graphs of 40 to 160 nodes that chain alone does as well.
 #include <cmath>
 
 #include "runtime/heuristics/heuristics.h"

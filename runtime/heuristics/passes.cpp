@@ -5,9 +5,9 @@
 //   finish and transfers x 0.5 in turn           1.108    1.227
 //   finish, transfers x 0.5, lateness in turn    1.089    1.190
 //   drawn                                        1.092    1.176
-//   drawn, 0.3 of the passes from the best       1.091    1.168
-// (1.108 and 1.227 are of two chains, the others of three: HEFT's order, ETF, and a balanced
-// partition, without which large graphs stay 0.02 higher).
+//   drawn, 0.35 of the passes from the best      1.091    1.168
+// (1.108 and 1.227 are of two chains and 24 passes, fewer on large graphs; the others of three:
+// HEFT's order, ETF, and a balanced partition, without which large graphs stay 0.02 higher).
 #include "runtime/heuristics/passes.h"
 
 #include <algorithm>
