@@ -23,7 +23,7 @@ class Anneal final : public Method {
     if (other->score < start->score) start = std::move(other);
     Budget budget = options.budget;
     if (!budget.limited()) budget.evaluations = kDefaultEvaluations;
-    const Hierarchy hierarchy(problem, stop);
+    const Hierarchy hierarchy(problem, stop, options.grouping);
     MoveEvaluator evaluator(problem, stop);
     start->method = "anneal";
     multilevel_search(problem, hierarchy, budget, options.seed, evaluator, *start);

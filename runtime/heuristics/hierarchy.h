@@ -1,4 +1,5 @@
-// Hierarchy: groups of all sizes, from the problem's own groups (level 0) to a few per device.
+// Hierarchy: groups of all sizes, from the problem's own groups, chains and tiny operators merged
+// (level 0), to a few per device.
 //
 // Each level merges pairs of the level below that exchange much for the work they hold (heavy-edge
 // matching: Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
@@ -12,15 +13,16 @@
 #include <vector>
 
 #include "runtime/cost/problem.h"
+#include "runtime/heuristics/grouping.h"
 
 namespace placeto {
 
 class Hierarchy {
  public:
-  // The problem must outlive it. Stops when a level has at most `groups_per_device` groups per
-  // device or hardly shrinks any more, and when stopped: then it is not usable unless it has a
-  // level.
-  explicit Hierarchy(const Problem& problem, Stop* stop = nullptr, uint32_t groups_per_device = 2);
+  // The problem must outlive it. Stops when a level has at most two groups per device or hardly
+  // shrinks any more, and when stopped: then it is not usable unless it has a level.
+  explicit Hierarchy(const Problem& problem, Stop* stop = nullptr,
+                     Grouping grouping = Grouping::kAutomatic);
 
   uint32_t level_count() const { return static_cast<uint32_t>(levels_.size()); }
   uint32_t group_count(uint32_t level) const {
@@ -46,7 +48,7 @@ class Hierarchy {
 
   const Problem* problem_;
   Stop* stop_;
-  bool everything_allowed_;
+  bool everything_allowed_ = true;
   std::vector<Level> levels_;
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/cost/evaluator.h"
+#include "runtime/heuristics/grouping.h"
 
 namespace placeto {
 
@@ -28,6 +29,7 @@ struct MethodOptions {
   // a pass costs more there and leaves less to gain.
   uint32_t passes = 12;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
+  Grouping grouping = Grouping::kAutomatic;
 };
 
 struct Candidate {

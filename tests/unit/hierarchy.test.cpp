@@ -78,14 +78,18 @@ TEST_CASE(
     if (!instance.problem) continue;
     CAPTURE(i);
     const Problem& problem = *instance.problem;
-    const Hierarchy hierarchy(problem);
-    REQUIRE(hierarchy.group_count(0) == problem.group_count());
-    for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
-      check_partition(problem, hierarchy, level);
-      if (level > 0) check_nesting(hierarchy, level);
+    for (const Grouping grouping : {Grouping::kAutomatic, Grouping::kNone}) {
+      const Hierarchy hierarchy(problem, nullptr, grouping);
+      REQUIRE(hierarchy.group_count(0) <= problem.group_count());
+      for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
+        check_partition(problem, hierarchy, level);
+        if (level > 0) check_nesting(hierarchy, level);
+      }
     }
+    const Hierarchy ungrouped(problem, nullptr, Grouping::kNone);
+    REQUIRE(ungrouped.group_count(0) == problem.group_count());
     for (uint32_t g = 0; g < problem.group_count(); ++g) {
-      const auto nodes = hierarchy.nodes(0, g);
+      const auto nodes = ungrouped.nodes(0, g);
       CHECK(std::equal(nodes.begin(), nodes.end(), problem.members(g).begin(),
                        problem.members(g).end()));
     }

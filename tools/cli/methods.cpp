@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <map>
 
 #include "runtime/policy/features.h"
 #include "tools/cli/common.h"
@@ -67,6 +68,12 @@ void add_method_options(CLI::App& app, MethodOptions& options) {
   add_number(app, "--budget-ms", options.budget.milliseconds,
              "Search for that long; the answer depends on the machine", 0, 1e12);
   add_count(app, "--budget-evals", options.budget.evaluations, "Search with that many evaluations");
+  const std::map<std::string, Grouping> groupings{{"auto", Grouping::kAutomatic},
+                                                  {"none", Grouping::kNone}};
+  app.add_option("--grouping", options.grouping,
+                 "Whether chains and tiny operators are moved as one (default auto)")
+      ->transform(CLI::CheckedTransformer(groupings))
+      ->type_name("auto|none");
   add_count(app, "--seed", options.seed,
             fmt::format("Of methods that draw at random (default {})", options.seed));
 }
