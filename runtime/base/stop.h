@@ -19,6 +19,8 @@ class Stop {
   using Callback = bool (*)(void* context);
   // A node or an edge takes 10 to 200 ns, by how scattered what it touches is.
   static constexpr uint64_t kWorkPerLook = 4096;
+  // A millisecond or two: enough to compile and evaluate a first placement of 1,000 nodes.
+  static constexpr uint64_t kHeadStart = 100'000;
 
   Stop() = default;  // never
   // `cancel` may be null. The deadline is that many milliseconds from now; 0: none.
@@ -27,7 +29,14 @@ class Stop {
   }
   // Asks `callback(context)`, at every look: after so much work each.
   Stop(Callback callback, void* context, uint64_t work_per_look = kWorkPerLook)
-      : callback_(callback), context_(context), work_per_look_(work_per_look) {}
+      : callback_(callback),
+        context_(context),
+        work_per_look_(work_per_look),
+        look_after_(work_per_look) {}
+
+  // Work up to that much passes before the first look: whoever asks for a small thing gets a first
+  // answer even if the flag is already set.
+  void head_start(uint64_t work = kHeadStart) { look_after_ = work; }
 
   // The same reasons, and that many milliseconds from now as one more; 0: none.
   Stop sooner(double milliseconds) const {
@@ -40,6 +49,7 @@ class Stop {
   // Looks now. Once true, it stays true.
   bool requested() {
     unseen_ = 0;
+    look_after_ = work_per_look_;
     if (stopped_) return true;
     stopped_ = (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) ||
                (callback_ != nullptr && callback_(context_)) ||
@@ -52,7 +62,7 @@ class Stop {
   // Reports work done, in nodes or edges gone through; looks when enough has come together.
   bool spend(uint64_t work) {
     unseen_ += work;
-    return unseen_ < work_per_look_ ? stopped_ : requested();
+    return unseen_ < look_after_ ? stopped_ : requested();
   }
 
  private:
@@ -71,7 +81,7 @@ class Stop {
   Callback callback_ = nullptr;
   void* context_ = nullptr;
   Clock::time_point deadline_ = kNone;
-  uint64_t work_per_look_ = kWorkPerLook, unseen_ = 0;
+  uint64_t work_per_look_ = kWorkPerLook, look_after_ = kWorkPerLook, unseen_ = 0;
   bool stopped_ = false;
 };
 

@@ -49,8 +49,10 @@ Outcome check_options(const placeto_options& options) {
 
 // The clock starts here.
 Stop make_stop(const placeto_options& options) {
-  return Stop(options.cancel == nullptr ? nullptr : &options.cancel->requested,
-              options.deadline_milliseconds);
+  Stop stop(options.cancel == nullptr ? nullptr : &options.cancel->requested,
+            options.deadline_milliseconds);
+  stop.head_start();
+  return stop;
 }
 
 Outcome read_pairs(const char* name, const placeto_node_device* from, size_t count,

@@ -6,8 +6,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "runtime/placer/placer.h"
@@ -125,6 +127,32 @@ TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
     MESSAGE("longest of ", least.size(), " stretches: ", *longest, " ms, number ",
             longest - least.begin());
     CHECK(*longest < 5);
+  }
+}
+
+TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs are placed") {
+  const std::atomic<bool> cancelled = true;
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  for (const uint32_t nodes : {10u, 100u, 1'000u, 3'000u, 10'000u, 100'000u}) {
+    Result<Graph> graph = Graph::build(layered_graph(nodes));
+    Result<Topology> topology = Topology::build(eight_devices(0));
+    REQUIRE(graph.ok());
+    REQUIRE(topology.ok());
+    double least_ms = std::numeric_limits<double>::infinity();
+    bool placed = false;
+    for (int run = 0; run < 5; ++run) {
+      const double began_ms = thread_ms();
+      Stop stop(&cancelled);
+      stop.head_start();
+      const Result<Problem> problem = Problem::build(*graph, *topology, {}, {}, &stop);
+      MethodOptions options;
+      options.budget.stop = &stop;
+      placed = problem.ok() && place_auto(*problem, options, policy.get()).ok();
+      least_ms = std::min(least_ms, thread_ms() - began_ms);
+    }
+    MESSAGE(nodes, " nodes: ", least_ms, " ms, ", std::string(placed ? "placed" : "stopped"));
+    CHECK(least_ms < 5);
+    if (nodes <= 1'000) CHECK(placed);
   }
 }
 

@@ -147,6 +147,13 @@ TEST_CASE(
   CHECK(by_callback.spend(1));
   CHECK(countdown.looks == 3);
   CHECK(!spend(nullptr, 1'000'000));
+
+  Countdown at_once{1};
+  Stop with_head_start = at_once.stop(10);
+  with_head_start.head_start(100);
+  CHECK(!with_head_start.spend(99));
+  CHECK(at_once.looks == 0);
+  CHECK(with_head_start.spend(1));
 }
 
 TEST_CASE("a sort that can be stopped sorts like the standard one") {

@@ -134,6 +134,7 @@ void add_deadline_option(CLI::App& app, MethodChoice& choice) {
 
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {
   Stop stop(&interrupted, choice.deadline_ms);
+  stop.head_start();
   MethodChoice bounded = choice;
   bounded.options.budget.stop = &stop;
   if (choice.stop_on_interrupt) std::signal(SIGINT, on_interrupt);

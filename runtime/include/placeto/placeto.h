@@ -444,8 +444,9 @@ typedef struct placeto_placement placeto_placement;
  *
  * A cancellation or the deadline ends the call within milliseconds. It then returns the best of
  * what was evaluated by that time, which placeto_placement_stopped tells, or PLACETO_STOPPED if
- * nothing that fits was: single devices are evaluated first. Of a graph of more than 4,000 nodes
- * and edges the placement may then come without its timeline; placeto_score simulates that.
+ * nothing that fits was: single devices are evaluated first, and for the first of them, of a graph
+ * of up to 1,000 nodes, there is always time. Of a graph of more than 4,000 nodes and edges the
+ * placement may then come without its timeline; placeto_score simulates that.
  *
  * PLACETO_INFEASIBLE if no placement fits (the message says what each device lacks, and so does
  * options->shortfall_bytes) or rules leave no device to a node; PLACETO_INVALID_ARGUMENT if options
