@@ -1,107 +1,21 @@
-// Replaces operator new so that one allocation, of any number, fails: the library must answer
+// One allocation, of any number, fails: the library must answer
 // PLACETO_OUT_OF_MEMORY, leak nothing and stay usable, wherever it happens.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "runtime/policy/policy_file.h"
+#include "tests/faults/failing_memory.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/capi_support.h"
 
 namespace {
 
-// Of this program. Counts down to the allocation that fails; 0: none does.
-uint64_t fail_in = 0;
-bool has_failed = false, has_thrown = false;
-int64_t alive = 0;  // allocations not freed yet
-
-void* allocate(size_t bytes, size_t alignment = 0) noexcept {
-  if (fail_in != 0 && --fail_in == 0) {
-    has_failed = true;
-    return nullptr;
-  }
-  void* memory = nullptr;
-  if (alignment == 0) {
-    memory = std::malloc(bytes == 0 ? 1 : bytes);
-  } else {
-    memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-  }
-  if (memory != nullptr) ++alive;
-  return memory;
-}
-
-void* allocate_or_throw(size_t bytes, size_t alignment = 0) {
-  void* memory = allocate(bytes, alignment);
-  if (memory != nullptr) return memory;
-  has_thrown = true;
-  throw std::bad_alloc();
-}
-
-void release(void* memory) noexcept {
-  if (memory == nullptr) return;
-  --alive;
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  return allocate_or_throw(bytes);
-}
-void* operator new[](size_t bytes) {
-  return allocate_or_throw(bytes);
-}
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return allocate_or_throw(bytes, static_cast<size_t>(alignment));
-}
-void* operator new[](size_t bytes, std::align_val_t alignment) {
-  return allocate_or_throw(bytes, static_cast<size_t>(alignment));
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate(bytes);
-}
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate(bytes);
-}
-void operator delete(void* memory) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, size_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
-  release(memory);
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept {
-  release(memory);
-}
-void operator delete[](void* memory, const std::nothrow_t&) noexcept {
-  release(memory);
-}
-
-namespace {
-
 using namespace capi_test;  // NOLINT
+using placeto::test::failing_memory;
 
 // Calls `act`, which frees all it makes and returns a status, with the first allocation failing,
 // then the second, and so on until none is left; beyond the first `most_dense`, every one in
@@ -112,20 +26,20 @@ uint64_t fail_everywhere(const std::function<placeto_status(placeto_error*)>& ac
   REQUIRE(act(&error) == PLACETO_OK);  // also makes what the standard library keeps for ever
   uint64_t tried = 0;
   for (uint64_t k = 1;; k += k < most_dense ? 1 : 1 + k / 20) {
-    has_failed = has_thrown = false;
-    const int64_t before = alive;
-    fail_in = k;
+    failing_memory.has_failed = failing_memory.has_thrown = false;
+    const int64_t before = failing_memory.alive;
+    failing_memory.fail_in = k;
     const placeto_status status = act(&error);
-    fail_in = 0;
+    failing_memory.fail_in = 0;
     CAPTURE(k);
-    REQUIRE(alive == before);
-    if (!has_failed) {
+    REQUIRE(failing_memory.alive == before);
+    if (!failing_memory.has_failed) {
       REQUIRE(status == PLACETO_OK);
       return tried;
     }
     ++tried;
     // The standard library's sorts ask for memory that they can do without.
-    if (!has_thrown && status == PLACETO_OK) continue;
+    if (!failing_memory.has_thrown && status == PLACETO_OK) continue;
     REQUIRE(status == PLACETO_OUT_OF_MEMORY);
     REQUIRE(error.status == PLACETO_OUT_OF_MEMORY);
     REQUIRE(mentions(error, "memory"));

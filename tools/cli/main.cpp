@@ -1,4 +1,6 @@
 // placeto: places computation graphs on devices, from the command line.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
@@ -64,10 +66,19 @@ static int run(int argc, char** argv) {
   return kDone;
 }
 
+// At once, without unwinding: protobuf frees messages twice that an exception cut off, and libonnx
+// goes on without the operators that it had no memory for.
+[[noreturn]] static void end_without_memory() {
+  constexpr char kMessage[] = "placeto: error: out of memory\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  _exit(kInternalError);
+}
+
 }  // namespace placeto::cli
 
 int main(int argc, char** argv) {
   using namespace placeto::cli;
+  std::set_new_handler(end_without_memory);
   // A reader that went away is a failed write with a message, not a silent death.
   std::signal(SIGPIPE, SIG_IGN);
   try {
