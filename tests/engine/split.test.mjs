@@ -1,7 +1,7 @@
 // Real models, split by a placement, run stage by stage by the engine: the outputs are the whole
 // model's.
 import assert from 'node:assert/strict';
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
@@ -77,14 +77,6 @@ for (const model of models) {
     }
     await t.test('as the default policy places it, cut for overlap', async () => {
       const placement = place(model, 2, '--policy', 'default');
-      if (model.hiddenType) {  // the cut goes through a tensor whose type no inference finds
-        const directory = path.join(root, 'refused');
-        const message = run(['export', placement, '--model', modelPath(model), '--split', directory,
-                             '--stages', 'overlap'], 3);
-        assert.match(message, /the type of tensor '.*', which stage \d+ reads .* is not known/);
-        assert(!existsSync(directory));
-        return;
-      }
       const directory = split(model, placement, '--stages', 'overlap');
       checkStages(readManifest(directory));
       await check(directory);

@@ -285,6 +285,58 @@ TEST_CASE("a split folder has the stages and a manifest that says how to run the
   CHECK(folder.size() == 2);
 }
 
+//   x - reshape(., s) - squeeze - if(c: then_op, else: custom) - neg - y     the last on device 1
+//
+// The reshape hides even the number of axes, and nobody knows the custom operator.
+OnnxBuilder hidden_model(const std::string& then_op) {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.input("s", {"n"}, onnx::TensorProto::INT64);
+  b.input("c", {}, onnx::TensorProto::BOOL);
+  b.node("Reshape", {"x", "s"}, {"h"}, "reshape");
+  b.node("Squeeze", {"h"}, {"q"}, "squeeze");
+  auto& branch = b.node("If", {"c"}, {"r"}, "if");
+  auto& then_branch = OnnxBuilder::body(branch, "then_branch");
+  OnnxBuilder::add_node(then_branch, then_op, {"q"}, {"a"});
+  then_branch.add_output()->set_name("a");
+  auto& else_branch = OnnxBuilder::body(branch, "else_branch");
+  OnnxBuilder::add_node(else_branch, "CustomOperator", {"q"}, {"b"});
+  else_branch.add_output()->set_name("b");
+  b.node("Neg", {"r"}, {"y"}, "neg");
+  b.output("y");
+  return b;
+}
+
+TEST_CASE("types of elements follow through unknown shapes and from one branch of an If") {
+  const Folder folder;
+  const Placed placed = {"test",
+                         "host",
+                         {"cpu:0", "gpu:0"},
+                         {{"reshape", "Reshape", 0, 0},
+                          {"squeeze", "Squeeze", 0, 0},
+                          {"if", "If", 0, 0},
+                          {"neg", "Neg", 1, 0}}};
+  folder.write("known.onnx", hidden_model("Identity").bytes());
+  const auto known = PlacedModel::read(folder.path("known.onnx"), placed);
+  REQUIRE_MESSAGE(known.ok(), known.status().message());
+  const auto summary = known->write_stages(folder.path("out"), StageRule::kOverlap);
+  REQUIRE_MESSAGE(summary.ok(), summary.status().message());
+  onnx::ModelProto stage;
+  REQUIRE(stage.ParseFromString(folder.read("out/stage_1.onnx")));
+  CHECK(stage.graph().input(0).name() == "r");
+  CHECK(stage.graph().input(0).type().tensor_type().elem_type() == onnx::TensorProto::FLOAT);
+  CHECK_FALSE(stage.graph().input(0).type().tensor_type().has_shape());
+
+  folder.write("hidden.onnx", hidden_model("CustomOperator").bytes());
+  const auto hidden = PlacedModel::read(folder.path("hidden.onnx"), placed);
+  REQUIRE_MESSAGE(hidden.ok(), hidden.status().message());
+  const auto refused = hidden->write_stages(folder.path("none"), StageRule::kOverlap);
+  CHECK(refused.status().message().find("type of tensor 'r', which stage 1 reads") !=
+        std::string::npos);
+  CHECK(refused.status().message().find("graph.value_info") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder.path("none")));
+}
+
 TEST_CASE("placements of other models are refused") {
   const Folder folder;
   folder.write("m.onnx", pair_model().bytes());

@@ -95,6 +95,57 @@ TEST_CASE("arithmetic on shapes is evaluated") {
   CHECK(node(got, "concat").outputs == std::vector<uint64_t>{4 * 8});
 }
 
+// Exporters write the paddings of each axis, last axis first, and turn the list around as a matrix
+// of two columns: {5, 6, 1, 2} becomes {1, 5, 2, 6}.
+TEST_CASE("a list of paddings turned around by slicing a matrix backwards is evaluated") {
+  OnnxBuilder b;
+  b.input("x", {"8", "8"});
+  b.integers("pads", {5, 6, 1, 2});
+  b.integers("two_columns", {-1, 2});
+  b.integers("from", {-1});
+  b.integers("past_first", {INT64_MIN + 1});
+  b.integers("rows", {0});
+  b.integers("backwards", {-1});
+  b.integers("flat", {-1});
+  b.node("Reshape", {"pads", "two_columns"}, {"m"}, "matrix");
+  b.node("Slice", {"m", "from", "past_first", "rows", "backwards"}, {"r"}, "slice");
+  OnnxBuilder::set(b.node("Transpose", {"r"}, {"t"}, "turn"), "perm", std::vector<int64_t>{1, 0});
+  b.node("Reshape", {"t", "flat"}, {"p"}, "list");
+  b.node("Pad", {"x", "p"}, {"y"}, "pad");
+  b.output("y");
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "pad").outputs == std::vector<uint64_t>{(1 + 8 + 2) * (5 + 8 + 6) * 4});
+}
+
+TEST_CASE("slices of matrices have numpy's bounds, and wrong ones are not evaluated") {
+  const auto sliced = [](const std::vector<int64_t>& starts, const std::vector<int64_t>& ends,
+                         const std::vector<int64_t>& axes, const std::vector<int64_t>& steps) {
+    OnnxBuilder b;
+    b.integers("list", {3, 1, 4, 1, 5, 9});
+    b.integers("shape", {2, 3});
+    b.integers("starts", starts);
+    b.integers("ends", ends);
+    b.integers("axes", axes);
+    b.integers("steps", steps);
+    b.integers("flat", {-1});
+    b.node("Reshape", {"list", "shape"}, {"m"}, "matrix");
+    b.node("Slice", {"m", "starts", "ends", "axes", "steps"}, {"r"}, "slice");
+    b.node("Reshape", {"r", "flat"}, {"s"}, "flatten");
+    b.node("ConstantOfShape", {"s"}, {"y"}, "fill");  // its size tells the product
+    b.output("y");
+    const auto got = imported(b);
+    return got.report.unknown.empty() ? node(got, "fill").outputs[0] / 4 : 0;
+  };
+  CHECK(sliced({0}, {1}, {0}, {1}) == 3 * 1 * 4);
+  CHECK(sliced({1, -1}, {100, -100}, {0, 1}, {1, -2}) == 9 * 1);  // row 1: columns 2 and 0
+  CHECK(sliced({0}, {3}, {-1}, {2}) == 3 * 4 * 1 * 9);
+  CHECK(sliced({1}, {0}, {0}, {-1}) == 1 * 5 * 9);
+  CHECK(sliced({0}, {1}, {2}, {1}) == 0);     // there is no axis 2
+  CHECK(sliced({0}, {1}, {0}, {0}) == 0);     // no step of 0
+  CHECK(sliced({0}, {1, 2}, {0}, {1}) == 0);  // lists of different lengths
+}
+
 TEST_CASE("a node with subgraphs is one node with its captures, parameters and work") {
   const auto got = imported(control_flow_model());
   CHECK(got.report.unknown.empty());
@@ -211,6 +262,33 @@ TEST_CASE("operator sets newer than the library's import") {
   CHECK(node(got, "mean").outputs == std::vector<uint64_t>{64});
   CHECK(node(got, "split").outputs == std::vector<uint64_t>{128, 128});
   CHECK(node(got, "norm").outputs == std::vector<uint64_t>{256});
+}
+
+//   x - reorder in - conv - upsample - reorder out - y     channels: 16, 32, 32, 20 of the 32
+TEST_CASE("models in the layout of the engine's optimizer have shapes") {
+  OnnxBuilder b;
+  b.model().add_opset_import()->set_domain("com.microsoft.nchwc");
+  b.input("x", {"1", "16", "8", "8"});
+  b.weight("w", {32, 16, 3, 3});
+  const auto blocked = [&](const char* op, const std::vector<std::string>& inputs,
+                           const char* output) -> onnx::NodeProto& {
+    auto& node = b.node(op, inputs, {output}, op);
+    node.set_domain("com.microsoft.nchwc");
+    return node;
+  };
+  blocked("ReorderInput", {"x"}, "a");
+  OnnxBuilder::set(blocked("Conv", {"a", "w"}, "c"), "pads", std::vector<int64_t>{1, 1, 1, 1});
+  OnnxBuilder::set(blocked("Upsample", {"c"}, "u"), "scales", std::vector<int64_t>{1, 1, 2, 2});
+  auto& out = blocked("ReorderOutput", {"u"}, "y");
+  OnnxBuilder::set(out, "channels", int64_t{20});
+  OnnxBuilder::set(out, "channels_last", int64_t{1});
+  b.output("y");
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "ReorderInput").outputs == std::vector<uint64_t>{16 * 8 * 8 * 4});
+  CHECK(node(got, "Conv").outputs == std::vector<uint64_t>{32 * 8 * 8 * 4});
+  CHECK(node(got, "Upsample").outputs == std::vector<uint64_t>{32 * 16 * 16 * 4});
+  CHECK(node(got, "ReorderOutput").outputs == std::vector<uint64_t>{20 * 16 * 16 * 4});
 }
 
 TEST_CASE("functions of the model are one node with the work of their body") {

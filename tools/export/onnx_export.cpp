@@ -13,8 +13,7 @@
 #include "tools/export/name_rules.h"
 #include "tools/export/new_directory.h"
 #include "tools/export/split.h"
-#include "tools/onnx/analysis.h"
-#include "tools/onnx/dimensions.h"
+#include "tools/export/value_types.h"
 #include "tools/onnx/model.h"
 
 namespace placeto {
@@ -50,36 +49,6 @@ void add_body_names(const onnx::NodeProto& node, uint32_t device, std::vector<Na
     if (attribute.has_g()) add_body(attribute.g());
     for (const auto& body : attribute.graphs()) add_body(body);
   }
-}
-
-// Types of the outputs of nodes, as far as they follow from the model.
-Status add_types(const onnx::ModelProto& model, bool with_shapes, ValueTypes& types) {
-  const Result<Analysis> analysis = analyze(model);
-  if (!analysis.ok()) return analysis.status();
-  for (const auto& node : model.graph().node()) {
-    for (const std::string& name : node.output()) {
-      const Value* value = analysis->scope.find(name);
-      if (value == nullptr || value->type.value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
-      if (types.contains(name)) continue;
-      types[name] = value->type;
-      if (!with_shapes && value->is_tensor()) types[name].mutable_tensor_type()->clear_shape();
-    }
-  }
-  return {};
-}
-
-// Types of all tensors that nodes make. Free dimensions stay free. Where they hide even the type of
-// the elements, inference with a number for each of them finds it; what it says of shapes holds for
-// that number alone and is dropped.
-Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
-  ValueTypes types;
-  if (Status s = add_types(model, true, types); !s.ok()) return s;
-  onnx::ModelProto fixed = model;
-  const DimSetting all{"*", 64};
-  if (set_dimensions(fixed, {&all, 1}).ok()) {
-    if (Status s = add_types(fixed, false, types); !s.ok()) return s;
-  }
-  return types;
 }
 
 // Device of each node of the model; 0 for Constants, which have none.

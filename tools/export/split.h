@@ -12,11 +12,9 @@
 #include "runtime/base/result.h"
 #include "tools/export/stages.h"
 #include "tools/export/value_flow.h"
+#include "tools/export/value_types.h"
 
 namespace placeto {
-
-// Types of tensors of the main graph, as far as they are known.
-using ValueTypes = std::unordered_map<std::string, onnx::TypeProto>;
 
 struct StagePlan {
   uint32_t device = 0;               // index into the caller's devices

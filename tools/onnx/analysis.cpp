@@ -4,6 +4,7 @@
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/analyzer.h"
+#include "tools/onnx/element_types.h"
 #include "tools/onnx/fold.h"
 #include "tools/onnx/rules.h"
 
@@ -194,6 +195,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i].set_constant(std::move(constants[i]));
   } else if (!apply_shape_rule(node, inputs, outputs)) {
     infer_with_library(node, inputs, *frame.opsets, outputs, result.problem);
+    infer_element_types(node, inputs, *frame.opsets, outputs);
   }
   result.work = count_work(node, inputs, outputs);
   return {};

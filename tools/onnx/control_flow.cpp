@@ -30,21 +30,26 @@ Status no_body(const char* name) {
   return Status::bad_input(std::string("has no attribute ") + name + ", expected a graph there");
 }
 
-// What is known of a value that is one or the other.
+// What is known of a value that is one or the other. Both have one type of elements, so where only
+// one of them is known it is the other's, too.
 Value either(const Value& a, const Value& b) {
   Value out;
+  const auto other = [](const Value& v) {
+    return v.type.value_case() != onnx::TypeProto::VALUE_NOT_SET && !v.is_tensor();
+  };
+  if (other(a) || other(b)) return out;
   const auto x = a.dims(), y = b.dims();
-  if (a.type.value_case() != b.type.value_case() || a.element_type() != b.element_type())
-    return out;
+  const int32_t type = a.element_type() != 0 ? a.element_type() : b.element_type();
+  if (type == 0 || (b.element_type() != 0 && b.element_type() != type)) return out;
   if (!x || !y || x->size() != y->size()) {
-    if (a.is_tensor()) out.type.mutable_tensor_type()->set_elem_type(a.element_type());
+    out.type.mutable_tensor_type()->set_elem_type(type);
     return out;
   }
   Dims dims = *x;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] != (*y)[i]) dims[i] = kUnknownDim;
   }
-  out.set_tensor(a.element_type(), dims);
+  out.set_tensor(type, dims);
   return out;
 }
 

@@ -1,40 +1,16 @@
 #include "tools/onnx/rules.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <string_view>
-#include <unordered_map>
+
+#include "tools/onnx/shape_rules.h"
 
 namespace placeto {
+namespace shape_rules {
 namespace {
 
 using onnx::NodeProto;
 using onnx::TensorProto;
-using Inputs = std::span<const Value* const>;
-using Outputs = std::span<Value>;
-
-const Value* known(Inputs inputs, size_t i) {
-  return i < inputs.size() && inputs[i] != nullptr && inputs[i]->dims() ? inputs[i] : nullptr;
-}
-
-const Constant* constant(Inputs inputs, size_t i) {
-  return i < inputs.size() && inputs[i] != nullptr ? inputs[i]->constant.get() : nullptr;
-}
-
-// Lengths and offsets beyond this are damage, and their sums would overflow.
-constexpr int64_t kMost = int64_t{1} << 40;
-bool reasonable(int64_t x) {
-  return x >= -kMost && x <= kMost;
-}
-
-bool given(Inputs inputs, size_t i) {
-  return i < inputs.size() && inputs[i] != nullptr;
-}
-
-void set(Outputs outputs, size_t i, int32_t type, const Dims& dims) {
-  if (i < outputs.size()) outputs[i].set_tensor(type, dims);
-}
 
 // --- one output like the first input
 
@@ -145,212 +121,6 @@ bool dequantize(const NodeProto&, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// --- matrices
-
-std::optional<Dims> matrix_product(Dims a, Dims b, bool transpose_a, bool transpose_b) {
-  if (a.empty() || b.empty()) return std::nullopt;
-  const bool row = a.size() == 1, column = b.size() == 1;
-  if (row) a.insert(a.begin(), 1);
-  if (column) b.push_back(1);
-  if (transpose_a && !row) std::swap(a[a.size() - 1], a[a.size() - 2]);
-  if (transpose_b && !column) std::swap(b[b.size() - 1], b[b.size() - 2]);
-  auto dims = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
-  if (!dims) return std::nullopt;
-  if (!row) dims->push_back(a[a.size() - 2]);
-  if (!column) dims->push_back(b.back());
-  return dims;
-}
-
-// Where the matrices of an operator are among its inputs, and the type of the product.
-bool product_of(const NodeProto& node, Inputs inputs, size_t a, size_t b, int32_t type,
-                Outputs outputs) {
-  const Value *left = known(inputs, a), *right = known(inputs, b);
-  if (left == nullptr || right == nullptr) return false;
-  const auto dims = matrix_product(*left->dims(), *right->dims(), int_attribute(node, "transA", 0),
-                                   int_attribute(node, "transB", 0));
-  if (!dims) return false;
-  set(outputs, 0, type, *dims);
-  return true;
-}
-
-bool float_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  return product_of(node, inputs, 0, 1, TensorProto::FLOAT, outputs);
-}
-
-bool same_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  return given(inputs, 0) && product_of(node, inputs, 0, 1, inputs[0]->element_type(), outputs);
-}
-
-// QGemm(A, a_scale, a_zero, B, b_scale, b_zero, C, y_scale, y_zero): float without a y_scale.
-bool quantized_gemm(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  if (!given(inputs, 0)) return false;
-  const int32_t type = given(inputs, 7) ? inputs[0]->element_type() : int32_t{TensorProto::FLOAT};
-  return product_of(node, inputs, 0, 3, type, outputs);
-}
-
-// MatMulNBits: B is packed; its shape is in attributes.
-bool packed_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value* x = known(inputs, 0);
-  const int64_t columns = int_attribute(node, "N", 0);
-  if (x == nullptr || columns <= 0 || x->dims()->empty()) return false;
-  Dims dims = *x->dims();
-  dims.back() = columns;
-  set(outputs, 0, x->element_type(), dims);
-  return true;
-}
-
-// --- attention of com.microsoft: [batch, sequence, hidden]
-
-// Attention(input, weights [hidden, 3 hidden], ...)
-bool packed_attention(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value *x = known(inputs, 0), *weights = known(inputs, 1);
-  if (x == nullptr || x->dims()->size() != 3) return false;
-  Dims dims = *x->dims();
-  const auto sizes = ints_attribute(node, "qkv_hidden_sizes");
-  if (sizes.size() == 3) {
-    dims[2] = sizes[2];
-  } else if (weights != nullptr && !weights->dims()->empty() && weights->dims()->back() > 0) {
-    dims[2] = weights->dims()->back() / 3;
-  }
-  const bool quantized = node.op_type() == "QAttention";
-  set(outputs, 0, quantized ? int32_t{TensorProto::FLOAT} : x->element_type(), dims);
-  return true;
-}
-
-// MultiHeadAttention and GroupQueryAttention: as wide as the query, or as the values where given.
-bool attention(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value *query = known(inputs, 0), *value = known(inputs, 2);
-  if (query == nullptr || query->dims()->size() != 3) return false;
-  Dims dims = *query->dims();
-  const bool grouped = node.op_type() == "GroupQueryAttention";
-  if (!grouped && value != nullptr && value->dims()->size() == 3) dims[2] = value->dims()->back();
-  set(outputs, 0, query->element_type(), dims);
-  return outputs.size() == 1;  // the present key and value follow from the past ones
-}
-
-// EmbedLayerNormalization(input_ids, segment_ids, word_embedding, ...)
-bool embedding(const NodeProto&, Inputs inputs, Outputs outputs) {
-  const Value *ids = known(inputs, 0), *table = known(inputs, 2);
-  if (ids == nullptr || table == nullptr || table->dims()->size() != 2) return false;
-  Dims dims = *ids->dims();
-  dims.push_back(table->dims()->back());
-  set(outputs, 0, table->element_type(), dims);
-  set(outputs, 1, TensorProto::INT32, {dims[0]});
-  return true;
-}
-
-// DynamicQuantizeLSTM(X [steps, batch, in], W [directions, in, 4 hidden], R [.., hidden, ..], ...)
-bool quantized_lstm(const NodeProto&, Inputs inputs, Outputs outputs) {
-  const Value *x = known(inputs, 0), *r = known(inputs, 2);
-  if (x == nullptr || r == nullptr || x->dims()->size() != 3 || r->dims()->size() != 3)
-    return false;
-  const Dims in = *x->dims(), weights = *r->dims();
-  const Dims state = {weights[0], in[1], weights[1]};
-  set(outputs, 0, x->element_type(), {in[0], weights[0], in[1], weights[1]});
-  set(outputs, 1, x->element_type(), state);
-  set(outputs, 2, x->element_type(), state);
-  return true;
-}
-
-// --- images
-
-bool global_pool(const NodeProto&, Inputs inputs, Outputs outputs) {
-  const Value* x = known(inputs, 0);
-  if (x == nullptr || x->dims()->size() < 3) return false;
-  Dims dims = *x->dims();
-  for (size_t a = 2; a < dims.size(); ++a) dims[a] = 1;
-  set(outputs, 0, x->element_type(), dims);
-  return true;
-}
-
-int64_t entry(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
-  return i < list.size() ? list[i] : fallback;
-}
-
-// Positions of a window along one axis; kUnknownDim if the numbers make no sense.
-int64_t positions(const NodeProto& node, size_t axis, size_t axes, int64_t length, int64_t kernel) {
-  const int64_t stride = entry(ints_attribute(node, "strides"), axis, 1);
-  const int64_t dilation = entry(ints_attribute(node, "dilations"), axis, 1);
-  const auto pads = ints_attribute(node, "pads");
-  for (int64_t number : {length, kernel, stride, dilation}) {
-    if (number <= 0 || number > kMost) return kUnknownDim;
-  }
-  const std::string automatic = text_attribute(node, "auto_pad", "NOTSET");
-  if (automatic.starts_with("SAME")) return (length - 1) / stride + 1;
-  int64_t padded = length;
-  if (automatic == "NOTSET") {
-    const int64_t before = entry(pads, axis, 0), after = entry(pads, axis + axes, 0);
-    if (!reasonable(before) || !reasonable(after)) return kUnknownDim;
-    padded += before + after;
-  }
-  if (kernel > kMost / dilation) return kUnknownDim;
-  const int64_t room = padded - ((kernel - 1) * dilation + 1);
-  if (room < 0) return kUnknownDim;
-  const bool ceil = int_attribute(node, "ceil_mode", 0) != 0;
-  return (room + (ceil ? stride - 1 : 0)) / stride + 1;
-}
-
-// Convolutions and pools on [batch, channels, axes...]; `weights` is the shape of the filter, or
-// null for a pool, which has kernel_shape.
-bool window(const NodeProto& node, const Value& x, const Dims* weights, int32_t type, Outputs out) {
-  const Dims in = *x.dims();
-  if (in.size() < 3 || (weights != nullptr && weights->size() != in.size())) return false;
-  const auto kernel = ints_attribute(node, "kernel_shape");
-  Dims dims = {in[0], weights != nullptr ? (*weights)[0] : in[1]};
-  for (size_t a = 0; a + 2 < in.size(); ++a) {
-    const int64_t width = weights != nullptr ? (*weights)[a + 2] : entry(kernel, a, kUnknownDim);
-    dims.push_back(positions(node, a, in.size() - 2, in[a + 2], width));
-  }
-  set(out, 0, type, dims);
-  return true;
-}
-
-bool pool(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value* x = known(inputs, 0);
-  if (x == nullptr || !window(node, *x, nullptr, x->element_type(), outputs)) return false;
-  if (outputs.size() > 1) set(outputs, 1, TensorProto::INT64, *outputs[0].dims());
-  return true;
-}
-
-bool convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value *x = known(inputs, 0), *filter = known(inputs, 1);
-  if (x == nullptr || filter == nullptr) return false;
-  const Dims weights = *filter->dims();
-  return window(node, *x, &weights, x->element_type(), outputs);
-}
-
-// Resize(X, roi, scales, sizes), in opset 10 (X, scales), with the axes of opset 18.
-bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value* x = known(inputs, 0);
-  if (x == nullptr) return false;
-  Dims dims = *x->dims();
-  if (text_attribute(node, "keep_aspect_ratio_policy", "stretch") != "stretch") return false;
-  const Constant* sizes = constant(inputs, 3);
-  const Constant* scales = constant(inputs, inputs.size() == 2 ? 1 : 2);
-  const bool by_size = sizes != nullptr && sizes->size() > 0;
-  const Constant* factors = by_size ? sizes : scales;
-  if (factors == nullptr || factors->size() == 0 || factors->whole() != by_size) return false;
-  std::vector<int64_t> axes = ints_attribute(node, "axes");
-  if (axes.empty()) {
-    axes.resize(dims.size());
-    std::iota(axes.begin(), axes.end(), int64_t{0});
-  }
-  if (axes.size() != factors->size()) return false;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const auto at = resolve_axis(axes[i], dims.size());
-    if (!at) return false;
-    int64_t& dim = dims[*at];
-    const double scaled = std::floor(static_cast<double>(dim) * factors->number(i));
-    if (by_size) {
-      dim = factors->ints[i] >= 0 ? factors->ints[i] : kUnknownDim;
-    } else if (dim >= 0) {
-      dim = scaled >= 0 && scaled < 1e15 ? static_cast<int64_t>(scaled) : kUnknownDim;
-    }
-  }
-  set(outputs, 0, x->element_type(), dims);
-  return true;
-}
-
 // --- rearrangement
 
 // Pad(data, pads, value, axes)
@@ -436,93 +206,83 @@ bool quantized_concat(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-using Rule = bool (*)(const NodeProto&, Inputs, Outputs);
-using Rules = std::unordered_map<std::string_view, Rule>;
-
 // Operators whose newest form libonnx 1.12 (opset 17) does not know, or gets less from.
 const Rules& default_rules() {
-  static const Rules table = {{"ReduceSum", reduce},
-                              {"ReduceMean", reduce},
-                              {"ReduceMax", reduce},
-                              {"ReduceMin", reduce},
-                              {"ReduceProd", reduce},
-                              {"ReduceL1", reduce},
-                              {"ReduceL2", reduce},
-                              {"ReduceLogSum", reduce},
-                              {"ReduceLogSumExp", reduce},
-                              {"ReduceSumSquare", reduce},
-                              {"Resize", resize},
-                              {"Pad", pad},
-                              {"GatherND", gather_places},
-                              {"Split", split},
-                              {"QuantizeLinear", quantize},
-                              {"AveragePool", pool},
-                              {"MaxPool", pool},
-                              {"DequantizeLinear", dequantize},
-                              {"Gelu", same_as_first},
-                              {"Mish", same_as_first},
-                              {"Swish", same_as_first},
-                              {"HardSwish", same_as_first},
-                              {"GroupNormalization", same_as_first},
-                              {"LayerNormalization", normalization},
-                              {"RMSNormalization", normalization},
-                              {"RotaryEmbedding", same_as_first},
-                              {"BitwiseAnd", elementwise},
-                              {"GreaterOrEqual", comparison},
-                              {"LessOrEqual", comparison},
-                              {"BitwiseOr", elementwise},
-                              {"BitwiseXor", elementwise},
-                              {"BitwiseNot", same_as_first}};
+  static const Rules table = [] {
+    Rules all = {{"Pad", pad},
+                 {"GatherND", gather_places},
+                 {"Split", split},
+                 {"QuantizeLinear", quantize},
+                 {"DequantizeLinear", dequantize},
+                 {"LayerNormalization", normalization},
+                 {"RMSNormalization", normalization},
+                 {"GreaterOrEqual", comparison},
+                 {"LessOrEqual", comparison},
+                 {"BitwiseAnd", elementwise},
+                 {"BitwiseOr", elementwise},
+                 {"BitwiseXor", elementwise}};
+    for (const char* name :
+         {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+          "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
+      all[name] = reduce;
+    }
+    for (const char* name : {"Gelu", "Mish", "Swish", "HardSwish", "GroupNormalization",
+                             "RotaryEmbedding", "BitwiseNot"}) {
+      all[name] = same_as_first;
+    }
+    add_windows(all);
+    return all;
+  }();
   return table;
 }
 
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 const Rules& microsoft_rules() {
-  static const Rules table = {{"Gelu", same_as_first},
-                              {"FastGelu", same_as_first},
-                              {"QuickGelu", same_as_first},
-                              {"BiasGelu", same_as_first},
-                              {"BiasSoftmax", same_as_first},
-                              {"QLinearSigmoid", same_as_first},
-                              {"QLinearLeakyRelu", same_as_first},
-                              {"QLinearSoftmax", same_as_first},
-                              {"RotaryEmbedding", same_as_first},
-                              {"SimplifiedLayerNormalization", normalization},
-                              {"SkipLayerNormalization", skip_normalization},
-                              {"SkipSimplifiedLayerNormalization", skip_normalization},
-                              {"EmbedLayerNormalization", embedding},
-                              {"QLinearAdd", quantized_elementwise},
-                              {"QLinearMul", quantized_elementwise},
-                              {"QuantizeLinear", quantize},
-                              {"DequantizeLinear", dequantize},
-                              {"FusedMatMul", same_product},
-                              {"FusedGemm", same_product},
-                              {"TransposeMatMul", same_product},
-                              {"GemmFastGelu", same_product},
-                              {"DynamicQuantizeMatMul", float_product},
-                              {"MatMulIntegerToFloat", float_product},
-                              {"MatMulNBits", packed_product},
-                              {"QGemm", quantized_gemm},
-                              {"Attention", packed_attention},
-                              {"QAttention", packed_attention},
-                              {"MultiHeadAttention", attention},
-                              {"GroupQueryAttention", attention},
-                              {"DynamicQuantizeLSTM", quantized_lstm},
-                              {"FusedConv", convolution},
-                              {"QLinearGlobalAveragePool", global_pool},
-                              {"QLinearAveragePool", pool},
-                              {"QLinearConcat", quantized_concat}};
+  static const Rules table = [] {
+    Rules all = {{"SimplifiedLayerNormalization", normalization},
+                 {"SkipLayerNormalization", skip_normalization},
+                 {"SkipSimplifiedLayerNormalization", skip_normalization},
+                 {"QLinearAdd", quantized_elementwise},
+                 {"QLinearMul", quantized_elementwise},
+                 {"QuantizeLinear", quantize},
+                 {"DequantizeLinear", dequantize},
+                 {"QLinearConcat", quantized_concat}};
+    for (const char* name :
+         {"Gelu", "FastGelu", "QuickGelu", "BiasGelu", "BiasSoftmax", "QLinearSigmoid",
+          "QLinearLeakyRelu", "QLinearSoftmax", "RotaryEmbedding"}) {
+      all[name] = same_as_first;
+    }
+    add_microsoft_products(all);
+    add_microsoft_windows(all);
+    return all;
+  }();
   return table;
 }
 
-}  // namespace
+const Rules& blocked_rules() {
+  static const Rules table = [] {
+    Rules all;
+    add_blocked(all);
+    return all;
+  }();
+  return table;
+}
 
-bool apply_shape_rule(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const bool microsoft = node.domain() == "com.microsoft" || node.domain() == "com.microsoft.nchwc";
-  if (!microsoft && !is_default_domain(node.domain())) return false;
-  const Rules& rules = microsoft ? microsoft_rules() : default_rules();
-  const auto rule = rules.find(node.op_type());
-  return rule != rules.end() && rule->second(node, inputs, outputs);
+const Rules* rules_of(const std::string& domain) {
+  if (is_default_domain(domain)) return &default_rules();
+  if (domain == "com.microsoft") return &microsoft_rules();
+  return domain == "com.microsoft.nchwc" ? &blocked_rules() : nullptr;
+}
+
+}  // namespace
+}  // namespace shape_rules
+
+bool apply_shape_rule(const onnx::NodeProto& node, std::span<const Value* const> inputs,
+                      std::span<Value> outputs) {
+  const shape_rules::Rules* rules = shape_rules::rules_of(node.domain());
+  if (rules == nullptr) return false;
+  const auto rule = rules->find(node.op_type());
+  return rule != rules->end() && rule->second(node, inputs, outputs);
 }
 
 }  // namespace placeto

@@ -1,0 +1,21 @@
+// Types of the tensors between the nodes of an ONNX model's main graph.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+// Types of tensors of the main graph, as far as they are known.
+using ValueTypes = std::unordered_map<std::string, onnx::TypeProto>;
+
+// Types of all tensors that nodes make. Free dimensions stay free. Where they hide even the type of
+// the elements, inference with a number for each of them may find it; what it says of shapes holds
+// for that number alone and is dropped. Fails with kBadInput where import does.
+Result<ValueTypes> infer_types(const onnx::ModelProto& model);
+
+}  // namespace placeto

@@ -1,0 +1,190 @@
+// Evaluation of arithmetic, comparisons, casts, choices and reductions.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tools/onnx/folding.h"
+
+namespace placeto::folding {
+namespace {
+
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+struct Operator {
+  int64_t (*whole)(int64_t, int64_t);
+  double (*real)(double, double);
+};
+
+const std::unordered_map<std::string, Operator>& arithmetic() {
+  // Divisions by 0 and the one that overflows are refused before these are called.
+  static const std::unordered_map<std::string, Operator> table = {
+      {"Add", {wrap_add, [](double a, double b) { return a + b; }}},
+      {"Sub", {wrap_subtract, [](double a, double b) { return a - b; }}},
+      {"Mul", {wrap_multiply, [](double a, double b) { return a * b; }}},
+      {"Div",
+       {[](int64_t a, int64_t b) { return a / b; }, [](double a, double b) { return a / b; }}},
+      {"Mod",
+       {[](int64_t a, int64_t b) {
+          const int64_t rest = a % b;
+          return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+        },
+        [](double a, double b) { return std::fmod(a, b); }}},
+      {"Pow",
+       {[](int64_t a, int64_t b) {
+          const double x = std::pow(static_cast<double>(a), static_cast<double>(b));
+          return std::abs(x) < 9e18 ? static_cast<int64_t>(x) : int64_t{0};
+        },
+        [](double a, double b) { return std::pow(a, b); }}},
+      {"Min",
+       {[](int64_t a, int64_t b) { return std::min(a, b); },
+        [](double a, double b) { return std::min(a, b); }}},
+      {"Max",
+       {[](int64_t a, int64_t b) { return std::max(a, b); },
+        [](double a, double b) { return std::max(a, b); }}},
+      {"And", {[](int64_t a, int64_t b) { return int64_t{a != 0 && b != 0}; }, nullptr}},
+      {"Or", {[](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; }, nullptr}},
+  };
+  return table;
+}
+
+using Comparison = bool (*)(double, double);
+const std::unordered_map<std::string, Comparison>& comparisons() {
+  static const std::unordered_map<std::string, Comparison> table = {
+      {"Equal", [](double a, double b) { return a == b; }},
+      {"Less", [](double a, double b) { return a < b; }},
+      {"Greater", [](double a, double b) { return a > b; }},
+      {"LessOrEqual", [](double a, double b) { return a <= b; }},
+      {"GreaterOrEqual", [](double a, double b) { return a >= b; }},
+  };
+  return table;
+}
+
+bool divides_badly(const std::string& op, int64_t a, int64_t b) {
+  return (op == "Div" || op == "Mod") &&
+         (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()));
+}
+
+Folded fold_binary(const NodeProto& node, Inputs inputs) {
+  const Constant *a = input(inputs, 0), *b = input(inputs, 1);
+  if (a == nullptr || b == nullptr || inputs.size() != 2 || a->whole() != b->whole()) return {};
+  const auto dims = broadcast(a->dims, b->dims);
+  if (!dims) return {};
+  const auto compare = comparisons().find(node.op_type());
+  const bool compares = compare != comparisons().end();
+  Folded out = empty_like(compares ? int32_t{TensorProto::BOOL} : a->type, *dims);
+  if (!out) return out;
+  const size_t count = *element_count(*dims);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t x = broadcast_index(i, *dims, a->dims), y = broadcast_index(i, *dims, b->dims);
+    if (compares) {
+      out->ints.push_back(compare->second(a->number(x), b->number(y)));
+    } else if (a->whole()) {
+      if (divides_badly(node.op_type(), a->ints[x], b->ints[y])) return {};
+      out->ints.push_back(arithmetic().at(node.op_type()).whole(a->ints[x], b->ints[y]));
+    } else {
+      const auto apply = arithmetic().at(node.op_type()).real;
+      if (apply == nullptr) return {};
+      out->reals.push_back(apply(a->reals[x], b->reals[y]));
+    }
+  }
+  return out;
+}
+
+Folded fold_unary(const NodeProto& node, Inputs inputs) {
+  const Constant* in = input(inputs, 0);
+  if (in == nullptr) return {};
+  Constant out = *in;
+  const std::string& op = node.op_type();
+  for (int64_t& x : out.ints) {
+    if (op == "Neg") x = wrap_subtract(0, x);
+    if (op == "Abs") x = x < 0 ? wrap_subtract(0, x) : x;
+    if (op == "Not") x = x == 0;
+  }
+  for (double& x : out.reals) {
+    if (op == "Neg") x = -x;
+    if (op == "Abs") x = std::abs(x);
+    if (op == "Ceil") x = std::ceil(x);
+    if (op == "Floor") x = std::floor(x);
+    if (op == "Round") x = std::nearbyint(x);
+    if (op == "Sqrt") x = std::sqrt(x);
+    if (op == "Reciprocal") x = 1 / x;
+  }
+  return out;
+}
+
+int64_t to_whole(double x) {
+  if (!(std::abs(x) < 9e18)) return 0;
+  return static_cast<int64_t>(x);
+}
+
+Folded fold_cast(const NodeProto& node, Inputs inputs) {
+  const Constant* in = input(inputs, 0);
+  if (in == nullptr) return {};
+  Folded out = empty_like(static_cast<int32_t>(int_attribute(node, "to", 0)), in->dims);
+  if (!out || !is_constant_type(out->type)) return {};
+  for (size_t i = 0; i < in->size(); ++i) {
+    if (out->type == TensorProto::BOOL) {
+      out->ints.push_back(in->number(i) != 0);
+    } else if (out->whole()) {
+      out->ints.push_back(in->whole() ? in->ints[i] : to_whole(in->reals[i]));
+    } else {
+      out->reals.push_back(in->number(i));
+    }
+  }
+  return out;
+}
+
+Folded fold_where(const NodeProto&, Inputs inputs) {
+  const Constant *condition = input(inputs, 0), *a = input(inputs, 1), *b = input(inputs, 2);
+  if (condition == nullptr || a == nullptr || b == nullptr || a->type != b->type) return {};
+  if (!condition->whole()) return {};
+  auto dims = broadcast(a->dims, b->dims);
+  if (dims) dims = broadcast(*dims, condition->dims);
+  Folded out = dims ? empty_like(a->type, *dims) : std::nullopt;
+  if (!out) return out;
+  for (size_t i = 0, n = *element_count(*dims); i < n; ++i) {
+    const bool first = condition->ints[broadcast_index(i, *dims, condition->dims)] != 0;
+    append(*out, first ? *a : *b, broadcast_index(i, *dims, first ? a->dims : b->dims));
+  }
+  return out;
+}
+
+// A reduction over all elements: shapes are one-dimensional, so that is what models write.
+Folded fold_reduce(const NodeProto& node, Inputs inputs) {
+  const Constant* in = input(inputs, 0);
+  const auto axes = axes_of(node, inputs, 1);
+  if (in == nullptr || !axes || in->dims.size() > 1 || in->size() == 0) return {};
+  const bool keep = int_attribute(node, "keepdims", 1) != 0;
+  Folded out = empty_like(in->type, keep ? Dims(in->dims.size(), 1) : Dims{});
+  const std::string& op = node.op_type();
+  const Operator apply = arithmetic().at(op == "ReduceProd"  ? "Mul"
+                                         : op == "ReduceMax" ? "Max"
+                                         : op == "ReduceMin" ? "Min"
+                                                             : "Add");
+  if (in->whole()) {
+    out->ints = {std::accumulate(in->ints.begin() + 1, in->ints.end(), in->ints[0], apply.whole)};
+  } else {
+    out->reals = {
+        std::accumulate(in->reals.begin() + 1, in->reals.end(), in->reals[0], apply.real)};
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_arithmetic(Folders& folders) {
+  for (const auto& [name, apply] : arithmetic()) folders[name] = fold_binary;
+  for (const auto& [name, compare] : comparisons()) folders[name] = fold_binary;
+  for (const char* name : {"Neg", "Abs", "Not", "Ceil", "Floor", "Round", "Sqrt", "Reciprocal"}) {
+    folders[name] = fold_unary;
+  }
+  for (const char* name : {"ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin"}) {
+    folders[name] = fold_reduce;
+  }
+  folders["Cast"] = fold_cast;
+  folders["Where"] = fold_where;
+}
+
+}  // namespace placeto::folding

@@ -1,0 +1,135 @@
+// Shapes of matrix products, attention and recurrent operators of ONNX Runtime.
+#include <algorithm>
+
+#include "tools/onnx/shape_rules.h"
+
+namespace placeto::shape_rules {
+namespace {
+
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+std::optional<Dims> matrix_product(Dims a, Dims b, bool transpose_a, bool transpose_b) {
+  if (a.empty() || b.empty()) return std::nullopt;
+  const bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), 1);
+  if (column) b.push_back(1);
+  if (transpose_a && !row) std::swap(a[a.size() - 1], a[a.size() - 2]);
+  if (transpose_b && !column) std::swap(b[b.size() - 1], b[b.size() - 2]);
+  auto dims = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+  if (!dims) return std::nullopt;
+  if (!row) dims->push_back(a[a.size() - 2]);
+  if (!column) dims->push_back(b.back());
+  return dims;
+}
+
+// Where the matrices of an operator are among its inputs, and the type of the product.
+bool product_of(const NodeProto& node, Inputs inputs, size_t a, size_t b, int32_t type,
+                Outputs outputs) {
+  const Value *left = known(inputs, a), *right = known(inputs, b);
+  if (left == nullptr || right == nullptr) return false;
+  const auto dims = matrix_product(*left->dims(), *right->dims(), int_attribute(node, "transA", 0),
+                                   int_attribute(node, "transB", 0));
+  if (!dims) return false;
+  set(outputs, 0, type, *dims);
+  return true;
+}
+
+bool float_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  return product_of(node, inputs, 0, 1, TensorProto::FLOAT, outputs);
+}
+
+bool same_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  return given(inputs, 0) && product_of(node, inputs, 0, 1, inputs[0]->element_type(), outputs);
+}
+
+// QGemm(A, a_scale, a_zero, B, b_scale, b_zero, C, y_scale, y_zero): float without a y_scale.
+bool quantized_gemm(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  if (!given(inputs, 0)) return false;
+  const int32_t type = given(inputs, 7) ? inputs[0]->element_type() : int32_t{TensorProto::FLOAT};
+  return product_of(node, inputs, 0, 3, type, outputs);
+}
+
+// MatMulNBits: B is packed; its shape is in attributes.
+bool packed_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  const int64_t columns = int_attribute(node, "N", 0);
+  if (x == nullptr || columns <= 0 || x->dims()->empty()) return false;
+  Dims dims = *x->dims();
+  dims.back() = columns;
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
+// --- attention of com.microsoft: [batch, sequence, hidden]
+
+// Attention(input, weights [hidden, 3 hidden], ...)
+bool packed_attention(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value *x = known(inputs, 0), *weights = known(inputs, 1);
+  if (x == nullptr || x->dims()->size() != 3) return false;
+  Dims dims = *x->dims();
+  const auto sizes = ints_attribute(node, "qkv_hidden_sizes");
+  if (sizes.size() == 3) {
+    dims[2] = sizes[2];
+  } else if (weights != nullptr && !weights->dims()->empty() && weights->dims()->back() > 0) {
+    dims[2] = weights->dims()->back() / 3;
+  }
+  const bool quantized = node.op_type() == "QAttention";
+  set(outputs, 0, quantized ? int32_t{TensorProto::FLOAT} : x->element_type(), dims);
+  return true;
+}
+
+// MultiHeadAttention and GroupQueryAttention: as wide as the query, or as the values where given.
+bool attention(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value *query = known(inputs, 0), *value = known(inputs, 2);
+  if (query == nullptr || query->dims()->size() != 3) return false;
+  Dims dims = *query->dims();
+  const bool grouped = node.op_type() == "GroupQueryAttention";
+  if (!grouped && value != nullptr && value->dims()->size() == 3) dims[2] = value->dims()->back();
+  set(outputs, 0, query->element_type(), dims);
+  return outputs.size() == 1;  // the present key and value follow from the past ones
+}
+
+// EmbedLayerNormalization(input_ids, segment_ids, word_embedding, ...)
+bool embedding(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Value *ids = known(inputs, 0), *table = known(inputs, 2);
+  if (ids == nullptr || table == nullptr || table->dims()->size() != 2) return false;
+  Dims dims = *ids->dims();
+  dims.push_back(table->dims()->back());
+  set(outputs, 0, table->element_type(), dims);
+  set(outputs, 1, TensorProto::INT32, {dims[0]});
+  return true;
+}
+
+// DynamicQuantizeLSTM(X [steps, batch, in], W [directions, in, 4 hidden], R [.., hidden, ..], ...)
+bool quantized_lstm(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Value *x = known(inputs, 0), *r = known(inputs, 2);
+  if (x == nullptr || r == nullptr || x->dims()->size() != 3 || r->dims()->size() != 3)
+    return false;
+  const Dims in = *x->dims(), weights = *r->dims();
+  const Dims state = {weights[0], in[1], weights[1]};
+  set(outputs, 0, x->element_type(), {in[0], weights[0], in[1], weights[1]});
+  set(outputs, 1, x->element_type(), state);
+  set(outputs, 2, x->element_type(), state);
+  return true;
+}
+
+}  // namespace
+
+void add_microsoft_products(Rules& rules) {
+  for (const char* name : {"FusedMatMul", "FusedGemm", "TransposeMatMul", "GemmFastGelu"}) {
+    rules[name] = same_product;
+  }
+  rules["DynamicQuantizeMatMul"] = float_product;
+  rules["MatMulIntegerToFloat"] = float_product;
+  rules["MatMulNBits"] = packed_product;
+  rules["QGemm"] = quantized_gemm;
+  rules["Attention"] = packed_attention;
+  rules["QAttention"] = packed_attention;
+  rules["MultiHeadAttention"] = attention;
+  rules["GroupQueryAttention"] = attention;
+  rules["EmbedLayerNormalization"] = embedding;
+  rules["DynamicQuantizeLSTM"] = quantized_lstm;
+}
+
+}  // namespace placeto::shape_rules
