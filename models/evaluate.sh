@@ -4,12 +4,13 @@
 #
 #     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
 #
-# Steps: mixed families generalization topologies pareto table; all if none is named.
+# Steps: mixed reference families starts generalization topologies pareto table; all if none is
+# named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 train=${1:-build/bin/placeto-train}
 shift || true
-steps=${*:-mixed families generalization topologies pareto table}
+steps=${*:-mixed reference families starts generalization topologies pareto table}
 out=models/figures
 mkdir -p "$out"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
@@ -27,6 +28,20 @@ for step in $steps; do
       "$train" eval models/default.plpo --sets mixed large --problems 64 --large 8 --baselines \
         --budgets 30 100 300 1000 --long-evaluations 3000 --threads 1 --csv "$out/mixed.csv" \
         --svg "$out/mixed-cdf.svg" --cdf "$out/mixed-cdf.csv" --effort "$out/mixed-effort.svg"
+      ;;
+    reference)
+      # How far the searches that the other tables take for the best known are from longer ones.
+      "$train" eval models/default.plpo --sets mixed large --problems 24 --large 2 --budgets 3000 \
+        --long-searches 5 --long-evaluations 100000 --threads 1 --csv "$out/reference.csv"
+      ;;
+    starts)
+      # The published architecture, on merged graphs; with the RNN placer on the policy's own family.
+      "$train" eval "${families[@]}" --starts --threads 1 --csv "$out/starts.csv" \
+        --sets cifar10-seen cifar10 ptb-seen ptb nmt-seen nmt nmt-slow nmt-fast
+      for family in cifar10 ptb nmt; do
+        "$train" eval "models/placeto-$family-2gpu.plpo" --starts --sets "$family" --rnn 300 \
+          --threads 1 --csv "$out/$family-starts.csv"
+      done
       ;;
     families)
       for family in cifar10 ptb nmt; do

@@ -7,6 +7,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/placer/policy_pass.h"
+#include "trainer/canonical.h"
 
 namespace placeto::train {
 namespace {
@@ -14,11 +15,10 @@ namespace {
 class Collector final : public ProposalRanker {
  public:
   Collector(const Instance& instance, const Policy* policy, const CollectConfig& config,
-            double least_gain, double most_gain, uint64_t seed)
+            const LearnConfig& learn, uint64_t seed)
       : problem_(*instance.problem),
         config_(config),
-        least_(least_gain),
-        most_(most_gain),
+        learn_(learn),
         random_(seed),
         hierarchy_(problem_),
         evaluator_(problem_),
@@ -39,6 +39,7 @@ class Collector final : public ProposalRanker {
     // The search ranks some eight proposals before each evaluation; record that share of them.
     record_share_ = (config_.groups - greedy) / (8.0 * double(budget.evaluations));
     multilevel_search(problem_, hierarchy_, budget, random_.next(), evaluator_, candidate, this);
+    if (learn_.imitation > 0) ask_expert(candidate.assignment);
     return std::move(samples_);
   }
 
@@ -148,18 +149,47 @@ class Collector final : public ProposalRanker {
           changes_.empty() ? 0 : gain(judge_.score(), judge_.evaluate(changes_))));
     }
     samples_.close_group();
+    if (learn_.imitation <= 0) return;
+    const auto now = judge_.assignment();
+    decisions_.push_back(
+        {level, group, {devices.begin(), devices.end()}, {now.begin(), now.end()}});
+  }
+
+  // What `placed`, which a search found, makes of each group that was decided about.
+  void ask_expert(std::span<const uint32_t> placed) {
+    const bool alike = devices_alike(problem_);
+    for (size_t i = 0; i < decisions_.size(); ++i) {
+      const Decision& d = decisions_[i];
+      const Assignment wanted =
+          alike ? renamed_like(problem_, placed, d.now) : Assignment(placed.begin(), placed.end());
+      const auto nodes = hierarchy_.nodes(d.level, d.group);
+      const uint32_t device = wanted[nodes[0]];
+      if (std::any_of(nodes.begin(), nodes.end(),
+                      [&](uint32_t v) { return wanted[v] != device; })) {
+        continue;  // it split the group
+      }
+      const bool there =
+          std::all_of(nodes.begin(), nodes.end(), [&](uint32_t v) { return d.now[v] == device; });
+      const auto at = std::find(d.devices.begin(), d.devices.end(), device);
+      if (there) {
+        samples_.expert[i] = static_cast<uint32_t>(d.devices.size());
+      } else if (at != d.devices.end()) {
+        samples_.expert[i] = static_cast<uint32_t>(at - d.devices.begin());
+      }
+    }
   }
 
   double gain(const Score& before, const Score& after) const {
     if (after.overflow_bytes != before.overflow_bytes) {
-      return after.overflow_bytes < before.overflow_bytes ? most_ : least_;
+      return after.overflow_bytes < before.overflow_bytes ? learn_.most_gain : learn_.least_gain;
     }
-    return std::clamp(std::log(before.objective_us / after.objective_us), least_, most_);
+    return std::clamp(std::log(before.objective_us / after.objective_us), learn_.least_gain,
+                      learn_.most_gain);
   }
 
   const Problem& problem_;
   const CollectConfig& config_;
-  double least_, most_;
+  const LearnConfig& learn_;
   Random random_;
   Hierarchy hierarchy_;
   MoveEvaluator evaluator_, judge_;  // of the placer; of the credit
@@ -169,14 +199,21 @@ class Collector final : public ProposalRanker {
   bool judged_ = false;  // judge_ and state_ are of the search's placement
   double record_share_ = 0;
   std::vector<Change> changes_;
+  // What a decision was about, and the placement it was made in: for the expert.
+  struct Decision {
+    uint32_t level, group;
+    std::vector<uint32_t> devices;
+    Assignment now;
+  };
+  std::vector<Decision> decisions_;
   Samples samples_;
 };
 
 }  // namespace
 
 Samples collect(const Instance& instance, const Policy* policy, const CollectConfig& config,
-                double least_gain, double most_gain, uint64_t seed) {
-  return Collector(instance, policy, config, least_gain, most_gain, seed).run();
+                const LearnConfig& learn, uint64_t seed) {
+  return Collector(instance, policy, config, learn, seed).run();
 }
 
 }  // namespace placeto::train

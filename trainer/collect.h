@@ -16,7 +16,12 @@ namespace placeto::train {
 // About config.groups decisions. `policy` may be null: then proposals are random. Deterministic by
 // seed. Gains are clamped to [least, most]; a move that overflows memory more (less) than the
 // placement has the least (largest) gain.
+//
+// With learn.imitation, each decision also says what the search made of the group in the end, which
+// began where the policy's passes ended (expert iteration: Anthony, Tian and Barber, "Thinking fast
+// and slow with deep learning and tree search", 2017). Equal devices are renamed first, so that the
+// search's placement resembles that of the decision.
 Samples collect(const Instance& instance, const Policy* policy, const CollectConfig& config,
-                double least_gain, double most_gain, uint64_t seed);
+                const LearnConfig& learn, uint64_t seed);
 
 }  // namespace placeto::train

@@ -25,6 +25,7 @@ threads = 0           # that collect; 0: one per processor. Never changes the re
 set = "mixed"         # problems drawn on the fly; "cifar10", "ptb", "nmt": the seen half of a family
 devices = 2           # of a family's problems; with "placeto", of mixed ones too
 groups = 250          # a family's operators are merged into at most so many nodes; 0: not merged
+only = 0              # train on this one graph of the family: 1-16 seen, 17-32 unseen; 0: all seen
 graphs = 16           # "placeto" on mixed: drawn once, then fixed. What follows is of "mixed":
 min_nodes = 40        # random graphs: log-uniform
 max_nodes = 300
@@ -36,6 +37,8 @@ min_ccr = 0.05        # communication-to-computation ratio of random graphs: log
 max_ccr = 10.0
 max_devices = 8       # from 2 on
 unlike_share = 0.35   # of topologies with slower devices, or several kinds, or links of their own
+irregular_share = 0.0 # of the other topologies, where devices have adapters of their own, some
+                      # pairs have bridges, or links share channels at random
 memory_share = 0.2    # of problems with limited memory
 
 [collect]  # in each iteration
@@ -56,6 +59,8 @@ most_gain = 0.25        # moves back, so how bad one is matters little
 improving_weight = 2.0  # extra weight of moves that improve, in the regression
 all_action_weight = 1.0 # of the expected gain under softmax(scores), against the regression
 averaging = 0.998       # of the weights over steps; the average is what ships
+imitation = 0.0         # "credit": weight of imitating what the search made of the policy's placement
+start = ""              # policy file to begin with, instead of weights drawn by seed
 
 [placeto]  # networks of the architecture: widths as published, 5 + devices and multiples of it
 rounds = 8          # of message passing
@@ -66,6 +71,7 @@ averaging = 0.95    # of the weights over steps; the average is what ships
 graphs = 10         # drawn in each iteration
 rollouts = 2        # episodes on each, all from one start
 passes = 1          # over all nodes, in an episode
+temperature = 0.003 # "pairwise": choices are drawn from softmax(scores / temperature)
 starts = ["heuristic", "single", "random"]  # of an episode: drawn from these
 baseline = 20       # reinforce: recent episodes (of a graph and kind of start) that returns are
                     # compared with
@@ -215,6 +221,7 @@ void read_data(Reader& r, DataConfig& c) {
   r.read("set", c.set);
   r.read("devices", c.devices, 2, 64);
   r.read("groups", c.groups, 0, 100'000);
+  r.read("only", c.only, 0, 32);
   r.read("graphs", c.graphs, 1, 10'000);
   r.read("min_nodes", c.min_nodes, 4, 100'000);
   r.read("max_nodes", c.max_nodes, 4, 100'000);
@@ -226,6 +233,7 @@ void read_data(Reader& r, DataConfig& c) {
   r.read("max_ccr", c.max_ccr, 1e-4, 1e4);
   r.read("max_devices", c.max_devices, 2, 64);
   r.read("unlike_share", c.unlike_share, 0, 1);
+  r.read("irregular_share", c.irregular_share, 0, 1);
   r.read("memory_share", c.memory_share, 0, 1);
 }
 
@@ -248,6 +256,8 @@ void read_learn(Reader& r, LearnConfig& c) {
   r.read("improving_weight", c.improving_weight, 0, 1'000);
   r.read("all_action_weight", c.all_action_weight, 0, 1'000);
   r.read("averaging", c.averaging, 0, 0.999999);
+  r.read("imitation", c.imitation, 0, 1'000);
+  r.read("start", c.start);
 }
 
 void read_placeto(Reader& r, PlacetoConfig& c) {
@@ -260,6 +270,7 @@ void read_episodes(Reader& r, EpisodesConfig& c) {
   r.read("graphs", c.graphs, 1, 10'000);
   r.read("rollouts", c.rollouts, 1, 10'000);
   r.read("passes", c.passes, 1, 1'000);
+  r.read("temperature", c.temperature, 1e-6, 1e3);
   r.read("starts", c.starts, {"heuristic", "single", "random"});
   r.read("baseline", c.baseline, 1, 100'000);
   r.read("epochs", c.epochs, 1, 1'000);
@@ -302,9 +313,11 @@ Status check_whole(const Config& c, const std::string& file) {
   const auto bad = [&file](const char* text) { return Status::bad_input(file + ": " + text); };
   if (Status s = check_names(c, file); !s.ok()) return s;
   const bool placeto = c.architecture == "placeto";
-  if (placeto == (c.algorithm == "credit")) {
-    return bad("algorithm: credit is for pairwise, reinforce and group are for placeto");
+  if (placeto ? c.algorithm == "credit" : c.algorithm == "reinforce") {
+    return bad("algorithm: credit is for pairwise, reinforce for placeto, group for both");
   }
+  if (placeto && !c.learn.start.empty()) return bad("learn.start: for pairwise");
+  if (c.data.only > 0 && c.data.set == "mixed") return bad("data.only: for a family");
   if (!placeto && c.data.set != "mixed") return bad("data.set: pairwise learns on mixed");
   if (c.algorithm == "group" && c.episodes.rollouts < 2) {
     return bad("episodes.rollouts: group compares two or more");

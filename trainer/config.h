@@ -17,6 +17,7 @@ struct DataConfig {
   uint32_t graphs = 16;
   uint32_t devices = 2;
   uint32_t groups = 250;
+  uint32_t only = 0;
   uint32_t min_nodes = 40, max_nodes = 300;
   double large_share = 0.04;
   uint32_t large_nodes = 1'000;
@@ -25,6 +26,7 @@ struct DataConfig {
   double min_ccr = 0.05, max_ccr = 10;
   uint32_t max_devices = 8;
   double unlike_share = 0.35;
+  double irregular_share = 0;
   double memory_share = 0.2;
   friend bool operator==(const DataConfig&, const DataConfig&) = default;
 };
@@ -46,6 +48,8 @@ struct LearnConfig {
   double improving_weight = 2;
   double all_action_weight = 1;
   double averaging = 0.998;
+  double imitation = 0;
+  std::string start;
   friend bool operator==(const LearnConfig&, const LearnConfig&) = default;
 };
 
@@ -62,6 +66,7 @@ struct EpisodesConfig {
   uint32_t graphs = 10;
   uint32_t rollouts = 2;
   uint32_t passes = 1;
+  double temperature = 0.003;
   std::vector<std::string> starts = {"heuristic", "single", "random"};
   uint32_t baseline = 20;
   uint32_t epochs = 2;

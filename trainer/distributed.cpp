@@ -137,6 +137,18 @@ Result<std::vector<std::string>> Hosts::exchange(std::string_view mine) {
 #endif
 }
 
+std::string state_of(uint32_t iteration, std::string_view config_text, const Sha256Digest& policy) {
+  const auto number = [](const Sha256Digest& digest) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < 4; ++i) n = n << 8 | digest[i];
+    return n;
+  };
+  const Sha256Digest text =
+      sha256({reinterpret_cast<const uint8_t*>(config_text.data()), config_text.size()});
+  return fmt::format("iteration {} (configuration {:08x}, policy {:08x})", iteration, number(text),
+                     number(policy));
+}
+
 Result<std::vector<std::string>> exchange_round(Hosts& hosts, Round& round) {
   // Lines of state and stop, then the records.
   const std::string mine =

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
+#include "runtime/base/sha256.h"
 
 namespace placeto::train {
 
@@ -52,6 +53,9 @@ struct Round {
   bool stop = false;  // this host has been asked to stop
   std::string records;
 };
+
+// What must agree before hosts work on an iteration together.
+std::string state_of(uint32_t iteration, std::string_view config_text, const Sha256Digest& policy);
 
 // Everybody's records, by rank; `stop` becomes true if any host stops. kBadInput if the states do
 // not agree: the hosts did not start from the same configuration or checkpoint.

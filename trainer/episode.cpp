@@ -109,7 +109,9 @@ class Recorder {
 
 std::optional<Course> make_course(Instance instance) {
   const Problem& problem = *instance.problem;
-  Result<PlaceResult> best = place_auto(problem, {});
+  MethodOptions options;
+  options.grouping = Grouping::kNone;  // episodes should not start elsewhere whenever that changes
+  Result<PlaceResult> best = place_auto(problem, options);
   if (!best.ok()) return std::nullopt;
   Evaluator evaluator(problem);
   std::vector<Candidate> singles = place_on_each_device(problem, evaluator);

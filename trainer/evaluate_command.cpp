@@ -16,6 +16,7 @@
 #include "trainer/paper_table.h"
 #include "trainer/parallel.h"
 #include "trainer/pareto.h"
+#include "trainer/starts.h"
 #include "trainer/test_sets.h"
 
 namespace placeto::train {
@@ -27,7 +28,7 @@ struct Arguments {
   TestSetOptions tests;
   EvaluateOptions what;
   uint32_t threads = 0;
-  bool pareto = false, table = false;
+  bool pareto = false, table = false, starts = false;
   ParetoOptions time;
   PaperOptions paper;
 };
@@ -80,12 +81,17 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
 }
 
-Result<std::vector<Graded>> grade_sets(const Arguments& arguments,
-                                       const std::vector<NamedPolicy>& policies) {
+TestSetOptions tests_for(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
   TestSetOptions tests = arguments.tests;
   for (const NamedPolicy& p : policies) {
     if (tests.groups == 0) tests.groups = groups_trained_on(*p.policy);
   }
+  return tests;
+}
+
+Result<std::vector<Graded>> grade_sets(const Arguments& arguments,
+                                       const std::vector<NamedPolicy>& policies) {
+  const TestSetOptions tests = tests_for(arguments, policies);
   std::vector<std::pair<std::string, std::function<Instance()>>> problems;
   for (const std::string& name : arguments.sets) {
     Result<TestSet> set = test_set(name, tests);
@@ -134,6 +140,22 @@ Status run_pareto(const Arguments& arguments, const Policy& policy) {
   return write_all({{arguments.csv, pareto_csv(points)}, {arguments.svg, pareto_svg(points)}});
 }
 
+Status run_starts(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
+  const StartOptions options{arguments.what.passes, arguments.what.rnn_placements,
+                             arguments.threads};
+  std::vector<StartRow> rows;
+  for (const std::string& name : arguments.sets) {
+    Result<TestSet> set = test_set(name, tests_for(arguments, policies));
+    if (!set.ok()) return set.status();
+    const auto found = measure_starts(*set, policies, options);
+    if (!found.ok()) return found.status();
+    rows.insert(rows.end(), found->begin(), found->end());
+  }
+  fmt::print("makespan of merged graphs over the best heuristic's\n{}",
+             starts_table(rows, on_terminal()));
+  return write_all({{arguments.csv, starts_csv(rows)}});
+}
+
 Status run_table(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
   PaperOptions options = arguments.paper;
   options.rnn_placements = arguments.what.rnn_placements;
@@ -148,6 +170,7 @@ Status run(const Arguments& arguments) {
   Result<std::vector<NamedPolicy>> policies = load_policies(arguments.policies);
   if (!policies.ok()) return policies.status();
   if (arguments.pareto) return run_pareto(arguments, *(*policies)[0].policy);
+  if (arguments.starts) return run_starts(arguments, *policies);
   if (arguments.table) return run_table(arguments, *policies);
   return run_sets(arguments, *policies);
 }
@@ -189,6 +212,10 @@ std::function<Status()> add_eval(CLI::App& app) {
   eval->add_option("--sizes", a->time.nodes, "Nodes of the graphs of --pareto");
   eval->add_option("--pareto-problems", a->time.problems, "Graphs of each size of --pareto");
   eval->add_flag("--table", a->table, "The paper's table: Inception-V3, NMT, NASNet; --csv, --rnn")
+      ->excludes(pareto);
+  eval->add_flag("--starts", a->starts,
+                 "Policies of the published architecture from the best heuristic, one device and "
+                 "random devices; --passes, --rnn, --csv")
       ->excludes(pareto);
   return [a] { return run(*a); };
 }

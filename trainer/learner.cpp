@@ -13,6 +13,8 @@ namespace {
 constexpr double kUnit = 0.01;
 // exp() of larger scores adds nothing but overflow.
 constexpr double kMostScore = 30;
+// Likewise of scores / temperature.
+constexpr double kMostLogit = 60;
 
 torch::Tensor rows_tensor(std::span<const float> rows) {
   const auto count = static_cast<int64_t>(rows.size() / kPairFeatures);
@@ -90,6 +92,8 @@ struct Learner::Implementation {
         average(c.hidden),
         adam(head->parameters(), torch::optim::AdamOptions(c.learning_rate)) {}
   LearnerState state() { return {*head, *average, adam, steps}; }
+  // One step of the optimizer down the gradient of the loss.
+  void descend(const torch::Tensor& loss, double learning_rate);
 
   LearnConfig config;
   Head head, average;
@@ -116,35 +120,122 @@ void Learner::set_normalisation(const Normalisation& normalisation) {
   }
 }
 
-Losses Learner::step(const Samples& batch, double learning_rate) {
-  Implementation& self = *self_;
-  for (auto& group : self.adam.param_groups()) {
-    static_cast<torch::optim::AdamOptions&>(group.options()).lr(learning_rate);
-  }
-  std::vector<int64_t> decision(batch.row_count());
-  for (uint32_t g = 0; g < batch.groups(); ++g) {
-    std::fill(decision.begin() + batch.offset[g], decision.begin() + batch.offset[g + 1], g);
-  }
-  const torch::Tensor index = torch::tensor(decision);
-  const torch::Tensor gains = tensor_of(batch.gains) / kUnit;
-  const torch::Tensor scores = self.head->forward(rows_tensor(batch.rows));
+namespace {
 
-  const torch::Tensor errors = torch::smooth_l1_loss(scores, gains, torch::Reduction::None);
-  const torch::Tensor weights = 1 + self.config.improving_weight * (gains > 0).to(torch::kFloat);
+// Candidates of all decisions of a batch, one row each.
+struct Candidates {
+  torch::Tensor decision;  // [rows]: which one each belongs to
+  torch::Tensor gains;     // [rows], hundredths
+  torch::Tensor scores;    // [rows], hundredths
+  int64_t decisions = 0;
+
+  Candidates(const Samples& batch, Head& head) : decisions(batch.groups()) {
+    std::vector<int64_t> of(batch.row_count());
+    for (uint32_t g = 0; g < batch.groups(); ++g) {
+      std::fill(of.begin() + batch.offset[g], of.begin() + batch.offset[g + 1], g);
+    }
+    decision = torch::tensor(of);
+    gains = tensor_of(batch.gains) / kUnit;
+    scores = head->forward(rows_tensor(batch.rows));
+  }
+  torch::Tensor sum(const torch::Tensor& rows) const {
+    return torch::zeros({decisions}).index_add(0, decision, rows);
+  }
+  // Of the chosen of each decision: its logit, 0 for staying.
+  torch::Tensor pick(const torch::Tensor& logits, const Samples& batch,
+                     std::span<const uint32_t> choice) const {
+    std::vector<int64_t> row(choice.size());
+    for (size_t g = 0; g < choice.size(); ++g) {
+      const bool stays = choice[g] >= batch.offset[g + 1] - batch.offset[g];
+      row[g] = stays ? logits.size(0) : batch.offset[g] + choice[g];
+    }
+    return torch::cat({logits, torch::zeros({1})}).index_select(0, torch::tensor(row));
+  }
+};
+
+// Regression and all-action; their losses.
+torch::Tensor credit_loss(const Candidates& c, const LearnConfig& config, Losses& losses) {
+  const torch::Tensor errors = torch::smooth_l1_loss(c.scores, c.gains, torch::Reduction::None);
+  const torch::Tensor weights = 1 + config.improving_weight * (c.gains > 0).to(torch::kFloat);
   const torch::Tensor regression = (errors * weights).mean();
 
-  const torch::Tensor likelihood = torch::exp(torch::clamp_max(scores, kMostScore));
-  const torch::Tensor zero = torch::zeros({static_cast<int64_t>(batch.groups())});
-  const torch::Tensor total = 1 + zero.index_add(0, index, likelihood);
-  const torch::Tensor expected = zero.index_add(0, index, likelihood * gains) / total;
+  const torch::Tensor likelihood = torch::exp(torch::clamp_max(c.scores, kMostScore));
+  const torch::Tensor expected = c.sum(likelihood * c.gains) / (1 + c.sum(likelihood));
   const torch::Tensor all_action = -expected.mean();
+  losses.regression = regression.item<double>();
+  losses.all_action = all_action.item<double>();
+  return regression + config.all_action_weight * all_action;
+}
 
-  self.adam.zero_grad();
-  (regression + self.config.all_action_weight * all_action).backward();
-  self.adam.step();
-  ++self.steps;
-  self.state().follow(self.config.averaging);
-  return {regression.item<double>(), all_action.item<double>()};
+// Cross entropy of softmax(scores), staying included, and what the search made of the group.
+torch::Tensor imitation_loss(const Candidates& c, const Samples& batch, Losses& losses) {
+  std::vector<float> known;
+  for (const uint32_t e : batch.expert) known.push_back(e == Samples::kNoExpert ? 0.0f : 1.0f);
+  const torch::Tensor scores = torch::clamp_max(c.scores, kMostScore);
+  const torch::Tensor log_pi =
+      c.pick(scores, batch, batch.expert) - torch::log(1 + c.sum(torch::exp(scores)));
+  const torch::Tensor weight = torch::tensor(known);
+  const torch::Tensor loss = -(log_pi * weight).sum() / weight.sum().clamp_min(1);
+  losses.imitation = loss.item<double>();
+  return loss;
+}
+
+}  // namespace
+
+void Learner::Implementation::descend(const torch::Tensor& loss, double learning_rate) {
+  for (auto& group : adam.param_groups()) {
+    static_cast<torch::optim::AdamOptions&>(group.options()).lr(learning_rate);
+  }
+  adam.zero_grad();
+  loss.backward();
+  adam.step();
+  ++steps;
+  state().follow(config.averaging);
+}
+
+Losses Learner::step(const Samples& batch, double learning_rate) {
+  Implementation& self = *self_;
+  Losses losses;
+  const Candidates candidates(batch, self.head);
+  torch::Tensor loss = credit_loss(candidates, self.config, losses);
+  if (self.config.imitation > 0) {
+    loss = loss + self.config.imitation * imitation_loss(candidates, batch, losses);
+  }
+  self.descend(loss, learning_rate);
+  return losses;
+}
+
+Losses Learner::step(const Rollouts& rollouts, std::span<const uint32_t> steps,
+                     const RolloutWeights& weights, double learning_rate) {
+  Implementation& self = *self_;
+  Samples batch;
+  std::vector<uint32_t> choice;
+  std::vector<float> before, advantage;
+  for (const uint32_t i : steps) {
+    batch.append_group(rollouts.samples, i);
+    choice.push_back(rollouts.choice[i]);
+    before.push_back(rollouts.log_probability[i]);
+    advantage.push_back(rollouts.advantage[i]);
+  }
+  Losses losses;
+  const Candidates c(batch, self.head);
+  const torch::Tensor logits =
+      torch::clamp(c.scores * (kUnit / weights.temperature), -kMostLogit, kMostLogit);
+  const torch::Tensor likelihood = torch::exp(logits);
+  const torch::Tensor total = 1 + c.sum(likelihood);
+  const torch::Tensor log_pi = c.pick(logits, batch, choice) - torch::log(total);
+  const torch::Tensor ratio = torch::exp(log_pi - tensor_of(before));
+  const torch::Tensor cut = torch::clamp(ratio, 1 - weights.clip, 1 + weights.clip);
+  const torch::Tensor worth = tensor_of(advantage) * weights.advantage;
+  const torch::Tensor policy = -torch::minimum(ratio * worth, cut * worth).mean();
+  const torch::Tensor entropy = (torch::log(total) - c.sum(likelihood * logits) / total).mean();
+  torch::Tensor loss = policy - weights.entropy * entropy;
+  if (weights.credit > 0) loss = loss + weights.credit * credit_loss(c, self.config, losses);
+  losses.policy = policy.item<double>();
+  losses.entropy = entropy.item<double>();
+  losses.clipped = (ratio != cut).to(torch::kFloat).mean().item<double>();
+  self.descend(loss, learning_rate);
+  return losses;
 }
 
 std::vector<float> Learner::score(std::span<const float> rows) const {
@@ -175,6 +266,35 @@ PolicySpec Learner::policy() const {
         {name + ".bias", {static_cast<uint32_t>(bias.size(0))}, floats_of(bias)});
   }
   return spec;
+}
+
+Status Learner::begin_with(const PolicySpec& policy) {
+  const auto expected = this->policy();
+  bool fits = policy.architecture == expected.architecture &&
+              policy.dimensions == expected.dimensions &&
+              policy.pair_features.size() == expected.pair_features.size() &&
+              policy.tensors.size() == expected.tensors.size();
+  for (size_t c = 0; fits && c < kPairFeatures; ++c) {
+    fits = policy.pair_features[c].name == expected.pair_features[c].name;
+  }
+  if (!fits) return Status::bad_input("another architecture, hidden layers or features than asked");
+  Normalisation normalisation;
+  for (const PolicyFeature& f : policy.pair_features) {
+    normalisation.shift.push_back(f.shift);
+    normalisation.scale.push_back(f.scale);
+  }
+  set_normalisation(normalisation);
+  torch::NoGradGuard no_gradient;
+  for (Head* head : {&self_->head, &self_->average}) {
+    for (size_t i = 0; i < (*head)->layers.size(); ++i) {
+      const PolicyTensor& weight = policy.tensors[2 * i];
+      const double unit = i + 1 == (*head)->layers.size() ? kUnit : 1;
+      (*head)->layers[i]->weight.copy_(
+          tensor_of(weight.data).view({weight.shape[0], weight.shape[1]}).t() / unit);
+      (*head)->layers[i]->bias.copy_(tensor_of(policy.tensors[2 * i + 1].data) / unit);
+    }
+  }
+  return {};
 }
 
 std::string Learner::save() const {

@@ -9,6 +9,14 @@
 //   all-action   minus the mean over decisions of sum_d softmax(s)_d g_d: the expected gain, whose
 //                gradient is the exact policy gradient of one step (Addanki et al., section 3.1,
 //                reward = decrease of makespan; Allen et al., "Mean actor-critic", 2017)
+//
+// Of rollouts (`group`), each step with an advantage A, and pi = softmax(s / temperature) over
+// staying and all candidates, besides:
+//   policy       minus the mean of min(r A, clip(r) A), r the ratio of pi(choice) to what it was
+//                (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7)
+//   entropy      minus the mean entropy of pi, times a weight that decays
+//
+// Imitation: minus the mean of log softmax(s) of what a search made of the group, where known.
 #pragma once
 
 #include <memory>
@@ -19,6 +27,7 @@
 
 #include "runtime/policy/policy_spec.h"
 #include "trainer/config.h"
+#include "trainer/rollouts.h"
 #include "trainer/samples.h"
 
 namespace placeto::train {
@@ -31,7 +40,14 @@ struct Normalisation {
 Normalisation measure_normalisation(const Samples& samples);
 
 struct Losses {
-  double regression = 0, all_action = 0;
+  double regression = 0, all_action = 0, imitation = 0;
+  double policy = 0, entropy = 0, clipped = 0;  // of rollouts; clipped: share of steps
+};
+
+struct RolloutWeights {
+  double temperature = 0, clip = 0;
+  double entropy = 0, credit = 0;  // credit: of regression and all-action, which need gains
+  double advantage = 1;            // factor
 };
 
 class Learner {
@@ -46,12 +62,18 @@ class Learner {
 
   // One step of the optimizer on a minibatch.
   Losses step(const Samples& batch, double learning_rate);
+  // One on some steps of rollouts.
+  Losses step(const Rollouts& rollouts, std::span<const uint32_t> steps,
+              const RolloutWeights& weights, double learning_rate);
 
   // Scores of the averaged network, one per row of kPairFeatures unnormalised values.
   std::vector<float> score(std::span<const float> rows) const;
 
   // The averaged network as a policy, without provenance. Scores are decreases of log makespan.
   PolicySpec policy() const;
+
+  // Begins with this policy's weights and normalisation. kBadInput if it has another shape.
+  Status begin_with(const PolicySpec& policy);
 
   // Parameters, averages, optimizer, normalisation and the random state of LibTorch.
   std::string save() const;

@@ -72,9 +72,6 @@ int run_training(const TrainArguments& arguments) {
   }
   std::unique_ptr<Hosts> hosts;
   if (arguments.hosts.count > 1) {
-    if (config->algorithm != "credit") {
-      return fail(Status::invalid("--hosts: only algorithm = \"credit\" trains on several"));
-    }
     Result<std::unique_ptr<Hosts>> joined = Hosts::join(arguments.hosts);
     if (!joined.ok()) return fail(joined.status());
     hosts = std::move(*joined);

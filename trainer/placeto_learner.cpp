@@ -147,6 +147,32 @@ void PlacetoLearner::accumulate(uint32_t graph, const Episode& episode,
   sum.clipped += clipped / total_steps;
 }
 
+std::vector<float> PlacetoLearner::added() const {
+  std::vector<float> sum;
+  for (const torch::Tensor& p : self_->net->parameters()) {
+    const torch::Tensor g =
+        p.grad().defined() ? p.grad().contiguous().flatten() : torch::zeros({p.numel()});
+    sum.insert(sum.end(), g.data_ptr<float>(), g.data_ptr<float>() + g.numel());
+  }
+  const PolicyLosses& l = self_->losses;
+  for (const double loss : {l.policy, l.entropy, l.all_action, l.clipped}) {
+    sum.push_back(static_cast<float>(loss));
+  }
+  return sum;
+}
+
+void PlacetoLearner::set_added(std::span<const float> sum) {
+  for (torch::Tensor& p : self_->net->parameters()) {
+    const auto count = static_cast<size_t>(p.numel());
+    p.mutable_grad() =
+        torch::tensor(at::ArrayRef<float>(sum.data(), count)).view(p.sizes()).clone();
+    sum = sum.subspan(count);
+  }
+  PolicyLosses& l = self_->losses;
+  l.policy = double{sum[0]}, l.entropy = double{sum[1]};
+  l.all_action = double{sum[2]}, l.clipped = double{sum[3]};
+}
+
 PolicyLosses PlacetoLearner::apply(double learning_rate, double most_gradient) {
   Implementation& self = *self_;
   for (auto& group : self.adam.param_groups()) {

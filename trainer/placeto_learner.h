@@ -53,6 +53,10 @@ class PlacetoLearner {
   // those are learned from that `steps` lists.
   void accumulate(uint32_t graph, const Episode& episode, std::span<const float> advantages,
                   std::span<const uint32_t> steps, double total_steps, const LossWeights& weights);
+  // What has been added, as numbers that hosts can sum: the gradient, then the losses.
+  std::vector<float> added() const;
+  // Replaces what has been added.
+  void set_added(std::span<const float> sum);
   // One step of the optimizer with what has been added; its losses.
   PolicyLosses apply(double learning_rate, double most_gradient);
 

@@ -87,6 +87,32 @@ void add_links_of_their_own(TopologySpec& topology, Random& random) {
   }
 }
 
+// Wirings of machines that nobody planned as a whole. Those of the test sets (ring, bus, pairs with
+// an uplink; trainer/test_sets.cpp) are not among them.
+void wire_irregularly(TopologySpec& topology, Random& random) {
+  const auto n = static_cast<uint32_t>(topology.devices.size());
+  const uint32_t kind = random.below(3);
+  const uint32_t channels = 2 + random.below(n - 1);
+  std::vector<double> adapter;
+  for (uint32_t d = 0; d < n; ++d) adapter.push_back(log_uniform(0.15, 3, random));
+  for (uint32_t a = 0; a < n; ++a) {
+    for (uint32_t b = 0; b < n; ++b) {
+      if (a == b) continue;
+      LinkSpec link{topology.devices[a].name, topology.devices[b].name, topology.default_link, ""};
+      double factor = 1;
+      if (kind == 0) {  // every device has its own adapter
+        factor = std::min(adapter[a], adapter[b]);
+      } else if (kind == 1) {  // some pairs have a bridge
+        factor = random.uniform() < 0.3 ? log_uniform(3, 10, random) : 0.7;
+      } else {  // links share a few channels at random
+        link.channel = "shared " + std::to_string(random.below(channels));
+      }
+      link.parameters.bandwidth_bytes_per_us *= factor;
+      topology.links.push_back(link);
+    }
+  }
+}
+
 // `network`: bandwidths of real links; else the reference of the ratio of communication to
 // computation.
 TopologySpec draw_topology(const DataConfig& config, bool network, Random& random) {
@@ -113,7 +139,11 @@ TopologySpec draw_topology(const DataConfig& config, bool network, Random& rando
     if (slower && random.below(2) == 0) device.slowdown = 1 + random.uniform() * 2;
     topology.devices.push_back(device);
   }
-  if (unlike && n > 2 && random.below(2) == 0) add_links_of_their_own(topology, random);
+  if (unlike && n > 2 && random.below(2) == 0) {
+    add_links_of_their_own(topology, random);
+  } else if (config.irregular_share > 0 && n > 2 && random.uniform() < config.irregular_share) {
+    wire_irregularly(topology, random);
+  }
   return topology;
 }
 

@@ -13,9 +13,14 @@ namespace placeto::train {
 
 // Decision i has the rows offset[i] .. offset[i + 1] - 1.
 struct Samples {
+  static constexpr uint32_t kNoExpert = UINT32_MAX;
+
   std::vector<uint32_t> offset = {0};
   std::vector<float> rows;   // rows x kPairFeatures, unnormalised
   std::vector<float> gains;  // exact decrease of log makespan, one per row
+  // Per decision: what a search made of the group in the end, as the index of a candidate or their
+  // number if it stays; kNoExpert if it cannot be said.
+  std::vector<uint32_t> expert;
 
   uint32_t groups() const { return static_cast<uint32_t>(offset.size()) - 1; }
   uint32_t row_count() const { return static_cast<uint32_t>(gains.size()); }
@@ -24,7 +29,10 @@ struct Samples {
   }
 
   // Another decision; its rows have been appended to rows and gains.
-  void close_group() { offset.push_back(row_count()); }
+  void close_group(uint32_t by_expert = kNoExpert) {
+    offset.push_back(row_count());
+    expert.push_back(by_expert);
+  }
   void append(const Samples& other);
   // Adds decision `group` of another.
   void append_group(const Samples& other, uint32_t group);

@@ -6,15 +6,19 @@
 #include <deque>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "runtime/policy/features.h"
+#include "runtime/policy/policy_file.h"
 #include "trainer/collect.h"
 #include "trainer/evaluate.h"
 #include "trainer/export.h"
 #include "trainer/files.h"
 #include "trainer/learner.h"
 #include "trainer/parallel.h"
+#include "trainer/rollouts.h"
 #include "trainer/train_placeto.h"
 
 namespace placeto::train {
@@ -61,6 +65,19 @@ class Trainer {
     state_.best = std::numeric_limits<double>::infinity();
   }
 
+  // With learn.start, or for rollouts, which act from the first iteration on.
+  Status begin() {
+    if (!config_.learn.start.empty()) {
+      Result<std::string> bytes = read_text(config_.learn.start);
+      if (!bytes.ok()) return bytes.status();
+      const std::vector<uint8_t> file(bytes->begin(), bytes->end());
+      Result<PolicySpec> policy = decode_policy(file, known_features());
+      if (!policy.ok()) return policy.status().at(config_.learn.start);
+      if (Status s = learner_.begin_with(*policy); !s.ok()) return s.at(config_.learn.start);
+    }
+    return config_.learn.start.empty() && !group() ? Status{} : refresh_policy();
+  }
+
   Status resume() {
     std::string passed_over;
     Result<Checkpoint> found = folder_.load(&passed_over);
@@ -75,13 +92,13 @@ class Trainer {
     // The next iteration's own records push the oldest of a full window out.
     const uint32_t before = state_.iteration + 1, window = config_.learn.window;
     const uint32_t first = before > window ? before - window : 0;
+    if (group()) return resumed();
     for (uint32_t i = first; i < state_.iteration; ++i) {
       Result<Samples> records = folder_.load_records(i);
       if (!records.ok()) return records.status();
       window_.push_back(std::move(*records));
     }
-    if (Status s = refresh_policy(); !s.ok()) return s;
-    return folder_.truncate_metrics(state_.iteration);
+    return resumed();
   }
 
   Status run() {
@@ -90,14 +107,14 @@ class Trainer {
     first_iteration_ = state_.iteration;
     bool stopped = false;
     while (state_.iteration < config_.iterations && !stopped) {
-      if (Status s = iterate(); !s.ok()) return s;
+      if (Status s = group() ? iterate_rollouts() : iterate(); !s.ok()) return s;
       // Hosts stop together: after the iteration in which one told the others.
       stopped =
           options_.hosts != nullptr ? stop_ : options_.stop != nullptr && options_.stop->load();
       const bool last = state_.iteration == config_.iterations;
       if (stopped || last || state_.iteration % config_.check.save_every == 0) {
         state_.learner = learner_.save();
-        if (Status s = folder_.save(state_, config_.learn.window); !s.ok()) return s;
+        if (Status s = folder_.save(state_, group() ? 0 : config_.learn.window); !s.ok()) return s;
       }
     }
     return {};
@@ -106,11 +123,20 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
+  bool group() const { return config_.algorithm == "group"; }
+
+  Status resumed() {
+    if (Status s = refresh_policy(); !s.ok()) return s;
+    return folder_.truncate_metrics(state_.iteration);
+  }
+
   Status iterate() {
     Result<Samples> collected_now = collect_problems();
     if (!collected_now.ok()) return collected_now.status();
     Samples fresh = std::move(*collected_now);
-    if (state_.iteration == 0) learner_.set_normalisation(measure_normalisation(fresh));
+    if (state_.iteration == 0 && config_.learn.start.empty()) {
+      learner_.set_normalisation(measure_normalisation(fresh));
+    }
     const Agreement agreed = agreement(fresh, learner_.score(fresh.rows));
     state_.moves += fresh.row_count();
     const double groups = fresh.groups(), moves = fresh.row_count();
@@ -126,7 +152,7 @@ class Trainer {
     }
     const double seconds = elapsed();
     state_.seconds = seconds_before_ + seconds;
-    report(agreed, seconds);
+    report(fmt::format("correlation {:.3f}", agreed.correlation), seconds);
     return folder_.append_metrics({{"iteration", state_.iteration},
                                    {"seconds", state_.seconds},
                                    {"groups", groups},
@@ -137,8 +163,107 @@ class Trainer {
                                    {"improving_found", agreed.found},
                                    {"regression", losses.regression},
                                    {"all_action", losses.all_action},
+                                   {"imitation", losses.imitation},
                                    {"checked_greedy", greedy_},
                                    {"checked_guided", guided_}});
+  }
+
+  // One of `group`: sampled passes, and what their returns teach.
+  Status iterate_rollouts() {
+    if (state_.iteration == 0 && config_.learn.start.empty()) {
+      Result<Rollouts> first = collect_rollouts();  // by weights as drawn, to measure features
+      if (!first.ok()) return first.status();
+      learner_.set_normalisation(measure_normalisation(first->samples));
+      if (Status s = refresh_policy(); !s.ok()) return s;
+    }
+    Result<Rollouts> rollouts = collect_rollouts();
+    if (!rollouts.ok()) return rollouts.status();
+    if (rollouts->steps() == 0) return Status::invalid("rollouts found nothing to decide");
+    state_.moves += rollouts->steps();
+    const double collected = elapsed();
+    const Losses losses = learn_from(*rollouts);
+    ++state_.iteration;
+    if (Status s = refresh_policy(); !s.ok()) return s;
+    if (state_.iteration % config_.check.every == 0 || state_.iteration == config_.iterations) {
+      if (Status s = check(); !s.ok()) return s;
+    }
+    const double seconds = elapsed();
+    state_.seconds = seconds_before_ + seconds;
+    const auto mean = [](const std::vector<float>& list) {
+      return std::accumulate(list.begin(), list.end(), 0.0) / double(list.size());
+    };
+    report(fmt::format("sampled {:.4f} of auto", std::exp(mean(rollouts->last))), seconds);
+    return folder_.append_metrics({{"iteration", state_.iteration},
+                                   {"seconds", state_.seconds},
+                                   {"steps", rollouts->steps()},
+                                   {"collect_seconds", collected - last_elapsed(seconds)},
+                                   {"first_cost", mean(rollouts->first)},
+                                   {"last_cost", mean(rollouts->last)},
+                                   {"best_cost", mean(rollouts->best)},
+                                   {"policy_loss", losses.policy},
+                                   {"entropy", losses.entropy},
+                                   {"clipped", losses.clipped},
+                                   {"regression", losses.regression},
+                                   {"all_action", losses.all_action},
+                                   {"checked_greedy", greedy_},
+                                   {"checked_guided", guided_}});
+  }
+
+  double faded(double from, double to) const {
+    return from + (to - from) * double(state_.iteration) / double(config_.iterations);
+  }
+
+  // This host's share of the rollouts, and those of all hosts.
+  Result<Rollouts> collect_rollouts() {
+    const EpisodesConfig& with = config_.episodes;
+    const auto [first, last] =
+        options_.hosts != nullptr ? options_.hosts->share(with.graphs) : std::pair{0u, with.graphs};
+    const bool gains = faded(with.all_action, with.final_all_action) > 0;
+    std::vector<Rollouts> parts(last - first);
+    parallel_for(last - first, config_.threads, [&, first = first](uint32_t i) {
+      const uint64_t seed = problem_seed(Split::kTrain, config_.seed,
+                                         uint64_t{state_.iteration} * with.graphs + first + i);
+      parts[i] = roll_out(draw_problem(config_.data, seed), *policy_, with,
+                          gains ? &config_.learn : nullptr, seed + 1);
+    });
+    Rollouts mine;
+    for (const Rollouts& part : parts) mine.append(part);
+    if (options_.hosts == nullptr) return mine;
+    return exchange(mine);
+  }
+
+  // Several epochs of minibatches; advantages are scaled to unit variance.
+  Losses learn_from(const Rollouts& rollouts) {
+    const EpisodesConfig& with = config_.episodes;
+    double squares = 0;
+    for (const float a : rollouts.advantage) squares += double(a) * double(a);
+    RolloutWeights weights;
+    weights.temperature = with.temperature;
+    weights.clip = with.clip;
+    weights.entropy = faded(with.entropy, with.final_entropy);
+    weights.credit = faded(with.all_action, with.final_all_action);
+    weights.advantage = 1 / std::sqrt(std::max(1e-12, squares / rollouts.steps()));
+    Random random(Random(config_.seed + 0x10000).next() ^ state_.iteration);
+    std::vector<uint32_t> order(rollouts.steps());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto batches = std::min(with.batches, rollouts.steps());
+    const double share = 1.0 / (with.epochs * batches);
+    Losses mean;
+    for (uint32_t epoch = 0; epoch < with.epochs; ++epoch) {
+      for (auto i = rollouts.steps(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+      for (uint64_t b = 0; b < batches; ++b) {
+        const uint64_t begin = order.size() * b / batches, end = order.size() * (b + 1) / batches;
+        const Losses l =
+            learner_.step(rollouts, std::span(order).subspan(begin, end - begin), weights,
+                          faded(with.learning_rate, with.final_learning_rate));
+        mean.policy += share * l.policy;
+        mean.entropy += share * l.entropy;
+        mean.clipped += share * l.clipped;
+        mean.regression += share * l.regression;
+        mean.all_action += share * l.all_action;
+      }
+    }
+    return mean;
   }
 
   // This host's share of the iteration's problems, and the records of all hosts.
@@ -151,8 +276,7 @@ class Trainer {
       const uint64_t seed =
           problem_seed(Split::kTrain, config_.seed, uint64_t{state_.iteration} * count + first + i);
       const Instance instance = draw_problem(config_.data, seed);
-      parts[i] = collect(instance, policy_.get(), config_.collect, config_.learn.least_gain,
-                         config_.learn.most_gain, seed + 1);
+      parts[i] = collect(instance, policy_.get(), config_.collect, config_.learn, seed + 1);
     });
     Samples mine;
     for (const Samples& part : parts) mine.append(part);
@@ -160,29 +284,21 @@ class Trainer {
     return exchange(mine);
   }
 
-  Result<Samples> exchange(const Samples& mine) {
-    const Sha256Digest text =
-        sha256({reinterpret_cast<const uint8_t*>(config_text_.data()), config_text_.size()});
-    const uint32_t policy = policy_ ? number_of(policy_->sha256()) : 0;
-    Round round{fmt::format("iteration {} (configuration {:08x}, policy {:08x})", state_.iteration,
-                            number_of(text), policy),
-                options_.stop != nullptr && options_.stop->load(), mine.to_bytes()};
+  template <class Records>
+  Result<Records> exchange(const Records& mine) {
+    Round round{
+        state_of(state_.iteration, config_text_, policy_ ? policy_->sha256() : Sha256Digest{}),
+        options_.stop != nullptr && options_.stop->load(), mine.to_bytes()};
     const Result<std::vector<std::string>> records = exchange_round(*options_.hosts, round);
     if (!records.ok()) return records.status();
     stop_ = round.stop;
-    Samples all;
+    Records all;
     for (const std::string& bytes : *records) {
-      Samples part;
+      Records part;
       if (!part.from_bytes(bytes)) return Status::io("records of another host are damaged");
       all.append(part);
     }
     return all;
-  }
-
-  static uint32_t number_of(const Sha256Digest& digest) {
-    uint32_t number = 0;
-    for (int i = 0; i < 4; ++i) number = number << 8 | digest[static_cast<size_t>(i)];
-    return number;
   }
 
   // Minibatches of decisions drawn uniformly from the window. The stream of draws follows from the
@@ -204,6 +320,7 @@ class Trainer {
       const Losses losses = learner_.step(batch, learning_rate(step));
       sum.regression += losses.regression / config_.learn.steps;
       sum.all_action += losses.all_action / config_.learn.steps;
+      sum.imitation += losses.imitation / config_.learn.steps;
     }
     return sum;
   }
@@ -258,14 +375,13 @@ class Trainer {
   // When the iteration under way began; `now` begins the next.
   double last_elapsed(double now) { return std::exchange(iteration_began_, now); }
 
-  void report(const Agreement& agreed, double seconds) const {
+  void report(const std::string& what, double seconds) const {
     if (!options_.on_progress) return;
     const double done = state_.iteration - first_iteration_;
     const double left = seconds / done * (config_.iterations - state_.iteration);
-    options_.on_progress(
-        {state_.iteration, config_.iterations, seconds, left,
-         fmt::format("correlation {:.3f}  greedy {:.4f}  guided search {:.4f} of auto",
-                     agreed.correlation, std::exp(greedy_), std::exp(guided_))});
+    options_.on_progress({state_.iteration, config_.iterations, seconds, left,
+                          fmt::format("{}  greedy {:.4f}  guided search {:.4f} of auto", what,
+                                      std::exp(greedy_), std::exp(guided_))});
   }
 
   const Config& config_;
@@ -292,9 +408,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
     return train_placeto(config, config_text, folder, resume, options);
   }
   Trainer trainer(config, config_text, folder, options);
-  if (resume) {
-    if (Status s = trainer.resume(); !s.ok()) return s;
-  }
+  if (Status s = resume ? trainer.resume() : trainer.begin(); !s.ok()) return s;
   return trainer.run();
 }
 

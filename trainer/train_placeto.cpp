@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "trainer/bytes.h"
 #include "trainer/episode.h"
 #include "trainer/export.h"
 #include "trainer/families.h"
@@ -98,7 +99,9 @@ class PlacetoTrainer {
     bool stopped = false;
     while (state_.iteration < config_.iterations && !stopped) {
       if (Status s = iterate(); !s.ok()) return s;
-      stopped = options_.stop != nullptr && options_.stop->load();
+      // Hosts stop together: after the iteration in which one told the others.
+      stopped =
+          options_.hosts != nullptr ? stop_ : options_.stop != nullptr && options_.stop->load();
       const bool last = state_.iteration == config_.iterations;
       if (stopped || last || state_.iteration % config_.check.save_every == 0) {
         state_.learner = join(learner_.save(), baseline_.to_bytes());
@@ -119,12 +122,15 @@ class PlacetoTrainer {
     const double began = elapsed();
     std::vector<Group> groups = draw_groups();
     run_episodes(groups);
+    if (Status s = exchange_costs(groups); !s.ok()) return s;
     const double collected = elapsed();
     const Totals totals = total(groups);
     state_.moves += static_cast<uint64_t>(totals.steps);
     find_advantages(groups);
-    scale_gains(groups);
-    const PolicyLosses losses = learn(groups);
+    if (Status s = scale_gains(groups); !s.ok()) return s;
+    const Result<PolicyLosses> learnt = learn(groups);
+    if (!learnt.ok()) return learnt.status();
+    const PolicyLosses& losses = *learnt;
     const double learned = elapsed();
     ++state_.iteration;
     if (Status s = refresh_policy(); !s.ok()) return s;
@@ -174,9 +180,18 @@ class PlacetoTrainer {
     return groups;
   }
 
+  uint32_t episode_count() const { return with_.graphs * with_.rollouts; }
+  // Those that this host runs and learns from.
+  std::pair<uint32_t, uint32_t> own_episodes() const {
+    return options_.hosts != nullptr ? options_.hosts->share(episode_count())
+                                     : std::pair{0u, episode_count()};
+  }
+
   void run_episodes(std::vector<Group>& groups) const {
     const uint64_t seed = draws(2).next();
-    parallel_for(with_.graphs * with_.rollouts, config_.threads, [&](uint32_t i) {
+    const auto [first, last] = own_episodes();
+    parallel_for(last - first, config_.threads, [&, first = first](uint32_t job) {
+      const uint32_t i = first + job;
       Group& group = groups[i / with_.rollouts];
       EpisodeOptions options;
       options.start = group.start;
@@ -187,6 +202,59 @@ class PlacetoTrainer {
       options.gains = exact_gains();
       group.episodes[i % with_.rollouts] = run_episode(courses_[group.course], *policy_, options);
     });
+  }
+
+  // Of the episodes of other hosts, their costs: all that advantages need. Steps are learned from
+  // where they were taken.
+  Status exchange_costs(std::vector<Group>& groups) {
+    if (options_.hosts == nullptr) return {};
+    const auto [first, last] = own_episodes();
+    Round round{state_of(state_.iteration, config_text_, policy_->sha256()),
+                options_.stop != nullptr && options_.stop->load(), ""};
+    for (uint32_t i = first; i < last; ++i) {
+      const Episode& e = groups[i / with_.rollouts].episodes[i % with_.rollouts];
+      put(e.cost, round.records);
+      put(std::vector<double>{e.best_cost}, round.records);
+    }
+    const Result<std::vector<std::string>> all = exchange_round(*options_.hosts, round);
+    if (!all.ok()) return all.status();
+    stop_ = round.stop;
+    uint32_t i = 0;
+    for (const std::string& bytes : *all) {
+      for (std::string_view left = bytes; !left.empty(); ++i) {
+        std::vector<double> cost, best;
+        if (!get(cost, left) || !get(best, left) || cost.empty() || best.size() != 1 ||
+            i == episode_count()) {
+          return Status::io("costs of another host are damaged");
+        }
+        if (i >= first && i < last) continue;
+        Episode& e = groups[i / with_.rollouts].episodes[i % with_.rollouts];
+        e.node.assign(cost.size() - 1, 0);
+        e.cost = std::move(cost);
+        e.best_cost = best[0];
+      }
+    }
+    return i == episode_count() ? Status{} : Status::io("costs of another host are missing");
+  }
+
+  // Replaces the numbers by the sums over all hosts.
+  template <class T>
+  Status sum_over_hosts(std::vector<T>& numbers) const {
+    if (options_.hosts == nullptr) return {};
+    std::string mine;
+    put(numbers, mine);
+    const Result<std::vector<std::string>> all = options_.hosts->exchange(mine);
+    if (!all.ok()) return all.status();
+    std::vector<T> sum(numbers.size(), 0), part;
+    for (const std::string& bytes : *all) {
+      std::string_view left = bytes;
+      if (!get(part, left) || part.size() != sum.size()) {
+        return Status::io("numbers of another host are damaged");
+      }
+      for (size_t k = 0; k < sum.size(); ++k) sum[k] += part[k];
+    }
+    numbers = std::move(sum);
+    return {};
   }
 
   Totals total(const std::vector<Group>& groups) const {
@@ -234,8 +302,8 @@ class PlacetoTrainer {
 
   // Scales the exact gains of an iteration to unit mean square: one step's is a small part of what
   // an episode decreases.
-  static void scale_gains(std::vector<Group>& groups) {
-    double squares = 0, count = 0;
+  Status scale_gains(std::vector<Group>& groups) const {
+    std::vector<double> sums(2);  // of squares; of those that are not 0
     const auto visit = [&](auto action) {
       for (Group& group : groups) {
         for (Episode& e : group.episodes) {
@@ -244,15 +312,17 @@ class PlacetoTrainer {
       }
     };
     visit([&](float gain) {
-      squares += double(gain) * double(gain);
-      count += gain != 0 ? 1 : 0;
+      sums[0] += double(gain) * double(gain);
+      sums[1] += gain != 0 ? 1 : 0;
     });
-    if (squares <= 0) return;
-    const auto scale = static_cast<float>(std::sqrt(count / squares));
+    if (Status s = sum_over_hosts(sums); !s.ok()) return s;
+    if (sums[0] <= 0) return {};
+    const auto scale = static_cast<float>(std::sqrt(sums[1] / sums[0]));
     visit([scale](float& gain) { gain *= scale; });
+    return {};
   }
 
-  PolicyLosses learn(const std::vector<Group>& groups) {
+  Result<PolicyLosses> learn(const std::vector<Group>& groups) {
     Random random = draws(3);
     LossWeights weights;
     weights.entropy = faded(with_.entropy, with_.final_entropy);
@@ -270,21 +340,22 @@ class PlacetoTrainer {
       for (uint32_t b = 0; b < batches; ++b) {
         const uint32_t begin = episodes * b / batches, end = episodes * (b + 1) / batches;
         const auto batch = std::span(order).subspan(begin, end - begin);
-        const PolicyLosses losses = step(groups, batch, weights, random);
+        const Result<PolicyLosses> losses = step(groups, batch, weights, random);
+        if (!losses.ok()) return losses.status();
         const double share = 1.0 / (epochs * batches);
-        mean.policy += share * losses.policy;
-        mean.entropy += share * losses.entropy;
-        mean.all_action += share * losses.all_action;
-        mean.clipped += share * losses.clipped;
-        mean.gradient += share * losses.gradient;
+        mean.policy += share * losses->policy;
+        mean.entropy += share * losses->entropy;
+        mean.all_action += share * losses->all_action;
+        mean.clipped += share * losses->clipped;
+        mean.gradient += share * losses->gradient;
       }
     }
     return mean;
   }
 
-  // One step of the optimizer on the episodes listed.
-  PolicyLosses step(const std::vector<Group>& groups, std::span<const uint32_t> batch,
-                    const LossWeights& weights, Random& random) {
+  // One step of the optimizer on the episodes listed: every host adds those it ran.
+  Result<PolicyLosses> step(const std::vector<Group>& groups, std::span<const uint32_t> batch,
+                            const LossWeights& weights, Random& random) {
     const auto episode = [&](uint32_t i) -> const Episode& {
       return groups[i / with_.rollouts].episodes[i % with_.rollouts];
     };
@@ -292,6 +363,7 @@ class PlacetoTrainer {
       const uint32_t steps = episode(i).steps();
       return with_.steps == 0 ? steps : std::min(steps, with_.steps);
     };
+    const auto [first, last] = own_episodes();
     double total = 0;
     for (const uint32_t i : batch) total += wanted(i);
     for (const uint32_t i : batch) {
@@ -302,8 +374,14 @@ class PlacetoTrainer {
         shuffle(steps, random);
         steps.resize(wanted(i));
       }
+      if (i < first || i >= last) continue;
       learner_.accumulate(group.course, episode(i), group.advantages[i % with_.rollouts], steps,
                           total, weights);
+    }
+    if (options_.hosts != nullptr) {
+      std::vector<float> added = learner_.added();
+      if (Status s = sum_over_hosts(added); !s.ok()) return s;
+      learner_.set_added(added);
     }
     return learner_.apply(faded(with_.learning_rate, with_.final_learning_rate),
                           with_.most_gradient);
@@ -349,7 +427,9 @@ class PlacetoTrainer {
     for (size_t k = 0; k < std::size(kStarts); ++k) {
       checked_[k] = 0;
       for (uint32_t c = 0; c < count; ++c) checked_[k] += std::log(ratio[k * count + c]) / count;
-      sum += checked_[k];
+      // Placing starts from heuristics and single devices; how a policy gets out of a random
+      // placement is worth knowing, but decides nothing.
+      if (kStarts[k] != Start::kRandom) sum += checked_[k];
     }
     if (!(sum < state_.best)) return {};
     state_.best = sum;
@@ -380,6 +460,7 @@ class PlacetoTrainer {
   Baseline baseline_;
   Checkpoint state_;
   std::shared_ptr<const Policy> policy_;
+  bool stop_ = false;  // a host has been asked to stop
   double checked_[std::size(kStarts)] = {};
   Clock::time_point start_ = Clock::now();
   double seconds_before_ = 0;
@@ -400,12 +481,17 @@ Instance draw_with_devices(const Config& config, uint32_t i) {
 
 std::vector<Course> training_courses(const Config& config) {
   const bool mixed = config.data.set == "mixed";
-  std::vector<std::optional<Course>> drawn(mixed ? config.data.graphs : kFamilyGraphs);
+  const uint32_t only = config.data.only;
+  std::vector<std::optional<Course>> drawn(mixed      ? config.data.graphs
+                                           : only > 0 ? 1
+                                                      : kFamilyGraphs);
   parallel_for(static_cast<uint32_t>(drawn.size()), config.threads, [&](uint32_t i) {
     if (mixed) {
       drawn[i] = make_course(draw_with_devices(config, i));
     } else {
-      drawn[i] = make_course(family_problem(config.data.set, Half::kSeen, i,
+      const uint32_t number = only > 0 ? only - 1 : i;
+      const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
+      drawn[i] = make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
                                             {config.data.devices, config.data.groups}));
     }
   });
@@ -418,9 +504,6 @@ std::vector<Course> training_courses(const Config& config) {
 
 Status train_placeto(const Config& config, std::string_view config_text, RunFolder& folder,
                      bool resume, const TrainOptions& options) {
-  if (options.hosts != nullptr) {
-    return Status::invalid("several hosts train pairwise policies only");
-  }
   PlacetoTrainer trainer(config, config_text, folder, options);
   if (Status s = trainer.prepare(); !s.ok()) return s;
   if (resume) {

@@ -13,8 +13,10 @@ TEST_CASE("collecting is deterministic, near the wanted size, and within the fea
   const Config config = test::small_config();
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const Instance instance = draw_problem(config.data, seed);
-    const Samples a = collect(instance, nullptr, config.collect, -0.05, 0.25, seed);
-    const Samples b = collect(instance, nullptr, config.collect, -0.05, 0.25, seed);
+    const Samples a =
+        collect(instance, nullptr, config.collect, test::gains_within(-0.05, 0.25), seed);
+    const Samples b =
+        collect(instance, nullptr, config.collect, test::gains_within(-0.05, 0.25), seed);
     CHECK(a.rows == b.rows);
     CHECK(a.gains == b.gains);
     CHECK(a.groups() <= 3 * config.collect.groups);
@@ -27,6 +29,27 @@ TEST_CASE("collecting is deterministic, near the wanted size, and within the fea
       }
     }
   }
+}
+
+TEST_CASE("with imitation, decisions say what the search made of the group") {
+  const Config config = test::small_config();
+  LearnConfig learn = test::gains_within(-0.05, 0.25);
+  const Instance instance = draw_problem(config.data, 3);
+  const Samples without = collect(instance, nullptr, config.collect, learn, 3);
+  learn.imitation = 1;
+  const Samples with = collect(instance, nullptr, config.collect, learn, 3);
+  CHECK(with.rows == without.rows);
+  CHECK(with.gains == without.gains);
+  uint32_t stays = 0, moves = 0;
+  for (uint32_t g = 0; g < with.groups(); ++g) {
+    CHECK(without.expert[g] == Samples::kNoExpert);
+    if (with.expert[g] == Samples::kNoExpert) continue;
+    const uint32_t candidates = with.offset[g + 1] - with.offset[g];
+    CHECK(with.expert[g] <= candidates);
+    ++(with.expert[g] == candidates ? stays : moves);
+  }
+  CHECK(stays > 0);
+  CHECK(moves > 0);
 }
 
 // Two nodes without an edge on two equal devices, both first on one of them:
@@ -54,7 +77,7 @@ TEST_CASE("gains are exact changes of log makespan") {
   CollectConfig config = test::small_config().collect;
   uint32_t apart = 0, together = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    const Samples samples = collect(instance, nullptr, config, -1, 1, seed);
+    const Samples samples = collect(instance, nullptr, config, test::gains_within(-1, 1), seed);
     for (const float gain : samples.gains) {
       const bool known =
           std::abs(gain) < 1e-6f || std::abs(std::abs(gain) - std::log(2.0f)) < 1e-6f;

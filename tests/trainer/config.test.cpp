@@ -46,6 +46,9 @@ TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("algorithm = \"magic\"\n").find("credit") != std::string::npos);
   CHECK(message_of("algorithm = \"credit\"\narchitecture = \"placeto\"\n").find("pairwise") !=
         std::string::npos);
+  CHECK(message_of("algorithm = \"reinforce\"\n").find("for placeto") != std::string::npos);
+  CHECK(parse_config("algorithm = \"group\"\n", "c.toml").ok());
+  CHECK(message_of("[data]\nonly = 3\n").find("family") != std::string::npos);
   CHECK(message_of("[data]\nset = \"imagenet\"\n").find("cifar10") != std::string::npos);
   CHECK(message_of("[episodes]\nstarts = [\"here\"]\n").starts_with("c.toml:2: episodes.starts"));
   CHECK(message_of("[placeto]\nstart_time = 1\n").starts_with("c.toml:2: placeto.start_time"));

@@ -77,6 +77,35 @@ TEST_CASE("a saved learner continues exactly as the one it was saved from") {
   CHECK(a.policy() == b.policy());
 }
 
+TEST_CASE("a learner that begins with a policy is that policy") {
+  Learner a(small_learner(), 1), b(small_learner(), 2);
+  const Samples samples = simple_samples(3);
+  a.set_normalisation(measure_normalisation(samples));
+  for (int i = 0; i < 5; ++i) a.step(samples, 1e-2);
+  REQUIRE(b.begin_with(a.policy()).ok());
+  const std::vector<float> x = a.score(samples.rows), y = b.score(samples.rows);
+  for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(1e-4));
+  LearnConfig other = small_learner();
+  other.hidden = {7};
+  CHECK(b.begin_with(Learner(other, 1).policy()).code() == StatusCode::kBadInput);
+}
+
+TEST_CASE("imitation makes what the expert did more likely, and leaves alone what is not known") {
+  LearnConfig config = small_learner();
+  config.imitation = 20;
+  Learner learner(config, 1);
+  Samples samples = simple_samples(3);
+  for (uint32_t g = 0; g < samples.groups(); ++g) {
+    samples.expert[g] = g % 2 == 0 ? 1 : Samples::kNoExpert;
+  }
+  const double before = learner.step(samples, 3e-3).imitation;
+  double after = before;
+  for (int i = 0; i < 100; ++i) after = learner.step(samples, 3e-3).imitation;
+  CHECK(after < 0.8 * before);
+  std::fill(samples.expert.begin(), samples.expert.end(), Samples::kNoExpert);
+  CHECK(learner.step(samples, 3e-3).imitation == 0);
+}
+
 TEST_CASE("bytes that are no learner's state are refused") {
   Learner learner(small_learner(), 1);
   CHECK(learner.load("nonsense").code() == StatusCode::kBadInput);

@@ -17,7 +17,8 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   config.learn.hidden = {48, 48};
   Learner learner(config.learn, config.seed);
   const Instance instance = draw_problem(config.data, 11);
-  const Samples samples = collect(instance, nullptr, config.collect, -0.05, 0.25, 1);
+  const Samples samples =
+      collect(instance, nullptr, config.collect, test::gains_within(-0.05, 0.25), 1);
   REQUIRE(samples.groups() > 0);
   learner.set_normalisation(measure_normalisation(samples));
   for (int i = 0; i < 50; ++i) learner.step(samples, 1e-2);

@@ -43,6 +43,13 @@ inline train::Config small_config() {
   return config;
 }
 
+inline train::LearnConfig gains_within(double least, double most) {
+  train::LearnConfig learn;
+  learn.least_gain = least;
+  learn.most_gain = most;
+  return learn;
+}
+
 // The same for policies of the architecture `placeto`: two graphs of some twenty nodes.
 inline train::Config small_placeto_config(const std::string& algorithm) {
   train::Config config = small_config();

@@ -74,6 +74,42 @@ TEST_CASE("the number of threads does not change the result") {
   CHECK(!(train_whole(config, place.file("other")) == one));
 }
 
+TEST_CASE("group trains a pairwise policy, and an interrupted run ends like a whole one") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  config.algorithm = "group";
+  config.episodes.graphs = 4;
+  config.episodes.rollouts = 3;
+  const PolicySpec whole = train_whole(config, place.file("whole"));
+  RunFolder folder(place.file("parts"));
+  REQUIRE(folder.create("").ok());
+  train_until(config, folder, 2);
+  CHECK(!(last_policy(folder, config) == whole));
+  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  CHECK(last_policy(folder, config) == whole);
+  config.threads = 3;
+  CHECK(train_whole(config, place.file("three")) == whole);
+}
+
+TEST_CASE(
+    "a run that begins with a policy file leaves its weights, and one without it is refused") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  const PolicySpec first = train_whole(config, place.file("first"));
+  config.learn.start = place.file("first/best.plpo");
+  config.iterations = 1;
+  config.learn.learning_rate = config.learn.final_learning_rate = 0;
+  const PolicySpec second = train_whole(config, place.file("second"));
+  for (size_t c = 0; c < kPairFeatures; ++c) {
+    CHECK(second.pair_features[c].scale == first.pair_features[c].scale);
+  }
+  config.learn.start = place.file("absent.plpo");
+  RunFolder folder(place.file("third"));
+  REQUIRE(folder.create("").ok());
+  CHECK(train::train(config, "", folder, false, {}).message().find("absent.plpo") !=
+        std::string::npos);
+}
+
 TEST_CASE("a cut checkpoint is named and passed over, and the run continues from the one before") {
   const test::TemporaryFolder place;
   const Config config = test::small_config();
