@@ -2,6 +2,8 @@
 // time in proportion to its size. PLACETO_HOSTILE_NODES says how large: small in the suite, a
 // million in the large tests.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <cmath>
 
@@ -42,6 +44,18 @@ TopologySpec devices(uint32_t count) {
   return topology;
 }
 
+// Processor time of this thread, and the most memory the program has had so far.
+double thread_ms() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
+double peak_mib() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
 // Places with a policy and a search, but no longer than that. Graph and topology are valid.
 Result<PlaceResult> place(GraphSpec graph, TopologySpec topology, const Limits& limits = {},
                           double deadline_ms = 20'000) {
@@ -50,6 +64,7 @@ Result<PlaceResult> place(GraphSpec graph, TopologySpec topology, const Limits& 
   Result<Topology> t = Topology::build(std::move(topology), limits);
   REQUIRE_MESSAGE(g.ok(), g.status().message());
   REQUIRE_MESSAGE(t.ok(), t.status().message());
+  const double began_ms = thread_ms();
   Stop stop(nullptr, deadline_ms);
   Result<Problem> problem = Problem::build(*g, *t, {}, limits, &stop);
   if (!problem.ok()) return problem.status();
@@ -58,6 +73,8 @@ Result<PlaceResult> place(GraphSpec graph, TopologySpec topology, const Limits& 
   options.budget.stop = &stop;
   options.passes = 2;
   Result<PlaceResult> placed = place_auto(*problem, options, policy.get());
+  CHECK(thread_ms() - began_ms < deadline_ms + 100);
+  CHECK(peak_mib() < 1000 + 0.002 * kNodes);
   if (placed.ok()) {
     CHECK(obeys_rules(*problem, placed->best.assignment));
     CHECK(std::isfinite(placed->best.score.objective_us));
