@@ -1,81 +1,99 @@
-// One device of measure.mjs: a thread that runs its stages, oldest ready first, each on one core.
-//
-// Messages in: {go, inputs} start a run; {tensors} from the other device. Tensors
-// travel as {name: [type, dims, typed array]}, copied once and then handed over.
+// One device of measure.mjs: a thread that runs its stages, oldest ready first, on one core.
 import path from 'node:path';
 import {parentPort, workerData} from 'node:worker_threads';
 
 import {ort} from './support.mjs';
+import {kDone, kMode, kProgress, kQuit, kRun, kTensors, modes, now} from './threads.mjs';
 
-const {directory, manifest, device, ports} = workerData;
-const mine = manifest.stages.map((stage, index) => ({...stage, index}))
-                 .filter((stage) => stage.device === device);
-const readers = new Map();  // of each tensor: the other devices that read it
-for (const stage of manifest.stages) {
-  for (const {name, stage: maker} of stage.inputs) {
-    if (maker === undefined || manifest.stages[maker].device !== device) continue;
-    if (stage.device !== device) readers.set(name, (readers.get(name) ?? new Set()).add(stage.device));
-  }
+const {device, devices, directory, manifest} = workerData;
+const {control, stageUs, doneUs, outputs, crossing} = workerData.shared;
+const me = devices.indexOf(device);
+const feeds = Object.fromEntries(workerData.packed.map(
+    ({name, type, dims, values}) => [name, new ort.Tensor(type, values, dims)]));
+const open = (file) => ort.InferenceSession.create(
+    file, {intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3});
+
+// The first thread also runs all stages alone.
+const whole = await open(workerData.whole);
+const stages = manifest.stages.map((stage, index) => ({...stage, index}));
+const mine = stages.filter((stage) => stage.device === device);
+for (const stage of me === 0 ? stages : mine) {
+  stage.session = await open(path.join(directory, stage.file));
 }
 
-for (const stage of mine) {
-  stage.session = await ort.InferenceSession.create(path.join(directory, stage.file), {
-    graphOptimizationLevel: workerData.level, intraOpNumThreads: 1, interOpNumThreads: 1,
-    logSeverityLevel: 3,
-  });
+const made = new Set(mine.flatMap((stage) => stage.outputs.map(({name}) => name)));
+const outgoing = new Map(), incoming = new Map();
+crossing.forEach(({name, type, dims, data}, index) => {
+  const slot = {index: kTensors + index, data};
+  if (made.has(name)) return outgoing.set(name, slot);
+  const tensor = new ort.Tensor(type, new data.constructor(data.length), dims);
+  return incoming.set(name, {...slot, tensor});
+});
+
+function send(name, tensor, run) {
+  const slot = outgoing.get(name);
+  if (slot === undefined) return;
+  slot.data.set(tensor.data);
+  Atomics.store(control, slot.index, run);
+  Atomics.add(control, kProgress, 1);
+  Atomics.notify(control, kProgress);
 }
 
-const toTensors = (packed) => Object.fromEntries(
-    Object.entries(packed).map(([name, [type, dims, data]]) => [name, new ort.Tensor(type, data, dims)]));
+function receive(name, run, tensors) {
+  const slot = incoming.get(name);
+  if (slot === undefined || Atomics.load(control, slot.index) !== run) return false;
+  slot.tensor.data.set(slot.data);
+  tensors[name] = slot.tensor;
+  return true;
+}
 
-let tensors = {}, waiting = [], running = false, stageUs = {};
-let early = {};  // tensors of a run whose start has not been heard of here
-let active = false;
+// Memory for outputs is there before the run: fresh memory costs a fault per page.
+const memory = new Map(outputs.map(({name, type, dims, array, length}) => (
+  [name, () => new ort.Tensor(type, new globalThis[array](length), dims)])));
+const fetches = (list) => Object.fromEntries(list.map(({name}) => [name, memory.get(name)()]));
+for (const stage of stages) stage.fetches = fetches(stage.outputs);
+const wholeFetches = fetches(manifest.outputs);
 
-function deliver(outputs) {
-  for (const [name, tensor] of Object.entries(outputs)) {
-    for (const reader of readers.get(name) ?? []) {
-      const data = tensor.data.slice();
-      ports[reader].postMessage({tensors: {[name]: [tensor.type, tensor.dims, data]}}, [data.buffer]);
+async function runStage(stage, tensors) {
+  const inputs = Object.fromEntries(stage.inputs.map(({name}) => [name, tensors[name]]));
+  const begin = now();
+  await stage.session.run(inputs, stage.fetches);
+  Object.assign(tensors, stage.fetches);
+  stageUs[stage.index] = now() - begin;
+}
+
+async function runAll() {
+  const tensors = {...feeds};
+  for (const stage of stages) await runStage(stage, tensors);
+}
+
+async function runMine(run) {
+  const tensors = {...feeds}, waiting = [...mine];
+  while (waiting.length > 0) {
+    const seen = Atomics.load(control, kProgress);
+    const next = waiting.findIndex((stage) => stage.inputs.every(
+        ({name}) => name in tensors || receive(name, run, tensors)));
+    if (next < 0) {
+      Atomics.wait(control, kProgress, seen);
+      continue;
     }
-  }
-}
-
-async function work() {
-  if (running) return;
-  running = true;
-  for (;;) {
-    const next = waiting.findIndex((stage) => stage.inputs.every(({name}) => name in tensors));
-    if (next < 0) break;
     const [stage] = waiting.splice(next, 1);
-    const inputs = Object.fromEntries(stage.inputs.map(({name}) => [name, tensors[name]]));
-    const begin = process.hrtime.bigint();
-    const outputs = await stage.session.run(inputs);
-    stageUs[stage.index] = Number(process.hrtime.bigint() - begin) / 1000;
-    Object.assign(tensors, outputs);
-    deliver(outputs);
-    if (waiting.length === 0) {
-      active = false;
-      parentPort.postMessage({done: process.hrtime.bigint(), stageUs});
-    }
+    await runStage(stage, tensors);
+    for (const {name} of stage.outputs) send(name, tensors[name], run);
   }
-  running = false;
 }
 
-function receive(message) {
-  if (message.go) {
-    tensors = {...toTensors(message.inputs), ...early};
-    early = {};
-    waiting = [...mine];
-    stageUs = {};
-    active = mine.length > 0;
-    if (!active) parentPort.postMessage({done: process.hrtime.bigint(), stageUs});
-  } else {
-    Object.assign(active ? tensors : early, toTensors(message.tensors));
+parentPort.postMessage('ready');
+for (let run = 1;; ++run) {
+  Atomics.wait(control, kRun, run - 1);
+  const mode = Atomics.load(control, kMode);
+  if (mode === kQuit) break;
+  if (mode === modes.both || (mode === modes.whole && me === 0)) {
+    await whole.run(feeds, wholeFetches);
   }
-  work();
+  if (mode === modes.staged && me === 0) await runAll();
+  if (mode === modes.placed) await runMine(run);
+  doneUs[me] = now();
+  Atomics.add(control, kDone, 1);
+  Atomics.notify(control, kDone);
 }
-
-parentPort.on('message', receive);
-for (const port of Object.values(ports)) port.on('message', receive);
-parentPort.postMessage({ready: true});
