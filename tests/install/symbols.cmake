@@ -48,3 +48,18 @@ if(symbols)
   message(FATAL_ERROR "writable globals:\n  ${symbols}")
 endif()
 message(STATUS "no writable globals among ${symbol_count} symbols")
+
+# 4. Nothing that opens a connection, starts a thread or a program, or reads the environment. (oneDNN,
+#    a library of its own, does as it does.)
+lines_of(needed ${NM} -u ${CORE})
+list(LENGTH needed needed_count)
+if(needed_count LESS 500)
+  message(FATAL_ERROR "only ${needed_count} undefined symbols in ${CORE}")
+endif()
+list(FILTER needed INCLUDE REGEX
+  " U (getenv|secure_getenv|setenv|environ|socket|connect|getaddrinfo|dlopen|system|popen|fork|exec[a-z]+|posix_spawnp?|pthread_create|thrd_create|_ZNSt6thread.*)(@.*)?$")
+if(needed)
+  list(JOIN needed "\n  " needed)
+  message(FATAL_ERROR "${CORE} uses what it promises not to use:\n  ${needed}")
+endif()
+message(STATUS "no connections, threads, programs or environment among ${needed_count} needed symbols")
