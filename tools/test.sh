@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that must hold: installs what is missing, checks the formatting, builds everything,
 # runs every test, then all tests but the trainer's (LibTorch is not built for it) again under
-# AddressSanitizer and UndefinedBehaviorSanitizer.
+# AddressSanitizer and UndefinedBehaviorSanitizer. Last, what optimised, checked and smallest builds
+# compute must be the same.
 #
 # Works as root or with sudo, on a machine that has nothing but apt-get. Safe to run again. Every
 # step is run even if one before it failed; the exit status is 0 if all passed.
@@ -39,6 +40,24 @@ run_tests() {
   ctest --preset "$1" -j "$jobs" --no-tests=error
 }
 
+# The runtime alone, as small as it gets (the build that tests/cross/check.cmake makes, too).
+build_smallest() {
+  cmake -S tests/cross -B build/cross/minsize -DCMAKE_BUILD_TYPE=MinSizeRel \
+    -DPLACETO_EXCEPTIONS=OFF && cmake --build build/cross/minsize -j "$jobs" --target digest placeto \
+    placeto_size_example
+}
+
+# The smallest build stays small, and three builds decide and compute the same.
+compare_builds() {
+  ctest --test-dir build/cross/minsize -R "^size_" --no-tests=error --output-on-failure || return
+  build/release/bin/digest >build/digest || return
+  local other
+  for other in build/cross/minsize build/asan; do
+    "$other/bin/digest" | diff build/digest - || { echo "$other computes something else"; return 1; }
+  done
+  echo "The same answers from three builds."
+}
+
 say "Installing what is missing"
 install_packages "${placeto_packages[@]}" "${placeto_trainer_packages[@]}" \
   "${placeto_test_packages[@]}"
@@ -48,6 +67,8 @@ step "Build (release)" build release -DPLACETO_BUILD_BENCHMARKS=ON -DPLACETO_BUI
 step "Test (release)" run_tests release
 step "Build (ASan and UBSan)" build asan
 step "Test (ASan and UBSan)" run_tests asan
+step "Build (smallest)" build_smallest
+step "Compare the builds" compare_builds
 
 say "Summary"
 printf '%s\n' "${summary[@]}"

@@ -47,7 +47,7 @@ build(release digest -DCMAKE_BUILD_TYPE=Release)
 compare(release)
 build(debug digest -DCMAKE_BUILD_TYPE=Debug)
 compare(debug)
-build(minsize digest -DCMAKE_BUILD_TYPE=MinSizeRel)
+build(minsize digest -DCMAKE_BUILD_TYPE=MinSizeRel -DPLACETO_EXCEPTIONS=OFF)
 compare(minsize)
 if(NOT cross OR NOT qemu)
   message(FATAL_ERROR "skipped on Arm: no aarch64-linux-gnu-g++ or no qemu-aarch64 here "
