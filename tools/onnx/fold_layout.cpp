@@ -146,7 +146,10 @@ Folded fold_slice(const NodeProto& node, Inputs inputs) {
   const Constant* data = input(inputs, 0);
   const auto lists = slice_lists(node, inputs);
   if (data == nullptr || !lists) return {};
-  const auto& [starts, ends, axes, steps] = *lists;
+  const auto& starts = lists->starts;
+  const auto& ends = lists->ends;
+  const auto& axes = lists->axes;
+  const auto& steps = lists->steps;
   const auto fits = [&](const auto& list) { return list.empty() || list.size() == starts.size(); };
   if (ends.size() != starts.size() || !fits(axes) || !fits(steps)) return {};
   Dims dims = data->dims;
