@@ -1,17 +1,10 @@
 #include "runtime/cost/memory.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
-namespace {
-
-constexpr std::ptrdiff_t kSortedInPlace = 4096;
-
-}  // namespace
-
 MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
@@ -89,13 +82,7 @@ bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
     const auto earlier = [](const MemoryChange& a, const MemoryChange& b) {
       return a.time_us != b.time_us ? a.time_us < b.time_us : a.bytes < b.bytes;
     };
-    // In place, and so without allocating, unless that could take long: equal changes are equal in
-    // everything, so that their order does not matter.
-    if (stop_ == nullptr || last - first <= kSortedInPlace) {
-      std::sort(first, last, earlier);
-    } else {
-      stoppable_sort(first, last, earlier, stop_);
-    }
+    stoppable_sort(first, last, earlier, stop_, &sorted_);
     if (stopped(stop_)) return false;
     auto held = static_cast<int64_t>(resident_[d]);
     int64_t most = held;

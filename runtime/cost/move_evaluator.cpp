@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/stoppable_sort.h"
+
 namespace placeto {
 
 MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(problem, stop) {
@@ -28,8 +30,8 @@ void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
     for (uint32_t v = 0; v < order.size(); ++v) order[index[v]] = v;
     return;
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [this](uint32_t a, uint32_t b) { return start_us_[a] < start_us_[b]; });
+  stoppable_sort(order.begin(), order.end(),
+                 [this](uint32_t a, uint32_t b) { return start_us_[a] < start_us_[b]; });
 }
 
 Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
@@ -24,13 +25,13 @@ void list_sends(const Problem& problem, std::span<const uint32_t> assignment, ui
   const auto same = [](const SerialSend& a, const SerialSend& b) {
     return a.output == b.output && a.destination == b.destination;
   };
-  std::sort(sends.begin(), sends.end(), [](const SerialSend& a, const SerialSend& b) {
+  stoppable_sort(sends.begin(), sends.end(), [](const SerialSend& a, const SerialSend& b) {
     if (a.output != b.output) return a.output < b.output;
     return a.destination != b.destination ? a.destination < b.destination : a.position < b.position;
   });
   sends.erase(std::unique(sends.begin(), sends.end(), same), sends.end());
-  std::sort(sends.begin(), sends.end(),
-            [](const SerialSend& a, const SerialSend& b) { return a.position < b.position; });
+  stoppable_sort(sends.begin(), sends.end(),
+                 [](const SerialSend& a, const SerialSend& b) { return a.position < b.position; });
 }
 
 // Fills the slice of a transfer that starts now. Returns when the system may go on.

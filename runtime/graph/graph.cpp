@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "runtime/base/message.h"
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/graph/text.h"
 
 namespace placeto {
@@ -156,7 +157,7 @@ Status check_duplicate_edges(const Graph& graph) {
   };
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     edges.assign(graph.out_edges(v).begin(), graph.out_edges(v).end());
-    std::sort(edges.begin(), edges.end(), before);
+    stoppable_sort(edges.begin(), edges.end(), before);
     const auto equal = [](const OutEdge& a, const OutEdge& b) {
       return a.output == b.output && a.target == b.target;
     };
@@ -255,8 +256,8 @@ void Graph::index_edges() {
     if (e.output != kControlEdge) consumers_[consumer_end[output_id(e)]++] = e.target;
   }
   for (uint32_t o = 0; o < output_count(); ++o) {
-    std::sort(consumers_.begin() + consumer_offset_[o],
-              consumers_.begin() + consumer_offset_[o + 1]);
+    stoppable_sort(consumers_.begin() + consumer_offset_[o],
+                   consumers_.begin() + consumer_offset_[o + 1], std::less<>());
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/base/stoppable_sort.h"
+
 namespace placeto {
 namespace {
 
@@ -85,7 +87,7 @@ class Partition {
     for (uint32_t g : order) {
       for (uint32_t v : hierarchy_.nodes(level, g)) work[g] += problem_.mean_run_us(v);
     }
-    std::sort(order.begin(), order.end(), [&work](uint32_t a, uint32_t b) {
+    stoppable_sort(order.begin(), order.end(), [&work](uint32_t a, uint32_t b) {
       return work[a] != work[b] ? work[a] > work[b] : a < b;
     });
     for (uint32_t group : order) {

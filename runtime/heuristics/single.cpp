@@ -1,9 +1,11 @@
 // `single`: the whole graph on one device. The candidate that nothing may be worse than.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/heuristics/heuristics.h"
 
 namespace placeto {
@@ -42,12 +44,12 @@ std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
     const uint32_t c = problem.class_of(d);
     return std::make_tuple(class_us[c], c, ~problem.memory_limit(d));
   };
-  std::stable_sort(devices.begin(), devices.end(),
-                   [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  stoppable_sort(devices.begin(), devices.end(),
+                 [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
   const auto twins = [&](uint32_t a, uint32_t b) { return key(a) == key(b); };
   devices.erase(std::unique(devices.begin(), devices.end(), twins), devices.end());
   devices.resize(std::min(devices.size(), kMostTried));
-  std::sort(devices.begin(), devices.end());
+  stoppable_sort(devices.begin(), devices.end(), std::less<>());
   return devices;
 }
 

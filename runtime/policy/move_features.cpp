@@ -1,6 +1,9 @@
 #include "runtime/policy/move_features.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
@@ -108,16 +111,21 @@ void MoveFeatures::choose_candidates() {
     if (!stays && hierarchy_->allowed(level_, group_, d)) candidates_.push_back(d);
   }
   if (candidates_.size() <= kMostCandidates) return;
-  const auto middle = candidates_.begin() + kMostCandidates - 2;
-  std::partial_sort(candidates_.begin(), middle, candidates_.end(), [this](uint32_t a, uint32_t b) {
+  // A few of many, each by going through what is left.
+  const auto choose = [this](size_t from, size_t to, auto better) {
+    for (auto next = candidates_.begin() + from; next != candidates_.begin() + to; ++next) {
+      std::iter_swap(next, std::min_element(next, candidates_.end(), better));
+    }
+  };
+  choose(0, kMostCandidates - 2, [this](uint32_t a, uint32_t b) {
     return border_bytes_[a] != border_bytes_[b] ? border_bytes_[a] > border_bytes_[b] : a < b;
   });
-  std::partial_sort(middle, middle + 2, candidates_.end(), [this](uint32_t a, uint32_t b) {
+  choose(kMostCandidates - 2, kMostCandidates, [this](uint32_t a, uint32_t b) {
     return state_->load_us(a) != state_->load_us(b) ? state_->load_us(a) < state_->load_us(b)
                                                     : a < b;
   });
   candidates_.resize(kMostCandidates);
-  std::sort(candidates_.begin(), candidates_.end());
+  insertion_sort(candidates_.data(), candidates_.data() + candidates_.size(), std::less<>());
 }
 
 double MoveFeatures::transfer_us(const Border& edge, uint32_t device) const {
