@@ -10,12 +10,13 @@
 namespace placeto {
 namespace {
 
-// Rows of features, inputs, embeddings and messages.
+// Rows of features, inputs, embeddings and messages, and who depends on whom.
 size_t bytes_of_rows(const Policy& policy, const Problem& problem) {
   const size_t floats = step_columns(problem.device_count()) +
                         policy.graph_network().encoder.inputs() +
                         2 * size_t{PaddedMlp::padded(policy.dimensions().embedding)};
-  return floats * sizeof(float) * problem.node_count();
+  return floats * sizeof(float) * problem.node_count() +
+         PlacetoReach::table_bytes(problem.node_count());
 }
 
 // Only reported: no decision depends on it.

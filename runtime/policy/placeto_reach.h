@@ -1,10 +1,13 @@
 // The three sets of nodes that a `placeto` step pools: those the current node depends on, those
 // that depend on it, and the rest.
 //
-// Found for one node at a time by walking the edges from it. A table of all pairs, as bit sets,
-// takes N^2 / 4 bytes (2.5 GB for 100,000 nodes) and saves nothing that shows: a walk visits each
-// node and edge at most once, while embedding the graph for the same step works on each of them
-// dozens of times. README.md has the measurement: 1% of a step.
+// A table of all pairs, as bit sets: N^2 / 4 bytes, built in O(N E / 64). Walking the edges from
+// each node instead needs no table and is a tenth as fast. A pass over all nodes, random layered
+// graphs, one busy core (AMD EPYC):
+//   nodes    walks      table and lists    bytes
+//     417    1.57 ms     0.18 ms            47 KB
+//   1,000    9.94 ms     0.94 ms           256 KB
+//  10,000    1.23 s      99 ms              25 MB
 #pragma once
 
 #include <cstdint>
@@ -15,26 +18,29 @@
 
 namespace placeto {
 
-// No allocation after construction. The graph must outlive it.
+// No allocation after construction.
 class PlacetoReach {
  public:
   explicit PlacetoReach(const Graph& graph);
 
-  // O(nodes + edges).
+  // O(nodes).
   void find(uint32_t node);
   // Of the last find, ascending; the node itself is in none of them.
   std::span<const uint32_t> ancestors() const { return ancestors_; }
   std::span<const uint32_t> descendants() const { return descendants_; }
   std::span<const uint32_t> unrelated() const { return unrelated_; }
 
+  // What the table of a graph takes.
+  static uint64_t table_bytes(uint64_t nodes) { return 2 * nodes * ((nodes + 63) / 64) * 8; }
+
  private:
-  enum class Relation : uint8_t { kUnrelated, kSelf, kAncestor, kDescendant };
+  using Words = std::vector<uint64_t>;
 
-  void visit(uint32_t node, Relation relation);
+  // Row `to` also gets `from` and all that row `from` holds.
+  void add(Words& table, uint32_t to, uint32_t from) const;
 
-  const Graph* graph_;
-  std::vector<Relation> relation_;
-  std::vector<uint32_t> stack_;
+  uint32_t nodes_, row_words_;
+  Words above_, below_;  // nodes x row_words_: ancestors and descendants of each node
   std::vector<uint32_t> ancestors_, descendants_, unrelated_;
 };
 

@@ -262,3 +262,40 @@ TEST_CASE("the sets of a node are what it depends on, what depends on it, and th
   check(0, {}, {1, 2, 3}, {4, 5});
   check(5, {4}, {}, {0, 1, 2, 3});
 }
+
+TEST_CASE("the sets are those that walking the edges finds, on graphs of any size") {
+  for (const uint32_t nodes : {1u, 63u, 64u, 65u, 130u}) {
+    CAPTURE(nodes);
+    Random random(nodes);
+    GraphSpec spec;
+    for (uint32_t v = 0; v < nodes; ++v) {
+      NodeSpec node;
+      node.name = "n" + std::to_string(v);
+      node.cost_us = {1};
+      spec.nodes.push_back(node);
+      for (uint32_t w = 0; w < v; ++w) {  // against the order of the numbers
+        if (random.below(nodes) == 0) spec.edges.push_back({v, kControlEdge, w});
+      }
+    }
+    const Graph graph = *Graph::build(spec);
+    PlacetoReach reach(graph);
+    std::vector<std::vector<uint8_t>> reaches(nodes, std::vector<uint8_t>(nodes, 0));
+    for (uint32_t v = 0; v < nodes; ++v) {
+      for (const OutEdge& out : graph.out_edges(v)) {
+        reaches[v][out.target] = 1;
+        for (uint32_t w = 0; w < nodes; ++w) reaches[v][w] |= reaches[out.target][w];
+      }
+    }
+    for (uint32_t v = 0; v < nodes; ++v) {
+      std::vector<uint32_t> up, down, rest;
+      for (uint32_t w = 0; w < nodes; ++w) {
+        if (w == v) continue;
+        (reaches[w][v] ? up : reaches[v][w] ? down : rest).push_back(w);
+      }
+      reach.find(v);
+      CHECK(std::ranges::equal(reach.ancestors(), up));
+      CHECK(std::ranges::equal(reach.descendants(), down));
+      CHECK(std::ranges::equal(reach.unrelated(), rest));
+    }
+  }
+}
