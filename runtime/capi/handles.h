@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cost/move_evaluator.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 #include "runtime/include/placeto/placeto.h"
+#include "runtime/placer/explain.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/policy.h"
 
@@ -62,7 +62,6 @@ struct placeto_placement {
   std::vector<Tried> candidates;
   double place_us = 0;
   std::string note;
-  bool stopped = false, simulated = true;  // as in PlaceResult
-  std::unique_ptr<placeto::MoveEvaluator>
-      moves;  // based on `chosen`; made by the first explanation
+  bool stopped = false, simulated = true;         // as in PlaceResult
+  std::unique_ptr<placeto::Explainer> explainer;  // of `chosen`; made by the first explanation
 };

@@ -1,5 +1,6 @@
 // Version, statuses and limits.
 #include "runtime/capi/support.h"
+#include "runtime/policy/kernels.h"
 
 #define PLACETO_TEXT(x) #x
 #define PLACETO_TEXT_OF(x) PLACETO_TEXT(x)
@@ -28,6 +29,10 @@ static_assert(PLACETO_STOPPED == static_cast<int>(StatusCode::kStopped));
 
 uint32_t placeto_version(void) noexcept {
   return PLACETO_VERSION;
+}
+
+int32_t placeto_has_onednn(void) noexcept {
+  return placeto::Kernels::onednn_available() ? 1 : 0;
 }
 
 const char* placeto_version_text(void) noexcept {

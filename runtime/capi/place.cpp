@@ -5,6 +5,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/capi/handles.h"
+#include "runtime/capi/observer.h"
 #include "runtime/capi/support.h"
 #include "runtime/graph/text.h"
 
@@ -39,6 +40,7 @@ Outcome check_options(const placeto_options& options) {
   if (options.samples > kMostSamples) {
     return invalid(join({"samples is ", options.samples, ", expected at most ", kMostSamples}));
   }
+  if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
   if (options.passes == 0) return invalid("passes is 0, expected at least 1");
   if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
     return invalid(join({"deadline_milliseconds is ", number_text(options.deadline_milliseconds),
@@ -113,15 +115,29 @@ MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   return to;
 }
 
+KernelChoice read_kernels(int32_t kernels) {
+  switch (kernels) {
+    case PLACETO_KERNELS_AUTO:
+      return KernelChoice::kAuto;
+    case PLACETO_KERNELS_ONEDNN:
+      return KernelChoice::kOneDnn;
+    default:
+      return KernelChoice::kPortable;
+  }
+}
+
 Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
                                const placeto_options& options, Stop& stop,
                                std::vector<uint64_t>& shortfall) {
   const MethodOptions method_options = read_method_options(options, stop);
+  StepReporter reporter(problem, options.on_step, options.step_context);
+  const PolicyUse use = {read_kernels(options.kernels),
+                         options.on_step == nullptr ? nullptr : &reporter};
   const std::string_view name = options.method == nullptr ? "auto" : options.method;
-  if (name == "auto") return place_auto(problem, method_options, policy, &shortfall);
+  if (name == "auto") return place_auto(problem, method_options, policy, &shortfall, use);
   if (name == "policy") {
     if (policy == nullptr) return Status::invalid("method is 'policy' and policy is NULL");
-    return place_policy(problem, method_options, *policy, &shortfall);
+    return place_policy(problem, method_options, *policy, &shortfall, use);
   }
   if (const Method* method = find_method(name)) {
     return place_with(problem, *method, method_options, &shortfall);

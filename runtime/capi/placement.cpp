@@ -28,42 +28,28 @@ Outcome check_simulated(const placeto_placement& placement) {
           "placeto_score"};
 }
 
-MoveEvaluator& moves_of(placeto_placement& placement) {
-  if (placement.moves == nullptr) {
-    auto moves = std::make_unique<MoveEvaluator>(placement.problem);
-    moves->rebase(placement.chosen.assignment);
-    placement.moves = std::move(moves);  // a base or none, whatever runs out of memory
+Explainer& explainer_of(placeto_placement& placement) {
+  if (placement.explainer == nullptr) {
+    placement.explainer =
+        std::make_unique<Explainer>(placement.problem, placement.chosen.assignment);
   }
-  return *placement.moves;
+  return *placement.explainer;
 }
 
 void explain(placeto_placement& placement, uint32_t node, placeto_reason& reason) {
   const Problem& problem = placement.problem;
-  const uint32_t group = problem.group_of(node), device = placement.chosen.assignment[node];
-  const auto members = problem.members(group);
-  std::vector<Change> changes;
-  for (const uint32_t v : members) changes.push_back({v, device});
-
-  MoveEvaluator& moves = moves_of(placement);
-  Score second;
-  reason.device = device;
-  reason.group_nodes = static_cast<uint32_t>(members.size());
-  reason.cost_us = placement.chosen.score.objective_us;
+  const uint32_t group = problem.group_of(node);
+  const Reason found = explainer_of(placement).explain(node);
+  reason.device = found.device;
+  reason.group_nodes = static_cast<uint32_t>(problem.members(group).size());
   reason.allowed_devices = 0;
-  reason.second_device = PLACETO_NONE;
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
-    if (!problem.allowed(group, d)) continue;
-    ++reason.allowed_devices;
-    if (d == device) continue;
-    for (Change& change : changes) change.device = d;
-    const Score score = moves.evaluate(changes);
-    if (reason.second_device != PLACETO_NONE && !(score < second)) continue;
-    reason.second_device = d;
-    second = score;
+    reason.allowed_devices += problem.allowed(group, d) ? 1 : 0;
   }
-  const bool exists = reason.second_device != PLACETO_NONE;
-  reason.second_cost_us = exists ? second.objective_us : 0;
-  reason.second_feasible = exists && second.feasible() ? 1 : 0;
+  reason.cost_us = placement.chosen.score.objective_us;
+  reason.second_device = found.second ? found.second->device : PLACETO_NONE;
+  reason.second_cost_us = found.second ? found.second->score.objective_us : 0;
+  reason.second_feasible = found.second && found.second->score.feasible() ? 1 : 0;
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Policies: loading, and what they say about themselves.
+#include <algorithm>
+
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
 #include "runtime/policy/features.h"
+#include "runtime/policy/placeto_features.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
@@ -113,6 +116,19 @@ uint64_t placeto_policy_parameter_count(const placeto_policy* policy) noexcept {
 
 uint64_t placeto_policy_file_bytes(const placeto_policy* policy) noexcept {
   return policy == nullptr ? 0 : policy->value->file_bytes();
+}
+
+const char* placeto_policy_feature_name(const placeto_policy* policy, uint32_t column) noexcept {
+  if (policy == nullptr) return "";
+  // The lists are made of literals, so every name ends with a NUL.
+  if (policy->value->architecture() == Architecture::kPairwise) {
+    return column < kPairFeatures ? kPairFeatureList[column].name.data() : "";
+  }
+  constexpr auto kPlacedOn = static_cast<uint32_t>(StepFeature::k_placed_on);
+  const uint32_t devices = policy->value->dimensions().devices;
+  if (column >= step_columns(devices)) return "";
+  if (column > kPlacedOn) column -= std::min(devices - 1, column - kPlacedOn);
+  return kStepFeatureList[column].name.data();
 }
 
 placeto_status placeto_policy_sha256(const placeto_policy* policy, uint8_t digest[32],

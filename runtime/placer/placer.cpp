@@ -97,10 +97,11 @@ Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> cand
 class PolicyGuide {
  public:
   static Result<PolicyGuide> build(const Problem& problem, const Hierarchy& hierarchy,
-                                   const Policy& policy) {
+                                   const Policy& policy, const PolicyUse& use) {
     PolicyGuide guide;
+    guide.observer_ = use.observer;
     if (policy.architecture() == Architecture::kPairwise) {
-      guide.pairwise_ = std::make_unique<PolicyPlacer>(policy, problem, hierarchy);
+      guide.pairwise_ = std::make_unique<PolicyPlacer>(policy, problem, hierarchy, use.kernels);
       return guide;
     }
     if (problem.node_count() > kMostPlacetoNodes) {
@@ -108,7 +109,7 @@ class PolicyGuide {
           {"the placeto architecture simulates the graph at every step: ", problem.node_count(),
            " nodes, expected at most ", kMostPlacetoNodes}));
     }
-    Result<PlacetoPlacer> placer = PlacetoPlacer::create(policy, problem);
+    Result<PlacetoPlacer> placer = PlacetoPlacer::create(policy, problem, use.kernels);
     if (!placer.ok()) return placer.status();
     guide.placeto_ = std::make_unique<PlacetoPlacer>(*std::move(placer));
     return guide;
@@ -116,10 +117,10 @@ class PolicyGuide {
 
   // The best of the greedy placement and options.samples drawn ones.
   Candidate place(const Candidate& start, const MethodOptions& options, MoveEvaluator& evaluator) {
-    Candidate best = place_once(start, std::nullopt, evaluator);
+    Candidate best = place_once(start, 0, std::nullopt, evaluator);
     Random seeds(options.seed);
-    for (uint32_t sample = 0; sample < options.samples && !stopped(evaluator.stop()); ++sample) {
-      Candidate drawn = place_once(start, seeds.next(), evaluator);
+    for (uint32_t sample = 1; sample <= options.samples && !stopped(evaluator.stop()); ++sample) {
+      Candidate drawn = place_once(start, sample, seeds.next(), evaluator);
       if (drawn.score < best.score) best = std::move(drawn);
     }
     return best;
@@ -139,9 +140,12 @@ class PolicyGuide {
   static constexpr float kPairwiseTemperature = 0.002f, kPlacetoTemperature = 1;
 
   // Greedy without a seed.
-  Candidate place_once(const Candidate& start, std::optional<uint64_t> seed,
+  Candidate place_once(const Candidate& start, uint32_t sample, std::optional<uint64_t> seed,
                        MoveEvaluator& evaluator) {
     const auto run = [&](auto& placer, auto passes, float temperature) {
+      if (observer_ != nullptr) {
+        passes.on_step = [this, sample](const auto& step) { observer_->see(sample, step); };
+      }
       if (seed) passes.temperature = temperature;
       passes.seed = seed.value_or(0);
       return placer.place(start, passes, evaluator);
@@ -152,6 +156,7 @@ class PolicyGuide {
                      : run(*placeto_, PlacetoPassOptions{}, kPlacetoTemperature);
   }
 
+  PolicyObserver* observer_ = nullptr;
   std::unique_ptr<PolicyPlacer> pairwise_;
   std::unique_ptr<PlacetoPlacer> placeto_;
 };
@@ -203,7 +208,8 @@ Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
 }  // namespace
 
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
-                               const Policy* policy, std::vector<uint64_t>* shortfall_bytes) {
+                               const Policy* policy, std::vector<uint64_t>* shortfall_bytes,
+                               const PolicyUse& use) {
   const Stopwatch watch;
   std::optional<Hierarchy> hierarchy;
   Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
@@ -223,7 +229,7 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   std::string note;
   std::optional<PolicyGuide> guide;
   if (policy != nullptr && !stopped(stop)) {
-    Result<PolicyGuide> built = PolicyGuide::build(problem, *hierarchy, *policy);
+    Result<PolicyGuide> built = PolicyGuide::build(problem, *hierarchy, *policy, use);
     if (built.ok()) {
       guide = std::move(*built);
       candidates.push_back(guide->place(best_of(candidates), options, evaluator));
@@ -244,14 +250,15 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
 }
 
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
-                                 const Policy& policy, std::vector<uint64_t>* shortfall_bytes) {
+                                 const Policy& policy, std::vector<uint64_t>* shortfall_bytes,
+                                 const PolicyUse& use) {
   const Stopwatch watch;
   Stop* const stop = options.budget.stop;
   std::optional<Hierarchy> hierarchy;
   Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
   if (!tried.ok()) return tried.status();
   if (stopped(stop)) return Status::stopped();
-  Result<PolicyGuide> guide = PolicyGuide::build(problem, *hierarchy, policy);
+  Result<PolicyGuide> guide = PolicyGuide::build(problem, *hierarchy, policy, use);
   if (!guide.ok()) return guide.status();
   MoveEvaluator evaluator(problem, stop);
   std::vector<Candidate> placed;

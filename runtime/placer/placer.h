@@ -6,9 +6,30 @@
 
 #include "runtime/cost/bounds.h"
 #include "runtime/heuristics/method.h"
+#include "runtime/policy/kernels.h"
 #include "runtime/policy/policy.h"
 
 namespace placeto {
+
+struct PolicyStep;   // policy_pass.h
+struct PlacetoStep;  // placeto_pass.h
+
+// Sees every step of a policy's passes. `sample`: 0 while it places greedily, then the number of
+// the drawn placement, from 1.
+class PolicyObserver {
+ public:
+  virtual void see(uint32_t sample, const PolicyStep& step) = 0;
+  virtual void see(uint32_t sample, const PlacetoStep& step) = 0;
+
+ protected:
+  ~PolicyObserver() = default;
+};
+
+struct PolicyUse {
+  // Other than kPortable, placements may differ from machine to machine (kernels.h).
+  KernelChoice kernels = KernelChoice::kPortable;
+  PolicyObserver* observer = nullptr;
+};
 
 struct PlaceResult {
   Candidate best;
@@ -37,13 +58,15 @@ struct PlaceResult {
 // answer then comes without its timeline.
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
                                const Policy* policy = nullptr,
-                               std::vector<uint64_t>* shortfall_bytes = nullptr);
+                               std::vector<uint64_t>* shortfall_bytes = nullptr,
+                               const PolicyUse& use = {});
 
 // The policy's passes alone, from the best heuristic placement: `best` is what they end in. Fails
 // with kInvalidArgument if the policy does not fit the topology.
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
                                  const Policy& policy,
-                                 std::vector<uint64_t>* shortfall_bytes = nullptr);
+                                 std::vector<uint64_t>* shortfall_bytes = nullptr,
+                                 const PolicyUse& use = {});
 
 // One method alone, under the same contract.
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,

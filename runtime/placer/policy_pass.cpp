@@ -123,7 +123,8 @@ void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions&
   float log_probability = 0;
   const uint32_t choice = choose(scores, options, log_probability);
   if (options.on_step) {
-    options.on_step({level, group, devices, scorer_.rows(), scores, choice, log_probability});
+    options.on_step(
+        {level, group, nodes, devices, scorer_.rows(), scores, choice, log_probability});
   }
   if (choice == devices.size()) return;
   decisions_.push_back({group, devices[choice], scores[choice]});

@@ -20,6 +20,7 @@ namespace placeto {
 // One decision, as the trainer sees it. Spans are valid during the call.
 struct PolicyStep {
   uint32_t level, group;
+  std::span<const uint32_t> nodes;    // of the group
   std::span<const uint32_t> devices;  // candidates; those that rules forbid are not among them
   std::span<const float> rows;        // devices x kPairFeatures, unnormalised
   std::span<const float> scores;      // one per candidate

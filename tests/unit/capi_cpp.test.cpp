@@ -113,6 +113,26 @@ TEST_CASE("the C++ wrapper hands a caller's verification on") {
   CHECK(accepted.error().message.find("verification") == std::string::npos);
 }
 
+TEST_CASE("the C++ wrapper reports a policy's decisions to a lambda, and says when nodes run") {
+  const auto policy = placeto::Policy::load_file(PLACETO_MODELS "/default.plpo");
+  REQUIRE(policy);
+  CHECK(policy->feature_name(1) == "work_change");
+  const auto graph = chain(6);
+  size_t drawn = 0;
+  placeto::Options options;
+  options.samples = 5;
+  options.step_context = &drawn;
+  options.on_step = [](void* context, const placeto_step* step) {
+    if (step->sample > 0) ++*static_cast<size_t*>(context);
+  };
+  const auto placement = placeto::place(*graph, *host(0), &*policy, options);
+  REQUIRE(placement);
+  CHECK(drawn > 0);
+  CHECK(placement->stopped() == 0);
+  CHECK(placement->start_us().size() == 6);
+  CHECK(placement->finish_us().back() == placement->makespan_us());
+}
+
 TEST_CASE("the C++ wrapper hands errors on, and throws them when asked to") {
   const auto graph = chain(3, true);
   CHECK_FALSE(graph);

@@ -35,7 +35,8 @@
  *   may append fields and still accepts the sizes of this one.
  * - Text is UTF-8 and ends with a NUL. Times are in microseconds, sizes in bytes.
  * - Placing is deterministic: equal inputs give equal placements on every machine, unless a budget
- *   in milliseconds or a cancellation ends a search at a moment of its own.
+ *   in milliseconds, a deadline or a cancellation ends a search at a moment of its own, or options
+ *   ask for kernels that are not portable.
  *
  * Files are the binary forms of graphs, topologies, placements and policies; `placeto convert`
  * makes them from JSON. This header compiles as C99 and as C++17; placeto.hpp wraps it for C++.
@@ -194,6 +195,10 @@ PLACETO_API const char* placeto_policy_architecture(const placeto_policy* policy
 PLACETO_API uint64_t placeto_policy_parameter_count(const placeto_policy* policy) PLACETO_NOEXCEPT;
 /* Size of the file, in bytes. */
 PLACETO_API uint64_t placeto_policy_file_bytes(const placeto_policy* policy) PLACETO_NOEXCEPT;
+/* Of a column of placeto_step.features, e.g. "work_target"; "" beyond the last. Static. The column
+ * "placed_on" of the architecture `placeto` stands for as many as the policy has devices. */
+PLACETO_API const char* placeto_policy_feature_name(const placeto_policy* policy,
+                                                    uint32_t column) PLACETO_NOEXCEPT;
 /* The SHA-256 that the file carries and was verified against; identifies the policy in logs. */
 PLACETO_API placeto_status placeto_policy_sha256(const placeto_policy* policy, uint8_t digest[32],
                                                  placeto_error* error) PLACETO_NOEXCEPT;
@@ -396,6 +401,39 @@ typedef struct placeto_node_list {
   size_t count;
 } placeto_node_list;
 
+/* What computes a policy's networks. */
+enum {
+  PLACETO_KERNELS_PORTABLE = 0, /* the same bits on every machine, hence the same placements */
+  PLACETO_KERNELS_AUTO = 1,     /* whichever was measured to be faster for each shape */
+  PLACETO_KERNELS_ONEDNN = 2    /* oneDNN for every shape */
+};
+/* 1 if oneDNN can run: the library was built with it, and its threads can be held to the caller's.
+ * If not, the portable kernels run whatever is asked for. */
+PLACETO_API int32_t placeto_has_onednn(void) PLACETO_NOEXCEPT;
+
+/* One decision of a policy. Pointers are valid during the call. */
+typedef struct placeto_step {
+  size_t struct_size;
+  uint32_t sample;       /* 0: of the greedy placing; else of that drawn placement, from 1 */
+  uint32_t choice;       /* the device chosen; PLACETO_NONE: the nodes stay where they are */
+  const uint32_t* nodes; /* what is placed: nodes that move together */
+  size_t node_count;
+  const uint32_t* devices; /* those scored, ascending */
+  const float* scores;     /* of each: the decrease of ln(makespan) that `pairwise` expects, where
+                              staying has the score 0; the logit of `placeto` */
+  const uint8_t* mask;     /* of each: 1 if it may be chosen; `pairwise` scores no others */
+  size_t device_count;     /* entries of devices, scores and mask */
+  const float* features;   /* a row per scored device (`pairwise`) or per node of the graph
+                              (`placeto`), before the policy's normalisation */
+  size_t feature_rows;
+  size_t feature_columns; /* placeto_policy_feature_name says what they are */
+  float log_probability;  /* of the choice among what may be chosen; 0 in the greedy placing */
+} placeto_step;
+
+/* Called for every step of a policy's passes, in order, by the thread that places. Must not
+ * throw. */
+typedef void (*placeto_step_function)(void* context, const placeto_step* step);
+
 typedef struct placeto_options {
   size_t struct_size;
   const char* method;           /* NULL or "auto" (default): the best of everything; "policy": the
@@ -428,6 +466,12 @@ typedef struct placeto_options {
                                    search alone, a deadline everything */
   uint32_t samples; /* placements that a policy draws by chance, seeded, beside its greedy one; the
                        best of all counts; default 0, at most 100,000 */
+  int32_t kernels;  /* default PLACETO_KERNELS_PORTABLE. The others round differently from one
+                       instruction set to the next: scores agree to about six digits, but where two
+                       devices are nearly as good, machines may choose differently */
+  placeto_step_function on_step; /* NULL (default): nobody asks. With `samples`, what a trainer or
+                                    an analysis needs of each decision */
+  void* step_context;            /* handed to `on_step` */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
@@ -562,7 +606,10 @@ PLACETO_API placeto_status placeto_placement_explain(placeto_placement* placemen
                                                      placeto_reason* reason,
                                                      placeto_error* error) PLACETO_NOEXCEPT;
 
-/* As the content of a binary placement file; else like placeto_graph_encode. */
+/* As the content of a binary placement file; else like placeto_graph_encode. It holds names,
+ * assignment, makespan, peak memory and method, so that equal placements are equal bytes.
+ * Candidates, reasons and times are not written: placeto_placement_candidate, _explain and _times
+ * have them. */
 PLACETO_API placeto_status placeto_placement_encode(const placeto_placement* placement,
                                                     void* buffer, size_t capacity, size_t* size,
                                                     placeto_error* error) PLACETO_NOEXCEPT;

@@ -162,6 +162,9 @@ class Policy {
     placeto_policy_sha256(get(), digest.data(), nullptr);
     return digest;
   }
+  std::string feature_name(uint32_t column) const {
+    return placeto_policy_feature_name(get(), column);
+  }
   const placeto_policy* get() const { return handle_.get(); }
 
  private:
@@ -346,6 +349,9 @@ class Placement {
   std::string method() const { return placeto_placement_method(get()); }
   std::string note() const { return placeto_placement_note(get()); }
   bool feasible() const { return placeto_placement_feasible(get()) != 0; }
+  int32_t stopped() const { return placeto_placement_stopped(get()); }
+  std::vector<double> start_us() const { return times(0); }
+  std::vector<double> finish_us() const { return times(1); }
   std::vector<uint64_t> peak_memory() const {
     std::vector<uint64_t> bytes(device_count());
     placeto_placement_peak_memory(get(), bytes.data(), bytes.size(), nullptr);
@@ -383,10 +389,17 @@ class Placement {
   const placeto_placement* get() const { return handle_.get(); }
 
  private:
+  std::vector<double> times(int which) const {
+    std::vector<double> us(node_count());
+    placeto_placement_times(get(), which == 0 ? us.data() : nullptr,
+                            which == 1 ? us.data() : nullptr, us.size(), nullptr);
+    return us;
+  }
   detail::Owned<placeto_placement, placeto_placement_free> handle_;
 };
 
-// `policy` may be NULL: heuristics alone.
+// `policy` may be NULL: heuristics alone. options.on_step takes a lambda without captures; what it
+// needs comes through options.step_context.
 inline Expected<Placement> place(const Graph& graph, const Topology& topology,
                                  const Policy* policy = nullptr,
                                  const placeto_options& options = Options()) {
