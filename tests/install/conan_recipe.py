@@ -20,10 +20,11 @@ RECIPE, BUILD, WORK = (os.path.abspath(path) for path in sys.argv[1:4])
 def copy(conanfile, pattern, src, dst, **_):
     """Like conan.tools.files.copy: patterns match whole paths, and `*` crosses folders."""
     copied = []
-    for folder, _, names in os.walk(src):
+    for folder, folders, names in os.walk(src):
+        folders[:] = [name for name in folders if name not in ("build", ".git")]
         for name in names:
             path = os.path.relpath(os.path.join(folder, name), src)
-            if fnmatch.fnmatch(path, pattern) and not path.startswith(("build", ".git")):
+            if fnmatch.fnmatch(path, pattern):
                 target = os.path.join(dst, path)
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copy2(os.path.join(src, path), target)
