@@ -9,12 +9,14 @@
 namespace placeto::fuzz {
 
 int fuzz_capi(const uint8_t* data, size_t size);
+int fuzz_export(const uint8_t* data, size_t size);
 int fuzz_graph(const uint8_t* data, size_t size);
 int fuzz_graph_json(const uint8_t* data, size_t size);
 int fuzz_onnx(const uint8_t* data, size_t size);
 int fuzz_placement(const uint8_t* data, size_t size);
 int fuzz_placement_json(const uint8_t* data, size_t size);
 int fuzz_policy(const uint8_t* data, size_t size);
+int fuzz_policy_json(const uint8_t* data, size_t size);
 int fuzz_profile(const uint8_t* data, size_t size);
 int fuzz_topology(const uint8_t* data, size_t size);
 int fuzz_topology_json(const uint8_t* data, size_t size);
@@ -26,6 +28,9 @@ struct Target {
 
 inline constexpr Target kTargets[] = {
     {"capi", fuzz_capi},
+#ifdef PLACETO_HAVE_ONNX
+    {"export", fuzz_export},
+#endif
     {"graph", fuzz_graph},
     {"graph_json", fuzz_graph_json},
 #ifdef PLACETO_HAVE_ONNX
@@ -34,6 +39,7 @@ inline constexpr Target kTargets[] = {
     {"placement", fuzz_placement},
     {"placement_json", fuzz_placement_json},
     {"policy", fuzz_policy},
+    {"policy_json", fuzz_policy_json},
     {"profile", fuzz_profile},
     {"topology", fuzz_topology},
     {"topology_json", fuzz_topology_json},
