@@ -41,6 +41,7 @@ Outcome check_options(const placeto_options& options) {
     return invalid(join({"samples is ", options.samples, ", expected at most ", kMostSamples}));
   }
   if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
+  if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
   if (options.passes == 0) return invalid("passes is 0, expected at least 1");
   if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
     return invalid(join({"deadline_milliseconds is ", number_text(options.deadline_milliseconds),
@@ -109,6 +110,7 @@ MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   to.seed = from.seed;
   to.passes = from.passes;
   to.samples = from.samples;
+  to.grouping = from.grouping == PLACETO_GROUPING_NONE ? Grouping::kNone : Grouping::kAutomatic;
   to.budget.evaluations = from.budget_evaluations;
   to.budget.milliseconds = from.budget_milliseconds;
   to.budget.stop = &stop;

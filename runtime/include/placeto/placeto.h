@@ -401,6 +401,13 @@ typedef struct placeto_node_list {
   size_t count;
 } placeto_node_list;
 
+/* What searches and policies move as one, beside what is colocated. Costs are always those of the
+ * graph as it is. */
+enum {
+  PLACETO_GROUPING_AUTO = 0, /* chains and tiny operators that gain nothing by being apart */
+  PLACETO_GROUPING_NONE = 1  /* nothing */
+};
+
 /* What computes a policy's networks. */
 enum {
   PLACETO_KERNELS_PORTABLE = 0, /* the same bits on every machine, hence the same placements */
@@ -472,6 +479,7 @@ typedef struct placeto_options {
   placeto_step_function on_step; /* NULL (default): nobody asks. With `samples`, what a trainer or
                                     an analysis needs of each decision */
   void* step_context;            /* handed to `on_step` */
+  int32_t grouping;              /* default PLACETO_GROUPING_AUTO */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
