@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 to a placed network: installs what is missing, builds, generates
-# Inception-V3, places it on a machine with three unlike devices, and writes a timeline.
+# Inception-V3, places it on a machine with three unlike devices, and writes a report.
 #
 # Works as root or with sudo. Safe to run again: then it only builds what changed.
 # Another topology: tools/quickstart.sh models/topologies/2xk80.json
@@ -31,9 +31,9 @@ say "Generating Inception-V3"
 
 say "Placing it on $topology"
 "$placeto" place "$out/inception_v3.graph" --topology "$topology" --budget-evals 2000 \
-  --output "$out/placement.json" --timeline "$out/timeline.html"
+  --output "$out/placement.json" --report "$out/report.html"
 
 say "Done"
 echo "Placement: $PWD/$out/placement.json"
-echo "Timeline:  $PWD/$out/timeline.html (open it in a browser)"
+echo "Report:    $PWD/$out/report.html (open it in a browser)"
 echo "Next:      $placeto --help"

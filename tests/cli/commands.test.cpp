@@ -66,11 +66,11 @@ TEST_CASE_FIXTURE(Fixture,
 
 TEST_CASE_FIXTURE(Fixture, "simulate writes a trace and a report page") {
   const Run result = run({"simulate", graph, "-t", topology, "-p", placement, "--trace",
-                          "trace.json", "--timeline", "timeline.html"});
+                          "trace.json", "--report", "report.html"});
   CHECK(result.status == 0);
   CHECK(result.out.find("makespan") != std::string::npos);
   CHECK(json::parse(read("trace.json")).at("traceEvents").size() > 6);
-  CHECK(read("timeline.html").find("<canvas") != std::string::npos);
+  CHECK(read("report.html").find("<canvas") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "place prints the placement, the candidates and the bound") {
@@ -107,7 +107,7 @@ TEST_CASE_FIXTURE(Fixture, "what place writes, simulate confirms") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "place prints a table with the winner marked") {
-  const Run result = run({"place", graph, "-t", topology, "--timeline", "t.html"});
+  const Run result = run({"place", graph, "-t", topology, "--report", "t.html"});
   CHECK(result.status == 0);
   CHECK(result.out.find("lower bound") != std::string::npos);
   CHECK(result.out.find("\n*  ") != std::string::npos);

@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage"
 TEST_CASE_FIXTURE(Fixture, "no feasible placement ends with status 1 and says what is missing") {
   const std::string tight = add("tight.json", small_topology(6000));
   fails({"place", graph, "-t", tight, "-o", "out.json", "--json"}, 1, "bytes on");
-  fails({"place", graph, "-t", tight, "--method", "heft", "--timeline", "t.html"}, 1, "bytes on");
+  fails({"place", graph, "-t", tight, "--method", "heft", "--report", "t.html"}, 1, "bytes on");
   const std::string one = add("one.json", R"({"format_version": 1, "devices": [
       {"name": "gpu:0", "kind": "gpu", "memory_bytes": 9000}]})");
   fails({"place", graph, "-t", one}, 1, "gpu:0");
@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(Fixture, "a placement on a device that cannot run a node is no
 }
 
 TEST_CASE_FIXTURE(Fixture, "outputs that cannot be written end with status 4, before any work") {
-  for (const char* option : {"-o", "--timeline", "--trace"}) {
+  for (const char* option : {"-o", "--report", "--trace"}) {
     fails({"place", graph, "-t", topology, option, "no/such/dir/out"}, 4, "no/such/dir/out");
     fails({"place", graph, "-t", topology, option, "."}, 4, "directory");
     fails({"place", graph, "-t", topology, option, "/dev/full"}, 4, "/dev/full");

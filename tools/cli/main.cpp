@@ -13,7 +13,7 @@ namespace placeto::cli {
 
 static constexpr const char* kExamples = R"(Examples:
   placeto generate inception_v3 -o inception.json
-  placeto place inception.json --topology 2xk80.json --timeline timeline.html
+  placeto place inception.json --topology 2xk80.json --report report.html
   placeto compare inception.json --topology 2xk80.json 4xk80.json
   placeto simulate inception.json --topology 2xk80.json --placement placement.json
   placeto inspect inception.json

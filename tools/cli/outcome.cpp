@@ -174,7 +174,7 @@ void add_figures(Json& object, const Timeline& timeline, const LowerBounds& boun
 }
 
 void add_reports(CLI::App& app, Reports& reports) {
-  app.add_option("--timeline", reports.timeline,
+  app.add_option("--report", reports.page,
                  "Write a report: timeline, memory, graph, reasons (one HTML file)")
       ->type_name("FILE");
   app.add_option("--trace", reports.trace, "Write a Chrome trace (opens in Perfetto)")
@@ -184,11 +184,11 @@ void add_reports(CLI::App& app, Reports& reports) {
 void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
                    std::span<const uint32_t> assignment, const Timeline& timeline,
                    const std::string& method, std::vector<CandidateRow> candidates) {
-  if (!reports.timeline.empty()) {
+  if (!reports.page.empty()) {
     const ReportPlacement placement =
         report_placement(problem, Assignment(assignment.begin(), assignment.end()), method,
                          std::move(candidates), kLittleReasonWork);
-    write_text(reports.timeline, report_page(problem, bounds, {&placement, 1}));
+    write_text(reports.page, report_page(problem, bounds, {&placement, 1}));
   }
   if (!reports.trace.empty()) {
     write_text(reports.trace, chrome_trace(problem, assignment, timeline));

@@ -47,8 +47,8 @@ void add_figures(Json& object, const Timeline& timeline, const LowerBounds& boun
 
 // Where reports go; empty: not wanted.
 struct Reports {
-  std::string timeline;  // HTML report
-  std::string trace;     // Chrome trace JSON
+  std::string page;   // HTML report
+  std::string trace;  // Chrome trace JSON
 };
 void add_reports(CLI::App& app, Reports& reports);
 void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,

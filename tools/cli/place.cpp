@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   placeto place graph.json --topology 2xk80.json -o placement.json
-  placeto place graph.json --topology 2xk80.json --budget-evals 1000 --timeline timeline.html
+  placeto place graph.json --topology 2xk80.json --budget-evals 1000 --report report.html
   placeto place graph.json --topology 4xk80.json --method heft --json
   placeto place graph.json --topology 4xk80.json --policy my.plpo --explain conv1
   placeto place graph.json --topology edge.json --pin input=cpu:0 --forbid 17=npu:0 \
@@ -68,7 +68,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
 }
 
 void run(Options& options) {
-  check_outputs({options.out, options.reports.timeline, options.reports.trace});
+  check_outputs({options.out, options.reports.page, options.reports.trace});
   check_method(options.method.name);
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));
