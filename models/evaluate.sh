@@ -31,15 +31,15 @@ for step in $steps; do
       ;;
     reference)
       # How far the searches that the other tables take for the best known are from longer ones.
-      "$train" eval models/default.plpo --sets mixed large --problems 24 --large 2 --budgets 3000 \
+      "$train" eval models/default.plpo --sets mixed --problems 10 --budgets 1000 3000 \
         --long-searches 5 --long-evaluations 100000 --threads 1 --csv "$out/reference.csv"
       ;;
     starts)
       # The published architecture, on merged graphs; with the RNN placer on the policy's own family.
-      "$train" eval "${families[@]}" --starts --threads 1 --csv "$out/starts.csv" \
+      "$train" eval "${families[@]}" --starts --passes 3 --threads 1 --csv "$out/starts.csv" \
         --sets cifar10-seen cifar10 ptb-seen ptb nmt-seen nmt nmt-slow nmt-fast
       for family in cifar10 ptb nmt; do
-        "$train" eval "models/placeto-$family-2gpu.plpo" --starts --sets "$family" --rnn 300 \
+        "$train" eval "models/placeto-$family-2gpu.plpo" --starts --passes 3 --sets "$family" --rnn 300 \
           --threads 1 --csv "$out/$family-starts.csv"
       done
       ;;

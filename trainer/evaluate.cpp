@@ -19,6 +19,7 @@ namespace placeto::train {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr uint32_t kOnePassFrom = 300;  // nodes; as runtime/placer/placer.cpp says
 
 // Processor time of this thread: other programs on the machine do not count.
 class Stopwatch {
@@ -137,7 +138,8 @@ class Grader {
     const Stopwatch watch;
     const uint64_t before = evaluator_.evaluations();
     PolicyPassOptions options;
-    options.passes = options_.passes;
+    if (problem_.node_count() >= kOnePassFrom) options.passes = 1;
+    if (options_.passes > 0) options.passes = options_.passes;
     Candidate placed = placer_->place(start_, options, evaluator_);
     placed_ms_ = start_ms_ + watch.milliseconds();
     placed_evaluations_ = evaluator_.evaluations() - before;
@@ -160,7 +162,7 @@ class Grader {
     }
     MoveEvaluator evaluator(problem);
     PlacetoPassOptions options;
-    options.passes = options_.passes;
+    if (options_.passes > 0) options.passes = options_.passes;
     Candidate placed = placer->place(start, options, evaluator);
     if (instance_.merged) {
       placed.assignment = place_operators(instance_, placed.assignment);

@@ -19,7 +19,7 @@ struct EvaluateOptions {
   bool heuristics = true;       // each alone, as rows of their own
   bool baselines = false;       // random, expert, scotch and metis (where built), anneal
   bool unguided = true;         // searches without the policy
-  uint32_t passes = 3;          // of the policy
+  uint32_t passes = 0;          // of the policy; 0: as many as place_auto makes
   uint32_t rnn_placements = 0;  // that the RNN placer may sample; 0: leave it out
 };
 

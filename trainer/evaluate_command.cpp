@@ -141,8 +141,10 @@ Status run_pareto(const Arguments& arguments, const Policy& policy) {
 }
 
 Status run_starts(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
-  const StartOptions options{arguments.what.passes, arguments.what.rnn_placements,
-                             arguments.threads};
+  StartOptions options;
+  if (arguments.what.passes > 0) options.passes = arguments.what.passes;
+  options.rnn_placements = arguments.what.rnn_placements;
+  options.threads = arguments.threads;
   std::vector<StartRow> rows;
   for (const std::string& name : arguments.sets) {
     Result<TestSet> set = test_set(name, tests_for(arguments, policies));
@@ -199,7 +201,7 @@ std::function<Status()> add_eval(CLI::App& app) {
   eval->add_option("--long-searches", a->what.long_searches,
                    "Searches for the best known placement");
   eval->add_option("--long-evaluations", a->what.long_evaluations, "Length of each");
-  eval->add_option("--passes", a->what.passes, "Passes of the policy");
+  eval->add_option("--passes", a->what.passes, "Passes of the policy; 0: as place makes them");
   eval->add_option("--threads", a->threads, "0: one per processor");
   eval->add_option("--json", a->json, "Write the results to this file");
   eval->add_option("--csv", a->csv, "One line per problem and method");

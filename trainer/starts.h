@@ -32,7 +32,7 @@ struct StartRow {
 };
 
 struct StartOptions {
-  uint32_t passes = 1;
+  uint32_t passes = 3;
   uint32_t rnn_placements = 0;  // 0: without the RNN placer
   uint32_t threads = 0;
 };
