@@ -31,7 +31,8 @@ class Iterate final : public Method {
     Stop* const stop = options.budget.stop;
     const Result<Candidate> etf = etf_method().place(problem, options);
     if (!etf.ok()) return etf;
-    return iterate_from(problem, Hierarchy(problem, stop, options.grouping), etf->assignment, options);
+    return iterate_from(problem, Hierarchy(problem, stop, options.grouping), etf->assignment,
+                        options);
   }
 };
 
