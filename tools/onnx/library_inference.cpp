@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "runtime/graph/text.h"
 
@@ -159,6 +160,8 @@ bool infer_with_library(const NodeProto& node, std::span<const Value* const> inp
     schema->Verify(part);
     call(part, inputs, *schema, outputs);
     return true;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {  // what libonnx throws
     problem = first_line(error.what());
     return false;
