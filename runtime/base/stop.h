@@ -60,7 +60,7 @@ class Stop {
   bool stopped() const { return stopped_; }
 
   // Reports work done, in nodes or edges gone through; looks when enough has come together.
-  bool spend(uint64_t work) {
+  [[gnu::always_inline]] bool spend(uint64_t work) {
     unseen_ += work;
     return unseen_ < look_after_ ? stopped_ : requested();
   }
@@ -86,7 +86,7 @@ class Stop {
 };
 
 // For those who may have been given none.
-inline bool spend(Stop* stop, uint64_t work) {
+[[gnu::always_inline]] inline bool spend(Stop* stop, uint64_t work) {
   return stop != nullptr && stop->spend(work);
 }
 inline bool stopped(const Stop* stop) {

@@ -56,7 +56,7 @@ class Problem {
   std::span<const uint32_t> classes() const { return class_of_; }
 
   // Run time of a node on a device in microseconds; infinity where its kind cannot run it.
-  double run_us(uint32_t node, uint32_t device) const {
+  [[gnu::always_inline]] double run_us(uint32_t node, uint32_t device) const {
     return run_us_[size_t{node} * class_count_ + class_of_[device]];
   }
   // Row of node x class run times, for inner loops: row[class_of(device)].
@@ -72,7 +72,7 @@ class Problem {
   }
   // Mean over ordered pairs of different devices, latency included under unicast; 0 for a control
   // edge (output == kControlEdge).
-  double mean_transfer_us(uint32_t output) const {
+  [[gnu::always_inline]] double mean_transfer_us(uint32_t output) const {
     if (output == kControlEdge) return 0;
     return static_cast<double>(graph_->output_bytes(output)) * mean_us_per_byte_ + mean_latency_us_;
   }
@@ -85,11 +85,12 @@ class Problem {
   // node is in exactly one, most alone. Numbered by their lowest node.
   uint32_t group_count() const { return static_cast<uint32_t>(member_offset_.size()) - 1; }
   uint32_t group_of(uint32_t node) const { return group_of_[node]; }
-  std::span<const uint32_t> members(uint32_t group) const {  // ascending
+  // Ascending.
+  [[gnu::always_inline]] std::span<const uint32_t> members(uint32_t group) const {
     return {members_.data() + member_offset_[group], members_.data() + member_offset_[group + 1]};
   }
   // Whether kinds, pins and forbids let the whole group run on the device. At least one does.
-  bool allowed(uint32_t group, uint32_t device) const {
+  [[gnu::always_inline]] bool allowed(uint32_t group, uint32_t device) const {
     if (!class_allowed_[size_t{group} * class_count_ + class_of_[device]]) return false;
     return restricted_.empty() || device_allowed(group, device);
   }

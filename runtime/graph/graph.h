@@ -80,10 +80,10 @@ class Graph {
   uint32_t producer(uint32_t output) const { return output_producer_[output]; }
 
   // Out-edges of v in the order they were given (the cost model queues transfers in that order).
-  std::span<const OutEdge> out_edges(uint32_t v) const {
+  [[gnu::always_inline]] std::span<const OutEdge> out_edges(uint32_t v) const {
     return {out_edges_.data() + out_offset_[v], out_edges_.data() + out_offset_[v + 1]};
   }
-  std::span<const InEdge> in_edges(uint32_t v) const {
+  [[gnu::always_inline]] std::span<const InEdge> in_edges(uint32_t v) const {
     return {in_edges_.data() + in_offset_[v], in_edges_.data() + in_offset_[v + 1]};
   }
   // Nodes that read the output, ascending.

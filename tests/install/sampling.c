@@ -71,6 +71,7 @@ static placeto_topology* make_topology(void) {
     placeto_default_device(&device, sizeof device);
     sprintf(name, "gpu:%d", d);
     device.name = name;
+    device.kind = "gpu";
     placeto_topology_builder_add_device(builder, &device, NULL, &error);
   }
   placeto_topology_builder_build(builder, NULL, &topology, &error);
