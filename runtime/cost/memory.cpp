@@ -5,6 +5,7 @@
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
+
 MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
@@ -14,6 +15,7 @@ MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
       last_finish_(problem.device_count(), -1) {
   const Graph& graph = problem.graph();
   changes_.reserve(2 * (size_t{graph.node_count()} + graph.output_count() + graph.edge_count()));
+  sorted_.reserve(changes_.capacity());
 }
 
 // Calls visit(device, from, to, bytes) for everything held for part of the run.

@@ -41,6 +41,10 @@ class Options(ctypes.Structure):
         ("shortfall_capacity", c_size_t),
         ("deadline_milliseconds", c_double),
         ("samples", c_uint32),
+        ("kernels", c_int32),
+        ("on_step", c_void_p),
+        ("step_context", c_void_p),
+        ("grouping", c_int32),
     ]
 
 
