@@ -47,6 +47,7 @@ TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
   fails({"place", graph, "-t", topology, "--nonsense"}, 2, "nonsense");
   fails({"place", graph, "-t", topology, "--method", "magic"}, 2, "no method 'magic'");
   fails({"place", graph, "-t", topology, "--objective", "fame"}, 2, "fame");
+  fails({"place", graph, "-t", topology, "--grouping", "all"}, 2, "all not in {auto,none}");
   fails({"compare", graph, "-t", topology, "--methods", "heft,magic"}, 2, "magic");
   fails({"generate", "no_such_network", "-o", "x.json"}, 2, "no_such_network");
   fails({"generate", "inception_v3"}, 2, "-o");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <map>
 
 #include "runtime/policy/features.h"
 #include "tools/cli/common.h"
@@ -68,11 +67,13 @@ void add_method_options(CLI::App& app, MethodOptions& options) {
   add_number(app, "--budget-ms", options.budget.milliseconds,
              "Search for that long; the answer depends on the machine", 0, 1e12);
   add_count(app, "--budget-evals", options.budget.evaluations, "Search with that many evaluations");
-  const std::map<std::string, Grouping> groupings{{"auto", Grouping::kAutomatic},
-                                                  {"none", Grouping::kNone}};
-  app.add_option("--grouping", options.grouping,
-                 "Whether chains and tiny operators are moved as one (default auto)")
-      ->transform(CLI::CheckedTransformer(groupings))
+  app.add_option_function<std::string>(
+         "--grouping",
+         [&options](const std::string& name) {
+           options.grouping = name == "none" ? Grouping::kNone : Grouping::kAutomatic;
+         },
+         "Whether chains and tiny operators are moved as one (default auto)")
+      ->check(CLI::IsMember({"auto", "none"}))
       ->type_name("auto|none");
   add_count(app, "--seed", options.seed,
             fmt::format("Of methods that draw at random (default {})", options.seed));
