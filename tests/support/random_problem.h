@@ -21,6 +21,19 @@ struct RandomShape {
   bool memory = true;         // resident bytes and workspaces (limits are the caller's)
 };
 
+// Equal devices whose links carry 10 bytes a microsecond.
+inline TopologySpec equal_devices(uint32_t count) {
+  TopologySpec topology;
+  topology.name = "equal";
+  topology.default_link.bandwidth_bytes_per_us = 10;
+  for (uint32_t d = 0; d < count; ++d) {
+    topology.devices.emplace_back();
+    topology.devices.back().name = "gpu:" + std::to_string(d);
+    topology.devices.back().kind = "gpu";
+  }
+  return topology;
+}
+
 // A number that ties with others, or one that does not.
 inline double random_us(Random& random, bool whole, uint32_t most) {
   if (whole) return random.below(most);

@@ -10,19 +10,6 @@
 namespace placeto {
 namespace {
 
-// Equal devices whose links carry 10 bytes a microsecond.
-TopologySpec equal_devices(uint32_t count) {
-  TopologySpec topology;
-  topology.name = "equal";
-  topology.default_link.bandwidth_bytes_per_us = 10;
-  for (uint32_t d = 0; d < count; ++d) {
-    topology.devices.emplace_back();
-    topology.devices.back().name = "gpu:" + std::to_string(d);
-    topology.devices.back().kind = "gpu";
-  }
-  return topology;
-}
-
 void add_node(GraphSpec& graph, double cost_us, uint64_t output_bytes) {
   graph.nodes.emplace_back();
   graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
@@ -57,8 +44,8 @@ uint32_t groups_of(const test::Instance& instance) {
 
 TEST_CASE("a chain is one group if its transfers take as long as its runs, and only then") {
   constexpr uint32_t kChains = 40;
-  const test::Instance slow = test::build_instance(chains(kChains, 10), equal_devices(2));
-  const test::Instance fast = test::build_instance(chains(kChains, 9), equal_devices(2));
+  const test::Instance slow = test::build_instance(chains(kChains, 10), test::equal_devices(2));
+  const test::Instance fast = test::build_instance(chains(kChains, 9), test::equal_devices(2));
   REQUIRE(slow.problem);
   REQUIRE(fast.problem);
   CHECK(groups_of(slow) == kChains + 2);
@@ -73,7 +60,7 @@ TEST_CASE("a tiny operator joins the neighbour that it exchanges most with") {
   graph.nodes[2].cost_us = {0.001};
   graph.nodes[2].outputs = {1};
   graph.edges = {{0, 0, 2}, {0, 0, 3}, {2, 0, 1}, {2, 0, 4}};
-  const test::Instance instance = test::build_instance(graph, equal_devices(2));
+  const test::Instance instance = test::build_instance(graph, test::equal_devices(2));
   REQUIRE(instance.problem);
   const Hierarchy hierarchy(*instance.problem);
   CHECK(hierarchy.group_count(0) == 39);
@@ -90,7 +77,7 @@ TEST_CASE("a chain stays apart where its operators belong on devices of differen
       graph.nodes[v].cost_us = {1000, 10};
     }
   }
-  TopologySpec topology = equal_devices(2);
+  TopologySpec topology = test::equal_devices(2);
   topology.devices[1].kind = "cpu";
   const test::Instance instance = test::build_instance(graph, topology);
   REQUIRE(instance.problem);
@@ -103,7 +90,7 @@ TEST_CASE("no group holds more than an eighth of a device's share of the work") 
     add_node(graph, 10, 1000);
     if (v > 0) graph.edges.push_back({v - 1, 0, v});
   }
-  const test::Instance instance = test::build_instance(graph, equal_devices(2));
+  const test::Instance instance = test::build_instance(graph, test::equal_devices(2));
   REQUIRE(instance.problem);
   const Hierarchy hierarchy(*instance.problem);
   CHECK(hierarchy.group_count(0) == 16);

@@ -53,18 +53,6 @@ GraphSpec plain_nodes(uint32_t count) {
   return graph;
 }
 
-TopologySpec equal_devices(uint32_t count) {
-  TopologySpec topology;
-  topology.name = "equal";
-  topology.default_link.bandwidth_bytes_per_us = 10;
-  for (uint32_t d = 0; d < count; ++d) {
-    topology.devices.emplace_back();
-    topology.devices.back().name = "gpu:" + std::to_string(d);
-    topology.devices.back().kind = "gpu";
-  }
-  return topology;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -122,7 +110,7 @@ TEST_CASE("chains, stars and isolated nodes all shrink to a few groups per devic
       if (shape == 1) graph.edges.push_back({0, 0, v});
       if (shape == 2) graph.edges.push_back({v, 0, 0});
     }
-    const test::Instance instance = test::build_instance(graph, equal_devices(4));
+    const test::Instance instance = test::build_instance(graph, test::equal_devices(4));
     REQUIRE(instance.problem);
     const Hierarchy hierarchy(*instance.problem);
     CHECK(hierarchy.group_count(hierarchy.level_count() - 1) <= 8);
