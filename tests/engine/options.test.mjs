@@ -1,8 +1,9 @@
 // Session options that placeto writes, as the engine reads them. The engine takes almost any string
 // and logs what it made of it, so the log is what is checked.
 //
-// With a Vulkan driver that runs on the processor (SwiftShader, which comes with Chromium) the
-// engine has a second execution provider here, WebGPU, and its log tells which nodes went where.
+// With a Vulkan driver that runs on the processor (SwiftShader, which comes with Chromium, as does a
+// loader of such drivers) the engine has a second execution provider here, WebGPU, and its log tells
+// which nodes went where.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
@@ -14,7 +15,8 @@ import {modelPath, run, scratch, writeTopology} from './support.mjs';
 
 const root = scratch('options');
 const topology = writeTopology(path.join(root, 'two.json'), ['cpu:0', 'gpu:0']);
-const kSwiftShader = ['/usr/lib/chromium/vk_swiftshader_icd.json'].find(existsSync);
+const kChromium = '/usr/lib/chromium';
+const kSwiftShader = [`${kChromium}/vk_swiftshader_icd.json`].find(existsSync);
 
 // 0=cpu:0, 1=gpu:0, by node name.
 function placed(model) {
@@ -26,7 +28,8 @@ function placed(model) {
 }
 
 function open(job, icd) {
-  const env = {...process.env, VK_ICD_FILENAMES: icd ?? ''};
+  const env = {...process.env, VK_ICD_FILENAMES: icd ?? '',
+               ...(icd && {LD_LIBRARY_PATH: kChromium})};
   const result = spawnSync(process.execPath, [new URL('session.mjs', import.meta.url).pathname,
                                               JSON.stringify(job)],
                            {encoding: 'utf8', env, maxBuffer: 1 << 28});
