@@ -251,8 +251,9 @@ function paintEdge(e, colour, thick) {
   c.lineTo(end.x - 7, end.y + 3.5);
   c.fill();
 }
-// The end of a name says most: "query", "…tion/query".
-function clippedStart(c, text, room) {
+// The end of a name says most: of "layer3/attention/query", "query". Of that, where there is little
+// room, the start, unless a number tells names apart: "que…", "…erm_12".
+function clippedName(c, text, room) {
   if (c.measureText(text).width <= room) return text;
   const parts = text.split("/");
   for (let from = 1; from < parts.length; ++from) {
@@ -260,12 +261,21 @@ function clippedStart(c, text, room) {
     if (c.measureText(tail).width <= room) return tail;
   }
   text = parts.at(-1);
+  if (!/[\d)]$/.test(text)) return clipped(c, text, room);
   let low = 0, high = Math.min(text.length, 100);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (c.measureText("…" + text.slice(-middle)).width <= room) low = middle; else high = middle - 1;
   }
   return low > 1 ? "…" + text.slice(-low) : "";
+}
+// Of "first … last", the first alone where there is no room for both.
+function clippedTitle(c, title, room) {
+  const ends = title.split(RANGE);
+  if (ends.length !== 2 || c.measureText(title).width <= room) return clippedName(c, title, room);
+  const close = ends.join("…");
+  if (c.measureText(close).width <= room) return close;
+  return clippedName(c, ends[0], room - c.measureText(" …").width) + " …";
 }
 function paintBox(box, p) {
   const c = graphContext, left = box.x - BOX_W / 2, top = box.y - BOX_H / 2, isGroup = box.members.length > 1;
@@ -335,7 +345,7 @@ function paintText(box, colour, left, top) {
   c.textBaseline = "middle";
   c.textAlign = "left";
   c.font = "600 " + size + "px " + FONT;
-  c.fillText(clippedStart(c, box.title, BOX_W - (marked ? 30 : 14)), left + 7, middle - (two ? 8 : -0.5));
+  c.fillText(clippedTitle(c, box.title, BOX_W - (marked ? 30 : 14)), left + 7, middle - (two ? 8 : -0.5));
   if (two) {
     c.font = "11px " + FONT;
     c.fillText(clipped(c, label, BOX_W - 14), left + 7, middle + 9);

@@ -8,6 +8,7 @@
 // on the graph alone, so several placements show in the same boxes.
 const ONE_BY_ONE = 90, MOST_BOXES = 64, FEW = 8;
 const SEPARATOR = /[\/.:]/;
+const RANGE = " … ";  // between the first and the last name of a box
 
 // Edges on the longest path from a node without inputs.
 function nodeDepths() {
@@ -59,7 +60,7 @@ function splitByDepth(members, pieces) {
 function groupTitle(members, path) {
   if (members.length === 1) return nodes.name[members[0]];
   if (path.length) return path.join("/");
-  return nodes.name[members[0]] + " … " + nodes.name[members.at(-1)];
+  return nodes.name[members[0]] + RANGE + nodes.name[members.at(-1)];
 }
 // Boxes {members, title} for the nodes; `path`: the name components they share.
 function makeBoxes(all, path) {

@@ -62,7 +62,7 @@ function memoryOptions(p, chartWidth) {
     scales: { x: { time: false, range: () => [view.from, view.to] }, y: { range: () => [0, topOfChart] } },
     axes: [{ ...axis, values: axisTime, incrs: decimalSteps, space: 90, size: 30 },
            { ...axis, values: (u, splits) => splits.map(axisBytes), incrs: powersOfTwo, size: () => gutter }],
-    series: [{ label: "time", value: (u, us) => us === null ? "" : time(us) },
+    series: [{ label: "time", value: (u, us) => us === null ? "–" : time(us) },
       ...hungry.map(d => ({
         label: brief(devices[d].name, 24), stroke: () => hue(d), width: 1.5, points: { show: false },
         fill: () => hue(d) + (hungry.length > 4 ? "00" : "22"), paths: uPlot.paths.stepped({ align: 1 }),

@@ -134,7 +134,6 @@ function writeCandidates() {
   for (const p of with_rows) {
     if (comparing) $("candidate-tables").append(element("h3", named(p)));
     const wide = devices.length <= 6 && p.candidates.some(c => c.memory.length);
-    if (wide && devices.length > 3) document.querySelector(".columns").classList.add("stacked");
     const memoryColumns = wide ? devices.map(d => [brief(d.name, 16)]) : [["fullest device", true]];
     const rows = [...p.candidates].sort((a, b) => b.feasible - a.feasible || objective(a) - objective(b));
     const slowest = Math.max(...rows.map(objective));
