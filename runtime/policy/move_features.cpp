@@ -106,7 +106,10 @@ void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
 void MoveFeatures::choose_candidates() {
   const uint32_t devices = problem_->device_count();
   for (uint32_t d = 0; d < devices; ++d) {
-    if (spend(state_->stop(), 1 + nodes_.size() / 4)) return;  // what `allowed` may look at
+    if (spend(state_->stop(), 1 + nodes_.size() / 4)) {  // what `allowed` may look at
+      candidates_.clear();
+      return;
+    }
     const bool stays = work_on_[d] == work_now_ && d == source_;
     if (!stays && hierarchy_->allowed(level_, group_, d)) candidates_.push_back(d);
   }

@@ -8,7 +8,9 @@
 
 #include "runtime/base/random.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/heuristics/hierarchy.h"
 #include "runtime/placer/placer.h"
+#include "runtime/policy/move_features.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -191,6 +193,29 @@ TEST_CASE(
     answered += stop_everywhere(problem, {policy.get(), 20}, 1);
   }
   CHECK(answered > 500);
+}
+
+TEST_CASE("stopped while it chooses among many devices, a policy has no candidates") {
+  const test::Instance instance = test::build_instance(ladder(10), test::equal_devices(40));
+  const Problem& problem = *instance.problem;
+  const Hierarchy hierarchy(problem);
+  uint32_t stops = 0;
+  for (Countdown countdown{1};; countdown = {countdown.stop_at + 1}) {
+    Stop stop = countdown.stop(1);
+    MoveEvaluator evaluator(problem, &stop);
+    evaluator.rebase(Assignment(problem.node_count(), 0));
+    PlacementState state(problem);
+    state.refresh(evaluator);
+    MoveFeatures features(problem, hierarchy);
+    features.begin(state, 0, 0);
+    if (!stop.stopped()) {
+      CHECK(features.candidates().size() == MoveFeatures::kMostCandidates);
+      break;
+    }
+    REQUIRE(features.candidates().empty());
+    ++stops;
+  }
+  CHECK(stops > 40);
 }
 
 TEST_CASE("stopped while it places a graph that takes long, it comes back without the timeline") {
