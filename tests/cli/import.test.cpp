@@ -1,5 +1,8 @@
 // placeto import and calibrate, and models given to the other commands.
 #include <doctest/doctest.h>
+#include <sys/inotify.h>
+
+#include <climits>
 
 #include "tests/cli/runner.h"
 #include "tests/support/onnx_models.h"
@@ -56,7 +59,47 @@ std::string small_profile() {
   return text + "]";
 }
 
+// Whether anybody opened the file since this was made.
+class Watch {
+ public:
+  explicit Watch(const std::string& path) {
+    REQUIRE(events_ >= 0);
+    REQUIRE(inotify_add_watch(events_, path.c_str(), IN_OPEN) >= 0);
+  }
+  Watch(const Watch&) = delete;
+  ~Watch() { close(events_); }
+
+  bool opened() const {
+    alignas(inotify_event) char event[sizeof(inotify_event) + NAME_MAX + 1];
+    return ::read(events_, event, sizeof event) > 0;
+  }
+
+ private:
+  const int events_ = inotify_init1(IN_NONBLOCK);
+};
+
 }  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "files of external weights are never opened, wherever they are") {
+  const std::string weights = write("weights.bin", std::string(24, 'w'));
+  for (const std::string& location : {std::string("weights.bin"), weights}) {
+    OnnxBuilder b;
+    b.input("x", {"1", "2"});
+    b.external("w", {2, 3});
+    b.node("MatMul", {"x", "w"}, {"y"}, "product");
+    b.output("y");
+    b.graph().mutable_initializer(0)->mutable_external_data(0)->set_value(location);
+    write("external.onnx", b.bytes());
+    const Watch watch(weights);
+    const json said = run_json({"import", "external.onnx", "-o", "graph.json", "--json"});
+    CHECK(said.at("parameters") == 6);
+    const json placed = run_json({"place", "external.onnx", "-t", topology, "--json"});
+    CHECK(placed.at("assignment").size() == 1);
+    CHECK(!watch.opened());
+    CHECK(read("weights.bin").size() == 24);
+    CHECK(watch.opened());  // by this test: the watch sees
+  }
+}
 
 TEST_CASE_FIXTURE(Fixture, "import writes a graph that the other commands take") {
   const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});

@@ -6,6 +6,7 @@
 
 #include "runtime/placer/placer.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/small_policies.h"
 #include "tools/partition/partition.h"
 
 namespace placeto {
@@ -128,9 +129,17 @@ TEST_CASE("every method gives the same placement twice; seeds matter to random a
 }
 
 TEST_CASE("auto is at least as good as every candidate and every heuristic, and repeats itself") {
-  on_contract_instances(63, 12, [](const Problem& problem) {
-    for (const MethodOptions& options : {MethodOptions{}, quick()}) {
-      const Result<PlaceResult> placed = place_auto(problem, options);
+  // Of random weights: whatever a policy says, the answer is no worse for it.
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  struct Variant {
+    MethodOptions options;
+    const Policy* policy;
+  };
+  const Variant variants[] = {
+      {{}, nullptr}, {quick(), nullptr}, {{}, policy.get()}, {quick(), policy.get()}};
+  on_contract_instances(63, 12, [&](const Problem& problem) {
+    for (const auto& [options, advice] : variants) {
+      const Result<PlaceResult> placed = place_auto(problem, options, advice);
       for (const char* name : {"single", "contiguous", "heft", "etf", "iterate"}) {
         const Result<Candidate> candidate = find_method(name)->place(problem, options);
         REQUIRE(candidate.ok());
@@ -148,7 +157,7 @@ TEST_CASE("auto is at least as good as every candidate and every heuristic, and 
       if (problem.objective() == Objective::kLatency) {
         CHECK(placed->bounds.best_us() <= placed->timeline.makespan_us * (1 + 1e-9));
       }
-      const Result<PlaceResult> again = place_auto(problem, options);
+      const Result<PlaceResult> again = place_auto(problem, options, advice);
       REQUIRE(again.ok());
       CHECK(again->best.assignment == placed->best.assignment);
     }
