@@ -27,7 +27,7 @@ void EventEngine::begin(std::span<const uint32_t> assignment) {
   arrivals_.clear();
   transfers_.clear();
   dispatched_ = 0;
-  makespan_us_ = drain_us_ = 0;
+  makespan_us_ = last_event_us_ = 0;
   for (uint32_t v : roots_) {
     if (priority_) {
       arrive<true>(v, 0);
@@ -46,6 +46,13 @@ bool EventEngine::advance(uint32_t nodes, double cutoff_us) {
                    : advance_as<false, false>(nodes, cutoff_us);
 }
 
+// Devices and channels may be free after the last event that was needed.
+double EventEngine::drain_us() const {
+  double drain = last_event_us_;
+  for (const Server& server : servers_) drain = std::max(drain, server.next_free_us);
+  return drain;
+}
+
 template <bool kOvertake, bool kPriority>
 bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
   constexpr uint32_t kEventsPerLook = 1024;
@@ -58,7 +65,7 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
     const uint32_t slot = tree_.top();
     const double now = tree_.key(slot).time;
     if (now == WinnerTree::kNever) break;
-    drain_us_ = now;
+    last_event_us_ = now;
     if (kOvertake && slot == devices_ + channels_) {
       const Arrival arrival = pop_arrival();
       arrive<kPriority>(arrival.consumer, now);
@@ -66,22 +73,21 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
     }
     Server& server = servers_[slot];
     if (slot < devices_) {
+      double start = now;
       if (server.state == State::kArriving) {
         deliver_on_device<kPriority>(server.item, slot, now);
-        server.state = State::kFreeing;
-        tree_.set(slot, {server.next_free_us, kDeviceRank | slot});
-      } else if (kPriority ? ranked_.empty(slot) : ready_.empty(slot)) {
-        server.state = State::kIdle;
-        tree_.set(slot, {});
-      } else if (start_node<kOvertake, kPriority>(slot, now) >= cutoff_us) {
-        return false;
+        start = server.next_free_us;
+        if (!may_start_early<kOvertake, kPriority>(slot)) {
+          release_device<kPriority>(slot);
+          continue;
+        }
       }
+      if (start_node<kOvertake, kPriority>(slot, start) >= cutoff_us) return false;
     } else if (server.state == State::kArriving) {
       deliver_broadcast<kPriority>(server.item, now);
-      server.state = State::kFreeing;
-      tree_.set(slot, {server.next_free_us, kChannelRank | slot});
+      release_channel(slot - devices_);
     } else {
-      channel_free(slot - devices_, now);
+      send(waiting_.pop(slot - devices_), slot - devices_, now);
     }
   }
   return true;
@@ -118,13 +124,36 @@ double EventEngine::start_node(uint32_t device, double now) {
   }
   server.item = v;
   server.next_free_us = run == 0 ? finish : finish + op_gap_us_;
-  server.state = local ? State::kArriving : State::kFreeing;
   if (local) {
+    server.state = State::kArriving;
     tree_.set(device, {finish, v});
   } else {
-    tree_.set(device, {server.next_free_us, kDeviceRank | device});
+    release_device<kPriority>(device);
   }
   return finish + tail_us_[v];
+}
+
+// The device's next event is its next device free; it needs none while nobody waits for it.
+template <bool kPriority>
+void EventEngine::release_device(uint32_t device) {
+  Server& server = servers_[device];
+  if (kPriority ? ranked_.empty(device) : ready_.empty(device)) {
+    server.state = State::kIdle;
+    tree_.set(device, {});
+  } else {
+    server.state = State::kFreeing;
+    tree_.set(device, {server.next_free_us, kDeviceRank | device});
+  }
+}
+
+// The head of a first-in-first-out queue stays the head, so it can start without waiting for the
+// device free event: unless its arrivals come at the very time of its start, and then after all
+// others of that time, or it books transfers on channels that others book too.
+template <bool kOvertake, bool kPriority>
+bool EventEngine::may_start_early(uint32_t device) const {
+  if (kOvertake || kPriority || unicast_ || recording_ || ready_.empty(device)) return false;
+  const double start = servers_[device].next_free_us;
+  return start + problem_->run_us(ready_.front(device), device) > start;
 }
 
 // Rule 4.
@@ -141,9 +170,10 @@ void EventEngine::arrive(uint32_t node, double now) {
   } else {
     ready_.push(device, node);
   }
-  if (servers_[device].state != State::kIdle) return;
-  servers_[device].state = State::kFreeing;
-  tree_.set(device, {now, kDeviceRank | device});
+  Server& server = servers_[device];
+  if (server.state != State::kIdle) return;
+  server.state = State::kFreeing;
+  tree_.set(device, {std::max(now, server.next_free_us), kDeviceRank | device});
 }
 
 template <bool kPriority>
@@ -233,23 +263,12 @@ void EventEngine::start_delivery(const Booking& booking, uint32_t device, double
     push_remote_arrivals(delivery, arrival);
     return;
   }
-  Server& server = servers_[devices_ + channel];
-  const bool idle = server.state == State::kIdle;
-  if (idle && !overtake_ && !recording_ && finish + transfer_us(delivery, device) > finish) {
-    // Nobody is before it, so its transfer starts at `finish`: that egress free needs no event of
-    // its own. (It does if the transfer takes no time: its arrivals come after all others then. And
-    // a record lists transfers in the order of the events.)
-    send(delivery, channel, finish);
-    return;
-  }
   waiting_.push(channel, delivery);
-  if (!idle) return;
-  server.state = State::kFreeing;
-  tree_.set(devices_ + channel, {finish, kChannelRank | (devices_ + channel)});
+  if (servers_[devices_ + channel].state == State::kIdle) release_channel(channel);
 }
 
-// Rule 3.
-void EventEngine::channel_free(uint32_t channel, double now) {
+// Rule 3. The channel's next event, now that what it carried has left.
+void EventEngine::release_channel(uint32_t channel) {
   const uint32_t slot = devices_ + channel;
   Server& server = servers_[slot];
   if (waiting_.empty(channel)) {
@@ -258,14 +277,20 @@ void EventEngine::channel_free(uint32_t channel, double now) {
     return;
   }
   const uint32_t delivery = waiting_.front(channel);
-  const uint32_t output = output_of(delivery);
-  const uint32_t producer = problem_->graph().producer(output);
-  if (finish_us_[producer] > now) {
-    tree_.set(slot, {finish_us_[producer], kChannelRank | slot});
-    return;
+  const uint32_t producer = problem_->graph().producer(output_of(delivery));
+  const double start = std::max(server.next_free_us, finish_us_[producer]);
+  // Nobody gets before the head, so its transfer needs no egress free event to start. (It does if
+  // it takes no time: its arrivals come after all others then. And a record lists transfers in the
+  // order of the events.)
+  const bool early =
+      !overtake_ && !recording_ && start + transfer_us(delivery, device_of_[producer]) > start;
+  if (early) {
+    waiting_.pop(channel);
+    send(delivery, channel, start);
+  } else {
+    server.state = State::kFreeing;
+    tree_.set(slot, {start, kChannelRank | slot});
   }
-  waiting_.pop(channel);
-  send(delivery, channel, now);
 }
 
 // The channel carries the delivery from `now` on.
@@ -285,7 +310,7 @@ void EventEngine::send(uint32_t delivery, uint32_t channel, double now) {
   }
   if (overtake_) {
     push_remote_arrivals(delivery, arrival);
-    tree_.set(slot, {server.next_free_us, kChannelRank | slot});
+    release_channel(channel);
   } else {
     server.state = State::kArriving;
     tree_.set(slot, {end, producer});

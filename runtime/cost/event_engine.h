@@ -3,10 +3,12 @@
 // Three kinds of event, in this order at equal times: arrival, egress free, device free. A device
 // starts one node at a time, and all it causes is known when it starts, so a device needs at most
 // one pending event (the arrivals at its node's finish, then its next device free), and so does a
-// channel (the arrivals at its transfer's end, then its next egress free). The event queue is
-// therefore a small tournament over devices and channels instead of a heap over edges. Only rules
-// under which arrivals overtake one another (unicast latency, contention none) put single arrivals
-// on a heap, whose top takes part in the tournament as one more slot.
+// channel (the arrivals at its transfer's end, then its next egress free). A free event that nobody
+// waits for would do nothing and is left out; where the head of a queue is sure to be next, it
+// starts without one. The event queue is therefore a small tournament over devices and channels
+// instead of a heap over edges. Only rules under which arrivals overtake one another (unicast
+// latency, contention none) put single arrivals on a heap, whose top takes part in the tournament
+// as one more slot.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,7 @@ class EventEngine {
 
   // Of the last run.
   double makespan_us() const { return makespan_us_; }
-  double drain_us() const { return drain_us_; }
+  double drain_us() const;
   std::span<const double> start_us() const { return start_us_; }
   std::span<const double> finish_us() const { return finish_us_; }
   // In the order they started; empty unless recording.
@@ -107,7 +109,11 @@ class EventEngine {
   void deliver_on_device(uint32_t node, uint32_t device, double now);
   template <bool kPriority>
   void deliver_broadcast(uint32_t output, double now);
-  void channel_free(uint32_t channel, double now);
+  template <bool kPriority>
+  void release_device(uint32_t device);
+  template <bool kOvertake, bool kPriority>
+  bool may_start_early(uint32_t device) const;
+  void release_channel(uint32_t channel);
   void send(uint32_t delivery, uint32_t channel, double now);
 
   void book(uint32_t node, uint32_t device, double finish);
@@ -172,7 +178,7 @@ class EventEngine {
   std::vector<TransferSlice> transfers_;
   bool recording_ = false;
   uint32_t dispatched_ = 0;
-  double makespan_us_ = 0, drain_us_ = 0;
+  double makespan_us_ = 0, last_event_us_ = 0;
 };
 
 }  // namespace placeto

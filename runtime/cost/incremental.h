@@ -48,7 +48,7 @@ class IncrementalSimulator {
   std::span<const uint32_t> assignment() const { return base_; }
   std::span<const double> start_us() const { return start_us_; }
   std::span<const double> finish_us() const { return finish_us_; }
-  // Position of every node in the order in which nodes start.
+  // Position of every node in a topological order, in which those of a device start in turn.
   std::span<const uint32_t> dispatch_index() const { return dispatch_index_; }
 
  private:

@@ -39,7 +39,7 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
     uint32_t& last = last_on_device_[evaluator.assignment()[v]];
     before_on_device_[v] = last;
     last = v;
-    if (finish[v] > finish[node]) node = v;
+    if (finish[v] > finish[node] || (finish[v] == finish[node] && v < node)) node = v;
   }
   nodes_.clear();
   const double slack_us = 1e-9 * finish[node];  // times are rounded sums
