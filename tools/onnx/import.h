@@ -14,10 +14,9 @@
 // - External data files are never opened; sizes come from the model.
 // Run times are not set: placing estimates them by the devices' rates. tools/costs has better ones.
 //
-// Where memory can run out, set a new-handler that ends the program, as the command does. libonnx
-// does without the operators that it had no memory for when it listed them, and protobuf frees twice
-// what a oneof was about to hold (TypeProto, in 3 of 20 models tried); nothing else but
-// std::bad_alloc comes out of here.
+// Where memory can run out, set a new-handler that ends the program, as the command does: libonnx
+// goes on without the operators that it had no memory for, and protobuf frees twice what a oneof
+// was about to hold (TypeProto, in 3 of 20 models tried). Else std::bad_alloc comes out of here.
 //
 // No protobuf type in this header. In a build without libonnx import_onnx fails and says so.
 #pragma once
