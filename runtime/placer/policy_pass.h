@@ -1,11 +1,11 @@
 // PolicyPass: greedy placement with a `pairwise` policy (DESIGN, sections 6 and 7).
 //
-// A pass goes through the hierarchy coarse to fine and visits every group of a level once that the
-// makespan waits for: in upward-rank order in the first pass, later in the order in which the
-// previous timeline starts them. A step gives the group to the device with the highest score, or
-// leaves it if none is worth a try. Decisions of one level are checked against the cost model in a
-// few batches, and a batch that does not help is taken back: scores are made for one move at a
-// time, and moves that are good alone can be bad together.
+// A pass goes through the hierarchy coarse to fine. The first visits every group of a level once
+// that the makespan waits for, in upward-rank order; later ones visit every group, in the order in
+// which the previous timeline starts them. A step gives the group to the device with the highest
+// score, or leaves it if none is worth a try. Decisions of one level are checked against the cost
+// model in a few batches, and a batch that does not help is taken back: scores are made for one
+// move at a time, and moves that are good alone can be bad together.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ struct PolicyStep {
 };
 
 struct PolicyPassOptions {
-  uint32_t passes = 3;
+  uint32_t passes = 6;  // at most: they end with one that gains nothing
   KernelChoice kernels = KernelChoice::kPortable;
   // Sampling mode: choices are drawn from softmax(scores / temperature), staying included, and are
   // not checked in batches. Absent: arg max, ties to the lower device.
@@ -62,6 +62,8 @@ class PolicyPlacer final : public ProposalRanker {
   void run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
                  MoveEvaluator& evaluator);
   void order_groups(uint32_t pass, uint32_t level, Stop* stop);
+  // Does the makespan wait for a node of the group?
+  bool awaited(uint32_t level, uint32_t group) const;
   void step(uint32_t level, uint32_t group, const PolicyPassOptions& options, Stop* stop);
   uint32_t choose(std::span<const float> scores, const PolicyPassOptions& options,
                   float& log_probability);
