@@ -7,10 +7,23 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/placer/policy_pass.h"
+#include "runtime/policy/node_features.h"
 #include "trainer/canonical.h"
 
 namespace placeto::train {
 namespace {
+
+// A state without rows yet.
+std::shared_ptr<GraphState> edges_of(const Graph& graph) {
+  auto state = std::make_shared<GraphState>();
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    for (const OutEdge& out : graph.out_edges(v)) {
+      state->source.push_back(v);
+      state->target.push_back(out.target);
+    }
+  }
+  return state;
+}
 
 class Collector final : public ProposalRanker {
  public:
@@ -45,7 +58,15 @@ class Collector final : public ProposalRanker {
 
   void refresh(const MoveEvaluator& evaluator) override {
     judged_ = false;
-    if (placer_) placer_->refresh(evaluator);
+    if (placer_) {
+      placer_->refresh(evaluator);
+    } else if (learn_.embedding > 0 && samples_.graphs.empty()) {
+      // As a policy would see it that makes no pass before the search.
+      state_.refresh(evaluator);
+      std::vector<float> rows(size_t{problem_.node_count()} * kNodeFeatures);
+      node_features(state_, rows.data());
+      add_graph(rows);
+    }
   }
 
   float score(uint32_t level, uint32_t group, uint32_t device) override {
@@ -149,10 +170,26 @@ class Collector final : public ProposalRanker {
           changes_.empty() ? 0 : gain(judge_.score(), judge_.evaluate(changes_))));
     }
     samples_.close_group();
+    if (learn_.embedding > 0) close_members(level, group);
     if (learn_.imitation <= 0) return;
     const auto now = judge_.assignment();
     decisions_.push_back(
         {level, group, {devices.begin(), devices.end()}, {now.begin(), now.end()}});
+  }
+
+  void add_graph(std::span<const float> rows) {
+    const std::shared_ptr<GraphState> state = edges_of(problem_.graph());
+    state->rows.assign(rows.begin(), rows.end());
+    samples_.graphs.push_back(state);
+  }
+
+  // With the embedding in use: usually older than the rows of the candidates.
+  void close_members(uint32_t level, uint32_t group) {
+    if (placer_ && placer_->scorer().embeddings() != embeddings_) {
+      embeddings_ = placer_->scorer().embeddings();
+      add_graph(placer_->scorer().node_rows());
+    }
+    samples_.close_members(hierarchy_.nodes(level, group));
   }
 
   // What `placed`, which a search found, makes of each group that was decided about.
@@ -198,6 +235,7 @@ class Collector final : public ProposalRanker {
   std::optional<PolicyPlacer> placer_;
   bool judged_ = false;  // judge_ and state_ are of the search's placement
   double record_share_ = 0;
+  uint64_t embeddings_ = 0;  // of the placer, when samples_.graphs.back() was recorded
   std::vector<Change> changes_;
   // What a decision was about, and the placement it was made in: for the expert.
   struct Decision {

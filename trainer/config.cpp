@@ -49,6 +49,10 @@ max_evaluations = 1000
 
 [learn]
 hidden = [48, 48]       # hidden layers of the head
+embedding = 0           # "credit": floats per node that a graph network adds; 0: no graph network
+rounds = 3              # of its message passing, each along the edges and against them
+graph_hidden = [16]     # hidden layers of its encoder and of each f and g of its messages
+graphs = 32             # states of graphs that a minibatch's decisions are about, with embedding
 window = 16             # iterations whose records are learned from
 steps = 200             # of the optimizer (Adam), in each iteration
 groups = 1024           # decisions in a minibatch
@@ -246,6 +250,10 @@ void read_collect(Reader& r, CollectConfig& c) {
 
 void read_learn(Reader& r, LearnConfig& c) {
   r.read("hidden", c.hidden);
+  r.read("embedding", c.embedding, 0, 4'096);
+  r.read("rounds", c.rounds, 0, 64);
+  r.read("graph_hidden", c.graph_hidden);
+  r.read("graphs", c.graphs, 1, 1'000'000);
   r.read("window", c.window, 1, 10'000);
   r.read("steps", c.steps, 1, 1'000'000);
   r.read("groups", c.groups, 1, 1'000'000);
@@ -317,6 +325,9 @@ Status check_whole(const Config& c, const std::string& file) {
     return bad("algorithm: credit is for pairwise, reinforce for placeto, group for both");
   }
   if (placeto && !c.learn.start.empty()) return bad("learn.start: for pairwise");
+  if (c.learn.embedding > 0 && (placeto || c.algorithm != "credit")) {
+    return bad("learn.embedding: for credit");
+  }
   if (c.data.only > 0 && c.data.set == "mixed") return bad("data.only: for a family");
   if (!placeto && c.data.set != "mixed") return bad("data.set: pairwise learns on mixed");
   if (c.algorithm == "group" && c.episodes.rollouts < 2) {

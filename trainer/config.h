@@ -40,6 +40,10 @@ struct CollectConfig {
 
 struct LearnConfig {
   std::vector<uint32_t> hidden = {48, 48};
+  uint32_t embedding = 0;
+  uint32_t rounds = 3;
+  std::vector<uint32_t> graph_hidden = {16};
+  uint32_t graphs = 32;
   uint32_t window = 16;
   uint32_t steps = 200;
   uint32_t groups = 1'024;

@@ -1,4 +1,4 @@
-// Learner: the `pairwise` head in LibTorch, its optimizer, and the losses of exact credit.
+// Learner: the `pairwise` networks in LibTorch, their optimizer, and the losses of exact credit.
 //
 // Nothing of LibTorch shows here: its headers cost twelve seconds and a gigabyte for every file
 // that includes them.
@@ -27,17 +27,11 @@
 
 #include "runtime/policy/policy_spec.h"
 #include "trainer/config.h"
+#include "trainer/normalisation.h"
 #include "trainer/rollouts.h"
 #include "trainer/samples.h"
 
 namespace placeto::train {
-
-// Columns of pair features as the network sees them: (value - shift) * scale.
-struct Normalisation {
-  std::vector<float> shift, scale;
-};
-// Mean and standard deviation of each column; columns that hardly vary keep scale 1.
-Normalisation measure_normalisation(const Samples& samples);
 
 struct Losses {
   double regression = 0, all_action = 0, imitation = 0;
@@ -66,8 +60,8 @@ class Learner {
   Losses step(const Rollouts& rollouts, std::span<const uint32_t> steps,
               const RolloutWeights& weights, double learning_rate);
 
-  // Scores of the averaged network, one per row of kPairFeatures unnormalised values.
-  std::vector<float> score(std::span<const float> rows) const;
+  // Scores of the averaged network, one per row of the samples.
+  std::vector<float> score(const Samples& samples) const;
 
   // The averaged network as a policy, without provenance. Scores are decreases of log makespan.
   PolicySpec policy() const;

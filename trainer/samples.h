@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,13 @@
 #include "runtime/policy/features.h"
 
 namespace placeto::train {
+
+// What a graph network sees when it embeds a graph.
+struct GraphState {
+  std::vector<float> rows;               // nodes x kNodeFeatures, unnormalised
+  std::vector<uint32_t> source, target;  // node at either end, per edge
+  uint32_t node_count() const { return static_cast<uint32_t>(rows.size() / kNodeFeatures); }
+};
 
 // Decision i has the rows offset[i] .. offset[i + 1] - 1.
 struct Samples {
@@ -21,25 +29,40 @@ struct Samples {
   // Per decision: what a search made of the group in the end, as the index of a candidate or their
   // number if it stays; kNoExpert if it cannot be said.
   std::vector<uint32_t> expert;
+  // For a graph network; empty if none is trained. Decisions on one state follow each other.
+  std::vector<std::shared_ptr<const GraphState>> graphs;
+  std::vector<uint32_t> graph;                // per decision: what its embedding was made from
+  std::vector<uint32_t> member_offset = {0};  // as offset, into members
+  std::vector<uint32_t> members;              // nodes of its group
 
   uint32_t groups() const { return static_cast<uint32_t>(offset.size()) - 1; }
   uint32_t row_count() const { return static_cast<uint32_t>(gains.size()); }
   std::span<const float> row(uint32_t r) const {
     return {&rows[size_t{r} * kPairFeatures], kPairFeatures};
   }
+  std::span<const uint32_t> nodes(uint32_t group) const {
+    return {members.data() + member_offset[group], members.data() + member_offset[group + 1]};
+  }
+  // First and one past the last of the decisions on the same state of the graph as `group`.
+  std::pair<uint32_t, uint32_t> same_graph(uint32_t group) const;
 
   // Another decision; its rows have been appended to rows and gains.
   void close_group(uint32_t by_expert = kNoExpert) {
     offset.push_back(row_count());
     expert.push_back(by_expert);
   }
+  // The decision closed last is about these nodes of graphs.back().
+  void close_members(std::span<const uint32_t> nodes);
   void append(const Samples& other);
-  // Adds decision `group` of another.
+  // Adds decision `group` of another; the state of the graph is shared, not copied.
   void append_group(const Samples& other, uint32_t group);
 
   std::string to_bytes() const;
   // False if the bytes are none that to_bytes made.
   bool from_bytes(std::string_view bytes);
+
+ private:
+  bool graphs_from_bytes(std::string_view bytes);
 };
 
 }  // namespace placeto::train

@@ -137,7 +137,7 @@ class Trainer {
     if (state_.iteration == 0 && config_.learn.start.empty()) {
       learner_.set_normalisation(measure_normalisation(fresh));
     }
-    const Agreement agreed = agreement(fresh, learner_.score(fresh.rows));
+    const Agreement agreed = agreement(fresh, learner_.score(fresh));
     state_.moves += fresh.row_count();
     const double groups = fresh.groups(), moves = fresh.row_count();
     if (Status s = folder_.save_records(state_.iteration, fresh); !s.ok()) return s;
@@ -301,8 +301,28 @@ class Trainer {
     return all;
   }
 
-  // Minibatches of decisions drawn uniformly from the window. The stream of draws follows from the
-  // seed and the iteration, so a run that continues draws the same.
+  // Decisions drawn uniformly from the window, whose parts end at `end`; with a graph network,
+  // several on each state of a graph that comes up, so that fewer are to be embedded.
+  Samples draw_batch(std::span<const uint32_t> end, Random& random) const {
+    const LearnConfig& learn = config_.learn;
+    const uint32_t alike = learn.embedding > 0 ? (learn.groups - 1) / learn.graphs + 1 : 1;
+    Samples batch;
+    while (batch.groups() < learn.groups) {
+      const uint32_t pick = random.below(end.back());
+      const auto at = std::upper_bound(end.begin(), end.end(), pick) - end.begin();
+      const Samples& part = window_[size_t(at)];
+      const uint32_t decision = pick - (at == 0 ? 0 : end[size_t(at) - 1]);
+      batch.append_group(part, decision);
+      for (uint32_t i = 1; i < alike; ++i) {
+        const auto [first, last] = part.same_graph(decision);
+        batch.append_group(part, first + random.below(last - first));
+      }
+    }
+    return batch;
+  }
+
+  // The stream of draws follows from the seed and the iteration, so a run that continues draws the
+  // same.
   Losses learn() {
     Random random(Random(config_.seed + 0x10000).next() ^ state_.iteration);
     std::vector<uint32_t> end;  // of each part of the window, in decisions
@@ -310,14 +330,7 @@ class Trainer {
     for (const Samples& part : window_) end.push_back(total += part.groups());
     Losses sum;
     for (uint32_t step = 0; step < config_.learn.steps; ++step) {
-      Samples batch;
-      for (uint32_t i = 0; i < config_.learn.groups; ++i) {
-        const uint32_t pick = random.below(total);
-        const auto part = std::upper_bound(end.begin(), end.end(), pick) - end.begin();
-        const uint32_t before = part == 0 ? 0 : end[size_t(part) - 1];
-        batch.append_group(window_[size_t(part)], pick - before);
-      }
-      const Losses losses = learner_.step(batch, learning_rate(step));
+      const Losses losses = learner_.step(draw_batch(end, random), learning_rate(step));
       sum.regression += losses.regression / config_.learn.steps;
       sum.all_action += losses.all_action / config_.learn.steps;
       sum.imitation += losses.imitation / config_.learn.steps;

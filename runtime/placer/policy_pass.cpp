@@ -43,6 +43,7 @@ PolicyPlacer::PolicyPlacer(const Policy& policy, const Problem& problem, const H
 
 void PolicyPlacer::refresh(const MoveEvaluator& evaluator) {
   state_.refresh(evaluator);
+  if (scorer_.embeddings() == 0) scorer_.embed(state_, evaluator.stop());
 }
 
 float PolicyPlacer::score(uint32_t level, uint32_t group, uint32_t device) {

@@ -49,9 +49,14 @@ class PolicyPlacer final : public ProposalRanker {
   Candidate place(const Candidate& start, const PolicyPassOptions& options,
                   MoveEvaluator& evaluator);
 
-  // As the ranker of a search's proposals.
+  // As the ranker of a search's proposals. The graph is embedded as the last pass left it, or, if
+  // there was none, as the search begins: embedding it after every accepted move would cost more
+  // than evaluating moves.
   void refresh(const MoveEvaluator& evaluator) override;
   float score(uint32_t level, uint32_t group, uint32_t device) override;
+
+  // What the graph network sees, for a trainer.
+  const MoveScorer& scorer() const { return scorer_; }
 
  private:
   struct Decision {

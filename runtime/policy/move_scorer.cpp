@@ -60,6 +60,7 @@ MoveScorer::MoveScorer(const Policy& policy, const Problem& problem, KernelChoic
 
 void MoveScorer::embed(const PlacementState& state, Stop* stop) {
   if (policy_->dimensions().embedding == 0) return;
+  ++embeddings_;
   node_features(state, node_rows_.data(), stop);
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     normalise(&node_rows_[size_t{v} * kNodeFeatures], node_columns_, policy_->node_features(),

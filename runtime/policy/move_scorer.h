@@ -20,6 +20,10 @@ class MoveScorer {
   // Embeds the graph with the features of the last simulated timeline; once per pass. Incomplete if
   // stopped.
   void embed(const PlacementState& state, Stop* stop = nullptr);
+  // How often that was done; 0 for ever if the policy has no graph network.
+  uint64_t embeddings() const { return embeddings_; }
+  // Unnormalised rows of the last time, nodes x kNodeFeatures: what a trainer records.
+  std::span<const float> node_rows() const { return node_rows_; }
 
   // One score per device, for the group that `features` has begun. `devices` has at most
   // MoveFeatures::kMostCandidates entries. The rows stay readable until the next call.
@@ -34,6 +38,7 @@ class MoveScorer {
   const Problem* problem_;
   Kernels kernels_;
   Workspace workspace_;
+  uint64_t embeddings_ = 0;
   std::vector<uint32_t> node_columns_, pair_columns_;  // feature of each input column
   std::vector<uint32_t> in_offset_, in_index_, out_offset_, out_index_;
   std::vector<float> node_rows_, node_inputs_, embedding_, pooled_;

@@ -48,6 +48,8 @@ TEST_CASE("errors of a configuration name file, line and key") {
         std::string::npos);
   CHECK(message_of("algorithm = \"reinforce\"\n").find("for placeto") != std::string::npos);
   CHECK(parse_config("algorithm = \"group\"\n", "c.toml").ok());
+  CHECK(message_of("algorithm = \"group\"\n[learn]\nembedding = 8\n").find("for credit") !=
+        std::string::npos);
   CHECK(message_of("[data]\nonly = 3\n").find("family") != std::string::npos);
   CHECK(message_of("[data]\nset = \"imagenet\"\n").find("cifar10") != std::string::npos);
   CHECK(message_of("[episodes]\nstarts = [\"here\"]\n").starts_with("c.toml:2: episodes.starts"));

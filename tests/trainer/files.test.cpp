@@ -66,3 +66,39 @@ TEST_CASE("samples survive being written, and cut bytes are refused") {
     CHECK(!Samples().from_bytes(std::string_view(bytes).substr(0, length)));
   }
 }
+
+TEST_CASE("what a graph network sees survives being written, appended and taken apart") {
+  Samples samples;
+  for (const uint32_t state : {0u, 1u, 1u, 2u}) {  // one decision each
+    if (samples.graphs.size() == state) {
+      samples.graphs.push_back(std::make_shared<const GraphState>(
+          GraphState{std::vector<float>(3 * kNodeFeatures, float(state)), {0, 1}, {1, 2}}));
+    }
+    samples.rows.resize(samples.rows.size() + kPairFeatures);
+    samples.gains.push_back(float(state));
+    samples.close_group();
+    samples.close_members(std::vector<uint32_t>(1 + state, state));
+  }
+  const std::string bytes = samples.to_bytes();
+  Samples again;
+  REQUIRE(again.from_bytes(bytes));
+  CHECK(again.to_bytes() == bytes);
+  CHECK(again.same_graph(2) == std::pair{1u, 3u});
+  CHECK(again.nodes(3).size() == 3);
+  for (size_t cut = 1; cut < 300; ++cut) {  // into the last two states
+    CHECK(!Samples().from_bytes(std::string_view(bytes).substr(0, bytes.size() - cut)));
+  }
+  std::string foreign = bytes;
+  foreign[foreign.size() - 4] = 3;  // an edge to a node that is not there
+  CHECK(!Samples().from_bytes(foreign));
+
+  Samples twice = samples;
+  twice.append(again);
+  CHECK(twice.same_graph(6) == std::pair{5u, 7u});
+  CHECK(twice.nodes(7).size() == 3);
+  Samples some;
+  for (const uint32_t decision : {1u, 2u, 3u}) some.append_group(twice, decision);
+  CHECK(some.graphs.size() == 2);
+  CHECK(some.graphs[0] == twice.graphs[1]);  // shared
+  CHECK(some.nodes(2).size() == 3);
+}

@@ -41,7 +41,7 @@ TEST_CASE("a learner finds gains that depend on one column") {
   learner.set_normalisation(measure_normalisation(simple_samples(1)));
   for (uint64_t step = 0; step < 300; ++step) learner.step(simple_samples(step), 5e-3);
   const Samples fresh = simple_samples(1'000'000);
-  const std::vector<float> scores = learner.score(fresh.rows);
+  const std::vector<float> scores = learner.score(fresh);
   double error = 0;
   for (uint32_t r = 0; r < fresh.row_count(); ++r) error += std::abs(scores[r] - fresh.gains[r]);
   CHECK(error / fresh.row_count() < 0.01);  // gains spread over [-0.05, 0.05]
@@ -56,10 +56,10 @@ TEST_CASE("normalisation is mean and standard deviation, and leaves constant col
   }
   samples.close_group();
   const Normalisation n = measure_normalisation(samples);
-  CHECK(n.shift[0] == doctest::Approx(2));
-  CHECK(n.scale[0] == doctest::Approx(1));
-  CHECK(n.shift[1] == doctest::Approx(0.5));
-  CHECK(n.scale[1] == 1);
+  CHECK(n.pair.shift[0] == doctest::Approx(2));
+  CHECK(n.pair.scale[0] == doctest::Approx(1));
+  CHECK(n.pair.shift[1] == doctest::Approx(0.5));
+  CHECK(n.pair.scale[1] == 1);
 }
 
 TEST_CASE("a saved learner continues exactly as the one it was saved from") {
@@ -67,13 +67,13 @@ TEST_CASE("a saved learner continues exactly as the one it was saved from") {
   const Samples samples = simple_samples(3);
   a.set_normalisation(measure_normalisation(samples));
   for (int i = 0; i < 5; ++i) a.step(samples, 1e-3);
-  CHECK(a.score(samples.rows) != b.score(samples.rows));
+  CHECK(a.score(samples) != b.score(samples));
   REQUIRE(b.load(a.save()).ok());
   for (int i = 0; i < 5; ++i) {
     a.step(samples, 1e-3);
     b.step(samples, 1e-3);
   }
-  CHECK(a.score(samples.rows) == b.score(samples.rows));
+  CHECK(a.score(samples) == b.score(samples));
   CHECK(a.policy() == b.policy());
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a learner that begins with a policy is that policy") {
   a.set_normalisation(measure_normalisation(samples));
   for (int i = 0; i < 5; ++i) a.step(samples, 1e-2);
   REQUIRE(b.begin_with(a.policy()).ok());
-  const std::vector<float> x = a.score(samples.rows), y = b.score(samples.rows);
+  const std::vector<float> x = a.score(samples), y = b.score(samples);
   for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(1e-4));
   LearnConfig other = small_learner();
   other.hidden = {7};

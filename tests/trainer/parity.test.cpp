@@ -12,32 +12,84 @@
 using namespace placeto;
 using namespace placeto::train;
 
-TEST_CASE("an exported policy scores recorded steps as the network in LibTorch does") {
-  Config config = test::small_config();
-  config.learn.hidden = {48, 48};
-  Learner learner(config.learn, config.seed);
-  const Instance instance = draw_problem(config.data, 11);
-  const Samples samples =
-      collect(instance, nullptr, config.collect, test::gains_within(-0.05, 0.25), 1);
-  REQUIRE(samples.groups() > 0);
-  learner.set_normalisation(measure_normalisation(samples));
-  for (int i = 0; i < 50; ++i) learner.step(samples, 1e-2);
+namespace {
 
-  const auto bytes = export_policy(learner, config, "", 0);
-  REQUIRE(bytes.ok());
-  const auto policy = load_exported(*bytes);
-  REQUIRE(policy.ok());
-  const Hierarchy hierarchy(*instance.problem);
-  PolicyPlacer placer(**policy, *instance.problem, hierarchy);
-  MoveEvaluator evaluator(*instance.problem);
-  const Result<Candidate> start = heft_method().place(*instance.problem, {});
+// A learner that has learned from decisions on one problem, and the policy it exports.
+struct Trained {
+  explicit Trained(Config c)
+      : config(std::move(c)),
+        learner(config.learn, config.seed),
+        instance(draw_problem(config.data, 11)),
+        samples(collect(instance, nullptr, config.collect, config.learn, 1)) {
+    REQUIRE(samples.groups() > 0);
+    learner.set_normalisation(measure_normalisation(samples));
+    for (int i = 0; i < 50; ++i) learner.step(samples, 1e-2);
+    const auto bytes = export_policy(learner, config, "", 0);
+    REQUIRE(bytes.ok());
+    const auto loaded = load_exported(*bytes);
+    REQUIRE(loaded.ok());
+    policy = *loaded;
+  }
+
+  Config config;
+  Learner learner;
+  Instance instance;
+  Samples samples;
+  std::shared_ptr<const Policy> policy;
+};
+
+Config wide(Config config) {
+  config.learn.hidden = {48, 48};
+  config.learn.least_gain = -0.05;
+  return config;
+}
+
+// One decision of the placer, with what its graph network has seen, if it has one.
+Samples decision(const PolicyPlacer& placer, const Graph& graph, std::span<const float> rows,
+                 std::span<const uint32_t> nodes) {
+  Samples one;
+  one.rows.assign(rows.begin(), rows.end());
+  one.gains.resize(rows.size() / kPairFeatures);
+  one.close_group();
+  const std::span<const float> seen = placer.scorer().node_rows();
+  if (seen.empty()) return one;
+  GraphState state;
+  state.rows.assign(seen.begin(), seen.end());
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    for (const InEdge& in : graph.in_edges(v)) {
+      state.source.push_back(in.source);
+      state.target.push_back(v);
+    }
+  }
+  one.graphs.push_back(std::make_shared<const GraphState>(std::move(state)));
+  one.close_members(nodes);
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("an exported policy scores recorded steps as the network in LibTorch does") {
+  Config config;
+  SUBCASE("without a graph network") {
+    config = wide(test::small_config());
+  }
+  SUBCASE("with a graph network") {
+    config = wide(test::small_graph_config());
+  }
+  const Trained trained(config);
+  const Problem& problem = *trained.instance.problem;
+  const Hierarchy hierarchy(problem);
+  PolicyPlacer placer(*trained.policy, problem, hierarchy);
+  MoveEvaluator evaluator(problem);
+  const Result<Candidate> start = heft_method().place(problem, {});
   REQUIRE(start.ok());
   PolicyPassOptions options;
   options.temperature = 0.01f;  // far from the arg max, too
   float most = 0, largest = 0;
   size_t rows = 0;
   options.on_step = [&](const PolicyStep& step) {
-    const std::vector<float> expected = learner.score(step.rows);
+    const std::vector<float> expected =
+        trained.learner.score(decision(placer, problem.graph(), step.rows, step.nodes));
     REQUIRE(expected.size() == step.scores.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       most = std::max(most, std::abs(expected[i] - step.scores[i]));
@@ -49,5 +101,39 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   CHECK(rows > 50);
   CHECK(largest > 1e-3f);
   CHECK(most < 1e-4f);
+  CHECK(placer.scorer().embeddings() == (config.learn.embedding > 0 ? options.passes : 0));
   MESSAGE("largest difference ", most, " among ", rows, " scores up to ", largest);
+}
+
+TEST_CASE("a search that begins without a pass is guided by an embedding, and keeps it") {
+  const Trained trained(wide(test::small_graph_config()));
+  const Problem& problem = *trained.instance.problem;
+  const Hierarchy hierarchy(problem);
+  PolicyPlacer placer(*trained.policy, problem, hierarchy);
+  MoveEvaluator evaluator(problem);
+  PlacementState state(problem);
+  MoveFeatures features(problem, hierarchy);
+  float most = 0, embedded = 0;
+  for (uint32_t device = 0; device < 2; ++device) {  // another placement, the same embedding
+    evaluator.rebase(Assignment(problem.node_count(), device));
+    placer.refresh(evaluator);
+    state.refresh(evaluator);
+    CHECK(placer.scorer().embeddings() == 1);
+    for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
+      features.begin(state, 0, group);
+      for (const uint32_t to : features.candidates()) {
+        std::vector<float> row(kPairFeatures);
+        features.row(to, row.data());
+        Samples one = decision(placer, problem.graph(), row, features.nodes());
+        const float score = placer.score(0, group, to);
+        most = std::max(most, std::abs(score - trained.learner.score(one)[0]));
+        GraphState blank = *one.graphs[0];
+        std::fill(blank.rows.begin(), blank.rows.end(), 0.0f);
+        one.graphs[0] = std::make_shared<const GraphState>(std::move(blank));
+        embedded = std::max(embedded, std::abs(score - trained.learner.score(one)[0]));
+      }
+    }
+  }
+  CHECK(most < 1e-4f);
+  CHECK(embedded > 1e-3f);  // what was embedded matters
 }

@@ -43,6 +43,16 @@ inline train::Config small_config() {
   return config;
 }
 
+// With a graph network of two rounds.
+inline train::Config small_graph_config() {
+  train::Config config = small_config();
+  config.learn.embedding = 6;
+  config.learn.rounds = 2;
+  config.learn.graph_hidden = {5};
+  config.learn.graphs = 8;
+  return config;
+}
+
 inline train::LearnConfig gains_within(double least, double most) {
   train::LearnConfig learn;
   learn.least_gain = least;

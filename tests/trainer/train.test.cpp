@@ -49,8 +49,14 @@ size_t lines_in(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an interrupted run that is resumed ends with the weights of an uninterrupted one") {
+  Config config;
+  SUBCASE("of a head alone") {
+    config = test::small_config();
+  }
+  SUBCASE("of a graph network and a head") {
+    config = test::small_graph_config();
+  }
   const test::TemporaryFolder place;
-  const Config config = test::small_config();
   const PolicySpec whole = train_whole(config, place.file("whole"));
 
   RunFolder folder(place.file("parts"));

@@ -1,0 +1,44 @@
+// PairwiseNet: the networks of a `pairwise` policy in LibTorch, for decisions on many states of
+// many graphs at once. The same functions as runtime/policy/move_scorer.h; a test holds the two
+// together. Private to the files that include LibTorch.
+#pragma once
+
+#include "trainer/config.h"
+#include "trainer/networks.h"
+#include "trainer/normalisation.h"
+#include "trainer/samples.h"
+
+namespace placeto::train {
+
+// The head computes hundredths of log makespan, so that all magnitudes are near 1.
+inline constexpr double kScoreUnit = 0.01;
+
+// A decision per row: [rows].
+torch::Tensor decision_of_rows(const Samples& batch);
+
+struct PairwiseNetImpl : torch::nn::Module {
+  explicit PairwiseNetImpl(const LearnConfig& config);
+
+  // Hundredths of log makespan, [rows of the batch].
+  torch::Tensor forward(const Samples& batch);
+
+  void set_normalisation(const Normalisation& normalisation);
+  // As a policy, whose scores are decreases of log makespan, without provenance; and back, from one
+  // of the same architecture, dimensions and features.
+  PolicySpec policy() const;
+  void take(const PolicySpec& policy);
+  // Every parameter has the shape that the configuration asks for.
+  bool has_shape() const;
+
+ private:
+  torch::Tensor embed_groups(const Samples& batch);
+
+  LearnConfig config_;
+  std::vector<torch::nn::Linear> layers_;  // of the head
+  torch::Tensor shift_, scale_;            // of pair features
+  Networks graph_{nullptr};                // null without embedding
+  torch::Tensor node_shift_, node_scale_;
+};
+TORCH_MODULE(PairwiseNet);
+
+}  // namespace placeto::train
