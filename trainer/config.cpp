@@ -64,7 +64,8 @@ improving_weight = 2.0  # extra weight of moves that improve, in the regression
 all_action_weight = 1.0 # of the expected gain under softmax(scores), against the regression
 averaging = 0.998       # of the weights over steps; the average is what ships
 imitation = 0.0         # "credit": weight of imitating what the search made of the policy's placement
-start = ""              # policy file to begin with, instead of weights drawn by seed
+start = ""              # policy file to begin with, instead of weights drawn by seed; it may lack
+                        # the graph network
 
 [placeto]  # networks of the architecture: widths as published, 5 + devices and multiples of it
 rounds = 8          # of message passing

@@ -175,16 +175,20 @@ PolicySpec Learner::policy() const {
 }
 
 Status Learner::begin_with(const PolicySpec& policy) {
-  const auto expected = this->policy();
-  const auto alike = [](const auto& a, const auto& b, auto member) {
+  const PolicySpec expected = this->policy();
+  const auto named_alike = [](const auto& a, const auto& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [member](const auto& x, const auto& y) { return x.*member == y.*member; });
+                      [](const auto& x, const auto& y) { return x.name == y.name; });
   };
-  const bool fits = policy.architecture == expected.architecture &&
-                    policy.dimensions == expected.dimensions &&
-                    alike(policy.pair_features, expected.pair_features, &PolicyFeature::name) &&
-                    alike(policy.node_features, expected.node_features, &PolicyFeature::name) &&
-                    alike(policy.tensors, expected.tensors, &PolicyTensor::shape);
+  PolicyDimensions wanted = expected.dimensions;
+  const bool head_alone = policy.dimensions.embedding == 0;
+  if (head_alone) {
+    wanted = {};
+    wanted.head_hidden = expected.dimensions.head_hidden;
+  }
+  const bool fits = policy.architecture == expected.architecture && policy.dimensions == wanted &&
+                    named_alike(policy.pair_features, expected.pair_features) &&
+                    (head_alone || named_alike(policy.node_features, expected.node_features));
   if (!fits) return Status::bad_input("another architecture, hidden layers or features than asked");
   self_->network->take(policy);
   self_->average->take(policy);

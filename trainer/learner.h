@@ -52,6 +52,7 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
+  // Of the features that begin_with has not set.
   void set_normalisation(const Normalisation& normalisation);
 
   // One step of the optimizer on a minibatch.
@@ -66,7 +67,8 @@ class Learner {
   // The averaged network as a policy, without provenance. Scores are decreases of log makespan.
   PolicySpec policy() const;
 
-  // Begins with this policy's weights and normalisation. kBadInput if it has another shape.
+  // Begins with this policy's weights and normalisation. kBadInput if it has another shape, unless
+  // all it lacks is a graph network: scores are then its own until one has been learned.
   Status begin_with(const PolicySpec& policy);
 
   // Parameters, averages, optimizer, normalisation and the random state of LibTorch.

@@ -114,13 +114,20 @@ torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
   return x.squeeze(1);
 }
 
+void PairwiseNetImpl::set_pair(const Columns& columns) {
+  shift_.copy_(torch::tensor(columns.shift));
+  scale_.copy_(torch::tensor(columns.scale));
+}
+
+void PairwiseNetImpl::set_node(const Columns& columns) {
+  node_shift_.copy_(torch::tensor(columns.shift));
+  node_scale_.copy_(torch::tensor(columns.scale));
+}
+
 void PairwiseNetImpl::set_normalisation(const Normalisation& normalisation) {
   torch::NoGradGuard no_gradient;
-  shift_.copy_(torch::tensor(normalisation.pair.shift));
-  scale_.copy_(torch::tensor(normalisation.pair.scale));
-  if (config_.embedding == 0) return;
-  node_shift_.copy_(torch::tensor(normalisation.node.shift));
-  node_scale_.copy_(torch::tensor(normalisation.node.scale));
+  if (!pair_taken_) set_pair(normalisation.pair);
+  if (config_.embedding > 0 && !node_taken_) set_node(normalisation.node);
 }
 
 PolicySpec PairwiseNetImpl::policy() const {
@@ -140,10 +147,20 @@ PolicySpec PairwiseNetImpl::policy() const {
 }
 
 void PairwiseNetImpl::take(const PolicySpec& policy) {
-  set_normalisation({columns_of(policy.pair_features), columns_of(policy.node_features)});
   torch::NoGradGuard no_gradient;
-  std::span<const PolicyTensor> tensors = policy.tensors;
-  if (config_.embedding > 0) graph_->take_tensors(tensors);
+  set_pair(columns_of(policy.pair_features));
+  pair_taken_ = true;
+  std::vector<PolicyTensor> all = policy.tensors;
+  std::span<const PolicyTensor> tensors = all;
+  if (policy.dimensions.embedding > 0) {
+    set_node(columns_of(policy.node_features));
+    node_taken_ = true;
+    graph_->take_tensors(tensors);
+  } else {
+    PolicyTensor& first = all.front();  // the head's inputs begin with the embedding
+    first.data.insert(first.data.begin(), size_t{config_.embedding} * first.shape[1], 0.0f);
+    first.shape[0] += config_.embedding;
+  }
   for (size_t i = 0; i < layers_.size(); ++i) {
     take_layer(tensors, i + 1 == layers_.size() ? kScoreUnit : 1, layers_[i]);
   }

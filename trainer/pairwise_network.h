@@ -22,9 +22,11 @@ struct PairwiseNetImpl : torch::nn::Module {
   // Hundredths of log makespan, [rows of the batch].
   torch::Tensor forward(const Samples& batch);
 
+  // Of the features that no policy taken has set.
   void set_normalisation(const Normalisation& normalisation);
   // As a policy, whose scores are decreases of log makespan, without provenance; and back, from one
-  // of the same architecture, dimensions and features.
+  // of the same dimensions and features, or without a graph network: then this one's counts for
+  // nothing at first.
   PolicySpec policy() const;
   void take(const PolicySpec& policy);
   // Every parameter has the shape that the configuration asks for.
@@ -32,12 +34,15 @@ struct PairwiseNetImpl : torch::nn::Module {
 
  private:
   torch::Tensor embed_groups(const Samples& batch);
+  void set_pair(const Columns& columns);
+  void set_node(const Columns& columns);
 
   LearnConfig config_;
   std::vector<torch::nn::Linear> layers_;  // of the head
   torch::Tensor shift_, scale_;            // of pair features
   Networks graph_{nullptr};                // null without embedding
   torch::Tensor node_shift_, node_scale_;
+  bool pair_taken_ = false, node_taken_ = false;
 };
 TORCH_MODULE(PairwiseNet);
 

@@ -134,9 +134,7 @@ class Trainer {
     Result<Samples> collected_now = collect_problems();
     if (!collected_now.ok()) return collected_now.status();
     Samples fresh = std::move(*collected_now);
-    if (state_.iteration == 0 && config_.learn.start.empty()) {
-      learner_.set_normalisation(measure_normalisation(fresh));
-    }
+    if (state_.iteration == 0) learner_.set_normalisation(measure_normalisation(fresh));
     const Agreement agreed = agreement(fresh, learner_.score(fresh));
     state_.moves += fresh.row_count();
     const double groups = fresh.groups(), moves = fresh.row_count();

@@ -90,6 +90,35 @@ TEST_CASE("a learner that begins with a policy is that policy") {
   CHECK(b.begin_with(Learner(other, 1).policy()).code() == StatusCode::kBadInput);
 }
 
+TEST_CASE("a learner of a graph network may begin with a head alone, and then learns from it") {
+  LearnConfig config = small_learner();
+  Learner head(config, 1);
+  Samples samples = simple_samples(3);
+  head.set_normalisation(measure_normalisation(samples));
+  for (int i = 0; i < 5; ++i) head.step(samples, 1e-2);
+  const std::vector<float> expected = head.score(samples);
+
+  config.embedding = 4;
+  Learner whole(config, 2);
+  GraphState state{std::vector<float>(2 * kNodeFeatures, 0.5f), {0}, {1}};  // 0 -> 1
+  state.rows[0] = 1;
+  samples.graphs.push_back(std::make_shared<const GraphState>(state));
+  for (uint32_t g = 0; g < samples.groups(); ++g) {
+    samples.close_members(std::vector<uint32_t>{g % 2});
+  }
+  REQUIRE(whole.begin_with(head.policy()).ok());
+  whole.set_normalisation(measure_normalisation(samples));
+  const std::vector<float> scores = whole.score(samples);
+  for (size_t i = 0; i < scores.size(); ++i) CHECK(scores[i] == doctest::Approx(expected[i]));
+  // From now on gains depend on which node the group is.
+  for (uint32_t r = 0; r < samples.row_count(); ++r) samples.gains[r] = r / 3 % 2 ? 0.02f : -0.02f;
+  for (int i = 0; i < 200; ++i) whole.step(samples, 1e-2);
+  double error = 0;
+  const std::vector<float> learned = whole.score(samples);
+  for (size_t i = 0; i < learned.size(); ++i) error += std::abs(learned[i] - samples.gains[i]);
+  CHECK(error / double(learned.size()) < 0.004);
+}
+
 TEST_CASE("imitation makes what the expert did more likely, and leaves alone what is not known") {
   LearnConfig config = small_learner();
   config.imitation = 20;
