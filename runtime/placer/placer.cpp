@@ -97,7 +97,7 @@ Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> cand
 class PolicyGuide {
  public:
   static Result<PolicyGuide> build(const Problem& problem, const Hierarchy& hierarchy,
-                                   const Policy& policy, const PolicyUse& use) {
+                                   const Policy& policy, const PolicyUse& use, Stop* stop) {
     PolicyGuide guide;
     guide.observer_ = use.observer;
     if (policy.architecture() == Architecture::kPairwise) {
@@ -109,7 +109,8 @@ class PolicyGuide {
           {"the placeto architecture simulates the graph at every step: ", problem.node_count(),
            " nodes, expected at most ", kMostPlacetoNodes}));
     }
-    Result<PlacetoPlacer> placer = PlacetoPlacer::create(policy, problem, use.kernels);
+    Result<PlacetoPlacer> placer =
+        PlacetoPlacer::create(policy, problem, use.kernels, PlacetoPlacer::kMostBytes, stop);
     if (!placer.ok()) return placer.status();
     guide.placeto_ = std::make_unique<PlacetoPlacer>(*std::move(placer));
     return guide;
@@ -229,7 +230,7 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   std::string note;
   std::optional<PolicyGuide> guide;
   if (policy != nullptr && !stopped(stop)) {
-    Result<PolicyGuide> built = PolicyGuide::build(problem, *hierarchy, *policy, use);
+    Result<PolicyGuide> built = PolicyGuide::build(problem, *hierarchy, *policy, use, stop);
     if (built.ok()) {
       guide = std::move(*built);
       candidates.push_back(guide->place(best_of(candidates), options, evaluator));
@@ -258,7 +259,7 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
   if (!tried.ok()) return tried.status();
   if (stopped(stop)) return Status::stopped();
-  Result<PolicyGuide> guide = PolicyGuide::build(problem, *hierarchy, policy, use);
+  Result<PolicyGuide> guide = PolicyGuide::build(problem, *hierarchy, policy, use, stop);
   if (!guide.ok()) return guide.status();
   MoveEvaluator evaluator(problem, stop);
   std::vector<Candidate> placed;

@@ -38,7 +38,7 @@ float log_probability(std::span<const float> logits, std::span<const uint8_t> ma
 }  // namespace
 
 Result<PlacetoPlacer> PlacetoPlacer::create(const Policy& policy, const Problem& problem,
-                                            KernelChoice kernels, size_t most_bytes) {
+                                            KernelChoice kernels, size_t most_bytes, Stop* stop) {
   if (policy.architecture() != Architecture::kPlaceto) {
     return Status::invalid(join({"the policy is of the architecture '",
                                  name_of(policy.architecture()), "', expected 'placeto'"}));
@@ -54,13 +54,14 @@ Result<PlacetoPlacer> PlacetoPlacer::create(const Policy& policy, const Problem&
                       std::to_string(problem.node_count()) + " nodes, allowed are " +
                       std::to_string(most_bytes));
   }
-  return PlacetoPlacer(policy, problem, kernels);
+  return PlacetoPlacer(policy, problem, kernels, stop);
 }
 
-PlacetoPlacer::PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels)
+PlacetoPlacer::PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels,
+                             Stop* stop)
     : problem_(&problem),
       features_(problem),
-      scorer_(policy, problem, kernels),
+      scorer_(policy, problem, kernels, stop),
       decided_(problem.group_count()),
       held_(problem.device_count()),
       mask_(problem.device_count()),

@@ -40,11 +40,12 @@ class PlacetoPlacer {
  public:
   // Policy and problem must outlive the placer. Fails with kInvalidArgument if the policy is of
   // another architecture or for another number of devices, and with kOutOfMemory if its rows for
-  // this graph take more than `most_bytes`.
+  // this graph take more than `most_bytes`. Stopped while it is made, it places nothing: the `stop`
+  // has to be the evaluator's.
   static constexpr size_t kMostBytes = 1'000'000'000;
   static Result<PlacetoPlacer> create(const Policy& policy, const Problem& problem,
                                       KernelChoice kernels = KernelChoice::kPortable,
-                                      size_t most_bytes = kMostBytes);
+                                      size_t most_bytes = kMostBytes, Stop* stop = nullptr);
 
   // Passes from `start`, which obeys the rules; the best placement met, never worse than `start`.
   // The evaluator's `stop` ends them.
@@ -57,7 +58,7 @@ class PlacetoPlacer {
   const PlacetoNetwork& network() const { return scorer_.network(); }
 
  private:
-  PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels);
+  PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels, Stop* stop);
 
   void begin_pass(const MoveEvaluator& evaluator);
   void step(uint32_t pass, uint32_t node, const PlacetoPassOptions& options,

@@ -72,8 +72,10 @@ class PlacetoNetwork {
   };
   static constexpr size_t kMostKeptBytes = 64'000'000;
 
-  // The policy's architecture is kPlaceto. Graph and policy must outlive it.
-  PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels, Reuse reuse);
+  // The policy's architecture is kPlaceto. Graph and policy must outlive it. Stopped, it is not
+  // usable.
+  PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels, Reuse reuse,
+                 Stop* stop = nullptr);
 
   // Embeds every node. inputs: nodes x inputs of the encoder; changed: the rows that differ from
   // the last call, each once (at the first call it makes no difference).

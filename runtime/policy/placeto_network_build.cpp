@@ -76,7 +76,7 @@ PaddedSum::PaddedSum(const Mlp& f, const Mlp& g) {
 }
 
 PlacetoNetwork::PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels,
-                               Reuse reuse)
+                               Reuse reuse, Stop* stop)
     : nodes_(graph.node_count()),
       embedding_(policy.dimensions().embedding),
       inputs_(policy.graph_network().encoder.inputs()),
@@ -88,7 +88,7 @@ PlacetoNetwork::PlacetoNetwork(const Policy& policy, const Graph& graph, KernelC
       kernels_(kernels),
       encoder_(policy.graph_network().encoder.layers()),
       head_(policy.head().layers()),
-      reach_(graph) {
+      reach_(graph, stop) {
   assert(policy.architecture() == Architecture::kPlaceto);
   if (half_rounds_ > 0) {
     const GraphNetwork& network = policy.graph_network();

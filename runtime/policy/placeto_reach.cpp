@@ -20,18 +20,21 @@ uint64_t bit(uint32_t node) {
 
 }  // namespace
 
-PlacetoReach::PlacetoReach(const Graph& graph)
+PlacetoReach::PlacetoReach(const Graph& graph, Stop* stop)
     : nodes_(graph.node_count()),
       row_words_((nodes_ + kBits - 1) / kBits),
       above_(size_t{nodes_} * row_words_),
       below_(above_.size()) {
   for (auto* list : {&ancestors_, &descendants_, &unrelated_}) list->reserve(nodes_);
   const auto order = graph.topological_order();
+  const uint64_t work = 1 + row_words_ / 8;  // of a row
   for (const uint32_t v : order) {
     for (const InEdge& in : graph.in_edges(v)) add(above_, v, in.source);
+    if (spend(stop, work * (1 + graph.in_edges(v).size()))) return;
   }
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
     for (const OutEdge& out : graph.out_edges(*v)) add(below_, *v, out.target);
+    if (spend(stop, work * (1 + graph.out_edges(*v).size()))) return;
   }
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/stop.h"
 #include "runtime/graph/graph.h"
 
 namespace placeto {
@@ -21,7 +22,8 @@ namespace placeto {
 // No allocation after construction.
 class PlacetoReach {
  public:
-  explicit PlacetoReach(const Graph& graph);
+  // Stopped, it finds nothing that holds.
+  explicit PlacetoReach(const Graph& graph, Stop* stop = nullptr);
 
   // O(nodes).
   void find(uint32_t node);

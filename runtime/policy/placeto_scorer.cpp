@@ -23,14 +23,16 @@ std::vector<PlacetoScorer::Column> PlacetoScorer::columns_of(const Policy& polic
   return columns;
 }
 
-PlacetoScorer::PlacetoScorer(const Policy& policy, const Problem& problem, KernelChoice kernels)
+PlacetoScorer::PlacetoScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
+                             Stop* stop)
     : columns_(columns_of(policy)),
       inputs_(columns_.size() * problem.node_count()),
       network_(policy, problem.graph(), kernels,
                std::any_of(columns_.begin(), columns_.end(),
                            [](const Column& c) { return c.start_time; })
                    ? PlacetoNetwork::Reuse::kNever
-                   : PlacetoNetwork::Reuse::kWherePossible) {
+                   : PlacetoNetwork::Reuse::kWherePossible,
+               stop) {
   assert(policy.dimensions().devices == problem.device_count());
   const auto it =
       std::find_if(columns_.begin(), columns_.end(), [](const Column& c) { return c.start_time; });

@@ -15,7 +15,8 @@ class PlacetoScorer {
  public:
   // The policy's architecture is kPlaceto and it has as many devices as the problem. Policy and
   // problem must outlive the scorer.
-  PlacetoScorer(const Policy& policy, const Problem& problem, KernelChoice kernels);
+  PlacetoScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
+                Stop* stop = nullptr);
 
   // One logit per device for the current node of `features`, which must be the same object at
   // every call; takes note of the rows touched since the last one.

@@ -11,6 +11,7 @@
 #include "runtime/heuristics/hierarchy.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/move_features.h"
+#include "runtime/policy/placeto_reach.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -216,6 +217,20 @@ TEST_CASE("stopped while it chooses among many devices, a policy has no candidat
     ++stops;
   }
   CHECK(stops > 40);
+}
+
+TEST_CASE("the table of who depends on whom can be stopped wherever it looks") {
+  const test::Instance instance = test::build_instance(ladder(1000), test::equal_devices(2));
+  const Graph& graph = instance.problem->graph();
+  uint32_t stops = 0;
+  for (Countdown countdown{1};; countdown = {countdown.stop_at + 1}) {
+    Stop stop = countdown.stop(2'000);
+    const PlacetoReach reach(graph, &stop);
+    if (!stop.stopped()) break;
+    CHECK(countdown.looks == countdown.stop_at);  // and it did not go on
+    ++stops;
+  }
+  CHECK(stops > 20);
 }
 
 TEST_CASE("stopped while it places a graph that takes long, it comes back without the timeline") {
