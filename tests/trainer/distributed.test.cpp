@@ -41,6 +41,9 @@ hidden = [8]
 window = 2
 steps = 5
 groups = 32
+[episodes]
+graphs = 5
+rollouts = 3
 [check]
 every = 2
 problems = 3
@@ -69,8 +72,8 @@ every = 4
 save_every = 2
 )";
 
-std::string config_of(uint32_t iterations) {
-  return "iterations = " + std::to_string(iterations) + kConfig;
+std::string config_of(uint32_t iterations, std::string algorithm = "credit") {
+  return "algorithm = \"" + algorithm + "\"\niterations = " + std::to_string(iterations) + kConfig;
 }
 
 // A port that was free a moment ago.
@@ -150,18 +153,21 @@ std::vector<float> weights_of(const std::string& file) {
 }  // namespace
 
 TEST_CASE("two hosts end with the weights of one host that does all the work") {
-  const test::TemporaryFolder folder;
-  const std::string config = folder.file("config.toml"), address = free_address();
-  REQUIRE(write_whole(config, config_of(3)).ok());
-  Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
-  Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
-  Process alone({"--config", config, "-o", folder.file("c")}, folder.file("c.messages"));
-  CHECK(first.wait() == 0);
-  CHECK(second.wait() == 0);
-  CHECK(alone.wait() == 0);
-  const std::string a = exported(folder.file("a"), folder.file("a.plpo"));
-  CHECK(a == exported(folder.file("b"), folder.file("b.plpo")));
-  CHECK(a == exported(folder.file("c"), folder.file("c.plpo")));
+  for (const char* algorithm : {"credit", "group"}) {
+    CAPTURE(algorithm);
+    const test::TemporaryFolder folder;
+    const std::string config = folder.file("config.toml"), address = free_address();
+    REQUIRE(write_whole(config, config_of(3, algorithm)).ok());
+    Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
+    Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
+    Process alone({"--config", config, "-o", folder.file("c")}, folder.file("c.messages"));
+    CHECK(first.wait() == 0);
+    CHECK(second.wait() == 0);
+    CHECK(alone.wait() == 0);
+    const std::string a = exported(folder.file("a"), folder.file("a.plpo"));
+    CHECK(a == exported(folder.file("b"), folder.file("b.plpo")));
+    CHECK(a == exported(folder.file("c"), folder.file("c.plpo")));
+  }
 }
 
 // Sums of gradients over hosts are added up in another order than on one: not the same bits.
