@@ -150,42 +150,45 @@ std::vector<float> weights_of(const std::string& file) {
   return weights;
 }
 
+// Policy files of two hosts that trained together, and of one that did all the work.
+struct Trained {
+  std::string first, second, alone;
+};
+
+Trained train_on_two_and_on_one(const std::string& text) {
+  const test::TemporaryFolder folder;
+  const std::string config = folder.file("config.toml"), address = free_address();
+  REQUIRE(write_whole(config, text).ok());
+  Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
+  Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
+  Process alone({"--config", config, "-o", folder.file("c")}, folder.file("c.messages"));
+  CHECK(first.wait() == 0);
+  CHECK(second.wait() == 0);
+  CHECK(alone.wait() == 0);
+  return {exported(folder.file("a"), folder.file("a.plpo")),
+          exported(folder.file("b"), folder.file("b.plpo")),
+          exported(folder.file("c"), folder.file("c.plpo"))};
+}
+
 }  // namespace
 
 TEST_CASE("two hosts end with the weights of one host that does all the work") {
   for (const char* algorithm : {"credit", "group"}) {
     CAPTURE(algorithm);
-    const test::TemporaryFolder folder;
-    const std::string config = folder.file("config.toml"), address = free_address();
-    REQUIRE(write_whole(config, config_of(3, algorithm)).ok());
-    Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
-    Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
-    Process alone({"--config", config, "-o", folder.file("c")}, folder.file("c.messages"));
-    CHECK(first.wait() == 0);
-    CHECK(second.wait() == 0);
-    CHECK(alone.wait() == 0);
-    const std::string a = exported(folder.file("a"), folder.file("a.plpo"));
-    CHECK(a == exported(folder.file("b"), folder.file("b.plpo")));
-    CHECK(a == exported(folder.file("c"), folder.file("c.plpo")));
+    const Trained trained = train_on_two_and_on_one(config_of(3, algorithm));
+    CHECK(trained.first == trained.second);
+    CHECK(trained.first == trained.alone);
   }
 }
 
 // Sums of gradients over hosts are added up in another order than on one: not the same bits.
 TEST_CASE("two hosts learn from episodes what one host learns that runs all of them") {
   for (const char* algorithm : {"group", "reinforce"}) {
-    const test::TemporaryFolder folder;
-    const std::string config = folder.file("config.toml"), address = free_address();
-    REQUIRE(write_whole(config, std::string("algorithm = \"") + algorithm + "\"" + kEpisodes).ok());
-    Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
-    Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
-    Process alone({"--config", config, "-o", folder.file("c")}, folder.file("c.messages"));
-    CHECK(first.wait() == 0);
-    CHECK(second.wait() == 0);
-    CHECK(alone.wait() == 0);
-    const std::string a = exported(folder.file("a"), folder.file("a.plpo"));
-    CHECK(a == exported(folder.file("b"), folder.file("b.plpo")));
-    const std::vector<float> x = weights_of(a);
-    const std::vector<float> y = weights_of(exported(folder.file("c"), folder.file("c.plpo")));
+    CAPTURE(algorithm);
+    const Trained trained =
+        train_on_two_and_on_one(std::string("algorithm = \"") + algorithm + "\"" + kEpisodes);
+    CHECK(trained.first == trained.second);
+    const std::vector<float> x = weights_of(trained.first), y = weights_of(trained.alone);
     REQUIRE(x.size() == y.size());
     float most = 0;
     for (size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
