@@ -43,7 +43,7 @@ std::string first_line(const std::string& text) {
 
 #ifdef PLACETO_HAVE_GLOO
 struct Hosts::Group {
-  std::unique_ptr<c10d::ProcessGroupGloo> gloo;
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 
   // One tensor of equal shape from each host.
   std::vector<torch::Tensor> gather(torch::Tensor mine, uint32_t count) const {
@@ -91,7 +91,7 @@ Result<std::unique_ptr<Hosts>> Hosts::join(const HostsOptions& options) {
     gloo->devices.push_back(is_loopback(host)
                                 ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
                                 : c10d::ProcessGroupGloo::createDefaultDevice());
-    hosts->group_->gloo = std::make_unique<c10d::ProcessGroupGloo>(
+    hosts->group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
         c10::make_intrusive<c10d::TCPStore>(host, store), static_cast<int>(options.rank),
         static_cast<int>(options.count), gloo);
   } catch (const std::exception& error) {
