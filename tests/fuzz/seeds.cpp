@@ -103,13 +103,14 @@ void write_policies(Writer& writer) {
 }
 
 // Random bytes that make a graph and a topology which can be placed.
-void write_calls(Writer& writer) {
-  Random random(2);
+void write_calls(Writer& writer, const Target& target, uint64_t seed, uint32_t least_bytes,
+                 uint32_t more_bytes) {
+  Random random(seed);
   for (int found = 0; found < 2 * kOfEach;) {
-    std::vector<uint8_t> bytes(200 + random.below(500));
+    std::vector<uint8_t> bytes(least_bytes + random.below(more_bytes));
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.next());
-    if (fuzz_capi(bytes.data(), bytes.size()) == 0) continue;
-    writer.write("capi", "random-" + std::to_string(found++), bytes);
+    if (target.run(bytes.data(), bytes.size()) == 0) continue;
+    writer.write(target.name, "random-" + std::to_string(found++), bytes);
   }
 }
 
@@ -125,6 +126,7 @@ int main(int argc, char** argv) {
   placeto::fuzz::write_files(writer);
   placeto::fuzz::write_policies(writer);
   placeto::fuzz::write_meaningless_policies(writer);
-  placeto::fuzz::write_calls(writer);
+  placeto::fuzz::write_calls(writer, {"capi", placeto::fuzz::fuzz_capi}, 2, 200, 500);
+  placeto::fuzz::write_calls(writer, {"stop", placeto::fuzz::fuzz_stop}, 3, 16, 8);
   return writer.failures == 0 ? 0 : 4;
 }
