@@ -31,8 +31,9 @@ for step in $steps; do
       ;;
     reference)
       # How far the searches that the other tables take for the best known are from longer ones.
-      "$train" eval models/default.plpo --sets mixed --problems 10 --budgets 1000 3000 \
-        --long-searches 5 --long-evaluations 100000 --threads 1 --csv "$out/reference.csv"
+      "$train" eval models/default.plpo --sets mixed large --problems 64 --large 8 \
+        --budgets 300 1000 --long-searches 5 --long-evaluations 100000 --threads 1 \
+        --csv "$out/reference.csv"
       ;;
     starts)
       # The published architecture, on merged graphs; with the RNN placer on the policy's own family.
