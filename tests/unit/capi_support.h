@@ -153,4 +153,36 @@ inline std::vector<uint32_t> assignment_of(const Placement& placement) {
   return devices;
 }
 
+inline Placement score(const Graph& graph, const Topology& topology,
+                       const std::vector<uint32_t>& assignment,
+                       const placeto_options& chosen = options()) {
+  placeto_placement* placement = nullptr;
+  placeto_error error;
+  REQUIRE_MESSAGE(placeto_score(graph.get(), topology.get(), assignment.data(), assignment.size(),
+                                &chosen, &placement, &error) == PLACETO_OK,
+                  error.message);
+  return Placement(placement);
+}
+
+inline placeto_status try_place(const Graph& graph, const Topology& topology,
+                                const placeto_options& options, placeto_error& error) {
+  placeto_placement* placement = nullptr;
+  const placeto_status status =
+      placeto_place(graph.get(), topology.get(), nullptr, &options, &placement, &error);
+  CHECK((placement == nullptr) == (status != PLACETO_OK));
+  CHECK((error.message[0] == '\0') == (status == PLACETO_OK));
+  CHECK(error.status == status);
+  placeto_placement_free(placement);
+  return status;
+}
+
+inline std::vector<placeto_candidate> candidates_of(const Placement& placement) {
+  std::vector<placeto_candidate> list(placeto_placement_candidate_count(placement.get()));
+  for (size_t i = 0; i < list.size(); ++i) {
+    list[i].struct_size = sizeof list[i];
+    REQUIRE(placeto_placement_candidate(placement.get(), i, &list[i], nullptr) == PLACETO_OK);
+  }
+  return list;
+}
+
 }  // namespace capi_test
