@@ -16,6 +16,19 @@ if(TARGET placeto_cli)
   install(TARGETS placeto_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   list(APPEND placeto_components tools)
 endif()
+find_program(GZIP gzip)
+if(TARGET placeto_cli AND GZIP AND NOT CMAKE_CROSSCOMPILING)  # the program says what to write
+  set(manpage ${PROJECT_BINARY_DIR}/placeto.1)
+  add_custom_command(OUTPUT ${manpage}.gz
+    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:placeto_cli> -D NAME=placeto
+      -D VERSION=${PROJECT_VERSION} -D OUT=${manpage} -D GZIP=${GZIP}
+      -P ${PROJECT_SOURCE_DIR}/cmake/manpage.cmake
+    DEPENDS placeto_cli ${PROJECT_SOURCE_DIR}/cmake/manpage.cmake
+    COMMENT "Writing the manual page"
+    VERBATIM)
+  add_custom_target(placeto_manpage ALL DEPENDS ${manpage}.gz)
+  install(FILES ${manpage}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/placeto
   COMPONENT models
   FILES_MATCHING PATTERN "*.plpo" PATTERN "*.json" PATTERN "*.md")
@@ -80,7 +93,6 @@ set(changelog ${PROJECT_BINARY_DIR}/changelog)
 file(WRITE ${changelog} "placeto (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
   "  * Version ${PROJECT_VERSION}.\n\n"
   " -- ${PLACETO_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000\n")
-find_program(GZIP gzip)
 if(GZIP)
   execute_process(COMMAND ${GZIP} -9nkf ${changelog})
 endif()
