@@ -9,19 +9,16 @@
 
 #include <fmt/format.h>
 
-#include "trainer/bytes.h"
-#include "trainer/episode.h"
+#include "trainer/courses.h"
+#include "trainer/episode_exchange.h"
+#include "trainer/episode_groups.h"
 #include "trainer/export.h"
-#include "trainer/families.h"
 #include "trainer/files.h"
 #include "trainer/parallel.h"
 #include "trainer/placeto_learner.h"
-#include "trainer/reinforce.h"
 
 namespace placeto::train {
 namespace {
-
-constexpr Start kStarts[] = {Start::kHeuristic, Start::kSingle, Start::kRandom};
 
 Start start_named(const std::string& name) {
   return name == "heuristic" ? Start::kHeuristic
@@ -44,15 +41,6 @@ Status split(const std::string& bytes, std::string& learner, std::string& baseli
   baseline = bytes.substr(sizeof length + length);
   return {};
 }
-
-// Episodes on one graph from one start.
-struct Group {
-  uint32_t course = 0;
-  Start start = Start::kHeuristic;
-  uint64_t start_seed = 0;
-  std::vector<Episode> episodes;
-  std::vector<std::vector<float>> advantages;
-};
 
 class PlacetoTrainer {
  public:
@@ -114,20 +102,16 @@ class PlacetoTrainer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  struct Totals {
-    double steps = 0, last_cost = 0, best_cost = 0, decrease = 0;  // means over episodes but steps
-  };
-
   Status iterate() {
     const double began = elapsed();
-    std::vector<Group> groups = draw_groups();
+    std::vector<EpisodeGroup> groups = draw_groups();
     run_episodes(groups);
-    if (Status s = exchange_costs(groups); !s.ok()) return s;
+    if (Status s = exchange(groups); !s.ok()) return s;
     const double collected = elapsed();
     const Totals totals = total(groups);
     state_.moves += static_cast<uint64_t>(totals.steps);
-    find_advantages(groups);
-    if (Status s = scale_gains(groups); !s.ok()) return s;
+    find_advantages(groups, config_, baseline_);
+    if (Status s = scale_gains(groups, options_.hosts); !s.ok()) return s;
     const Result<PolicyLosses> learnt = learn(groups);
     if (!learnt.ok()) return learnt.status();
     const PolicyLosses& losses = *learnt;
@@ -168,10 +152,10 @@ class PlacetoTrainer {
                   (uint64_t{state_.iteration} * 0xd1342543de82ef95u));
   }
 
-  std::vector<Group> draw_groups() const {
+  std::vector<EpisodeGroup> draw_groups() const {
     Random random = draws(1);
-    std::vector<Group> groups(with_.graphs);
-    for (Group& group : groups) {
+    std::vector<EpisodeGroup> groups(with_.graphs);
+    for (EpisodeGroup& group : groups) {
       group.course = random.below(static_cast<uint32_t>(courses_.size()));
       group.start = start_named(with_.starts[random.below(uint32_t(with_.starts.size()))]);
       group.start_seed = random.next();
@@ -183,16 +167,15 @@ class PlacetoTrainer {
   uint32_t episode_count() const { return with_.graphs * with_.rollouts; }
   // Those that this host runs and learns from.
   std::pair<uint32_t, uint32_t> own_episodes() const {
-    return options_.hosts != nullptr ? options_.hosts->share(episode_count())
-                                     : std::pair{0u, episode_count()};
+    return train::own_episodes(options_.hosts, episode_count());
   }
 
-  void run_episodes(std::vector<Group>& groups) const {
+  void run_episodes(std::vector<EpisodeGroup>& groups) const {
     const uint64_t seed = draws(2).next();
     const auto [first, last] = own_episodes();
     parallel_for(last - first, config_.threads, [&, first = first](uint32_t job) {
       const uint32_t i = first + job;
-      Group& group = groups[i / with_.rollouts];
+      EpisodeGroup& group = groups[i / with_.rollouts];
       EpisodeOptions options;
       options.start = group.start;
       options.start_seed = group.start_seed;
@@ -204,125 +187,16 @@ class PlacetoTrainer {
     });
   }
 
-  // Of the episodes of other hosts, their costs: all that advantages need. Steps are learned from
-  // where they were taken.
-  Status exchange_costs(std::vector<Group>& groups) {
+  Status exchange(std::vector<EpisodeGroup>& groups) {
     if (options_.hosts == nullptr) return {};
-    const auto [first, last] = own_episodes();
     Round round{state_of(state_.iteration, config_text_, policy_->sha256()),
                 options_.stop != nullptr && options_.stop->load(), ""};
-    for (uint32_t i = first; i < last; ++i) {
-      const Episode& e = groups[i / with_.rollouts].episodes[i % with_.rollouts];
-      put(e.cost, round.records);
-      put(std::vector<double>{e.best_cost}, round.records);
-    }
-    const Result<std::vector<std::string>> all = exchange_round(*options_.hosts, round);
-    if (!all.ok()) return all.status();
+    const Status status = exchange_costs(*options_.hosts, round, groups);
     stop_ = round.stop;
-    uint32_t i = 0;
-    for (const std::string& bytes : *all) {
-      for (std::string_view left = bytes; !left.empty(); ++i) {
-        std::vector<double> cost, best;
-        if (!get(cost, left) || !get(best, left) || cost.empty() || best.size() != 1 ||
-            i == episode_count()) {
-          return Status::io("costs of another host are damaged");
-        }
-        if (i >= first && i < last) continue;
-        Episode& e = groups[i / with_.rollouts].episodes[i % with_.rollouts];
-        e.node.assign(cost.size() - 1, 0);
-        e.cost = std::move(cost);
-        e.best_cost = best[0];
-      }
-    }
-    return i == episode_count() ? Status{} : Status::io("costs of another host are missing");
+    return status;
   }
 
-  // Replaces the numbers by the sums over all hosts.
-  template <class T>
-  Status sum_over_hosts(std::vector<T>& numbers) const {
-    if (options_.hosts == nullptr) return {};
-    std::string mine;
-    put(numbers, mine);
-    const Result<std::vector<std::string>> all = options_.hosts->exchange(mine);
-    if (!all.ok()) return all.status();
-    std::vector<T> sum(numbers.size(), 0), part;
-    for (const std::string& bytes : *all) {
-      std::string_view left = bytes;
-      if (!get(part, left) || part.size() != sum.size()) {
-        return Status::io("numbers of another host are damaged");
-      }
-      for (size_t k = 0; k < sum.size(); ++k) sum[k] += part[k];
-    }
-    numbers = std::move(sum);
-    return {};
-  }
-
-  Totals total(const std::vector<Group>& groups) const {
-    Totals totals;
-    const double episodes = double(with_.graphs) * with_.rollouts;
-    for (const Group& group : groups) {
-      for (const Episode& e : group.episodes) {
-        totals.steps += e.steps();
-        totals.last_cost += e.cost.back() / episodes;
-        totals.best_cost += e.best_cost / episodes;
-        totals.decrease += (e.cost.front() - e.cost.back()) / episodes;
-      }
-    }
-    return totals;
-  }
-
-  void find_advantages(std::vector<Group>& groups) {
-    const bool published = config_.algorithm == "reinforce";
-    double squares = 0, count = 0;
-    for (Group& group : groups) {
-      std::vector<std::vector<float>> returns;
-      for (const Episode& e : group.episodes) returns.push_back(e.returns());
-      if (!published) {
-        group.advantages = group_advantages(returns);
-      } else {
-        const uint32_t key = group.course * uint32_t(std::size(kStarts)) + uint32_t(group.start);
-        for (const auto& r : returns) group.advantages.push_back(baseline_.advantages(key, r));
-        for (auto& r : returns) baseline_.add(key, std::move(r));
-      }
-      for (const auto& list : group.advantages) {
-        for (const float a : list) squares += double(a) * double(a);
-        count += double(list.size());
-      }
-    }
-    // `group` scales the advantages of an iteration to unit variance: what is left to gain shrinks
-    // as a policy improves, and steps should not.
-    const double scale =
-        published ? with_.reward_scale : 1 / std::sqrt(std::max(1e-12, squares / count));
-    for (Group& group : groups) {
-      for (auto& list : group.advantages) {
-        for (float& a : list) a *= static_cast<float>(scale);
-      }
-    }
-  }
-
-  // Scales the exact gains of an iteration to unit mean square: one step's is a small part of what
-  // an episode decreases.
-  Status scale_gains(std::vector<Group>& groups) const {
-    std::vector<double> sums(2);  // of squares; of those that are not 0
-    const auto visit = [&](auto action) {
-      for (Group& group : groups) {
-        for (Episode& e : group.episodes) {
-          for (float& gain : e.gains) action(gain);
-        }
-      }
-    };
-    visit([&](float gain) {
-      sums[0] += double(gain) * double(gain);
-      sums[1] += gain != 0 ? 1 : 0;
-    });
-    if (Status s = sum_over_hosts(sums); !s.ok()) return s;
-    if (sums[0] <= 0) return {};
-    const auto scale = static_cast<float>(std::sqrt(sums[1] / sums[0]));
-    visit([scale](float& gain) { gain *= scale; });
-    return {};
-  }
-
-  Result<PolicyLosses> learn(const std::vector<Group>& groups) {
+  Result<PolicyLosses> learn(const std::vector<EpisodeGroup>& groups) {
     Random random = draws(3);
     LossWeights weights;
     weights.entropy = faded(with_.entropy, with_.final_entropy);
@@ -330,7 +204,7 @@ class PlacetoTrainer {
     const bool published = config_.algorithm == "reinforce";
     weights.clip = published ? 0 : with_.clip;
     const uint32_t epochs = published ? 1 : with_.epochs;
-    const uint32_t episodes = with_.graphs * with_.rollouts;
+    const uint32_t episodes = episode_count();
     const uint32_t batches = published ? 1 : std::min(with_.batches, episodes);
     std::vector<uint32_t> order(episodes);
     std::iota(order.begin(), order.end(), 0u);
@@ -354,8 +228,9 @@ class PlacetoTrainer {
   }
 
   // One step of the optimizer on the episodes listed: every host adds those it ran.
-  Result<PolicyLosses> step(const std::vector<Group>& groups, std::span<const uint32_t> batch,
-                            const LossWeights& weights, Random& random) {
+  Result<PolicyLosses> step(const std::vector<EpisodeGroup>& groups,
+                            std::span<const uint32_t> batch, const LossWeights& weights,
+                            Random& random) {
     const auto episode = [&](uint32_t i) -> const Episode& {
       return groups[i / with_.rollouts].episodes[i % with_.rollouts];
     };
@@ -367,7 +242,7 @@ class PlacetoTrainer {
     double total = 0;
     for (const uint32_t i : batch) total += wanted(i);
     for (const uint32_t i : batch) {
-      const Group& group = groups[i / with_.rollouts];
+      const EpisodeGroup& group = groups[i / with_.rollouts];
       std::vector<uint32_t> steps(episode(i).steps());
       std::iota(steps.begin(), steps.end(), 0u);
       if (wanted(i) < steps.size()) {
@@ -380,7 +255,7 @@ class PlacetoTrainer {
     }
     if (options_.hosts != nullptr) {
       std::vector<float> added = learner_.added();
-      if (Status s = sum_over_hosts(added); !s.ok()) return s;
+      if (Status s = sum_over_hosts(options_.hosts, added); !s.ok()) return s;
       learner_.set_added(added);
     }
     return learner_.apply(faded(with_.learning_rate, with_.final_learning_rate),
@@ -467,40 +342,7 @@ class PlacetoTrainer {
   uint32_t first_iteration_ = 0;
 };
 
-// Of the i-th stream of mixed problems, the first with the right number of devices.
-Instance draw_with_devices(const Config& config, uint32_t i) {
-  DataConfig data = config.data;
-  data.max_devices = data.devices;
-  for (uint64_t n = i;; n += data.graphs) {
-    Instance instance = draw_problem(data, problem_seed(Split::kTrain, config.seed, n));
-    if (instance.problem->device_count() == data.devices) return instance;
-  }
-}
-
 }  // namespace
-
-std::vector<Course> training_courses(const Config& config) {
-  const bool mixed = config.data.set == "mixed";
-  const uint32_t only = config.data.only;
-  std::vector<std::optional<Course>> drawn(mixed      ? config.data.graphs
-                                           : only > 0 ? 1
-                                                      : kFamilyGraphs);
-  parallel_for(static_cast<uint32_t>(drawn.size()), config.threads, [&](uint32_t i) {
-    if (mixed) {
-      drawn[i] = make_course(draw_with_devices(config, i));
-    } else {
-      const uint32_t number = only > 0 ? only - 1 : i;
-      const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
-      drawn[i] = make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
-                                            {config.data.devices, config.data.groups}));
-    }
-  });
-  std::vector<Course> courses;
-  for (auto& course : drawn) {
-    if (course) courses.push_back(std::move(*course));
-  }
-  return courses;
-}
 
 Status train_placeto(const Config& config, std::string_view config_text, RunFolder& folder,
                      bool resume, const TrainOptions& options) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/trainer/support.h"
+#include "trainer/courses.h"
 #include "trainer/export.h"
 #include "trainer/files.h"
 
