@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "trainer/files.h"
 
 namespace placeto::train {
@@ -127,9 +129,7 @@ class Reader {
     if (node == nullptr) return;
     const auto given = node->is_number() ? node->value<double>() : std::nullopt;
     if (!given || !(*given >= least && *given <= most)) {
-      return fail(
-          *node, key,
-          "expected a number from " + std::to_string(least) + " to " + std::to_string(most));
+      return fail(*node, key, fmt::format("expected a number from {} to {}", least, most));
     }
     value = *given;
   }
@@ -325,11 +325,13 @@ Status check_whole(const Config& c, const std::string& file) {
   if (placeto ? c.algorithm == "credit" : c.algorithm == "reinforce") {
     return bad("algorithm: credit is for pairwise, reinforce for placeto, group for both");
   }
-  if (placeto && !c.learn.start.empty()) return bad("learn.start: for pairwise");
+  if (placeto && !c.learn.start.empty())
+    return bad("learn.start: is for pairwise, expected none with placeto");
   if (c.learn.embedding > 0 && (placeto || c.algorithm != "credit")) {
-    return bad("learn.embedding: for credit");
+    return bad("learn.embedding: is for credit, expected 0 with other algorithms");
   }
-  if (c.data.only > 0 && c.data.set == "mixed") return bad("data.only: for a family");
+  if (c.data.only > 0 && c.data.set == "mixed")
+    return bad("data.only: is for a family, expected 0 with mixed");
   if (!placeto && c.data.set != "mixed") return bad("data.set: pairwise learns on mixed");
   if (c.algorithm == "group" && c.episodes.rollouts < 2) {
     return bad("episodes.rollouts: group compares two or more");

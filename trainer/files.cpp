@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "runtime/base/sha256.h"
@@ -42,6 +43,11 @@ Result<std::string> read_text(const std::string& path) {
 }
 
 Status write_whole(const std::string& path, std::string_view content) {
+  // Renaming over a device would replace it.
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    return Status::io(path + ": cannot write: expected a regular file, or none");
+  }
   const std::string part = path + ".part";
   std::FILE* file = std::fopen(part.c_str(), "wb");
   if (file == nullptr) return failed(part, "create");

@@ -6,9 +6,13 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "runtime/policy/features.h"
+#include "runtime/policy/policy_file.h"
 #include "trainer/distributed.h"
 #include "trainer/evaluate_command.h"
 #include "trainer/export.h"
@@ -27,15 +31,17 @@ extern "C" void request_stop(int) {
   if (g_stop.exchange(true)) std::_Exit(130);
 }
 
-// Exit status of the tools: 2 bad usage, 3 bad input, 4 anything else.
-int fail(const Status& status) {
+// Exit status of the tools: 2 bad usage, 3 bad input, 4 anything else. A file that cannot be opened
+// is a bad input, unless it is an output.
+int fail(const Status& status, int io = 3) {
   fmt::print(stderr, "placeto-train: {}\n", status.message());
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
       return 2;
     case StatusCode::kBadInput:
-    case StatusCode::kIo:
       return 3;
+    case StatusCode::kIo:
+      return io;
     default:
       return 4;
   }
@@ -68,12 +74,16 @@ int run_training(const TrainArguments& arguments) {
   }
   if (!config.ok()) return fail(config.status());
   if (!resume) {
-    if (Status s = folder.create(text); !s.ok()) return fail(s);
+    if (Status s = folder.create(text); !s.ok()) return fail(s, 4);
   }
+  const auto give_up = [&](const Status& status) {
+    if (!resume) folder.abandon();
+    return fail(status);
+  };
   std::unique_ptr<Hosts> hosts;
   if (arguments.hosts.count > 1) {
     Result<std::unique_ptr<Hosts>> joined = Hosts::join(arguments.hosts);
-    if (!joined.ok()) return fail(joined.status());
+    if (!joined.ok()) return give_up(joined.status());
     hosts = std::move(*joined);
   }
   std::signal(SIGINT, request_stop);
@@ -83,7 +93,7 @@ int run_training(const TrainArguments& arguments) {
   options.hosts = hosts.get();
   if (isatty(STDERR_FILENO) != 0) options.on_progress = show_progress;
   options.on_note = [](const std::string& note) { fmt::print(stderr, "{}\n", note); };
-  if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) return fail(s);
+  if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) return give_up(s);
   if (!arguments.compare || g_stop) return 0;
   const Status status = compare_with_heuristics(folder.file("best.plpo"));
   return status.ok() ? 0 : fail(status);
@@ -97,20 +107,38 @@ int run_export(const std::string& run, const std::string& output, bool best) {
   if (best) {
     Result<std::string> bytes = read_text(folder.file("best.plpo"));
     if (!bytes.ok()) return fail(bytes.status());
+    const std::span data(reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size());
+    if (const auto policy = decode_policy(data, known_features()); !policy.ok()) {
+      return fail(policy.status().at(folder.file("best.plpo")));
+    }
     const Status status = write_whole(output, *bytes);
-    return status.ok() ? 0 : fail(status);
+    return status.ok() ? 0 : fail(status, 4);
   }
   Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
-  if (!bytes.ok()) return fail(bytes.status().at(run));
+  if (!bytes.ok()) return fail(bytes.status());
   const Status status =
       write_whole(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  return status.ok() ? 0 : fail(status);
+  return status.ok() ? 0 : fail(status, 4);
+}
+
+int print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return 0;
+  }
+  return fail(Status::io("cannot write to standard output"), 4);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains placement policies.");
+  // Mostly a variable of a shell that is not set.
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] != '\0') continue;
+    return fail(Status::invalid(
+        fmt::format("the argument after '{}' is empty, expected a value", argv[i - 1])));
+  }
+  CLI::App app("Trains placement policies.", "placeto-train");
+  app.set_version_flag("--version", "placeto-train " PLACETO_VERSION);
   app.require_subcommand(0, 1);
   TrainArguments training;
   auto* config =
@@ -138,6 +166,9 @@ int main(int argc, char** argv) {
   const std::function<Status()> evaluate = add_eval(app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    return print(chosen.empty() ? app.help() : chosen.front()->help());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
@@ -147,8 +178,7 @@ int main(int argc, char** argv) {
     return status.ok() ? 0 : fail(status);
   }
   if (print_config) {
-    fmt::print("{}", default_config_text());
-    return 0;
+    return print(default_config_text());
   }
   if (training.resume.empty() && training.output.empty()) {
     fmt::print(stderr, "placeto-train: name a new run folder (-o) or one to continue (--resume)\n");

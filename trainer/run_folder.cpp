@@ -62,6 +62,16 @@ Status RunFolder::create(std::string_view config_text) {
   return write_whole(file("config.toml"), config_text);
 }
 
+void RunFolder::abandon() {
+  std::error_code ignored;
+  for (const char* folder : {"checkpoints", "records"}) {
+    if (fs::exists(file(folder)) && !fs::is_empty(file(folder), ignored)) return;
+  }
+  for (const char* name : {"config.toml", "checkpoints", "records"})
+    fs::remove(file(name), ignored);
+  if (fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
+}
+
 std::string RunFolder::checkpoint_path(uint32_t iteration) const {
   return file(fmt::format("checkpoints/{:06}.ckpt", iteration));
 }

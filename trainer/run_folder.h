@@ -33,6 +33,8 @@ class RunFolder {
 
   // Makes the folder. Fails with kInvalidArgument if it holds a run already.
   Status create(std::string_view config_text);
+  // Takes that back, if nothing has come of the run yet.
+  void abandon();
 
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 

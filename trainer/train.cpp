@@ -141,6 +141,12 @@ class Trainer {
     if (Status s = folder_.save_records(state_.iteration, fresh); !s.ok()) return s;
     window_.push_back(std::move(fresh));
     if (window_.size() > config_.learn.window) window_.pop_front();
+    if (std::all_of(window_.begin(), window_.end(),
+                    [](const Samples& s) { return s.groups() == 0; })) {
+      return Status::bad_input(
+          "no decision was recorded: expected more of collect.groups or "
+          "collect.problems, or larger graphs");
+    }
     const double collected = elapsed();
     const Losses losses = learn();
     ++state_.iteration;
@@ -425,11 +431,15 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
 
 Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view config_text,
                                         const RunFolder& folder) {
-  Result<Checkpoint> checkpoint = folder.load(nullptr);
-  if (!checkpoint.ok()) return checkpoint.status();
+  std::string passed_over;
+  Result<Checkpoint> checkpoint = folder.load(&passed_over);
+  if (!checkpoint.ok())
+    return Status(checkpoint.status().code(), passed_over + checkpoint.status().message());
   if (config.architecture == "placeto") return export_placeto(config, config_text, *checkpoint);
   Learner learner(config.learn, config.seed);
-  if (Status s = learner.load(checkpoint->learner); !s.ok()) return s;
+  if (Status s = learner.load(checkpoint->learner); !s.ok()) {
+    return s.at(folder.file("checkpoints"));
+  }
   return export_policy(learner, config, config_text, checkpoint->moves);
 }
 

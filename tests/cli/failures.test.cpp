@@ -1,5 +1,6 @@
 // Exit statuses, and that a failure leaves nothing behind.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include "tests/cli/runner.h"
 
@@ -52,6 +53,9 @@ TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
   fails({"generate", "no_such_network", "-o", "x.json"}, 2, "no_such_network");
   fails({"generate", "inception_v3"}, 2, "-o");
   fails({"generate", "layered", "--experts", "4", "-o", "x.json"}, 2, "experts");
+  fails({"generate", "gpt2", "--optimizer", "adam", "-o", "x.json"}, 2, "--training");
+  fails({"place", graph, "-t", topology, "--policy", "none", "--method", "policy"}, 2,
+        "needs a policy");
   fails({"convert", graph, "x", "--to", "yaml"}, 2, "yaml");
 }
 
@@ -72,6 +76,32 @@ TEST_CASE_FIXTURE(Fixture, "numbers that are not plain numbers are bad usage") {
   place("--passes", "0");
   place("--memory-headroom", "1");
   fails({"generate", "layered", "--ccr", "nan", "-o", "x.json"}, 2, "--ccr");
+}
+
+TEST_CASE_FIXTURE(Fixture, "an empty argument, as of an unset variable of a shell, is bad usage") {
+  fails({"place", graph, "-t", topology, "-o", ""}, 2, "the argument after '-o' is empty");
+  fails({"place", graph, "-t", "", "-o", "out.json"}, 2, "the argument after '-t' is empty");
+  fails({"place", graph, "--topology=", "-o", "out.json"}, 2, "'--topology=' is empty");
+  fails({"simulate", graph, "-t", topology, "--placement", ""}, 2, "'--placement'");
+  fails({"inspect", ""}, 2, "the argument after 'inspect' is empty");
+  fails({""}, 2, "is empty");
+}
+
+TEST_CASE_FIXTURE(Fixture, "an output that is also an input is bad usage") {
+  const auto refused = [this](const std::vector<std::string>& arguments) {
+    fails(arguments, 2, "is an input and would be overwritten");
+    CHECK(read("graph.json") == small_graph());
+    CHECK(read("topology.json") == small_topology());
+  };
+  refused({"place", graph, "-t", topology, "-o", "./graph.json"});
+  refused({"place", graph, "-t", topology, "--report", "topology.json"});
+  refused({"place", graph, "-t", topology, "--policy", "p.plpo", "-o", "p.plpo"});
+  refused({"simulate", graph, "-t", topology, "-p", "p.json", "--trace", "p.json"});
+  refused({"report", "p.json", "q.json", "-g", graph, "-t", topology, "-o", "q.json"});
+  refused({"export", "p.json", "--graph", graph, "--format", "dot", "-o", graph});
+  refused({"import", "model.onnx", "-o", "model.onnx"});
+  refused({"calibrate", graph, "--kind", "gpu", "-o", graph});
+  CHECK(run({"convert", graph, graph, "--to", "binary"}).status == 0);  // says the same thing
 }
 
 TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage") {
@@ -163,8 +193,22 @@ TEST_CASE_FIXTURE(Fixture, "outputs that cannot be written end with status 4, be
     fails({"place", graph, "-t", topology, option, "/dev/full"}, 4, "/dev/full");
   }
   fails({"generate", "layered", "-o", "no/such/dir/out"}, 4, "no/such/dir/out");
+  fails({"generate", "layered", "-o", "-"}, 2, "an output is a file");
   fails({"convert", graph, "no/such/dir/out"}, 4, "no/such/dir/out");
+  fails({"convert", graph, topology + "/out"}, 4, "topology.json is not a directory");
   fails({"place", graph, "-t", topology, "-o", "x.json", "--trace", "./x.json"}, 2, "two outputs");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a file that may not grow as large as it has to is not written") {
+  struct rlimit limit {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  const struct rlimit low { 4096, limit.rlim_max };
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &low) == 0);  // the command inherits it
+  const Run result = run({"generate", "layered", "--nodes", "1000", "-o", "large.graph"});
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK(result.status == 4);
+  CHECK_MESSAGE(result.err.find("large.graph: cannot write") != std::string::npos, result.err);
+  CHECK(files() == before);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a failure leaves the file that was there as it was") {
@@ -180,6 +224,7 @@ TEST_CASE_FIXTURE(Fixture, "output that gets lost is an error, and then no file 
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"place", graph, "-t", topology, "-o", "out.json", "--json"},
            {"inspect", graph},
+           {"generate", "layered", "--nodes", "10", "-o", "out.json"},
            {"--help"},
            {"generate", "--list"}}) {
     const Run result = run(command, "/dev/full");

@@ -125,6 +125,10 @@ TEST_CASE_FIXTURE(Fixture, "what is wrong with a model or its options is said wi
   fails({"import", model, "-o", "g.json"}, 2, "--dim 'batch=N'");
   fails({"place", model, "-t", topology}, 2, "--dim 'batch=N'");
   fails({"import", model, "--dim", "batch=1", "--dim", "size=2", "-o", "g.json"}, 2, "'size'");
+  for (const char* other : {"batch=2", "x[0]=2"}) {
+    fails({"import", model, "--dim", "batch=1", "--dim", other, "-o", "g.json"}, 2,
+          "--dim 'batch': another --dim sets the same");
+  }
   fails({"import", model, "--dim", "batch", "-o", "g.json"}, 2, "NAME=N");
   fails({"import", model, "--dim", "batch=1"}, 2, "-o");
   fails({"import", "missing.onnx", "-o", "g.json"}, 3, "missing.onnx");

@@ -44,6 +44,23 @@ TEST_CASE("a secret key is for its owner's eyes and is never overwritten") {
   CHECK(f.read("release.pub") == pub);
 }
 
+TEST_CASE("a public key is never overwritten, and no secret key is left without it") {
+  const Workplace f;
+  f.write("release.pub", "someone's");
+  const Run refused = f.run({"keygen", "release"});
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("release.pub: exists already") != std::string::npos);
+  CHECK(f.files() == std::vector<std::string>{"release.pub"});
+  CHECK(f.read("release.pub") == "someone's");
+}
+
+TEST_CASE("a policy is not overwritten by its signature") {
+  const Signed f;
+  const std::string before = f.read("p.plpo");
+  CHECK(f.run({"sign", f.policy, "--key", "release.key", "-o", f.policy}).status == 2);
+  CHECK(f.read("p.plpo") == before);
+}
+
 TEST_CASE("a policy that was changed after signing, or signed by another key, is refused") {
   const Signed f;
   std::string bytes = f.read("p.plpo");

@@ -41,6 +41,8 @@ TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(
       message_of("[data]\nmax_devices = 1\n").starts_with("c.toml:2: data.max_devices: expected"));
   CHECK(message_of("[data]\nmin_ccr = -1\n").starts_with("c.toml:2: data.min_ccr: expected"));
+  CHECK(message_of("[episodes]\nmost_gradient = 0\n") ==
+        "c.toml:2: episodes.most_gradient: expected a number from 1e-09 to 1000000000");
   CHECK(message_of("data = 3\n").starts_with("c.toml:1: data: expected a table"));
   CHECK(message_of("seed = \n").starts_with("c.toml:1: "));
   CHECK(message_of("algorithm = \"magic\"\n").find("credit") != std::string::npos);

@@ -48,6 +48,19 @@ size_t lines_in(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("an iteration without any decision to learn from is an error") {
+  Config config = test::small_config();
+  config.collect.groups = 1;
+  config.collect.problems = 1;
+  config.collect.min_evaluations = config.collect.max_evaluations = 1;
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  const Status status = train::train(config, "", folder, false, {});
+  CHECK(status.code() == StatusCode::kBadInput);
+  CHECK(status.message().find("collect.groups") != std::string::npos);
+}
+
 TEST_CASE("an interrupted run that is resumed ends with the weights of an uninterrupted one") {
   Config config;
   SUBCASE("of a head alone") {

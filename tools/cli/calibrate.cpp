@@ -134,7 +134,9 @@ std::string report(const std::vector<Row>& rows, bool color) {
 
 void run(const Options& options) {
   if (options.out.empty()) throw Failure(kBadUsage, "calibrate: no output file; give -o FILE");
-  check_outputs({options.out});
+  std::vector<std::string> inputs = options.graphs;
+  inputs.push_back(options.topology);
+  check_outputs({options.out}, inputs);
   std::vector<std::vector<Sample>> samples;
   for (const std::string& path : options.graphs) {
     const Graph graph = load_graph(path, options.model);

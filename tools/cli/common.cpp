@@ -65,9 +65,7 @@ void add_count(CLI::App& app, const std::string& name, uint64_t& value, const st
   const auto parse = [name, &value, min, max](const std::string& text) {
     if (parse_count(text, value) && value >= min && value <= max) return;
     throw CLI::ValidationError(
-        name, max == std::numeric_limits<uint64_t>::max()
-                  ? fmt::format("'{}' is not a whole number of at least {}", text, min)
-                  : fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
+        name, fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
   };
   app.add_option_function<std::string>(name, parse, help)->type_name("N");
 }
@@ -82,15 +80,34 @@ void add_number(CLI::App& app, const std::string& name, double& value, const std
   app.add_option_function<std::string>(name, parse, help)->type_name("X");
 }
 
-void check_outputs(const std::vector<std::string>& paths) {
+// However it is written: "x", "./x" and a link to x are one file.
+static std::filesystem::path one_name(const std::string& path) {
+  std::error_code error;
+  const auto file =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return file.empty() ? std::filesystem::path(path) : file;
+}
+
+void check_outputs(const std::vector<std::string>& paths, const std::vector<std::string>& inputs) {
   namespace fs = std::filesystem;
-  std::set<fs::path> seen;
+  std::set<fs::path> seen, read;
+  for (const std::string& path : inputs) {
+    if (!path.empty() && path != "-") read.insert(one_name(path));
+  }
   for (const std::string& path : paths) {
-    if (path.empty() || path == "-") continue;
+    if (path.empty()) continue;
+    if (path == "-") {  // the name of standard input elsewhere
+      throw Failure(kBadUsage, "-: an output is a file, expected its name ('./-' is one)");
+    }
     std::error_code error;
-    const fs::path file = fs::weakly_canonical(fs::absolute(path, error), error);
-    if (!seen.insert(file.empty() ? fs::path(path) : file).second) {
+    const fs::path file = one_name(path);
+    if (!seen.insert(file).second) {
       throw Failure(kBadUsage, fmt::format("{}: given for two outputs", path));
+    }
+    if (read.contains(file)) {
+      throw Failure(kBadUsage, fmt::format("{}: is an input and would be overwritten, expected "
+                                           "another file for the output",
+                                           path));
     }
     if (fs::is_directory(path, error)) {
       throw Failure(kInternalError, fmt::format("{}: is a directory, expected a file", path));
@@ -100,6 +117,10 @@ void check_outputs(const std::vector<std::string>& paths) {
     }
     const fs::path parent = fs::path(path).parent_path();
     const fs::path directory = parent.empty() ? fs::path(".") : parent;
+    if (fs::exists(directory, error) && !fs::is_directory(directory, error)) {
+      throw Failure(kInternalError, fmt::format("{}: cannot write there: {} is not a directory",
+                                                path, directory.string()));
+    }
     if (access(directory.c_str(), W_OK | X_OK) != 0) {
       throw Failure(kInternalError,
                     fmt::format("{}: cannot write there: {}", path, std::strerror(errno)));

@@ -67,8 +67,10 @@ bool parse_count(std::string_view text, uint64_t& value);
 bool parse_number(std::string_view text, double& value);
 
 // Fails when a file surely cannot be written there (no such directory, a directory, no
-// permission) or two outputs share a path: asked before the work starts. Empty paths are skipped.
-void check_outputs(const std::vector<std::string>& paths);
+// permission), or two outputs share a path, or one is a file that is read: asked before the work
+// starts. Empty paths are skipped.
+void check_outputs(const std::vector<std::string>& paths,
+                   const std::vector<std::string>& inputs = {});
 
 // Text to standard output; a Failure if it does not arrive there in full.
 void print(std::string_view text);

@@ -85,8 +85,8 @@ void deliver(const Options& options, const std::string& text) {
     print(text.ends_with('\n') ? text : text + "\n");
     return;
   }
-  write_text(options.out, text);
   if (options.common.json) print_json({{"format", options.format}, {"file", options.out}});
+  write_text(options.out, text);
 }
 
 // What the caller has to tell the engine. `model`: the annotated copy, or "" for the original.
@@ -185,7 +185,7 @@ void check_usage(const Options& options) {
   if (options.format == "ort-annotations" && options.out.empty()) {
     throw Failure(kBadUsage, "ort-annotations needs -o MODEL.onnx for the annotated copy");
   }
-  check_outputs({options.out});
+  check_outputs({options.out}, {options.placement, options.graph, options.model});
 }
 
 void run(const Options& options) {

@@ -105,7 +105,6 @@ void run(const Options& options) {
   if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
   check_outputs({options.out});
   const GraphSpec spec = require(generate(options.workload, workload_options(options)));
-  require(write_graph(options.out, spec), kInternalError);
   if (options.common.json) {
     print_json(Json{{"name", spec.name},
                     {"file", options.out},
@@ -115,6 +114,7 @@ void run(const Options& options) {
     print(fmt::format("{}: {} ({}, {})\n", printable(options.out), printable(spec.name),
                       plural(spec.nodes.size(), "node"), plural(spec.edges.size(), "edge")));
   }
+  require(write_graph(options.out, spec), kInternalError);
 }
 
 // Every whole-number option of any workload, once; generate() says where one does not apply.
@@ -129,8 +129,8 @@ void add_count_options(CLI::App& command, const std::shared_ptr<Options>& option
     const auto parse = [options, name = name](const std::string& text) {
       uint64_t value = 0;
       if (!parse_count(text, value) || value == 0 || value > 0xffffffffu) {
-        throw CLI::ValidationError("--" + name,
-                                   fmt::format("'{}' is not a whole number of at least 1", text));
+        throw CLI::ValidationError(
+            "--" + name, fmt::format("'{}' is not a whole number from 1 to 4294967295", text));
       }
       options->counts[name] = value;
     };
@@ -151,6 +151,7 @@ void add_generate(CLI::App& app) {
   command.add_flag("--training", options->training, "A training step, not inference");
   command.add_option("--optimizer", options->optimizer, "Of the training step")
       ->check(CLI::IsMember({"adam", "momentum", "sgd"}))
+      ->needs("--training")
       ->type_name("adam|momentum|sgd");
   command.add_option("--size", options->size, "Named variant")->type_name("NAME");
   add_count(command, "--seed", options->seed, "Of random graphs and architectures");

@@ -88,11 +88,14 @@ std::string summary(const ModelGraph& imported, const std::string& out) {
 
 void run(const Options& options) {
   if (options.out.empty()) throw Failure(kBadUsage, "import: no output file; give -o GRAPH");
-  check_outputs({options.out});
+  check_outputs({options.out}, {options.model});
   const ModelGraph imported = import_model(options.model, options.import);
-  require(write_graph(options.out, imported.spec), kInternalError);
-  if (options.common.json) return print_json(describe(imported, options.out));
+  if (options.common.json) {
+    print_json(describe(imported, options.out));
+    return require(write_graph(options.out, imported.spec), kInternalError);
+  }
   print(summary(imported, options.out));
+  require(write_graph(options.out, imported.spec), kInternalError);
   const std::string unknown = unknown_summary(imported.report);
   if (!unknown.empty()) note(unknown);
 }

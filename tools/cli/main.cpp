@@ -29,7 +29,21 @@ static int refuse(const CLI::App& app, const CLI::ParseError& error) {
   return kBadUsage;
 }
 
+// Mostly a variable of a shell that is not set. What it would do depends on the option: no output
+// at all, standard output instead of a file, or the next option taken for its value.
+static void refuse_empty(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool option = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    if (!argument.empty() && !option) continue;
+    const std::string where =
+        option ? "'" + argument + "'" : "the argument after '" + std::string(argv[i - 1]) + "'";
+    throw Failure(kBadUsage, where + " is empty, expected a value");
+  }
+}
+
 static int run(int argc, char** argv) {
+  refuse_empty(argc, argv);
   CLI::App app("Places the nodes of a computation graph on the devices of a machine.", "placeto");
   app.set_version_flag("--version", "placeto " PLACETO_VERSION);
   app.require_subcommand(1);
@@ -81,6 +95,7 @@ int main(int argc, char** argv) {
   std::set_new_handler(end_without_memory);
   // A reader that went away is a failed write with a message, not a silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that may not grow
   try {
     return run(argc, argv);
   } catch (const Failure& failure) {

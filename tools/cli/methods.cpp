@@ -37,7 +37,7 @@ Result<PlaceResult> run_within(const Problem& problem, const MethodChoice& choic
   if (choice.name == kAuto) return place_auto(problem, choice.options, choice.policy.get());
   if (choice.name == kPolicy) {
     if (choice.policy == nullptr) {
-      return Status::invalid("method 'policy' needs --policy FILE: this build ships no default");
+      return Status::invalid("method 'policy' needs a policy: --policy FILE");
     }
     return place_policy(problem, choice.options, *choice.policy);
   }

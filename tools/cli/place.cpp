@@ -68,7 +68,9 @@ std::string summary(const Problem& problem, const PlaceResult& result,
 }
 
 void run(Options& options) {
-  check_outputs({options.out, options.reports.page, options.reports.trace});
+  const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
+  check_outputs({options.out, options.reports.page, options.reports.trace},
+                {options.graph, options.topology, own_policy ? options.policy : ""});
   check_method(options.method.name);
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));

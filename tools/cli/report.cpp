@@ -135,7 +135,9 @@ Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placem
 }
 
 void run(Options& options) {
-  check_outputs({options.out});
+  std::vector<std::string> inputs = options.placements;
+  inputs.insert(inputs.end(), {options.graph, options.topology});
+  check_outputs({options.out}, inputs);
   const std::vector<std::string> names = labels(options);
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));

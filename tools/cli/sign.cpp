@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -52,12 +53,13 @@ std::vector<uint8_t> read_policy_bytes(const std::string& path) {
 }
 
 // Never over an existing file: that could be the only copy of a key.
+void refuse_existing(const std::string& path) {
+  throw Failure(kBadUsage, path + ": exists already, and keys are not overwritten");
+}
 void write_secret(const std::string& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) {
-    if (errno == EEXIST) {
-      throw Failure(kBadUsage, path + ": exists already, and keys are not overwritten");
-    }
+    if (errno == EEXIST) refuse_existing(path);
     throw Failure(kInternalError, path + ": cannot create: " + std::strerror(errno));
   }
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -71,18 +73,25 @@ void run_keygen(const Options& options) {
   check_outputs({secret_path, public_path});
   const SecretKey secret = require(make_secret_key());
   const std::string public_text = to_text(require(public_key_of(secret)));
+  for (const std::string& path : {secret_path, public_path}) {
+    if (std::filesystem::exists(path)) refuse_existing(path);
+  }
   write_secret(secret_path, to_text(secret));
-  write_text(public_path, public_text);
+  if (const Status s = write_file_atomically(public_path, public_text); !s.ok()) {
+    ::unlink(secret_path.c_str());  // half a pair is of no use
+    require(s, kInternalError);
+  }
   if (options.common.json) print_json({{"key", secret_path}, {"public_key", public_path}});
 }
 
 void run_sign(const Options& options) {
   const std::string out = options.out.empty() ? options.policy + ".sig" : options.out;
-  check_outputs({out});
+  check_outputs({out}, {options.policy, options.key});
   const auto secret = read_hexadecimal<std::tuple_size_v<SecretKey>>(options.key);
   const std::vector<uint8_t> policy = read_policy_bytes(options.policy);
-  write_text(out, to_text(require(sign(policy, secret))));
+  const std::string signature = to_text(require(sign(policy, secret)));
   if (options.common.json) print_json({{"file", options.policy}, {"signature", out}});
+  write_text(out, signature);
 }
 
 void run_verify(const Options& options) {

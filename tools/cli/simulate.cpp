@@ -66,7 +66,8 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
 }
 
 void run(const Options& options) {
-  check_outputs({options.reports.page, options.reports.trace});
+  check_outputs({options.reports.page, options.reports.trace},
+                {options.graph, options.topology, options.placement});
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = require(read_topology(options.topology));
   const PlacementSpec placement = require(read_placement(options.placement));

@@ -86,6 +86,12 @@ class Setter {
   }
 
   Status unused(const DimSetting& setting) const {
+    const auto alike = std::count_if(settings_.begin(), settings_.end(),
+                                     [&](const DimSetting& s) { return s.name == setting.name; });
+    if (alike > 1 || known_.contains(setting.name)) {
+      return Status::invalid("--dim " + quoted(setting.name) +
+                             ": another --dim sets the same, expected one of them");
+    }
     std::vector<std::string> names(known_.begin(), known_.end());
     std::sort(names.begin(), names.end());
     std::string list;

@@ -1,0 +1,97 @@
+// The command: what it says about bad usage and input, with which exit status, and that a failure
+// leaves nothing behind.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/trainer/support.h"
+#include "trainer/files.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Place : test::TemporaryFolder {
+  std::string config = write("c.toml", R"(
+iterations = 1
+threads = 1
+[data]
+max_nodes = 40
+large_share = 0
+network_share = 0
+[collect]
+problems = 4
+groups = 60
+min_evaluations = 1
+max_evaluations = 60
+[check]
+problems = 1
+[learn]
+steps = 1
+groups = 8
+)");
+
+  std::string write(const std::string& name, const std::string& text) const {
+    REQUIRE(write_whole(file(name), text).ok());
+    return file(name);
+  }
+  // Arguments as for a shell; standard output goes to `out`.
+  int run(const std::string& arguments, const std::string& out = "/dev/null") const {
+    const std::string line = PLACETO_TRAIN " " + arguments + " >" + out + " 2>" + file("messages");
+    const int status = std::system(line.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  void fails(const std::string& arguments, int status, const std::string& text,
+             const std::string& out = "/dev/null") const {
+    INFO(arguments);
+    CHECK(run(arguments, out) == status);
+    const std::string messages = *read_text(file("messages"));
+    CHECK_MESSAGE(messages.find(text) != std::string::npos, messages);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
+  const std::string absent = write("absent.toml", "[learn]\nstart = \"absent.plpo\"\n");
+  fails("--config " + absent + " -o " + file("run"), 3, "absent.plpo: cannot open");
+  CHECK(!fs::exists(file("run")));
+  const std::string hosts = "--config " + config + " -o " + file("run") + " --hosts 2 ";
+  fails(hosts + "--rank 5 --address localhost:1", 2, "rank 5 of 2 hosts");
+  fails(hosts + "--address nonsense", 2, "expected host:port");
+  CHECK(!fs::exists(file("run")));
+  fails("--config " + config + " -o " + config, 4, "c.toml/checkpoints: cannot create");
+}
+
+TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
+  const std::string folder = file("run"), out = file("p.plpo");
+  REQUIRE(run("--config " + config + " -o " + folder) == 0);
+  CHECK(run("export " + folder + " -o " + out) == 0);
+  CHECK(run("export " + folder + " --best -o " + out) == 0);
+  fails("export " + folder + " -o " + file("no/such/p.plpo"), 4, "cannot create");
+  fails("export " + folder + " -o ''", 2, "the argument after '-o' is empty");
+  fs::remove(out);
+  // A device that could be replaced stays one.
+  fs::create_symlink("/dev/null", file("device"));
+  fails("export " + folder + " -o " + file("device"), 4, "expected a regular file");
+  CHECK(fs::is_symlink(file("device")));
+
+  write("run/best.plpo", "");
+  fails("export " + folder + " --best -o " + out, 3, "run/best.plpo: is 0 bytes long");
+  const std::string checkpoint = fs::directory_iterator(file("run/checkpoints"))->path();
+  REQUIRE(write_whole(checkpoint, read_text(checkpoint)->substr(0, 100)).ok());
+  fails("export " + folder + " -o " + out, 3, checkpoint + ": cut or damaged");
+  fails("--resume " + folder, 3, checkpoint + ": cut or damaged");
+  CHECK(!fs::exists(out));
+  CHECK(fs::exists(file("run/config.toml")));
+}
+
+TEST_CASE_FIXTURE(Place, "output that gets lost is an error") {
+  fails("--print-config", 4, "standard output", "/dev/full");
+  fails("--help", 4, "standard output", "/dev/full");
+}
