@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/search.h"
 #include "runtime/placer/placer.h"
 #include "runtime/placer/policy_pass.h"
 #include "runtime/policy/node_features.h"
@@ -51,7 +52,7 @@ class Collector final : public ProposalRanker {
         std::lround(config_.min_evaluations * std::exp(range * random_.uniform())));
     // The search ranks some eight proposals before each evaluation; record that share of them.
     record_share_ = (config_.groups - greedy) / (8.0 * double(budget.evaluations));
-    multilevel_search(problem_, hierarchy_, budget, random_.next(), evaluator_, candidate, this);
+    multilevel_search(hierarchy_, budget, random_.next(), evaluator_, candidate, this);
     if (learn_.imitation > 0) ask_expert(candidate.assignment);
     return std::move(samples_);
   }
@@ -81,7 +82,7 @@ class Collector final : public ProposalRanker {
     const double kind = random_.uniform();
     if (kind < 0.75) {
       MethodOptions options;
-      options.passes = 1 + random_.below(12);
+      options.passes = 1 + random_.below(4);
       Result<PlaceResult> best = place_auto(problem_, options);
       if (best.ok()) start = std::move(best->best);
       if (kind > 0.45 && best.ok()) disturb(start);
@@ -99,7 +100,7 @@ class Collector final : public ProposalRanker {
   }
 
   void disturb(Candidate& start) {
-    for (uint32_t moves = 1 + random_.below(12); moves > 0; --moves) {
+    for (uint32_t moves = 1 + random_.below(4); moves > 0; --moves) {
       const uint32_t level = random_.below(hierarchy_.level_count());
       const uint32_t group = random_.below(hierarchy_.group_count(level));
       const uint32_t device = random_.below(problem_.device_count());
@@ -116,6 +117,7 @@ class Collector final : public ProposalRanker {
     }
     const double share = wanted / (2.0 * double(steps));  // usually about two passes
     PolicyPassOptions options;
+    options.passes = passes_that_pay(problem_.node_count());
     // Some passes draw their choices: states near those of the arg max.
     if (random_.below(3) == 0) options.temperature = 0.003f;
     options.seed = random_.next();

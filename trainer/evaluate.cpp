@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/search.h"
 #include "runtime/placer/placer.h"
 #include "runtime/placer/placeto_pass.h"
 #include "runtime/placer/policy_pass.h"
@@ -19,7 +20,6 @@ namespace placeto::train {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr uint32_t kOnePassFrom = 300;  // nodes; as runtime/placer/placer.cpp says
 
 // Processor time of this thread: other programs on the machine do not count.
 class Stopwatch {
@@ -63,13 +63,10 @@ class Grader {
     if (!placed.ok()) {
       graded.unfit = placed.status().message();
       placed = start_;
+      placed_ms_ = start_ms_;
     }
     for (const uint64_t budget : options_.budgets) run_searches(*placed, budget, graded.unfit);
-    for (uint32_t i = 0; i < options_.long_searches; ++i) {
-      ProposalRanker* ranker = i % 2 == 0 || !placer_ ? nullptr : &*placer_;
-      search("long search " + std::to_string(i + 1), i % 2 == 0 ? start_ : *placed, start_ms_,
-             options_.long_evaluations, 100 + i, ranker);
-    }
+    for (uint32_t i = 0; i < options_.long_searches; ++i) long_search(i, *placed);
     graded.outcomes = std::move(outcomes_);
     return true;
   }
@@ -138,8 +135,7 @@ class Grader {
     const Stopwatch watch;
     const uint64_t before = evaluator_.evaluations();
     PolicyPassOptions options;
-    if (problem_.node_count() >= kOnePassFrom) options.passes = 1;
-    if (options_.passes > 0) options.passes = options_.passes;
+    options.passes = options_.passes > 0 ? options_.passes : passes_that_pay(problem_.node_count());
     Candidate placed = placer_->place(start_, options, evaluator_);
     placed_ms_ = start_ms_ + watch.milliseconds();
     placed_evaluations_ = evaluator_.evaluations() - before;
@@ -187,14 +183,32 @@ class Grader {
     search("policy + guided " + n, placed, placed_ms_, budget, 1, &*placer_);
   }
 
+  // As `place` searches.
   void search(const std::string& name, Candidate from, double from_ms, uint64_t evaluations,
               uint64_t seed, ProposalRanker* ranker) {
     const Stopwatch watch;
     Budget budget;
     budget.evaluations = evaluations;
-    multilevel_search(problem_, hierarchy_, budget, seed, evaluator_, from, ranker);
+    adaptive_search(hierarchy_, budget, seed, evaluator_, from, ranker);
     const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
     outcomes_.push_back({name, from.score.objective_us, from_ms + watch.milliseconds(), spent});
+  }
+
+  // In turn multilevel annealing by moves of groups alone, and as `place` searches after the
+  // policy.
+  void long_search(uint32_t number, const Candidate& placed) {
+    const std::string name = "long search " + std::to_string(number + 1);
+    const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
+    if (number % 2 == 1) {
+      return search(name, placed, placed_ms_, evaluations, seed, placer_ ? &*placer_ : nullptr);
+    }
+    const Stopwatch watch;
+    Budget budget;
+    budget.evaluations = evaluations;
+    Candidate found = start_;
+    multilevel_search(hierarchy_, budget, seed, evaluator_, found);
+    outcomes_.push_back(
+        {name, found.score.objective_us, start_ms_ + watch.milliseconds(), evaluations});
   }
 
   const Instance& instance_;

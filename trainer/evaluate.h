@@ -12,8 +12,8 @@ namespace placeto::train {
 
 struct EvaluateOptions {
   std::vector<uint64_t> budgets = {100, 300, 1'000};  // evaluations of the searches
-  // Long searches for the best known placement, half of them guided by a `pairwise` policy; 0:
-  // none.
+  // Long searches for the best known placement, in turn multilevel annealing from `auto` and what
+  // `search` is, guided by a `pairwise` policy; 0: none.
   uint32_t long_searches = 2;
   uint64_t long_evaluations = 20'000;
   bool heuristics = true;       // each alone, as rows of their own
@@ -31,7 +31,7 @@ struct Outcome {
 };
 
 // All starts are `auto`: the best heuristic, as place_auto finds it without a budget.
-//   search N            multilevel search, N evaluations
+//   search N            adaptive search, as place_auto does it, N evaluations
 //   policy              greedy passes
 //   policy + search N   that search from where the passes end
 // with a `pairwise` policy also, the proposals of the search ranked by it,

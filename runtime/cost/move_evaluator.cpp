@@ -9,7 +9,12 @@ namespace placeto {
 
 MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(problem, stop) {
   const bool serial = problem.topology().spec().execution == Execution::kSerial;
-  if (!serial && problem.objective() == Objective::kLatency) incremental_.emplace(problem, stop);
+  if (!serial && problem.objective() == Objective::kLatency && !stopped(stop)) {
+    incremental_.emplace(problem, stop);
+  } else {
+    start_us_.resize(problem.node_count());
+    finish_us_.resize(problem.node_count());
+  }
 }
 
 // Makes the changes to base_, or takes them back.

@@ -26,7 +26,7 @@ class Anneal final : public Method {
     const Hierarchy hierarchy(problem, stop, options.grouping);
     MoveEvaluator evaluator(problem, stop);
     start->method = "anneal";
-    multilevel_search(problem, hierarchy, budget, options.seed, evaluator, *start);
+    multilevel_search(hierarchy, budget, options.seed, evaluator, *start);
     return start;
   }
 };

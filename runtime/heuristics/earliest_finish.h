@@ -3,7 +3,10 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "runtime/base/random.h"
+#include "runtime/cost/incremental.h"
 #include "runtime/heuristics/list_schedule.h"
 #include "runtime/heuristics/memory_plan.h"
 
@@ -25,6 +28,22 @@ struct PassRule {
   };
   Kind kind = Kind::kFinish;
   double weight = 0;
+
+  // Any of them: no rule is best everywhere.
+  static PassRule draw(Random& random);
+};
+
+// Of the nodes in `order`, the order in which a timeline starts them: when each could start without
+// a longer run, the places of its consumers and transfers to them given. The next node on its
+// device does not count: it may go elsewhere. Incomplete once stopped.
+void find_latest_starts(const Problem& problem, std::span<const uint32_t> assignment,
+                        std::span<const uint32_t> order, std::span<const double> start_us,
+                        std::span<const double> finish_us, std::vector<double>& latest_start_us,
+                        Stop* stop = nullptr);
+
+// Positions [begin, end) of an order.
+struct Window {
+  uint32_t begin, end;
 };
 
 class EarliestFinish {
@@ -36,7 +55,14 @@ class EarliestFinish {
   Assignment place_all(std::span<const uint32_t> order, const LastTimeline& last,
                        const PassRule& rule, MemoryPlan& plan);
 
+  // Places those in a window of `order` alone; all others stay where `last` has them. A group moves
+  // with the first of its nodes. Sets `changes` to what differs from `last`; nothing once stopped.
+  void place_window(std::span<const uint32_t> order, Window window, const LastTimeline& last,
+                    const PassRule& rule, MemoryPlan& plan, std::vector<Change>& changes);
+
  private:
+  bool place(std::span<const uint32_t> order, Window window, const LastTimeline& last,
+             const PassRule& rule, MemoryPlan& plan, bool plan_is_full);
   uint32_t choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
                   const MemoryPlan& plan);
   double lateness_us(uint32_t node, uint32_t device, double finish_us,

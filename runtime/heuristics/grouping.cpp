@@ -1,9 +1,10 @@
-// Measured with models/default.plpo, mean ratio of the makespan with grouping to that without:
-//                                                         groups   auto   1,000 evaluations
-//   7 imported ONNX models, 5 generated networks, each
-//   on 4 topologies                                        0.59    1.001        0.998
-//   random graphs of 40 to 160 nodes                                            1.001
-//   random graphs of 800 to 1,600 nodes                            0.999        0.998
+// Measured with models/default.plpo: mean (worst) ratio of the makespan with grouping to that
+// without on ten generated networks, each on 4xk80 and cpu+gpu, by the most work of a group as a
+// share of a device's; and 16 random graphs of 1,000 nodes against those with 1/8:
+//   share    groups    auto             1,000 evaluations    random, 1,000 evaluations
+//   1/8       0.49     1.008 (1.124)    0.999 (1.063)        1
+//   1/32      0.61     1.001 (1.131)    0.999 (1.017)
+//   1/64      0.69     0.999 (1.102)    1.002 (1.055)        1.008
 // With a larger share of tiny operators (0.05 of the mean) placements of `nmt` were up to 10%
 // longer: recurrent networks have many light operators, and together they are work to balance.
 #include "runtime/heuristics/grouping.h"

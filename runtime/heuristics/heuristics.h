@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "runtime/cost/move_evaluator.h"
 #include "runtime/heuristics/hierarchy.h"
 #include "runtime/heuristics/method.h"
 
@@ -21,7 +23,10 @@ const Method& iterate_method();
 const Method& anneal_method();
 
 // `iterate` for who has the hierarchy and ETF's placement already.
+// Where windows
+// follow the passes, the evaluator is made for them and kept.
 Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarchy,
-                               const Assignment& etf, const MethodOptions& options);
+                               const Assignment& etf, const MethodOptions& options,
+                               std::optional<MoveEvaluator>& evaluator);
 
 }  // namespace placeto

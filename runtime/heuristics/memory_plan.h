@@ -26,6 +26,9 @@ class MemoryPlan {
   void take(uint32_t group, uint32_t device) {
     if (limited_) taken_[device] += footprint(group);
   }
+  void leave(uint32_t group, uint32_t device) {
+    if (limited_) taken_[device] -= footprint(group);
+  }
   // Bytes left on the device by plan; negative when it is over.
   double room(uint32_t device) const { return budget_[device] - taken_[device]; }
   // Only where memory is limited.

@@ -18,7 +18,6 @@ namespace placeto {
 namespace {
 
 constexpr double kFromBest = 0.3;
-constexpr double kFinishShare = 0.25, kTransfersShare = 0.4;  // the rest is lateness
 
 }  // namespace
 
@@ -46,17 +45,10 @@ void Passes::run(const std::string& method) {
   }
 }
 
-PassRule Passes::draw_rule() {
-  const double kind = random_.uniform(), weight = random_.uniform();
-  if (kind < kFinishShare) return {};
-  if (kind < kFinishShare + kTransfersShare) return {PassRule::Kind::kTransfers, weight};
-  return {PassRule::Kind::kLateness, 0.3 + 1.5 * weight};
-}
-
 void Passes::extend(Chain& chain, const std::string& method) {
   const bool from_best = random_.uniform() < kFromBest && !chain.best.assignment.empty();
   const Point& from = from_best ? chain.best : chain.last;
-  const PassRule rule = draw_rule();
+  const PassRule rule = PassRule::draw(random_);
   Candidate candidate = place_within_memory(*problem_, evaluator_, method, [&](MemoryPlan& plan) {
     return builder_.place_all(from.order, {from.assignment, from.latest_start_us}, rule, plan);
   });
@@ -68,31 +60,14 @@ void Passes::add(Chain& chain, Candidate candidate) {
   chain.last.score = candidate.score;
   chain.last.assignment = candidate.assignment;
   chain.last.order = order_by(problem_->graph(), evaluator_.start_us(), std::less<>(), stop_);
-  if (!stopped(stop_)) find_latest_starts(chain.last);
+  if (!stopped(stop_)) {
+    find_latest_starts(*problem_, chain.last.assignment, chain.last.order, evaluator_.start_us(),
+                       evaluator_.finish_us(), chain.last.latest_start_us, stop_);
+  }
   if (chain.best.assignment.empty() || chain.last.score < chain.best.score) {
     chain.best = chain.last;
   }
   if (best_.assignment.empty() || candidate.score < best_.score) best_ = std::move(candidate);
-}
-
-// Backwards: a node may start as late as its consumers allow, their places and transfers given. The
-// next node on the device does not count: passes may put it elsewhere.
-void Passes::find_latest_starts(Point& point) const {
-  const auto start = evaluator_.start_us(), finish = evaluator_.finish_us();
-  const double makespan = *std::max_element(finish.begin(), finish.end());
-  point.latest_start_us.resize(problem_->node_count());
-  for (auto v = point.order.rbegin(); v != point.order.rend(); ++v) {
-    const uint32_t device = point.assignment[*v];
-    double latest = makespan;
-    for (const OutEdge& out : problem_->graph().out_edges(*v)) {
-      double start_by = point.latest_start_us[out.target];
-      if (out.output != kControlEdge) {
-        start_by -= problem_->transfer_us(out.output, device, point.assignment[out.target]);
-      }
-      latest = std::min(latest, start_by);
-    }
-    point.latest_start_us[*v] = latest - (finish[*v] - start[*v]);
-  }
 }
 
 }  // namespace placeto

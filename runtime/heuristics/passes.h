@@ -39,10 +39,8 @@ class Passes {
     Point last, best;
   };
 
-  PassRule draw_rule();
   void extend(Chain& chain, const std::string& method);
   void add(Chain& chain, Candidate candidate);
-  void find_latest_starts(Point& point) const;
 
   const Problem* problem_;
   Stop* stop_;

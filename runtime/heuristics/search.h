@@ -1,34 +1,29 @@
-// Multilevel local search: simulated annealing whose moves are groups of all sizes, large first.
+// Local search: simulated annealing over two kinds of proposals, moves of groups and passes over
+// windows of the timeline, and how much of each is decided by what they have gained lately.
 //
-// A one-node move is hopeless where a better placement moves a whole cluster: every step on the way
-// cuts heavy edges and looks worse. So a move takes a group of some level of the hierarchy to a
-// device, and the level drifts from coarse to fine as the budget is used up.
+// Adaptive large neighbourhood search: Ropke and Pisinger, "An adaptive large neighborhood search
+// heuristic for the pickup and delivery problem with time windows", Transportation Science 2006.
 #pragma once
 
-#include "runtime/cost/move_evaluator.h"
-#include "runtime/heuristics/hierarchy.h"
+#include "runtime/heuristics/group_moves.h"
 #include "runtime/heuristics/method.h"
 
 namespace placeto {
 
-// Says which of several proposals to evaluate: the policy's part in a search.
-class ProposalRanker {
- public:
-  // The base placement has changed.
-  virtual void refresh(const MoveEvaluator& evaluator) = 0;
-  // Larger is more promising.
-  virtual float score(uint32_t level, uint32_t group, uint32_t device) = 0;
-
- protected:
-  ~ProposalRanker() = default;
-};
-
 // Improves `start` in place until the budget ends; never returns worse. Deterministic by seed if
-// the budget counts evaluations. The placement that is searched from counts as one evaluation.
-// With a ranker, each move is the best ranked of a few random proposals. The evaluator's `stop`
-// ends it, too.
-void multilevel_search(const Problem& problem, const Hierarchy& hierarchy, const Budget& budget,
-                       uint64_t seed, MoveEvaluator& evaluator, Candidate& start,
+// the budget counts evaluations. The placement that is searched from counts as one evaluation, and
+// so does every proposal that changes something; of windows that change nothing, every fourth. With
+// a ranker, each move is the best ranked of a few random ones. The evaluator's `stop` ends it, too.
+void adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+                     MoveEvaluator& evaluator, Candidate& start, ProposalRanker* ranker = nullptr);
+
+// The same with moves of groups alone, hotter: slower to improve, but it needs no rule by which a
+// node is placed.
+void multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+                       MoveEvaluator& evaluator, Candidate& start,
                        ProposalRanker* ranker = nullptr);
+
+// The same with passes over windows alone: what a few evaluations are best spent on.
+void window_search(const Budget& budget, uint64_t seed, MoveEvaluator& evaluator, Candidate& start);
 
 }  // namespace placeto

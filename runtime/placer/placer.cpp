@@ -7,7 +7,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/improve.h"
+#include "runtime/heuristics/search.h"
 #include "runtime/placer/placeto_pass.h"
 #include "runtime/placer/policy_pass.h"
 
@@ -132,10 +132,6 @@ class PolicyGuide {
  private:
   // A pass takes nodes x simulation time: seconds from here on.
   static constexpr uint32_t kMostPlacetoNodes = 10'000;
-  // The checks of decisions are spread over all passes, and on larger graphs there are too few of
-  // them to share: three passes make placements of 380 to 460 nodes 1.003 times as long as one,
-  // of 500 to 800 nodes 1.010, and take 1.2 times the time (200 random graphs).
-  static constexpr uint32_t kOnePassFrom = 300;
   // Scores of `pairwise` are changes of the logarithm of the makespan, a few thousandths as a rule;
   // logits of `placeto` are what the softmax was trained with.
   static constexpr float kPairwiseTemperature = 0.002f, kPlacetoTemperature = 1;
@@ -152,7 +148,7 @@ class PolicyGuide {
       return placer.place(start, passes, evaluator);
     };
     PolicyPassOptions passes;
-    if (evaluator.problem().node_count() >= kOnePassFrom) passes.passes = 1;
+    passes.passes = passes_that_pay(evaluator.problem().node_count());
     return pairwise_ ? run(*pairwise_, passes, kPairwiseTemperature)
                      : run(*placeto_, PlacetoPassOptions{}, kPlacetoTemperature);
   }
@@ -170,19 +166,25 @@ void add_if_better(Candidate found, const char* name, std::vector<Candidate>& ca
 }
 
 // A search for less overflow. By moves alone: passes have shown that they do not get there.
-void repair(const Problem& problem, const Hierarchy& hierarchy, const MethodOptions& options,
-            MoveEvaluator& evaluator, std::vector<Candidate>& candidates) {
+void repair(const Hierarchy& hierarchy, const MethodOptions& options, MoveEvaluator& evaluator,
+            std::vector<Candidate>& candidates) {
   Budget budget;
-  budget.evaluations = repair_evaluations(problem.graph());
+  budget.evaluations = repair_evaluations(evaluator.problem().graph());
   Candidate found = best_of(candidates);
-  multilevel_search(problem, hierarchy, budget, options.seed, evaluator, found);
+  multilevel_search(hierarchy, budget, options.seed, evaluator, found);
   add_if_better(std::move(found), "repair", candidates);
 }
 
-// Builds the hierarchy on the way, unless stopped before.
+// What the last heuristic makes for itself, and policy and search after it use. The hierarchy is
+// there unless stopped before; the evaluator, where it was needed.
+struct Workbench {
+  std::optional<Hierarchy> hierarchy;
+  std::optional<MoveEvaluator> evaluator;
+};
+
 Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
                                                     const MethodOptions& options,
-                                                    std::optional<Hierarchy>& hierarchy) {
+                                                    Workbench& workbench) {
   Stop* const stop = options.budget.stop;
   Evaluator evaluator(problem, stop);
   std::vector<Candidate> candidates = place_on_each_device(problem, evaluator);
@@ -198,10 +200,11 @@ Result<std::vector<Candidate>> heuristic_candidates(const Problem& problem,
     if (Status added = add(method->place(problem, options)); !added.ok()) return added;
   }
   if (stopped(stop)) return candidates;
-  hierarchy.emplace(problem, stop, options.grouping);
+  workbench.hierarchy.emplace(problem, stop, options.grouping);
   if (stopped(stop)) return candidates;
   const Assignment etf = candidates.back().assignment;
-  const Status added = add(iterate_from(problem, *hierarchy, etf, options));
+  const Status added =
+      add(iterate_from(problem, *workbench.hierarchy, etf, options, workbench.evaluator));
   if (!added.ok()) return added;
   return candidates;
 }
@@ -212,8 +215,8 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
                                const Policy* policy, std::vector<uint64_t>* shortfall_bytes,
                                const PolicyUse& use) {
   const Stopwatch watch;
-  std::optional<Hierarchy> hierarchy;
-  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
+  Workbench workbench;
+  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, workbench);
   if (!tried.ok()) return tried.status();
   std::vector<Candidate>& candidates = *tried;
   const bool infeasible_so_far = !best_of(candidates).score.feasible();
@@ -222,15 +225,17 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   if (nothing_left || stopped(stop)) {
     return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
   }
-  MoveEvaluator evaluator(problem, stop);
+  const Hierarchy& hierarchy = *workbench.hierarchy;
+  if (!workbench.evaluator) workbench.evaluator.emplace(problem, stop);
   if (stopped(stop)) {
     return conclude(problem, std::move(candidates), options.budget, watch, shortfall_bytes);
   }
-  if (infeasible_so_far) repair(problem, *hierarchy, options, evaluator, candidates);
+  MoveEvaluator& evaluator = *workbench.evaluator;
+  if (infeasible_so_far) repair(hierarchy, options, evaluator, candidates);
   std::string note;
   std::optional<PolicyGuide> guide;
   if (policy != nullptr && !stopped(stop)) {
-    Result<PolicyGuide> built = PolicyGuide::build(problem, *hierarchy, *policy, use, stop);
+    Result<PolicyGuide> built = PolicyGuide::build(problem, hierarchy, *policy, use, stop);
     if (built.ok()) {
       guide = std::move(*built);
       candidates.push_back(guide->place(best_of(candidates), options, evaluator));
@@ -240,8 +245,8 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
   }
   if (options.budget.limited() && !stopped(stop)) {
     Candidate found = best_of(candidates);
-    improve(problem, *hierarchy, options.budget, options.seed, evaluator, found,
-            guide ? guide->ranker() : nullptr);
+    adaptive_search(hierarchy, options.budget, options.seed, evaluator, found,
+                    guide ? guide->ranker() : nullptr);
     add_if_better(std::move(found), "search", candidates);
   }
   Result<PlaceResult> result =
@@ -255,15 +260,15 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
                                  const PolicyUse& use) {
   const Stopwatch watch;
   Stop* const stop = options.budget.stop;
-  std::optional<Hierarchy> hierarchy;
-  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, hierarchy);
+  Workbench workbench;
+  Result<std::vector<Candidate>> tried = heuristic_candidates(problem, options, workbench);
   if (!tried.ok()) return tried.status();
   if (stopped(stop)) return Status::stopped();
-  Result<PolicyGuide> guide = PolicyGuide::build(problem, *hierarchy, policy, use, stop);
+  Result<PolicyGuide> guide = PolicyGuide::build(problem, *workbench.hierarchy, policy, use, stop);
   if (!guide.ok()) return guide.status();
-  MoveEvaluator evaluator(problem, stop);
+  if (!workbench.evaluator) workbench.evaluator.emplace(problem, stop);
   std::vector<Candidate> placed;
-  placed.push_back(guide->place(best_of(*tried), options, evaluator));
+  placed.push_back(guide->place(best_of(*tried), options, *workbench.evaluator));
   return conclude(problem, std::move(placed), options.budget, watch, shortfall_bytes);
 }
 

@@ -45,7 +45,7 @@ struct PlaceResult {
 };
 
 // `auto`: the best feasible of single (each device), contiguous, heft, etf and iterate; a policy's
-// greedy passes then start from the best of them; with a budget, multilevel search follows, its
+// greedy passes then start from the best of them; with a budget, local search follows, its
 // proposals ranked by the policy if there is one. So the answer is never worse than any
 // heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy
 // that does not fit the topology is left out, and `note` says why. Where memory is so tight that

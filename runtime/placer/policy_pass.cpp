@@ -12,7 +12,7 @@ namespace {
 
 // Moves are checked, so trying a doubtful one costs an evaluation, no more. Greedy passes from the
 // best heuristic over the best known, 32 problems each; mixed ones of 40 to 200 nodes, and wirings
-// that training did not have:
+// that training did not have (heuristics without windows, hence six passes):
 //   passes   groups visited                    least score   mixed   ring    tree    evaluations
 //   3        that the makespan waits for       -0.002        1.037   1.078   1.087    80
 //   6        the same                          -0.002        1.037   1.077   1.087    87
@@ -24,7 +24,7 @@ namespace {
 // Where all links are alike, scoring groups that nothing waits for takes time and gains nothing.
 constexpr float kLeastScore = -0.002f;
 
-// Batches in which the decisions of a level are checked. The first three passes may cost
+// Batches in which the decisions of a level are checked. Three passes may cost
 // kEvaluationWork simulated nodes, which makes about 600 evaluations of 100 nodes, 60 of 1,000, and
 // no fewer than two a level: on small graphs decisions are checked nearly one by one.
 constexpr uint32_t kEvaluationWork = 60'000;

@@ -43,19 +43,19 @@ Ratios ratios_on(const Topology& topology, const Policy* policy) {
 
 }  // namespace
 
-TEST_CASE("merging makes placements of networks at most 2% longer, half a percent on average") {
+TEST_CASE("merging makes placements of networks at most 3% longer, half a percent on average") {
   for (const char* name : {"cpu+gpu", "4xk80"}) {
     CAPTURE(name);
     const Topology topology =
         read_topology(PLACETO_SOURCE_DIR "/models/topologies/" + std::string(name) + ".json")
             .value();
     const Ratios ratios = ratios_on(topology, nullptr);
-    CHECK(ratios.worst <= 1.02);
+    CHECK(ratios.worst <= 1.03);
     CHECK(ratios.mean <= 1.005);
   }
 }
 
-TEST_CASE("with the default policy, merging makes them at most 12% longer, 2% on average") {
+TEST_CASE("with the default policy, merging makes them at most 13% longer, 2% on average") {
   const auto policy = read_policy(PLACETO_SOURCE_DIR "/models/default.plpo").value();
   for (const char* name : {"cpu+gpu", "4xk80"}) {
     CAPTURE(name);
@@ -63,7 +63,7 @@ TEST_CASE("with the default policy, merging makes them at most 12% longer, 2% on
         read_topology(PLACETO_SOURCE_DIR "/models/topologies/" + std::string(name) + ".json")
             .value();
     const Ratios ratios = ratios_on(topology, policy.get());
-    CHECK(ratios.worst <= 1.12);
+    CHECK(ratios.worst <= 1.13);
     CHECK(ratios.mean <= 1.02);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <cmath>
 
@@ -16,12 +17,20 @@ Budget evaluations(uint64_t count) {
   return budget;
 }
 
-Candidate searched(const Problem& problem, const Assignment& start, const Budget& budget,
-                   uint64_t seed) {
+void windows_alone(const Hierarchy&, const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,
+                   Candidate& start, ProposalRanker*) {
+  window_search(budget, seed, evaluator, start);
+}
+
+// Each kind of search keeps the same promises.
+constexpr std::array kSearches = {&adaptive_search, &multilevel_search, &windows_alone};
+
+Candidate searched(decltype(&adaptive_search) search, const Problem& problem,
+                   const Assignment& start, const Budget& budget, uint64_t seed) {
   const Hierarchy hierarchy(problem);
   MoveEvaluator evaluator(problem, budget.stop);
   Candidate candidate{"search", start, {}};
-  multilevel_search(problem, hierarchy, budget, seed, evaluator, candidate);
+  search(hierarchy, budget, seed, evaluator, candidate, nullptr);
   return candidate;
 }
 
@@ -42,7 +51,7 @@ TEST_CASE(
     "a search is never worse than its start, obeys the rules, reports the true score and "
     "keeps to its budget") {
   Random random(81);
-  int overflowing = 0, improved = 0;
+  int overflowing = 0, improved[3] = {};
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
     for (int i = 0; i < 25; ++i) {
       const test::Instance instance = tight_instance(rules, random);
@@ -53,39 +62,87 @@ TEST_CASE(
       const Assignment start = test::random_assignment(problem, random);
       Evaluator evaluator(problem);
       const Score before = evaluator.evaluate(start);
-      const Hierarchy hierarchy(problem);
-      MoveEvaluator moves(problem);
-      Candidate candidate{"search", start, {}};
-      multilevel_search(problem, hierarchy, evaluations(200), 1, moves, candidate);
-      CHECK(candidate.score <= before);
-      CHECK(candidate.score == evaluator.evaluate(candidate.assignment));
-      CHECK(std::isfinite(candidate.score.objective_us));
-      CHECK(obeys_rules(problem, candidate.assignment));
-      CHECK(moves.evaluations() <= 200);
       overflowing += before.feasible() ? 0 : 1;
-      improved += candidate.score < before ? 1 : 0;
+      const Hierarchy hierarchy(problem);
+      for (size_t kind = 0; kind < kSearches.size(); ++kind) {
+        for (const uint64_t count : {1u, 3u, 200u}) {
+          MoveEvaluator moves(problem);
+          Candidate candidate{"search", start, {}};
+          kSearches[kind](hierarchy, evaluations(count), 1, moves, candidate, nullptr);
+          CHECK(candidate.score <= before);
+          CHECK(candidate.score == evaluator.evaluate(candidate.assignment));
+          CHECK(std::isfinite(candidate.score.objective_us));
+          CHECK(obeys_rules(problem, candidate.assignment));
+          CHECK(moves.evaluations() <= count);
+          improved[kind] += count == 200 && candidate.score < before;
+        }
+      }
     }
   }
   CHECK(overflowing > 20);
-  CHECK(improved > 100);
+  for (const int count : improved) CHECK(count > 100);
 }
 
 TEST_CASE("a search gives the same answer for the same seed and budget") {
   Random random(82);
-  bool seed_matters = false;
-  for (int i = 0; i < 20; ++i) {
-    const test::Instance instance =
-        test::random_instance({.most_nodes = 60}, random.below(test::kRuleSets), random);
-    if (!instance.problem) continue;
-    const Assignment start = test::random_assignment(*instance.problem, random);
-    const Candidate a = searched(*instance.problem, start, evaluations(150), 7);
-    const Candidate b = searched(*instance.problem, start, evaluations(150), 7);
-    CHECK(a.assignment == b.assignment);
-    CHECK(a.score == b.score);
-    seed_matters |=
-        searched(*instance.problem, start, evaluations(150), 8).assignment != a.assignment;
+  for (auto* search : kSearches) {
+    bool seed_matters = false;
+    for (int i = 0; i < 20; ++i) {
+      const test::Instance instance =
+          test::random_instance({.most_nodes = 60}, random.below(test::kRuleSets), random);
+      if (!instance.problem) continue;
+      const Problem& problem = *instance.problem;
+      const Assignment start = test::random_assignment(problem, random);
+      const Candidate a = searched(search, problem, start, evaluations(150), 7);
+      const Candidate b = searched(search, problem, start, evaluations(150), 7);
+      CHECK(a.assignment == b.assignment);
+      CHECK(a.score == b.score);
+      seed_matters |=
+          searched(search, problem, start, evaluations(150), 8).assignment != a.assignment;
+    }
+    CHECK(seed_matters);
   }
-  CHECK(seed_matters);
+}
+
+TEST_CASE("windows of the timeline are worth more than moves on large graphs") {
+  Random random(84);
+  double log_ratio = 0;
+  for (int graphs = 0; graphs < 5;) {
+    const test::Instance instance = test::random_instance({.most_nodes = 400}, 0, random);
+    REQUIRE(instance.problem);
+    if (instance.problem->node_count() < 200) continue;
+    ++graphs;
+    const Assignment start = test::random_assignment(*instance.problem, random);
+    const auto makespan_us = [&](auto* search) {
+      return searched(search, *instance.problem, start, evaluations(100), 1).score.objective_us;
+    };
+    log_ratio += std::log(makespan_us(&windows_alone) / makespan_us(&multilevel_search));
+  }
+  CHECK(log_ratio / 5 < -0.05);
+}
+
+TEST_CASE("windows that change nothing use a budget up, too") {
+  // A chain whose transfers take longer than everything else together stays where it is.
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 2'000; ++v) {
+    NodeSpec node;
+    node.name = std::to_string(v);
+    node.cost_us = {1};
+    node.outputs = {1'000'000};
+    graph.nodes.push_back(node);
+    if (v > 0) graph.edges.push_back({v - 1, 0, v});
+  }
+  const test::Instance instance = test::build_instance(graph, test::equal_devices(2));
+  REQUIRE(instance.problem);
+  for (auto* search : {&adaptive_search, &windows_alone}) {
+    int looks = 0;
+    Stop stop([](void* count) { return ++*static_cast<int*>(count), false; }, &looks);
+    Budget budget = evaluations(20);
+    budget.stop = &stop;
+    const Assignment start(2'000, 0);
+    CHECK(searched(search, *instance.problem, start, budget, 1).assignment == start);
+    CHECK(looks < 300);  // of 4,096 nodes or edges each: 20 windows, and the hierarchy
+  }
 }
 
 TEST_CASE("a cancelled search returns its start") {
@@ -94,10 +151,12 @@ TEST_CASE("a cancelled search returns its start") {
   REQUIRE(instance.problem);
   const Assignment start = test::random_assignment(*instance.problem, random);
   const std::atomic<bool> cancel = true;
-  Stop stop(&cancel);
-  Budget budget = evaluations(1'000'000'000);
-  budget.stop = &stop;
-  CHECK(searched(*instance.problem, start, budget, 1).assignment == start);
+  for (auto* search : kSearches) {
+    Stop stop(&cancel);
+    Budget budget = evaluations(1'000'000'000);
+    budget.stop = &stop;
+    CHECK(searched(search, *instance.problem, start, budget, 1).assignment == start);
+  }
 }
 
 }  // namespace placeto

@@ -60,8 +60,10 @@ void add_small_count(CLI::App& app, const std::string& name, uint32_t& value, ui
 }  // namespace
 
 void add_method_options(CLI::App& app, MethodOptions& options) {
-  add_small_count(app, "--passes", options.passes, 1, 1'000'000,
-                  fmt::format("Passes of methods that repeat them (default {})", options.passes));
+  add_small_count(
+      app, "--passes", options.passes, 1, 1'000'000,
+      fmt::format("Passes of methods that repeat them, and ten windows for each (default {})",
+                  options.passes));
   add_small_count(app, "--samples", options.samples, 0, 100'000,
                   "Placements the policy draws by chance beside its greedy one (default 0)");
   add_number(app, "--budget-ms", options.budget.milliseconds,

@@ -452,7 +452,7 @@ typedef struct placeto_options {
                                    every machine */
   double budget_milliseconds;   /* search so long; with both set, whichever ends first; default 0 */
   const placeto_cancel* cancel; /* NULL (default): cannot be cancelled */
-  uint32_t passes;              /* of heuristics that repeat passes; default 12 */
+  uint32_t passes;              /* of heuristics that repeat passes; default 4 */
   int32_t objective;            /* PLACETO_LATENCY (default): shortest makespan; PLACETO_THROUGHPUT:
                                    smallest bottleneck, for runs that overlap in a pipeline */
   double memory_headroom;       /* share of each device's memory to leave free, in [0, 1) */

@@ -1,9 +1,12 @@
-#include "runtime/heuristics/improve.h"
+#include "runtime/heuristics/passes.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/heuristics/order.h"
 #include "runtime/heuristics/partition.h"
-#include "runtime/heuristics/passes.h"
 #include "tests/support/random_problem.h"
 
 namespace placeto {
@@ -93,33 +96,69 @@ TEST_CASE("passes never lose the best placement they met") {
   }
 }
 
-TEST_CASE("rounds of search and passes are never worse than their start, and repeatable") {
+TEST_CASE("a pass over a window changes groups that have a node there, and obeys the rules") {
   Random random(53);
-  int better_than_start = 0;
+  int proposals = 0, improvements = 0;
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
     const test::Instance instance = test::random_instance(kShape, rules, random);
     if (!instance.problem) continue;
     CAPTURE(rules);
     const Problem& problem = *instance.problem;
     const Assignment start = test::random_assignment(problem, random);
-    const Hierarchy hierarchy(problem);
-    Evaluator evaluator(problem);
-    const Score before = evaluator.evaluate(start);
-    for (uint64_t count : {1u, 3u, 50u, 200u}) {
-      Budget budget;
-      budget.evaluations = count;
-      Candidate first{"search", start, {}}, second = first;
-      MoveEvaluator moves(problem), again(problem);
-      improve(problem, hierarchy, budget, 7, moves, first);
-      improve(problem, hierarchy, budget, 7, again, second);
-      CHECK(first.assignment == second.assignment);
-      CHECK(first.score <= before);
-      CHECK(first.score == evaluator.evaluate(first.assignment));
-      CHECK(moves.evaluations() <= count);
-      if (first.score < before) ++better_than_start;
+    MoveEvaluator evaluator(problem);
+    const Score before = evaluator.rebase(start);
+    const auto order = order_by(problem.graph(), evaluator.start_us(), std::less<>(), nullptr);
+    std::vector<double> latest_start_us;
+    find_latest_starts(problem, start, order, evaluator.start_us(), evaluator.finish_us(),
+                       latest_start_us);
+    EarliestFinish builder(problem);
+    MemoryPlan plan(problem);
+    std::vector<Change> changes;
+    for (int i = 0; i < 30; ++i) {
+      const uint32_t begin = random.below(problem.node_count());
+      const Window window{begin, begin + 1 + random.below(problem.node_count() - begin)};
+      builder.place_window(order, window, {start, latest_start_us}, PassRule::draw(random), plan,
+                           changes);
+      std::vector<bool> within(problem.group_count());
+      for (uint32_t p = window.begin; p < window.end; ++p) {
+        within[problem.group_of(order[p])] = true;
+      }
+      Assignment changed = start;
+      for (const Change& change : changes) {
+        CHECK(within[problem.group_of(change.node)]);
+        CHECK(change.device != start[change.node]);
+        changed[change.node] = change.device;
+      }
+      CHECK(obeys_rules(problem, changed));
+      if (changes.empty()) continue;
+      ++proposals;
+      improvements += evaluator.evaluate(changes) < before;
     }
   }
-  CHECK(better_than_start > 10);
+  CHECK(proposals > 200);
+  CHECK(improvements > 50);
+}
+
+TEST_CASE("a pass over the whole timeline is a pass") {
+  Random random(54);
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    const test::Instance instance = test::random_instance({.most_nodes = 40}, rules, random);
+    if (!instance.problem || instance.problem->memory_limited()) continue;
+    const Problem& problem = *instance.problem;
+    const Assignment start = test::random_assignment(problem, random);
+    Evaluator evaluator(problem);
+    evaluator.evaluate(start);
+    const auto order = order_by(problem.graph(), evaluator.start_us(), std::less<>(), nullptr);
+    EarliestFinish builder(problem);
+    MemoryPlan plan(problem);
+    const PassRule rule{PassRule::Kind::kTransfers, 0.5};
+    const Assignment whole = builder.place_all(order, {start, {}}, rule, plan);
+    std::vector<Change> changes;
+    builder.place_window(order, {0, problem.node_count()}, {start, {}}, rule, plan, changes);
+    Assignment changed = start;
+    for (const Change& change : changes) changed[change.node] = change.device;
+    CHECK(changed == whole);
+  }
 }
 
 }  // namespace placeto

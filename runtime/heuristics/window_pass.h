@@ -1,0 +1,38 @@
+// An earliest-finish pass over a window of the timeline: the nodes that start within it are placed
+// anew, all others stay. Whole regions change in one proposal, consistently, which hundreds of
+// moves of one group would have to find one by one.
+//
+// Large neighbourhood search: Shaw, "Using constraint programming and local search methods to solve
+// vehicle routing problems", CP 1998.
+#pragma once
+
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/heuristics/earliest_finish.h"
+
+namespace placeto {
+
+// Not shareable between threads.
+class WindowPass {
+ public:
+  // The problem must outlive it.
+  explicit WindowPass(const Problem& problem, Stop* stop = nullptr);
+
+  // The evaluator's base placement is another one.
+  void base_changed() { timeline_is_old_ = true; }
+  // Draws a window and a rule and says what changes; nothing if all nodes stay or once stopped.
+  void propose(const MoveEvaluator& evaluator, Random& random, std::vector<Change>& changes);
+
+ private:
+  const Problem* problem_;
+  Stop* stop_;
+  EarliestFinish builder_;
+  MemoryPlan plan_;
+  bool timeline_is_old_ = true;
+  std::vector<uint32_t> order_;  // in which the timeline starts the nodes
+  std::vector<double> latest_start_us_;
+};
+
+}  // namespace placeto
