@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "runtime/base/stop.h"
 
@@ -22,18 +22,36 @@ void insertion_sort(T* first, T* last, Less less) {
   }
 }
 
+// Where elements go between two merges. Not cleared when it grows: the pages of a large one are
+// first touched by the merge, a few at a time.
+template <class T>
+class SortScratch {
+ public:
+  T* grow_to(size_t size) {
+    if (size_ < size) {
+      elements_ = std::make_unique_for_overwrite<T[]>(size);
+      size_ = size;
+    }
+    return elements_.get();
+  }
+
+ private:
+  std::unique_ptr<T[]> elements_;
+  size_t size_ = 0;
+};
+
 // By merging, from runs sorted by insertion. T is cheap to copy. `scratch` grows to `size` elements
 // at most, and not at all for a few.
 template <class T, class Less>
-void merge_sort(T* first, size_t size, Less less, Stop* stop, std::vector<T>& scratch) {
+void merge_sort(T* first, size_t size, Less less, Stop* stop, SortScratch<T>& scratch) {
   constexpr size_t kRun = 16, kPiece = 4096;
   const auto least = [size](size_t i) { return i < size ? i : size; };
   for (size_t begin = 0; begin < size; begin += kRun) {
     insertion_sort(first + begin, first + least(begin + kRun), less);
+    if (spend(stop, kRun)) return;
   }
-  if (spend(stop, size) || size <= kRun) return;
-  if (scratch.size() < size) scratch.resize(size);
-  T *from = first, *to = scratch.data();
+  if (size <= kRun) return;
+  T *from = first, *to = scratch.grow_to(size);
   for (size_t run = kRun; run < size; run *= 2) {
     for (size_t begin = 0; begin < size; begin += 2 * run) {
       size_t a = begin, b = least(begin + run);
@@ -55,8 +73,8 @@ void merge_sort(T* first, size_t size, Less less, Stop* stop, std::vector<T>& sc
 template <class Iterator, class Less>
 void stoppable_sort(
     Iterator first, Iterator last, Less less, Stop* stop = nullptr,
-    std::vector<typename std::iterator_traits<Iterator>::value_type>* scratch = nullptr) {
-  std::vector<typename std::iterator_traits<Iterator>::value_type> own;
+    SortScratch<typename std::iterator_traits<Iterator>::value_type>* scratch = nullptr) {
+  SortScratch<typename std::iterator_traits<Iterator>::value_type> own;
   if (first == last) return;
   merge_sort(&*first, static_cast<size_t>(last - first), less, stop,
              scratch == nullptr ? own : *scratch);

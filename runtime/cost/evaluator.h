@@ -42,6 +42,10 @@ class Evaluator {
   const Timeline& timeline(std::span<const uint32_t> assignment) {
     return simulator_.run(assignment);
   }
+  Timeline take_timeline(std::span<const uint32_t> assignment) && {
+    simulator_.run(assignment);
+    return std::move(simulator_).take_timeline();
+  }
   // Start times of the last placement evaluated.
   std::span<const double> start_us() const { return simulator_.start_us(); }
   std::span<const double> finish_us() const { return simulator_.finish_us(); }

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/ready_queue.h"
 #include "runtime/cost/simulator.h"
@@ -41,7 +42,8 @@ class EventEngine {
   std::span<const double> start_us() const { return start_us_; }
   std::span<const double> finish_us() const { return finish_us_; }
   // In the order they started; empty unless recording.
-  const std::vector<TransferSlice>& transfers() const { return transfers_; }
+  // To be taken by swapping: what comes back is cleared before the next run.
+  std::vector<TransferSlice>& transfers() { return transfers_; }
   void record_transfers(bool on) { recording_ = on; }
 
   // --- Stepping, for incremental evaluation ---
@@ -171,7 +173,8 @@ class EventEngine {
   // those it serves; chain_ leads to the others.
   std::vector<uint32_t> chain_, chain_tail_, chain_stamp_;
   uint32_t stamp_ = 0;
-  std::vector<Booking> bookings_, sorted_;             // of the node being started; room to sort
+  std::vector<Booking> bookings_;                      // of the node being started
+  SortScratch<Booking> sorted_;                        // room to sort them
   mutable std::vector<uint32_t> listed_, listed_end_;  // scratch of same_future
   std::vector<double> start_us_, finish_us_;
   std::vector<uint32_t> dispatch_index_;

@@ -107,7 +107,7 @@ void EventEngine::compile_edges() {
     if (spend(stop_, 1 + 3 * out.size())) return;
   }
   bookings_.reserve(most_bookings);
-  sorted_.reserve(most_bookings);
+  sorted_.grow_to(most_bookings);
   transfers_.reserve(delivery_count(*problem_));
   if (overtake_) {
     arrivals_.reserve(graph.edge_count());

@@ -15,7 +15,7 @@ MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
       last_finish_(problem.device_count(), -1) {
   const Graph& graph = problem.graph();
   changes_.reserve(2 * (size_t{graph.node_count()} + graph.output_count() + graph.edge_count()));
-  sorted_.reserve(changes_.capacity());
+  sorted_.grow_to(changes_.capacity());
 }
 
 // Calls visit(device, from, to, bytes) for everything held for part of the run.

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
 
@@ -41,7 +42,8 @@ class MemoryMeter {
   const Problem* problem_;
   Stop* stop_;
   std::vector<uint64_t> resident_;
-  std::vector<MemoryChange> changes_, sorted_;  // the second: room for sorting
+  std::vector<MemoryChange> changes_;
+  SortScratch<MemoryChange> sorted_;
   std::vector<uint32_t> begin_, end_;
   std::vector<double> last_finish_;  // per device, of the consumers of one output
 };

@@ -20,7 +20,7 @@ struct Simulator::Workspace {
     if (stopped(stop)) return;
     timeline.start_us.resize(p.node_count());
     timeline.finish_us.resize(p.node_count());
-    timeline.transfers.reserve(p.graph().edge_count());
+    timeline.transfers.reserve(engine.transfers().capacity());
     timeline.peak_memory_bytes.resize(p.device_count());
     timeline.device_busy_us.resize(p.device_count());
     timeline.channel_busy_us.resize(p.topology().channel_count());
@@ -105,12 +105,16 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
     timeline.drain_us = engine.drain_us();
     std::copy(engine.start_us().begin(), engine.start_us().end(), timeline.start_us.begin());
     std::copy(engine.finish_us().begin(), engine.finish_us().end(), timeline.finish_us.begin());
-    timeline.transfers = engine.transfers();
+    timeline.transfers.swap(engine.transfers());
   }
   fill_busy_times(work_->problem, assignment, timeline, work_->stop);
   if (stopped(work_->stop)) return timeline;
   work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
   return timeline;
+}
+
+Timeline Simulator::take_timeline() && {
+  return std::move(work_->timeline);
 }
 
 }  // namespace placeto

@@ -57,6 +57,8 @@ class Simulator {
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
+  // That of the last run, not copied: of a large graph this takes milliseconds.
+  Timeline take_timeline() &&;
 
  private:
   struct Workspace;

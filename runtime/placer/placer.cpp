@@ -75,7 +75,7 @@ Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> cand
   const bool small = uint64_t{graph.node_count()} + graph.edge_count() <= kSmall;
   Stop* const limit = small ? nullptr : stop;
   Evaluator evaluator(problem, limit);
-  result.timeline = evaluator.timeline(result.best.assignment);
+  result.timeline = std::move(evaluator).take_timeline(result.best.assignment);
   if (stopped(limit)) {
     leave_timeline_out(problem, result);
     result.place_us = watch.elapsed_us();
@@ -88,7 +88,10 @@ Result<PlaceResult> conclude(const Problem& problem, std::vector<Candidate> cand
     return status;
   }
   result.bounds = lower_bounds(problem, limit);
-  if (stopped(limit)) result.bounds = {};
+  if (stopped(limit)) {
+    result.bounds = {};
+    result.stopped = true;
+  }
   result.place_us = watch.elapsed_us();
   return result;
 }

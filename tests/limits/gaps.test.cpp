@@ -1,7 +1,7 @@
 // How long a placing goes on after its deadline: the longest stretch of work between two looks at
 // the clock, in processor time of this thread, so that other programs do not matter. The looks come
 // at the same places in every run, so each stretch is measured in several runs and the least is
-// taken.
+// taken: twice, and more often only while it is too long (a neighbour may hold the caches).
 #include <doctest/doctest.h>
 #include <time.h>
 
@@ -18,6 +18,9 @@
 
 namespace placeto {
 namespace {
+
+constexpr double kMostMs = 5;
+constexpr int kLeastRuns = 2, kMostRuns = 8;
 
 double thread_ms() {
   timespec now;
@@ -44,6 +47,7 @@ class Gaps {
     last_ms_ = now;
   }
   const std::vector<double>& least_ms() const { return least_ms_; }
+  double longest_ms() const { return *std::max_element(least_ms_.begin(), least_ms_.end()); }
   size_t looks() const { return next_; }
 
  private:
@@ -109,7 +113,8 @@ TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
     Result<Topology> topology = Topology::build(eight_devices(rules));
     REQUIRE(topology.ok());
     Gaps gaps;
-    for (int run = 0; run < 2; ++run) {
+    for (int run = 0; run < kLeastRuns || (run < kMostRuns && gaps.longest_ms() >= kMostMs);
+         ++run) {
       gaps.begin();
       Stop stop(&Gaps::look, &gaps);
       Result<Problem> problem = Problem::build(*graph, *topology, {}, {}, &stop);
@@ -126,7 +131,7 @@ TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
     const auto longest = std::max_element(least.begin(), least.end());
     MESSAGE("longest of ", least.size(), " stretches: ", *longest, " ms, number ",
             longest - least.begin());
-    CHECK(*longest < 5);
+    CHECK(*longest < kMostMs);
   }
 }
 
@@ -140,7 +145,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
     REQUIRE(topology.ok());
     double least_ms = std::numeric_limits<double>::infinity();
     bool placed = false;
-    for (int run = 0; run < 5; ++run) {
+    for (int run = 0; run < kMostRuns; ++run) {
       const double began_ms = thread_ms();
       Stop stop(&cancelled);
       stop.head_start();
@@ -151,7 +156,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
       least_ms = std::min(least_ms, thread_ms() - began_ms);
     }
     MESSAGE(nodes, " nodes: ", least_ms, " ms, ", std::string(placed ? "placed" : "stopped"));
-    CHECK(least_ms < 5);
+    CHECK(least_ms < kMostMs);
     if (nodes <= 1'000) CHECK(placed);
   }
 }
@@ -167,7 +172,7 @@ TEST_CASE("between the deadline and the return there are less than 5 ms of work"
   double longest_ms = 0;
   for (uint64_t stop_at = 20; stop_at < 60'000; stop_at *= 6) {
     double least_ms = std::numeric_limits<double>::infinity();
-    for (int run = 0; run < 2; ++run) {
+    for (int run = 0; run < kLeastRuns || (run < kMostRuns && least_ms >= kMostMs); ++run) {
       Alarm alarm{stop_at};
       Stop stop(&Alarm::look, &alarm);
       MethodOptions options;
@@ -176,7 +181,7 @@ TEST_CASE("between the deadline and the return there are less than 5 ms of work"
       {
         const Result<PlaceResult> placed = place_auto(*problem, options, policy.get());
         const double returned_ms = thread_ms();
-        if (alarm.looks < stop_at) continue;
+        if (alarm.looks < stop_at) break;
         least_ms = std::min(least_ms, returned_ms - alarm.rang_ms);
         if (placed.ok()) CHECK(placed->stopped);
       }
@@ -184,7 +189,7 @@ TEST_CASE("between the deadline and the return there are less than 5 ms of work"
     if (std::isfinite(least_ms)) longest_ms = std::max(longest_ms, least_ms);
   }
   MESSAGE("longest way back: ", longest_ms, " ms");
-  CHECK(longest_ms < 5);
+  CHECK(longest_ms < kMostMs);
 }
 
 }  // namespace placeto

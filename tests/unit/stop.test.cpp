@@ -8,6 +8,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/hierarchy.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/move_features.h"
@@ -251,6 +252,29 @@ TEST_CASE("stopped while it places a graph that takes long, it comes back withou
     if (look == 1) CHECK(placed.status().code() == StatusCode::kStopped);
   }
   CHECK(left_out);
+}
+
+TEST_CASE("stopped at its last looks, after the placement is known, a placing says so") {
+  const test::Instance instance = test::build_instance(ladder(2500), four_devices());
+  const auto place = [&](Countdown& countdown) {
+    Stop stop = countdown.stop(500);
+    MethodOptions options;
+    options.budget.stop = &stop;
+    return place_with(*instance.problem, heft_method(), options);
+  };
+  Countdown never;
+  const Result<PlaceResult> whole = place(never);
+  REQUIRE(whole.ok());
+  CHECK(!whole->stopped);
+  CHECK(whole->bounds.best_us() > 0);
+  for (uint64_t look = never.looks; look > never.looks - 40; --look) {
+    Countdown countdown{look};
+    const Result<PlaceResult> placed = place(countdown);
+    check_outcome(*instance.problem, placed);
+    REQUIRE(placed.ok());
+    CHECK(placed->stopped);
+    CHECK(placed->best.assignment == whole->best.assignment);
+  }
 }
 
 TEST_CASE("a problem that is not compiled in time says so") {
