@@ -271,8 +271,10 @@ function moveCritical() {
 }
 function zoomToSelection() {
   if (!selected) return false;
-  const half = Math.max(selected.finish - selected.start, span / 1e6) * 4;
-  setView(selected.start - half, selected.finish + half);
+  const length = selected.finish - selected.start;
+  // Four times as long on both sides, but something is left out even around a long one.
+  const margin = Math.min(Math.max(length, span / 1e6) * 4, Math.max(span / 8, length / 4));
+  setView(selected.start - margin, selected.finish + margin);
 }
 function sliceAt(px, py) {
   const row = timelineRows.find(r => py >= r.y - 2 && py <= r.y + r.h + 2);
