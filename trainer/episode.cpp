@@ -38,8 +38,8 @@ class Recorder {
   }
 
   Episode run(const Policy& policy, const Candidate& start) {
-    Result<PlacetoPlacer> placer = PlacetoPlacer::create(policy, problem_);
-    assert(placer.ok());
+    assert(PlacetoPlacer::check(policy, problem_).ok());
+    PlacetoPlacer placer(policy, problem_);
     PlacetoPassOptions passes;
     passes.passes = options_.passes;
     passes.seed = options_.seed;
@@ -50,7 +50,7 @@ class Recorder {
       judge_.emplace(problem_);
       judge_->rebase(start.assignment);
     }
-    const Candidate best = placer->place(start, passes, evaluator);
+    const Candidate best = placer.place(start, passes, evaluator);
     episode_.cost.push_back(cost(evaluator.score()));
     episode_.best_cost = cost(best.score);
     return std::move(episode_);

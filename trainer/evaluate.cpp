@@ -148,8 +148,8 @@ class Grader {
   Result<Candidate> published() {
     const Stopwatch watch;
     const Problem& problem = *instance_.problem;
-    Result<PlacetoPlacer> placer = PlacetoPlacer::create(policy_, problem);
-    if (!placer.ok()) return placer.status();
+    if (Status s = PlacetoPlacer::check(policy_, problem); !s.ok()) return s;
+    PlacetoPlacer placer(policy_, problem);
     Candidate start = start_;
     if (instance_.merged) {
       Result<PlaceResult> found = place_auto(problem, {});
@@ -159,7 +159,7 @@ class Grader {
     MoveEvaluator evaluator(problem);
     PlacetoPassOptions options;
     if (options_.passes > 0) options.passes = options_.passes;
-    Candidate placed = placer->place(start, options, evaluator);
+    Candidate placed = placer.place(start, options, evaluator);
     if (instance_.merged) {
       placed.assignment = place_operators(instance_, placed.assignment);
       placed.score = Evaluator(problem_).evaluate(placed.assignment);

@@ -112,10 +112,8 @@ class PolicyGuide {
           {"the placeto architecture simulates the graph at every step: ", problem.node_count(),
            " nodes, expected at most ", kMostPlacetoNodes}));
     }
-    Result<PlacetoPlacer> placer =
-        PlacetoPlacer::create(policy, problem, use.kernels, PlacetoPlacer::kMostBytes, stop);
-    if (!placer.ok()) return placer.status();
-    guide.placeto_ = std::make_unique<PlacetoPlacer>(*std::move(placer));
+    if (Status s = PlacetoPlacer::check(policy, problem); !s.ok()) return s;
+    guide.placeto_ = std::make_unique<PlacetoPlacer>(policy, problem, use.kernels, stop);
     return guide;
   }
 

@@ -37,8 +37,7 @@ float log_probability(std::span<const float> logits, std::span<const uint8_t> ma
 
 }  // namespace
 
-Result<PlacetoPlacer> PlacetoPlacer::create(const Policy& policy, const Problem& problem,
-                                            KernelChoice kernels, size_t most_bytes, Stop* stop) {
+Status PlacetoPlacer::check(const Policy& policy, const Problem& problem, size_t most_bytes) {
   if (policy.architecture() != Architecture::kPlaceto) {
     return Status::invalid(join({"the policy is of the architecture '",
                                  name_of(policy.architecture()), "', expected 'placeto'"}));
@@ -54,7 +53,7 @@ Result<PlacetoPlacer> PlacetoPlacer::create(const Policy& policy, const Problem&
                       std::to_string(problem.node_count()) + " nodes, allowed are " +
                       std::to_string(most_bytes));
   }
-  return PlacetoPlacer(policy, problem, kernels, stop);
+  return Status();
 }
 
 PlacetoPlacer::PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels,

@@ -38,14 +38,16 @@ struct PlacetoPassOptions {
 
 class PlacetoPlacer {
  public:
-  // Policy and problem must outlive the placer. Fails with kInvalidArgument if the policy is of
-  // another architecture or for another number of devices, and with kOutOfMemory if its rows for
-  // this graph take more than `most_bytes`. Stopped while it is made, it places nothing: the `stop`
-  // has to be the evaluator's.
+  // Whether the policy can place the graph. Fails with kInvalidArgument if it is of another
+  // architecture or for another number of devices, and with kOutOfMemory if its rows for this graph
+  // take more than `most_bytes`.
   static constexpr size_t kMostBytes = 1'000'000'000;
-  static Result<PlacetoPlacer> create(const Policy& policy, const Problem& problem,
-                                      KernelChoice kernels = KernelChoice::kPortable,
-                                      size_t most_bytes = kMostBytes, Stop* stop = nullptr);
+  static Status check(const Policy& policy, const Problem& problem, size_t most_bytes = kMostBytes);
+
+  // Policy and problem have passed the check and must outlive the placer. Stopped while it is made,
+  // it places nothing: the `stop` has to be the evaluator's.
+  PlacetoPlacer(const Policy& policy, const Problem& problem,
+                KernelChoice kernels = KernelChoice::kPortable, Stop* stop = nullptr);
 
   // Passes from `start`, which obeys the rules; the best placement met, never worse than `start`.
   // The evaluator's `stop` ends them.
@@ -58,8 +60,6 @@ class PlacetoPlacer {
   const PlacetoNetwork& network() const { return scorer_.network(); }
 
  private:
-  PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels, Stop* stop);
-
   void begin_pass(const MoveEvaluator& evaluator);
   void step(uint32_t pass, uint32_t node, const PlacetoPassOptions& options,
             MoveEvaluator& evaluator);

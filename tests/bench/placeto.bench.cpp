@@ -32,7 +32,7 @@ struct Pass {
 void placeto_pass(benchmark::State& state) {
   Pass p(state);
   for (auto _ : state) {
-    PlacetoPlacer placer = require(PlacetoPlacer::create(*p.policy, p.c.problem));
+    PlacetoPlacer placer(*p.policy, p.c.problem);
     benchmark::DoNotOptimize(placer.place(p.start, {}, p.evaluator).score.objective_us);
   }
 }

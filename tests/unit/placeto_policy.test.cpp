@@ -70,10 +70,10 @@ std::vector<Recorded> record(const Policy& policy, const Problem& problem, const
                      s.before,
                      s.after});
   };
-  auto placer = PlacetoPlacer::create(policy, problem);
-  REQUIRE(placer.ok());
+  REQUIRE(PlacetoPlacer::check(policy, problem).ok());
+  PlacetoPlacer placer(policy, problem);
   MoveEvaluator evaluator(problem);
-  const Candidate best = placer->place(start, options, evaluator);
+  const Candidate best = placer.place(start, options, evaluator);
   if (result != nullptr) *result = best;
   return steps;
 }
@@ -257,8 +257,7 @@ TEST_CASE("the result is never worse than the start and is what the steps met") 
 TEST_CASE("a cancelled pass returns what it has") {
   const test::Instance instance = test::build_instance(independent(8), equal_devices(2));
   const auto policy = test::load_policy(test::small_placeto_policy(2, Looks::kAtLoads));
-  auto placer = PlacetoPlacer::create(*policy, *instance.problem);
-  REQUIRE(placer.ok());
+  PlacetoPlacer placer(*policy, *instance.problem);
   std::atomic<bool> cancel{false};
   uint32_t steps = 0;
   PlacetoPassOptions options;
@@ -266,7 +265,7 @@ TEST_CASE("a cancelled pass returns what it has") {
   options.on_step = [&](const PlacetoStep&) { cancel = ++steps == 3; };
   Stop stop(&cancel);
   MoveEvaluator evaluator(*instance.problem, &stop);
-  const Candidate best = placer->place(on_device(*instance.problem, 0), options, evaluator);
+  const Candidate best = placer.place(on_device(*instance.problem, 0), options, evaluator);
   CHECK(steps == 3);
   CHECK(best.score.objective_us == 50);  // three of eight moved away
 }
@@ -275,8 +274,7 @@ TEST_CASE("a policy that does not fit the problem is refused with the reason") {
   const test::Instance instance = test::build_instance(independent(8), equal_devices(2));
   const auto message = [&](const PolicySpec& spec, size_t most_bytes) {
     const auto policy = test::load_policy(spec);
-    return PlacetoPlacer::create(*policy, *instance.problem, KernelChoice::kPortable, most_bytes)
-        .status();
+    return PlacetoPlacer::check(*policy, *instance.problem, most_bytes);
   };
   const size_t enough = PlacetoPlacer::kMostBytes;
   CHECK(message(test::small_placeto_policy(3, Looks::kAtLoads), enough).message() ==

@@ -51,14 +51,14 @@ PolicySpec policy_of_case(uint32_t devices, uint32_t i) {
 Assignment place_placeto(const PolicySpec& spec, const Problem& problem, const Candidate& start,
                          uint32_t i) {
   const auto policy = test::load_policy(spec);
-  auto placer = PlacetoPlacer::create(*policy, problem);
-  if (!placer.ok()) return {};
+  if (!PlacetoPlacer::check(*policy, problem).ok()) return {};
+  PlacetoPlacer placer(*policy, problem);
   MoveEvaluator evaluator(problem);
   PlacetoPassOptions options;
   options.passes = 2;
   options.seed = i;
   if (i % 3 == 2) options.temperature = 0.1f;
-  return placer->place(start, options, evaluator).assignment;
+  return placer.place(start, options, evaluator).assignment;
 }
 
 // Placements of every case by either architecture, made by that many threads.
