@@ -35,8 +35,9 @@ void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
     for (uint32_t v = 0; v < order.size(); ++v) order[index[v]] = v;
     return;
   }
-  stoppable_sort(order.begin(), order.end(),
-                 [this](uint32_t a, uint32_t b) { return start_us_[a] < start_us_[b]; });
+  stoppable_sort(
+      order.begin(), order.end(),
+      [this](uint32_t a, uint32_t b) { return start_us_[a] < start_us_[b]; }, stop());
 }
 
 Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {

@@ -33,7 +33,8 @@ class MoveEvaluator {
   std::span<const double> finish_us() const {
     return incremental_ ? incremental_->finish_us() : finish_us_;
   }
-  // Nodes in a topological order, those of a device in the order in which they start.
+  // Nodes in a topological order, those of a device in the order in which they start; in no order
+  // once stopped.
   void start_order(std::vector<uint32_t>& order) const;
 
   uint64_t evaluations() const { return evaluations_; }

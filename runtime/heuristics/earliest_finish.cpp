@@ -1,46 +1,10 @@
+// The decision: what each device costs a node. The inner loop of all passes.
 #include "runtime/heuristics/earliest_finish.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace placeto {
-
-PassRule PassRule::draw(Random& random) {
-  constexpr double kFinishShare = 0.25, kTransfersShare = 0.4;  // the rest is lateness
-  const double kind = random.uniform(), weight = random.uniform();
-  if (kind < kFinishShare) return {};
-  if (kind < kFinishShare + kTransfersShare) return {Kind::kTransfers, weight};
-  return {Kind::kLateness, 0.3 + 1.5 * weight};
-}
-
-void find_latest_starts(const Problem& problem, std::span<const uint32_t> assignment,
-                        std::span<const uint32_t> order, std::span<const double> start_us,
-                        std::span<const double> finish_us, std::vector<double>& latest_start_us,
-                        Stop* stop) {
-  const double makespan = *std::max_element(finish_us.begin(), finish_us.end());
-  latest_start_us.resize(problem.node_count());
-  for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    const auto consumers = problem.graph().out_edges(*v);
-    if (spend(stop, 1 + consumers.size())) return;
-    double latest = makespan;
-    for (const OutEdge& out : consumers) {
-      double start_by = latest_start_us[out.target];
-      if (out.output != kControlEdge) {
-        start_by -= problem.transfer_us(out.output, assignment[*v], assignment[out.target]);
-      }
-      latest = std::min(latest, start_by);
-    }
-    latest_start_us[*v] = latest - (finish_us[*v] - start_us[*v]);
-  }
-}
-
-EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
-    : problem_(&problem),
-      stop_(stop),
-      schedule_(problem, stop),
-      group_device_(problem.group_count()),
-      ready_(problem.device_count()),
-      penalty_(problem.device_count()) {}
 
 // Adds to penalty_[d] what a transfer between the candidate device d (kNowhere stands for it) and a
 // known device costs, for every d that differs from it.
@@ -137,56 +101,6 @@ uint32_t EarliestFinish::choose(uint32_t node, const LastTimeline& last, const P
     }
   }
   return best != ListSchedule::kNowhere ? best : roomiest;
-}
-
-// `plan_is_full`: it holds every group where `last` has it. False once stopped.
-bool EarliestFinish::place(std::span<const uint32_t> order, Window window, const LastTimeline& last,
-                           const PassRule& rule, MemoryPlan& plan, bool plan_is_full) {
-  schedule_.clear();
-  std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
-  const Graph& graph = problem_->graph();
-  for (uint32_t position = 0; position < window.end; ++position) {
-    const uint32_t v = order[position], group = problem_->group_of(v);
-    const size_t edges = graph.in_edges(v).size() + graph.out_edges(v).size();
-    if (spend(stop_, 2 + edges + problem_->device_count() / 8)) return false;
-    uint32_t& device = group_device_[group];
-    if (device == ListSchedule::kNowhere && position < window.begin) {
-      device = last.assignment[v];
-    } else if (device == ListSchedule::kNowhere) {
-      if (plan_is_full) plan.leave(group, last.assignment[v]);
-      device = choose(v, last, rule, plan);
-      plan.take(group, device);
-    }
-    schedule_.place(v, device);
-  }
-  return true;
-}
-
-Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const LastTimeline& last,
-                                     const PassRule& rule, MemoryPlan& plan) {
-  if (!place(order, {0, problem_->node_count()}, last, rule, plan, false)) return {};
-  return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
-}
-
-void EarliestFinish::place_window(std::span<const uint32_t> order, Window window,
-                                  const LastTimeline& last, const PassRule& rule, MemoryPlan& plan,
-                                  std::vector<Change>& changes) {
-  changes.clear();
-  plan.clear();
-  if (problem_->memory_limited()) {
-    for (uint32_t g = 0; g < problem_->group_count(); ++g) {
-      plan.take(g, last.assignment[problem_->members(g)[0]]);
-      if (spend(stop_, 1)) return;
-    }
-  }
-  if (!place(order, window, last, rule, plan, true)) return;
-  if (spend(stop_, problem_->node_count() / 16)) return;  // compared, not gone through
-  for (uint32_t v = 0; v < problem_->node_count(); ++v) {
-    const uint32_t device = group_device_[problem_->group_of(v)];
-    if (device != ListSchedule::kNowhere && device != last.assignment[v]) {
-      changes.push_back({v, device});
-    }
-  }
 }
 
 }  // namespace placeto

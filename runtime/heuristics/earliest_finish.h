@@ -7,8 +7,8 @@
 
 #include "runtime/base/random.h"
 #include "runtime/cost/incremental.h"
-#include "runtime/heuristics/list_schedule.h"
 #include "runtime/heuristics/memory_plan.h"
+#include "runtime/heuristics/window_schedule.h"
 
 namespace placeto {
 
@@ -41,11 +41,6 @@ void find_latest_starts(const Problem& problem, std::span<const uint32_t> assign
                         std::span<const double> finish_us, std::vector<double>& latest_start_us,
                         Stop* stop = nullptr);
 
-// Positions [begin, end) of an order.
-struct Window {
-  uint32_t begin, end;
-};
-
 class EarliestFinish {
  public:
   explicit EarliestFinish(const Problem& problem, Stop* stop = nullptr);
@@ -55,14 +50,18 @@ class EarliestFinish {
   Assignment place_all(std::span<const uint32_t> order, const LastTimeline& last,
                        const PassRule& rule, MemoryPlan& plan);
 
-  // Places those in a window of `order` alone; all others stay where `last` has them. A group moves
-  // with the first of its nodes. Sets `changes` to what differs from `last`; nothing once stopped.
-  void place_window(std::span<const uint32_t> order, Window window, const LastTimeline& last,
-                    const PassRule& rule, MemoryPlan& plan, std::vector<Change>& changes);
+  // The timeline that windows are placed into, and its order; `plan` is to hold its groups.
+  void load(std::span<const uint32_t> order, const LastTimeline& last,
+            std::span<const double> start_us, std::span<const double> finish_us, MemoryPlan& plan);
+
+  // Places the nodes of a window of the loaded timeline, which `last` tells the rest of, alone. A
+  // group moves with the first of its nodes. Sets `changes` to what differs from `last`; nothing
+  // once stopped. Returns WindowSchedule::lateness_us; `plan` stays.
+  double place_window(Window window, const LastTimeline& last, const PassRule& rule,
+                      MemoryPlan& plan, std::vector<Change>& changes);
 
  private:
-  bool place(std::span<const uint32_t> order, Window window, const LastTimeline& last,
-             const PassRule& rule, MemoryPlan& plan, bool plan_is_full);
+  uint64_t work_of(uint32_t node) const;
   uint32_t choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
                   const MemoryPlan& plan);
   double lateness_us(uint32_t node, uint32_t device, double finish_us,
@@ -75,9 +74,11 @@ class EarliestFinish {
 
   const Problem* problem_;
   Stop* stop_;
-  ListSchedule schedule_;
+  WindowSchedule schedule_;
   std::vector<uint32_t> group_device_;
   std::vector<double> ready_, penalty_;
+  // Each group's first position in the loaded timeline; the groups in the window.
+  std::vector<uint32_t> first_, within_;
 };
 
 }  // namespace placeto

@@ -20,7 +20,7 @@ class Heft final : public Method {
     Evaluator evaluator(problem, stop);
     EarliestFinish rule(problem, stop);
     const std::vector<uint32_t> order =
-        order_by(problem.graph(), problem.upward_rank(), std::greater<>(), stop);
+        order_by(problem.graph(), problem.upward_rank(), Direction::kDescending, stop);
     if (stopped(stop)) return Status::stopped();
     return unless_stopped(place_within_memory(problem, evaluator, "heft", [&](MemoryPlan& plan) {
       return rule.place_all(order, {}, {}, plan);

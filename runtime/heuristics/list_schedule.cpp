@@ -5,7 +5,6 @@
 namespace placeto {
 namespace {
 
-constexpr double kNotSent = -1;
 // Beyond this many (output, device) pairs a unicast schedule remembers one arrival per output, as
 // under broadcast: slightly optimistic, but bounded.
 constexpr size_t kMostArrivals = size_t{1} << 25;
@@ -46,8 +45,13 @@ double ListSchedule::arrival_us(uint32_t output, uint32_t source, uint32_t desti
   const Topology& topology = problem_->topology();
   double start = finish_[problem_->graph().producer(output)];
   if (contended_) start = std::max(start, channel_free_[topology.channel(source, destination)]);
-  const double latency = unicast_ ? topology.link(source, destination).latency_us : 0;
-  return start + problem_->transfer_us(output, source, destination) + latency;
+  return start + transfer_with_latency_us(output, source, destination);
+}
+
+double ListSchedule::transfer_with_latency_us(uint32_t output, uint32_t source,
+                                              uint32_t destination) const {
+  const double transfer = problem_->transfer_us(output, source, destination);
+  return unicast_ ? transfer + problem_->topology().link(source, destination).latency_us : transfer;
 }
 
 void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {

@@ -35,8 +35,11 @@ class ListSchedule {
 
   static constexpr uint32_t kNowhere = 0xffffffffu;
 
- private:
+ protected:
+  static constexpr double kNotSent = -1;
+
   double arrival_us(uint32_t output, uint32_t source, uint32_t destination) const;
+  double transfer_with_latency_us(uint32_t output, uint32_t source, uint32_t destination) const;
   void send(uint32_t output, uint32_t source, uint32_t destination);
   double& sent_slot(uint32_t output, uint32_t destination) {
     return arrived_[unicast_ ? size_t{output} * problem_->device_count() + destination : output];
@@ -45,12 +48,19 @@ class ListSchedule {
     return const_cast<ListSchedule*>(this)->sent_slot(output, destination);
   }
 
+  std::span<double> arrivals(uint32_t output) {
+    const size_t width = unicast_ ? problem_->device_count() : 1;
+    return {arrived_.data() + output * width, width};
+  }
+
   const Problem* problem_;
   Stop* stop_;
   bool unicast_, contended_;
   std::vector<double> device_free_, channel_free_, finish_;
   std::vector<double> arrived_;  // per output (unicast: and destination), or kNotSent
   std::vector<uint32_t> device_of_;
+
+ private:
   mutable std::vector<double> from_, here_;  // scratch: latest arrival from and finish on a device
 };
 

@@ -30,7 +30,8 @@ Passes::Passes(const Problem& problem, uint64_t seed, Stop* stop)
 
 void Passes::begin() {
   Chain& chain = chains_.emplace_back();
-  chain.last.order = order_by(problem_->graph(), problem_->upward_rank(), std::greater<>(), stop_);
+  chain.last.order =
+      order_by(problem_->graph(), problem_->upward_rank(), Direction::kDescending, stop_);
 }
 
 void Passes::begin(std::string method, const Assignment& start) {
@@ -59,7 +60,8 @@ void Passes::extend(Chain& chain, const std::string& method) {
 void Passes::add(Chain& chain, Candidate candidate) {
   chain.last.score = candidate.score;
   chain.last.assignment = candidate.assignment;
-  chain.last.order = order_by(problem_->graph(), evaluator_.start_us(), std::less<>(), stop_);
+  chain.last.order =
+      order_by(problem_->graph(), evaluator_.start_us(), Direction::kAscending, stop_);
   if (!stopped(stop_)) {
     find_latest_starts(*problem_, chain.last.assignment, chain.last.order, evaluator_.start_us(),
                        evaluator_.finish_us(), chain.last.latest_start_us, stop_);

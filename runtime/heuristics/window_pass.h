@@ -22,17 +22,21 @@ class WindowPass {
 
   // The evaluator's base placement is another one.
   void base_changed() { timeline_is_old_ = true; }
-  // Draws a window and a rule and says what changes; nothing if all nodes stay or once stopped.
+  // Draws windows and rules and says what changes; nothing if none promises anything or once
+  // stopped.
   void propose(const MoveEvaluator& evaluator, Random& random, std::vector<Change>& changes);
 
  private:
+  bool load(const MoveEvaluator& evaluator);
+
   const Problem* problem_;
   Stop* stop_;
   EarliestFinish builder_;
   MemoryPlan plan_;
   bool timeline_is_old_ = true;
-  std::vector<uint32_t> order_;  // in which the timeline starts the nodes
-  std::vector<double> latest_start_us_;
+  std::vector<uint32_t> order_;          // in which the timeline starts the nodes
+  std::vector<double> latest_start_us_;  // as the rules of a pass see it
+  std::vector<Change> drawn_;
 };
 
 }  // namespace placeto

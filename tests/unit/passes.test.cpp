@@ -107,18 +107,20 @@ TEST_CASE("a pass over a window changes groups that have a node there, and obeys
     const Assignment start = test::random_assignment(problem, random);
     MoveEvaluator evaluator(problem);
     const Score before = evaluator.rebase(start);
-    const auto order = order_by(problem.graph(), evaluator.start_us(), std::less<>(), nullptr);
+    const auto order =
+        order_by(problem.graph(), evaluator.start_us(), Direction::kAscending, nullptr);
     std::vector<double> latest_start_us;
     find_latest_starts(problem, start, order, evaluator.start_us(), evaluator.finish_us(),
                        latest_start_us);
     EarliestFinish builder(problem);
     MemoryPlan plan(problem);
+    builder.load(order, {start, latest_start_us}, evaluator.start_us(), evaluator.finish_us(),
+                 plan);
     std::vector<Change> changes;
     for (int i = 0; i < 30; ++i) {
       const uint32_t begin = random.below(problem.node_count());
       const Window window{begin, begin + 1 + random.below(problem.node_count() - begin)};
-      builder.place_window(order, window, {start, latest_start_us}, PassRule::draw(random), plan,
-                           changes);
+      builder.place_window(window, {start, latest_start_us}, PassRule::draw(random), plan, changes);
       std::vector<bool> within(problem.group_count());
       for (uint32_t p = window.begin; p < window.end; ++p) {
         within[problem.group_of(order[p])] = true;
@@ -148,13 +150,16 @@ TEST_CASE("a pass over the whole timeline is a pass") {
     const Assignment start = test::random_assignment(problem, random);
     Evaluator evaluator(problem);
     evaluator.evaluate(start);
-    const auto order = order_by(problem.graph(), evaluator.start_us(), std::less<>(), nullptr);
+    const auto order =
+        order_by(problem.graph(), evaluator.start_us(), Direction::kAscending, nullptr);
     EarliestFinish builder(problem);
     MemoryPlan plan(problem);
     const PassRule rule{PassRule::Kind::kTransfers, 0.5};
     const Assignment whole = builder.place_all(order, {start, {}}, rule, plan);
     std::vector<Change> changes;
-    builder.place_window(order, {0, problem.node_count()}, {start, {}}, rule, plan, changes);
+    EarliestFinish window_builder(problem);
+    window_builder.load(order, {start, {}}, evaluator.start_us(), evaluator.finish_us(), plan);
+    window_builder.place_window({0, problem.node_count()}, {start, {}}, rule, plan, changes);
     Assignment changed = start;
     for (const Change& change : changes) changed[change.node] = change.device;
     CHECK(changed == whole);

@@ -1,0 +1,118 @@
+// Passes: the decision for one node after the other.
+#include <algorithm>
+
+#include "runtime/heuristics/earliest_finish.h"
+
+namespace placeto {
+
+PassRule PassRule::draw(Random& random) {
+  constexpr double kFinishShare = 0.25, kTransfersShare = 0.4;  // the rest is lateness
+  const double kind = random.uniform(), weight = random.uniform();
+  if (kind < kFinishShare) return {};
+  if (kind < kFinishShare + kTransfersShare) return {Kind::kTransfers, weight};
+  return {Kind::kLateness, 0.3 + 1.5 * weight};
+}
+
+void find_latest_starts(const Problem& problem, std::span<const uint32_t> assignment,
+                        std::span<const uint32_t> order, std::span<const double> start_us,
+                        std::span<const double> finish_us, std::vector<double>& latest_start_us,
+                        Stop* stop) {
+  const double makespan = *std::max_element(finish_us.begin(), finish_us.end());
+  latest_start_us.resize(problem.node_count());
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    const auto consumers = problem.graph().out_edges(*v);
+    if (spend(stop, 1 + consumers.size())) return;
+    double latest = makespan;
+    for (const OutEdge& out : consumers) {
+      double start_by = latest_start_us[out.target];
+      if (out.output != kControlEdge) {
+        start_by -= problem.transfer_us(out.output, assignment[*v], assignment[out.target]);
+      }
+      latest = std::min(latest, start_by);
+    }
+    latest_start_us[*v] = latest - (finish_us[*v] - start_us[*v]);
+  }
+}
+
+EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
+    : problem_(&problem),
+      stop_(stop),
+      schedule_(problem, stop),
+      group_device_(problem.group_count()),
+      ready_(problem.device_count()),
+      penalty_(problem.device_count()) {}
+
+Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const LastTimeline& last,
+                                     const PassRule& rule, MemoryPlan& plan) {
+  schedule_.clear();
+  std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
+  for (uint32_t v : order) {
+    if (spend(stop_, work_of(v))) return {};
+    const uint32_t group = problem_->group_of(v);
+    uint32_t& device = group_device_[group];
+    if (device == ListSchedule::kNowhere) {
+      device = choose(v, last, rule, plan);
+      plan.take(group, device);
+    }
+    schedule_.place(v, device);
+  }
+  return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
+}
+
+void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& last,
+                          std::span<const double> start_us, std::span<const double> finish_us,
+                          MemoryPlan& plan) {
+  schedule_.load(order, last.assignment, start_us, finish_us);
+  group_device_.assign(problem_->group_count(), ListSchedule::kNowhere);
+  first_.assign(problem_->group_count(), ListSchedule::kNowhere);
+  plan.clear();
+  for (uint32_t position = 0; position < order.size(); ++position) {
+    const uint32_t group = problem_->group_of(order[position]);
+    if (first_[group] != ListSchedule::kNowhere) continue;
+    first_[group] = position;
+    plan.take(group, last.assignment[order[position]]);
+  }
+  spend(stop_, order.size() / 4);
+}
+
+double EarliestFinish::place_window(Window window, const LastTimeline& last, const PassRule& rule,
+                                    MemoryPlan& plan, std::vector<Change>& changes) {
+  changes.clear();
+  within_.clear();
+  schedule_.open(window);
+  for (uint32_t position = window.begin; position < window.end; ++position) {
+    const uint32_t v = schedule_.node_at(position), there = last.assignment[v];
+    const uint32_t group = problem_->group_of(v);
+    if (spend(stop_, work_of(v))) return 0;  // and is not used any more
+    uint32_t& device = group_device_[group];
+    if (device == ListSchedule::kNowhere) {
+      within_.push_back(group);
+      plan.leave(group, there);
+      device = first_[group] < window.begin ? there : choose(v, last, rule, plan);
+      plan.take(group, device);
+    }
+    schedule_.place(v, device);
+  }
+  const double late = schedule_.lateness_us(group_device_);
+  schedule_.close();
+  for (uint32_t group : within_) {
+    uint32_t& device = group_device_[group];
+    const uint32_t there = last.assignment[problem_->members(group)[0]];
+    plan.leave(group, device);
+    plan.take(group, there);
+    if (device != there) {
+      for (uint32_t v : problem_->members(group)) changes.push_back({v, device});
+    }
+    device = ListSchedule::kNowhere;
+  }
+  return late;
+}
+
+// For Stop::spend.
+uint64_t EarliestFinish::work_of(uint32_t node) const {
+  const Graph& graph = problem_->graph();
+  return 2 + graph.in_edges(node).size() + graph.out_edges(node).size() +
+         problem_->device_count() / 8;
+}
+
+}  // namespace placeto

@@ -1,0 +1,216 @@
+#include "runtime/heuristics/window_schedule.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace placeto {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void WindowSchedule::Rows::assign(std::span<const uint32_t> owner, uint32_t owners) {
+  begin.assign(owners + 1, 0);
+  items.resize(owner.size());
+  for (uint32_t o : owner) ++begin[o];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  for (auto i = static_cast<uint32_t>(owner.size()); i-- > 0;) items[--begin[owner[i]]] = i;
+}
+
+uint32_t WindowSchedule::Rows::first_from(uint32_t owner, uint32_t index) const {
+  const auto row = items.begin();
+  return static_cast<uint32_t>(std::lower_bound(row + begin[owner], row + begin[owner + 1], index) -
+                               row);
+}
+
+WindowSchedule::WindowSchedule(const Problem& problem, Stop* stop) : ListSchedule(problem, stop) {}
+
+void WindowSchedule::load(std::span<const uint32_t> order, std::span<const uint32_t> assignment,
+                          std::span<const double> start_us, std::span<const double> finish_us) {
+  clear();
+  if (stopped(stop_)) return;
+  order_.assign(order.begin(), order.end());
+  position_.resize(order.size());
+  base_device_.assign(assignment.begin(), assignment.end());
+  base_finish_us_.assign(finish_us.begin(), finish_us.end());
+  device_of_ = base_device_;
+  finish_ = base_finish_us_;
+  makespan_us_ = *std::max_element(finish_us.begin(), finish_us.end());
+  sends_.clear();
+  send_begin_.clear();
+  device_at_.clear();
+  channel_.clear();
+  for (uint32_t position = 0; position < order.size(); ++position) {
+    position_[order[position]] = position;
+    device_at_.push_back(assignment[order[position]]);
+    if (!book_sends(position)) return;
+  }
+  send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
+  on_device_.assign(device_at_, problem_->device_count());
+  on_channel_.assign(channel_, problem_->topology().channel_count());
+  base_arrived_us_ = arrived_;
+  find_latest_starts(start_us);
+}
+
+// What a node sends, in the order of its outputs. False once stopped.
+bool WindowSchedule::book_sends(uint32_t position) {
+  const Graph& graph = problem_->graph();
+  const Topology& topology = problem_->topology();
+  const uint32_t v = order_[position], device = device_of_[v];
+  send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
+  for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+    if (spend(stop_, 1 + graph.consumers(o).size())) return false;
+    for (uint32_t w : graph.consumers(o)) {
+      const uint32_t to = device_of_[w];
+      if (to == device || sent_slot(o, to) != kNotSent) continue;
+      send(o, device, to);
+      if (!contended_) continue;
+      const uint32_t channel = topology.channel(device, to);
+      channel_.push_back(channel);
+      sends_.push_back({position, o, to, channel_free_[channel], 0});
+    }
+  }
+  return !spend(stop_, 1);
+}
+
+// From the end: a node has to be through before what is next on its device and what reads it, a
+// transfer before its readers and what is next on its channel. False once stopped.
+bool WindowSchedule::find_latest_starts(std::span<const double> start_us) {
+  const Graph& graph = problem_->graph();
+  const double gap = problem_->topology().spec().op_gap_us;
+  latest_start_us_.resize(order_.size());
+  next_node_us_.assign(problem_->device_count(), kInfinity);
+  next_send_us_.assign(channel_free_.size(), kInfinity);
+  due_us_.assign(problem_->device_count(), kInfinity);
+  for (auto position = static_cast<uint32_t>(order_.size()); position-- > 0;) {
+    const uint32_t v = order_[position], device = base_device_[v];
+    const double run = base_finish_us_[v] - start_us[v];
+    double finish_by = std::min(makespan_us_, next_node_us_[device] - (run == 0 ? 0 : gap));
+    for (const OutEdge& out : graph.out_edges(v)) {
+      const uint32_t there = base_device_[out.target];
+      double due = latest_start_us_[out.target];
+      if (out.output != kControlEdge && there != device) {
+        if (contended_) continue;  // by its send
+        due -= transfer_with_latency_us(out.output, device, there);
+      }
+      finish_by = std::min(finish_by, due);
+    }
+    // Sends of one output lie together.
+    for (uint32_t last = send_begin_[position + 1], first; last > send_begin_[position];
+         last = first) {
+      first = last - 1;
+      while (first > send_begin_[position] && sends_[first - 1].output == sends_[last - 1].output) {
+        --first;
+      }
+      finish_by = std::min(finish_by, latest_send_us(first, last));
+    }
+    latest_start_us_[v] = next_node_us_[device] = finish_by - run;
+    if (spend(stop_, 1 + 2 * graph.out_edges(v).size())) return false;
+  }
+  return true;
+}
+
+// The latest start of the first of the sends [first, last) of an output, which get theirs.
+double WindowSchedule::latest_send_us(uint32_t first, uint32_t last) {
+  const Topology& topology = problem_->topology();
+  const uint32_t output = sends_[first].output;
+  const uint32_t device = base_device_[problem_->graph().producer(output)];
+  double latest = kInfinity;
+  for (uint32_t w : problem_->graph().consumers(output)) {
+    const uint32_t there = base_device_[w];
+    if (there == device) continue;
+    double& due = due_us_[unicast_ ? there : sends_[first].destination];
+    due = std::min(due, latest_start_us_[w]);
+  }
+  for (uint32_t s = last; s-- > first;) {
+    const uint32_t to = sends_[s].destination, channel = topology.channel(device, to);
+    double& next = next_send_us_[channel];
+    next = std::min(
+        due_us_[to] - transfer_with_latency_us(output, device, to),
+        next - topology.link(device, to).gap_us - problem_->transfer_us(output, device, to));
+    sends_[s].latest_start_us = next;
+    due_us_[to] = kInfinity;
+    latest = std::min(latest, next);
+  }
+  return latest;
+}
+
+void WindowSchedule::open(Window window) {
+  window_ = window;
+  const double gap = problem_->topology().spec().op_gap_us;
+  for (uint32_t d = 0; d < on_device_.size(); ++d) {
+    const uint32_t next = on_device_.first_from(d, window.begin);
+    device_free_[d] = 0;
+    if (next == on_device_.begin[d]) continue;
+    const uint32_t v = order_[on_device_.items[next - 1]];
+    device_free_[d] = base_finish_us_[v] + (problem_->run_us(v, d) == 0 ? 0 : gap);
+  }
+  for (uint32_t c = 0; c < on_channel_.size(); ++c) {
+    const uint32_t next = on_channel_.first_from(c, send_begin_[window.begin]);
+    const bool first = next == on_channel_.begin[c];
+    channel_free_[c] = first ? 0 : sends_[on_channel_.items[next - 1]].free_us;
+  }
+  const Graph& graph = problem_->graph();
+  for (uint32_t position = window.begin; position < window.end; ++position) {
+    const uint32_t v = order_[position];
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+      const auto slots = arrivals(o);
+      std::fill(slots.begin(), slots.end(), kNotSent);
+    }
+  }
+}
+
+void WindowSchedule::restore_arrivals(uint32_t output) {
+  const auto slots = arrivals(output);
+  std::copy_n(base_arrived_us_.begin() + (slots.data() - arrived_.data()), slots.size(),
+              slots.begin());
+}
+
+void WindowSchedule::close() {
+  const Graph& graph = problem_->graph();
+  for (uint32_t position = window_.begin; position < window_.end; ++position) {
+    const uint32_t v = order_[position];
+    device_of_[v] = base_device_[v];
+    finish_[v] = base_finish_us_[v];
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) restore_arrivals(o);
+    for (const InEdge& in : graph.in_edges(v)) {
+      if (in.output != kControlEdge) restore_arrivals(in.output);
+    }
+  }
+}
+
+double WindowSchedule::lateness_us(std::span<const uint32_t> group_device) {
+  const Graph& graph = problem_->graph();
+  double latest = -kInfinity;
+  for (uint32_t position = window_.begin; position < window_.end; ++position) {
+    const uint32_t v = order_[position], device = device_of_[v];
+    latest = std::max(latest, finish_[v] - makespan_us_);
+    for (const OutEdge& out : graph.out_edges(v)) {
+      if (position_[out.target] < window_.end) continue;
+      const uint32_t moved = group_device[problem_->group_of(out.target)];
+      const uint32_t there = moved == kNowhere ? base_device_[out.target] : moved;
+      double arrival = finish_[v];
+      if (out.output != kControlEdge && there != device) {
+        arrival = arrival_us(out.output, device, there);
+        send(out.output, device, there);
+      }
+      latest = std::max(latest, arrival - latest_start_us_[out.target]);
+    }
+  }
+  for (uint32_t d = 0; d < on_device_.size(); ++d) {
+    const uint32_t next = on_device_.first_from(d, window_.end);
+    if (next == on_device_.begin[d + 1]) continue;
+    const uint32_t v = order_[on_device_.items[next]];
+    latest = std::max(latest, device_free_[d] - latest_start_us_[v]);
+  }
+  for (uint32_t c = 0; c < on_channel_.size(); ++c) {
+    const uint32_t next = on_channel_.first_from(c, send_begin_[window_.end]);
+    if (next == on_channel_.begin[c + 1]) continue;
+    latest = std::max(latest, channel_free_[c] - sends_[on_channel_.items[next]].latest_start_us);
+  }
+  return latest;
+}
+
+}  // namespace placeto

@@ -1,0 +1,84 @@
+// WindowSchedule: a list schedule that starts in the middle of a simulated timeline, and tells how
+// much later what follows the window would then start.
+//
+// Of the timeline it keeps the devices and times of the nodes, and rebuilds when channels carried
+// what: a channel serves producers in the order they run (nearly, where devices share it). From
+// that come the latest starts of nodes and transfers, every device and channel keeping its order:
+// the heads and tails by which local searches for job shops judge a neighbour without scheduling it
+// (Taillard, "Parallel taboo search techniques for the job shop scheduling problem", ORSA Journal
+// on Computing 1994). A window that makes nothing late shortens the run in four cases of ten
+// (tests/bench/README.md); one that does, in one of fifty.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/heuristics/list_schedule.h"
+
+namespace placeto {
+
+// Positions [begin, end) of an order.
+struct Window {
+  uint32_t begin, end;
+};
+
+class WindowSchedule : public ListSchedule {
+ public:
+  explicit WindowSchedule(const Problem& problem, Stop* stop = nullptr);
+
+  // Takes over a timeline, which started the nodes in `order`. Incomplete once stopped.
+  void load(std::span<const uint32_t> order, std::span<const uint32_t> assignment,
+            std::span<const double> start_us, std::span<const double> finish_us);
+
+  // Takes the nodes of a window out, to be placed in order; close() puts them back where they were.
+  void open(Window window);
+  void close();
+
+  // With the window placed: by how much the latest of what follows starts later than it can without
+  // a longer run; negative if the run may become shorter. `group_device`: where groups are now,
+  // kNowhere for those that stay. Books what the window sends to nodes behind it.
+  double lateness_us(std::span<const uint32_t> group_device);
+
+  uint32_t node_at(uint32_t position) const { return order_[position]; }
+  // In the timeline, without a longer run, every device and channel keeping its order.
+  double latest_start_us(uint32_t node) const { return latest_start_us_[node]; }
+  double makespan_us() const { return makespan_us_; }
+
+ private:
+  struct Send {
+    uint32_t position, output, destination;  // of the producer; where it goes first
+    double free_us;                          // when the channel may send again
+    double latest_start_us;
+  };
+
+  // Indices 0, 1, ... by whom they belong to, ascending for each.
+  struct Rows {
+    std::vector<uint32_t> begin, items;
+
+    void assign(std::span<const uint32_t> owner, uint32_t owners);
+    uint32_t size() const { return static_cast<uint32_t>(begin.size() - 1); }
+    // Where in `items` the owner's indices from `index` on begin; begin[owner + 1] if none are
+    // left.
+    uint32_t first_from(uint32_t owner, uint32_t index) const;
+  };
+
+  bool book_sends(uint32_t position);
+  bool find_latest_starts(std::span<const double> start_us);
+  double latest_send_us(uint32_t first_send, uint32_t last_send);
+  void restore_arrivals(uint32_t output);
+
+  std::vector<uint32_t> order_, position_;  // nodes; their places
+  std::vector<uint32_t> base_device_;
+  std::vector<double> base_finish_us_, base_arrived_us_, latest_start_us_;
+  double makespan_us_ = 0;
+  Window window_{0, 0};
+  std::vector<Send> sends_;                          // by producer
+  std::vector<uint32_t> send_begin_;                 // position -> its first send
+  std::vector<uint32_t> device_at_, channel_;        // of positions, of sends
+  Rows on_device_, on_channel_;                      // positions, sends
+  std::vector<double> next_node_us_, next_send_us_;  // scratch: latest start of what is next
+  std::vector<double> due_us_;                       // scratch: per destination
+};
+
+}  // namespace placeto
