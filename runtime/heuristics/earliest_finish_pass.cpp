@@ -79,6 +79,7 @@ double EarliestFinish::place_window(Window window, const LastTimeline& last, con
                                     MemoryPlan& plan, std::vector<Change>& changes) {
   changes.clear();
   within_.clear();
+  if (spend(stop_, (problem_->device_count() + problem_->topology().channel_count()) / 2)) return 0;
   schedule_.open(window);
   for (uint32_t position = window.begin; position < window.end; ++position) {
     const uint32_t v = schedule_.node_at(position), there = last.assignment[v];

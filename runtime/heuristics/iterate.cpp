@@ -4,7 +4,7 @@
 // over the three reach 1.174 of the best known, 18 of ETF's chain 1.196; on 40 to 160 nodes that
 // chain alone does as well. A window is worth more than a whole pass once the first few are made.
 // Makespan over that of 12 passes (4 at 1,000 nodes) and no window, and time in ms, 100, 60 and 20
-// random graphs:
+// random graphs, when every window was simulated:
 //   passes, windows    50 to 100 nodes    100 to 200    1,000
 //   12, 0                1.000  2.0        1.000  4.5    1.000  8.9
 //   4, 0                 1.018  0.7        1.007  1.6    1.007  5.1

@@ -7,7 +7,7 @@ namespace {
 
 // Beyond this many (output, device) pairs a unicast schedule remembers one arrival per output, as
 // under broadcast: slightly optimistic, but bounded.
-constexpr size_t kMostArrivals = size_t{1} << 25;
+constexpr size_t kMostArrivals = size_t{1} << 24;
 
 }  // namespace
 

@@ -48,10 +48,10 @@ void WindowSchedule::load(std::span<const uint32_t> order, std::span<const uint3
     if (!book_sends(position)) return;
   }
   send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
+  if (spend(stop_, order.size() / 4)) return;
   on_device_.assign(device_at_, problem_->device_count());
   on_channel_.assign(channel_, problem_->topology().channel_count());
-  base_arrived_us_ = arrived_;
-  find_latest_starts(start_us);
+  if (keep_arrivals()) find_latest_starts(start_us);
 }
 
 // What a node sends, in the order of its outputs. False once stopped.
@@ -73,6 +73,20 @@ bool WindowSchedule::book_sends(uint32_t position) {
     }
   }
   return !spend(stop_, 1);
+}
+
+// False once stopped.
+bool WindowSchedule::keep_arrivals() {
+  constexpr size_t kPiece = size_t{1} << 16;
+  base_arrived_us_.resize(std::min(base_arrived_us_.size(), arrived_.size()));
+  base_arrived_us_.reserve(arrived_.size());
+  for (size_t begin = 0; begin < arrived_.size(); begin += kPiece) {
+    const size_t end = std::min(begin + kPiece, arrived_.size());
+    base_arrived_us_.resize(std::max(base_arrived_us_.size(), end));
+    std::copy(arrived_.begin() + begin, arrived_.begin() + end, base_arrived_us_.begin() + begin);
+    if (spend(stop_, kPiece / 16)) return false;
+  }
+  return true;
 }
 
 // From the end: a node has to be through before what is next on its device and what reads it, a
@@ -158,14 +172,17 @@ void WindowSchedule::open(Window window) {
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       const auto slots = arrivals(o);
       std::fill(slots.begin(), slots.end(), kNotSent);
+      if (spend(stop_, slots.size() / 16)) return;
     }
   }
 }
 
-void WindowSchedule::restore_arrivals(uint32_t output) {
+// False once stopped.
+bool WindowSchedule::restore_arrivals(uint32_t output) {
   const auto slots = arrivals(output);
   std::copy_n(base_arrived_us_.begin() + (slots.data() - arrived_.data()), slots.size(),
               slots.begin());
+  return !spend(stop_, slots.size() / 16);
 }
 
 void WindowSchedule::close() {
@@ -174,9 +191,11 @@ void WindowSchedule::close() {
     const uint32_t v = order_[position];
     device_of_[v] = base_device_[v];
     finish_[v] = base_finish_us_[v];
-    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) restore_arrivals(o);
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+      if (!restore_arrivals(o)) return;
+    }
     for (const InEdge& in : graph.in_edges(v)) {
-      if (in.output != kControlEdge) restore_arrivals(in.output);
+      if (in.output != kControlEdge && !restore_arrivals(in.output)) return;
     }
   }
 }
