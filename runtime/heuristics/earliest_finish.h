@@ -50,15 +50,15 @@ class EarliestFinish {
   Assignment place_all(std::span<const uint32_t> order, const LastTimeline& last,
                        const PassRule& rule, MemoryPlan& plan);
 
-  // The timeline that windows are placed into, and its order; `plan` is to hold its groups.
+  // The timeline that windows are placed into: spans and `plan`, which is to hold its groups, are
+  // used until the next one is loaded. Once stopped, this object is of no more use.
   void load(std::span<const uint32_t> order, const LastTimeline& last,
             std::span<const double> start_us, std::span<const double> finish_us, MemoryPlan& plan);
 
-  // Places the nodes of a window of the loaded timeline, which `last` tells the rest of, alone. A
-  // group moves with the first of its nodes. Sets `changes` to what differs from `last`; nothing
-  // once stopped. Returns WindowSchedule::lateness_us; `plan` stays.
-  double place_window(Window window, const LastTimeline& last, const PassRule& rule,
-                      MemoryPlan& plan, std::vector<Change>& changes);
+  // Places the nodes of a window of that timeline alone; all others stay. A group moves with the
+  // first of its nodes. Sets `changes` to what differs from the timeline; nothing once stopped.
+  // Returns WindowSchedule::lateness_behind_us.
+  double place_window(Window window, const PassRule& rule, std::vector<Change>& changes);
 
  private:
   uint64_t work_of(uint32_t node) const;
@@ -77,6 +77,8 @@ class EarliestFinish {
   WindowSchedule schedule_;
   std::vector<uint32_t> group_device_;
   std::vector<double> ready_, penalty_;
+  LastTimeline last_;           // loaded
+  MemoryPlan* plan_ = nullptr;  // of it
   // Each group's first position in the loaded timeline; the groups in the window.
   std::vector<uint32_t> first_, within_;
 };

@@ -62,51 +62,55 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const Last
 void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& last,
                           std::span<const double> start_us, std::span<const double> finish_us,
                           MemoryPlan& plan) {
+  last_ = last;
+  plan_ = &plan;
   schedule_.load(order, last.assignment, start_us, finish_us);
   group_device_.assign(problem_->group_count(), ListSchedule::kNowhere);
   first_.assign(problem_->group_count(), ListSchedule::kNowhere);
   plan.clear();
   for (uint32_t position = 0; position < order.size(); ++position) {
+    if (spend(stop_, 1)) return;
     const uint32_t group = problem_->group_of(order[position]);
     if (first_[group] != ListSchedule::kNowhere) continue;
     first_[group] = position;
     plan.take(group, last.assignment[order[position]]);
   }
-  spend(stop_, order.size() / 4);
 }
 
-double EarliestFinish::place_window(Window window, const LastTimeline& last, const PassRule& rule,
-                                    MemoryPlan& plan, std::vector<Change>& changes) {
+double EarliestFinish::place_window(Window window, const PassRule& rule,
+                                    std::vector<Change>& changes) {
   changes.clear();
   within_.clear();
-  if (spend(stop_, (problem_->device_count() + problem_->topology().channel_count()) / 2)) return 0;
   schedule_.open(window);
   for (uint32_t position = window.begin; position < window.end; ++position) {
-    const uint32_t v = schedule_.node_at(position), there = last.assignment[v];
+    const uint32_t v = schedule_.node_at(position), there = last_.assignment[v];
     const uint32_t group = problem_->group_of(v);
-    if (spend(stop_, work_of(v))) return 0;  // and is not used any more
+    if (spend(stop_, work_of(v))) return 0;
     uint32_t& device = group_device_[group];
     if (device == ListSchedule::kNowhere) {
       within_.push_back(group);
-      plan.leave(group, there);
-      device = first_[group] < window.begin ? there : choose(v, last, rule, plan);
-      plan.take(group, device);
+      plan_->leave(group, there);
+      device = first_[group] < window.begin ? there : choose(v, last_, rule, *plan_);
+      plan_->take(group, device);
     }
     schedule_.place(v, device);
   }
-  const double late = schedule_.lateness_us(group_device_);
+  const double late_us = schedule_.lateness_behind_us(group_device_);
   schedule_.close();
+  if (stopped(stop_)) return 0;
   for (uint32_t group : within_) {
     uint32_t& device = group_device_[group];
-    const uint32_t there = last.assignment[problem_->members(group)[0]];
-    plan.leave(group, device);
-    plan.take(group, there);
+    const auto members = problem_->members(group);
+    const uint32_t there = last_.assignment[members[0]];
+    plan_->leave(group, device);
+    plan_->take(group, there);
     if (device != there) {
-      for (uint32_t v : problem_->members(group)) changes.push_back({v, device});
+      for (uint32_t v : members) changes.push_back({v, device});
+      spend(stop_, members.size() / 4);
     }
     device = ListSchedule::kNowhere;
   }
-  return late;
+  return late_us;
 }
 
 // For Stop::spend.

@@ -22,9 +22,8 @@ const Method& etf_method();
 const Method& iterate_method();
 const Method& anneal_method();
 
-// `iterate` for who has the hierarchy and ETF's placement already.
-// Where windows
-// follow the passes, the evaluator is made for them and kept.
+// `iterate` for who has the hierarchy and ETF's placement already. Where windows follow the passes,
+// the evaluator is made for them and kept.
 Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarchy,
                                const Assignment& etf, const MethodOptions& options,
                                std::optional<MoveEvaluator>& evaluator);

@@ -81,7 +81,8 @@ class Annealing {
     best.score = evaluator_.score();
     base_changed();
     // Moves that change nothing cost nothing, and a graph that offers nothing else ends the search.
-    // Windows that change nothing count as a quarter of an evaluation: they need no simulation.
+    // Windows that change or promise nothing count as a quarter of an evaluation: they are placed
+    // but not simulated.
     constexpr int kMostIdle = 1'000;
     int idle = 0;
     uint64_t idle_windows = 0;

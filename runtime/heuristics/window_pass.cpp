@@ -39,7 +39,7 @@ bool WindowPass::load(const MoveEvaluator& evaluator) {
   return !stopped(stop_);
 }
 
-// Of a few windows the one that is predicted to make the least late, if that is nothing. Where
+// Of a few windows the one behind which everything could start earliest, if that is earlier. Where
 // lateness tells nothing, any: nodes that run one at a time, throughput, memory that does not fit.
 void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
                          std::vector<Change>& changes) {
@@ -57,8 +57,7 @@ void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
     const uint32_t end = 1 + random.below(nodes + length - 1);
     const Window window{end - std::min(end, length), std::min(end, nodes)};
     const PassRule rule = PassRule::draw(random);
-    const double late_us = builder_.place_window(window, {evaluator.assignment(), latest_start_us_},
-                                                 rule, plan_, drawn_);
+    const double late_us = builder_.place_window(window, rule, drawn_);
     if (stopped(stop_)) return changes.clear();
     if (drawn_.empty() || late_us >= least_us) continue;
     least_us = late_us;

@@ -25,12 +25,10 @@ uint32_t WindowSchedule::Rows::first_from(uint32_t owner, uint32_t index) const 
                                row);
 }
 
-WindowSchedule::WindowSchedule(const Problem& problem, Stop* stop) : ListSchedule(problem, stop) {}
-
 void WindowSchedule::load(std::span<const uint32_t> order, std::span<const uint32_t> assignment,
                           std::span<const double> start_us, std::span<const double> finish_us) {
   clear();
-  if (stopped(stop_)) return;
+  if (spend(stop_, order.size() / 2)) return;  // copied, not gone through
   order_.assign(order.begin(), order.end());
   position_.resize(order.size());
   base_device_.assign(assignment.begin(), assignment.end());
@@ -48,10 +46,10 @@ void WindowSchedule::load(std::span<const uint32_t> order, std::span<const uint3
     if (!book_sends(position)) return;
   }
   send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
-  if (spend(stop_, order.size() / 4)) return;
+  if (spend(stop_, order.size() / 4 + sends_.size() / 4)) return;
   on_device_.assign(device_at_, problem_->device_count());
   on_channel_.assign(channel_, problem_->topology().channel_count());
-  if (keep_arrivals()) find_latest_starts(start_us);
+  if (keep_arrivals()) find_latest_in_order(start_us);
 }
 
 // What a node sends, in the order of its outputs. False once stopped.
@@ -69,7 +67,7 @@ bool WindowSchedule::book_sends(uint32_t position) {
       if (!contended_) continue;
       const uint32_t channel = topology.channel(device, to);
       channel_.push_back(channel);
-      sends_.push_back({position, o, to, channel_free_[channel], 0});
+      sends_.push_back({o, to, channel_free_[channel], 0});
     }
   }
   return !spend(stop_, 1);
@@ -78,11 +76,10 @@ bool WindowSchedule::book_sends(uint32_t position) {
 // False once stopped.
 bool WindowSchedule::keep_arrivals() {
   constexpr size_t kPiece = size_t{1} << 16;
-  base_arrived_us_.resize(std::min(base_arrived_us_.size(), arrived_.size()));
   base_arrived_us_.reserve(arrived_.size());
   for (size_t begin = 0; begin < arrived_.size(); begin += kPiece) {
     const size_t end = std::min(begin + kPiece, arrived_.size());
-    base_arrived_us_.resize(std::max(base_arrived_us_.size(), end));
+    if (base_arrived_us_.size() < end) base_arrived_us_.resize(end);
     std::copy(arrived_.begin() + begin, arrived_.begin() + end, base_arrived_us_.begin() + begin);
     if (spend(stop_, kPiece / 16)) return false;
   }
@@ -91,7 +88,7 @@ bool WindowSchedule::keep_arrivals() {
 
 // From the end: a node has to be through before what is next on its device and what reads it, a
 // transfer before its readers and what is next on its channel. False once stopped.
-bool WindowSchedule::find_latest_starts(std::span<const double> start_us) {
+bool WindowSchedule::find_latest_in_order(std::span<const double> start_us) {
   const Graph& graph = problem_->graph();
   const double gap = problem_->topology().spec().op_gap_us;
   latest_start_us_.resize(order_.size());
@@ -155,6 +152,7 @@ void WindowSchedule::open(Window window) {
   window_ = window;
   const double gap = problem_->topology().spec().op_gap_us;
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
+    if (spend(stop_, 1)) return;
     const uint32_t next = on_device_.first_from(d, window.begin);
     device_free_[d] = 0;
     if (next == on_device_.begin[d]) continue;
@@ -162,6 +160,7 @@ void WindowSchedule::open(Window window) {
     device_free_[d] = base_finish_us_[v] + (problem_->run_us(v, d) == 0 ? 0 : gap);
   }
   for (uint32_t c = 0; c < on_channel_.size(); ++c) {
+    if (spend(stop_, 1)) return;
     const uint32_t next = on_channel_.first_from(c, send_begin_[window.begin]);
     const bool first = next == on_channel_.begin[c];
     channel_free_[c] = first ? 0 : sends_[on_channel_.items[next - 1]].free_us;
@@ -172,39 +171,39 @@ void WindowSchedule::open(Window window) {
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       const auto slots = arrivals(o);
       std::fill(slots.begin(), slots.end(), kNotSent);
-      if (spend(stop_, slots.size() / 16)) return;
+      if (spend(stop_, 1 + slots.size() / 16)) return;
     }
   }
 }
 
-// False once stopped.
-bool WindowSchedule::restore_arrivals(uint32_t output) {
-  const auto slots = arrivals(output);
-  std::copy_n(base_arrived_us_.begin() + (slots.data() - arrived_.data()), slots.size(),
-              slots.begin());
-  return !spend(stop_, slots.size() / 16);
+void WindowSchedule::restore(std::span<double> slots) {
+  const auto from = base_arrived_us_.begin() + (slots.data() - arrived_.data());
+  std::copy_n(from, slots.size(), slots.begin());
 }
 
 void WindowSchedule::close() {
   const Graph& graph = problem_->graph();
   for (uint32_t position = window_.begin; position < window_.end; ++position) {
     const uint32_t v = order_[position];
+    for (const InEdge& in : graph.in_edges(v)) {
+      if (in.output != kControlEdge) restore({&sent_slot(in.output, device_of_[v]), 1});
+    }
+    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+      restore(arrivals(o));
+      if (spend(stop_, arrivals(o).size() / 16)) return;
+    }
     device_of_[v] = base_device_[v];
     finish_[v] = base_finish_us_[v];
-    for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
-      if (!restore_arrivals(o)) return;
-    }
-    for (const InEdge& in : graph.in_edges(v)) {
-      if (in.output != kControlEdge && !restore_arrivals(in.output)) return;
-    }
+    if (spend(stop_, 1 + graph.in_edges(v).size())) return;
   }
 }
 
-double WindowSchedule::lateness_us(std::span<const uint32_t> group_device) {
+double WindowSchedule::lateness_behind_us(std::span<const uint32_t> group_device) {
   const Graph& graph = problem_->graph();
   double latest = -kInfinity;
   for (uint32_t position = window_.begin; position < window_.end; ++position) {
     const uint32_t v = order_[position], device = device_of_[v];
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
     latest = std::max(latest, finish_[v] - makespan_us_);
     for (const OutEdge& out : graph.out_edges(v)) {
       if (position_[out.target] < window_.end) continue;
@@ -219,12 +218,14 @@ double WindowSchedule::lateness_us(std::span<const uint32_t> group_device) {
     }
   }
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
+    if (spend(stop_, 1)) return latest;
     const uint32_t next = on_device_.first_from(d, window_.end);
     if (next == on_device_.begin[d + 1]) continue;
     const uint32_t v = order_[on_device_.items[next]];
     latest = std::max(latest, device_free_[d] - latest_start_us_[v]);
   }
   for (uint32_t c = 0; c < on_channel_.size(); ++c) {
+    if (spend(stop_, 1)) return latest;
     const uint32_t next = on_channel_.first_from(c, send_begin_[window_.end]);
     if (next == on_channel_.begin[c + 1]) continue;
     latest = std::max(latest, channel_free_[c] - sends_[on_channel_.items[next]].latest_start_us);

@@ -38,7 +38,7 @@ struct PlaceResult {
   Timeline timeline;     // of the best
   double place_us = 0;   // wall time the placing took
   std::string note;      // why a policy that was given was not used; empty otherwise
-  bool stopped = false;  // budget.stop ended it: not everything was tried
+  bool stopped = false;  // budget.stop ended it: not everything was tried, or the bounds are 0
   // False if there was no time left to simulate the best once more: then the timeline has its
   // makespan (or bottleneck, if that is the objective) and nothing else, and the bounds are 0.
   bool simulated = true;

@@ -84,25 +84,25 @@ TEST_CASE("lateness is that of the latest reader, device and channel behind the 
   SUBCASE("where the node was") {
     schedule.open({1, 2});
     schedule.place(2, 0);
-    CHECK(schedule.lateness_us(stay) == -10);  // f has its input at 30 and can wait until 40
+    CHECK(schedule.lateness_behind_us(stay) == -10);  // f has its input at 30 and can wait until 40
   }
   SUBCASE("on the other device") {
     schedule.open({1, 2});
     schedule.place(2, 1);
-    CHECK(schedule.lateness_us(stay) == -10);  // free at 10, and b can wait until 20
+    CHECK(schedule.lateness_behind_us(stay) == -10);  // free at 10, and b can wait until 20
   }
   SUBCASE("with the reader placed, too") {
     std::vector<uint32_t> moved = stay;
     moved[3] = 0;
     schedule.open({1, 2});
     schedule.place(2, 1);
-    CHECK(schedule.lateness_us(moved) == -10);
+    CHECK(schedule.lateness_behind_us(moved) == -10);
   }
   SUBCASE("when the first of two transfers goes later") {
     schedule.open({0, 2});
     schedule.place(0, 0);
     schedule.place(2, 0);
-    CHECK(schedule.lateness_us(stay) == 0);  // b's input arrives at 20
+    CHECK(schedule.lateness_behind_us(stay) == 0);  // b's input arrives at 20
   }
   schedule.close();
 }
@@ -154,8 +154,8 @@ TEST_CASE("a window that is closed leaves nothing behind") {
       std::vector<Change> changes, expected;
       EarliestFinish fresh(problem);
       fresh.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), fresh_plan);
-      const double late_us = builder.place_window(window, last, rule, plan, changes);
-      CHECK(late_us == fresh.place_window(window, last, rule, fresh_plan, expected));
+      const double late_us = builder.place_window(window, rule, changes);
+      CHECK(late_us == fresh.place_window(window, rule, expected));
       REQUIRE(changes.size() == expected.size());
       for (size_t c = 0; c < changes.size(); ++c) {
         CHECK(changes[c].node == expected[c].node);
@@ -184,7 +184,7 @@ TEST_CASE("windows that make nothing late shorten the run much more often than o
       const uint32_t begin = random.below(problem.node_count());
       const uint32_t end = std::min(begin + 1 + random.below(10), problem.node_count());
       const double late_us =
-          builder.place_window({begin, end}, last, {PassRule::Kind::kFinish, 0}, plan, changes);
+          builder.place_window({begin, end}, {PassRule::Kind::kFinish, 0}, changes);
       if (changes.empty()) continue;
       ++drawn[late_us < 0];
       better[late_us < 0] += run.evaluator.evaluate(changes) < run.evaluator.score();

@@ -553,7 +553,8 @@ PLACETO_API double placeto_placement_place_time_us(const placeto_placement* plac
 /* What found it: "heft", "policy", "search", "single gpu:1", ...; "given" after placeto_score. */
 PLACETO_API const char* placeto_placement_method(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
-/* 0 if everything was tried. 1 if a cancellation or the deadline ended the placing first. 2 if
+/* 0 if everything was tried. 1 if a cancellation or the deadline ended the placing first, or while
+ * the lower bound was computed, which is 0 then. 2 if
  * there was no time left to simulate the result either: then the makespan (or, if that was the
  * objective, the bottleneck) is known, the other is 0, as is the lower bound, and the functions
  * that copy times, memory and what is derived from them return PLACETO_STOPPED. */

@@ -272,7 +272,7 @@ function moveCritical() {
 function zoomToSelection() {
   if (!selected) return false;
   const length = selected.finish - selected.start;
-  // Four times as long on both sides, but something is left out even around a long one.
+  // Four times as long on both sides, but less around a long one, which would be all again.
   const margin = Math.min(Math.max(length, span / 1e6) * 4, Math.max(span / 8, length / 4));
   setView(selected.start - margin, selected.finish + margin);
 }
