@@ -22,10 +22,10 @@ void insertion_sort(T* first, T* last, Less less) {
   }
 }
 
-// Where elements go between two merges. Not cleared when it grows: the pages of a large one are
-// first touched by the merge, a few at a time.
+// Room for elements that are written before they are read. Not cleared when it grows, and what it
+// held is lost: the pages of a large one are first touched where work is reported.
 template <class T>
-class SortScratch {
+class Uncleared {
  public:
   T* grow_to(size_t size) {
     if (size_ < size) {
@@ -34,6 +34,7 @@ class SortScratch {
     }
     return elements_.get();
   }
+  const T* data() const { return elements_.get(); }
 
  private:
   std::unique_ptr<T[]> elements_;
@@ -43,16 +44,21 @@ class SortScratch {
 // By merging, from runs sorted by insertion. T is cheap to copy. `scratch` grows to `size` elements
 // at most, and not at all for a few.
 template <class T, class Less>
-void merge_sort(T* first, size_t size, Less less, Stop* stop, SortScratch<T>& scratch) {
+void merge_sort(T* first, size_t size, Less less, Stop* stop, Uncleared<T>& scratch) {
   constexpr size_t kRun = 16, kPiece = 4096;
   const auto least = [size](size_t i) { return i < size ? i : size; };
-  for (size_t begin = 0; begin < size; begin += kRun) {
-    insertion_sort(first + begin, first + least(begin + kRun), less);
-    if (spend(stop, kRun)) return;
+  // Every merge moves all elements to the other side: an even number of them ends where it began.
+  size_t run = kRun;
+  bool odd = false;
+  for (size_t merged = kRun; merged < size; merged *= 2) odd = !odd;
+  if (odd) run /= 2;
+  for (size_t begin = 0; begin < size; begin += run) {
+    insertion_sort(first + begin, first + least(begin + run), less);
+    if (spend(stop, run)) return;
   }
-  if (size <= kRun) return;
+  if (run >= size) return;
   T *from = first, *to = scratch.grow_to(size);
-  for (size_t run = kRun; run < size; run *= 2) {
+  for (; run < size; run *= 2) {
     for (size_t begin = 0; begin < size; begin += 2 * run) {
       size_t a = begin, b = least(begin + run);
       const size_t a_end = b, b_end = least(begin + 2 * run);
@@ -64,8 +70,6 @@ void merge_sort(T* first, size_t size, Less less, Stop* stop, SortScratch<T>& sc
     }
     std::swap(from, to);
   }
-  if (from == first) return;
-  for (size_t i = 0; i < size; ++i) first[i] = from[i];
 }
 
 // Once stopped, the range holds its elements in no particular order, some of them repeatedly.
@@ -73,8 +77,8 @@ void merge_sort(T* first, size_t size, Less less, Stop* stop, SortScratch<T>& sc
 template <class Iterator, class Less>
 void stoppable_sort(
     Iterator first, Iterator last, Less less, Stop* stop = nullptr,
-    SortScratch<typename std::iterator_traits<Iterator>::value_type>* scratch = nullptr) {
-  SortScratch<typename std::iterator_traits<Iterator>::value_type> own;
+    Uncleared<typename std::iterator_traits<Iterator>::value_type>* scratch = nullptr) {
+  Uncleared<typename std::iterator_traits<Iterator>::value_type> own;
   if (first == last) return;
   merge_sort(&*first, static_cast<size_t>(last - first), less, stop,
              scratch == nullptr ? own : *scratch);

@@ -174,7 +174,7 @@ class EventEngine {
   std::vector<uint32_t> chain_, chain_tail_, chain_stamp_;
   uint32_t stamp_ = 0;
   std::vector<Booking> bookings_;                      // of the node being started
-  SortScratch<Booking> sorted_;                        // room to sort them
+  Uncleared<Booking> sorted_;                          // room to sort them
   mutable std::vector<uint32_t> listed_, listed_end_;  // scratch of same_future
   std::vector<double> start_us_, finish_us_;
   std::vector<uint32_t> dispatch_index_;

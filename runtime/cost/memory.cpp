@@ -14,8 +14,9 @@ MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
       end_(problem.device_count()),
       last_finish_(problem.device_count(), -1) {
   const Graph& graph = problem.graph();
-  changes_.reserve(2 * (size_t{graph.node_count()} + graph.output_count() + graph.edge_count()));
-  sorted_.grow_to(changes_.capacity());
+  const size_t most = 2 * (size_t{graph.node_count()} + graph.output_count() + graph.edge_count());
+  changes_.grow_to(most);
+  sorted_.grow_to(most);
 }
 
 // Calls visit(device, from, to, bytes) for everything held for part of the run.
@@ -71,16 +72,15 @@ bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
   if (stopped(stop_)) return false;
   for (uint32_t d = 0; d < devices; ++d) begin_[d + 1] += begin_[d];
   std::copy(begin_.begin(), begin_.end() - 1, end_.begin());
-  changes_.resize(begin_[devices]);
-  each_interval(assignment, timeline,
-                [this](uint32_t device, double from, double to, int64_t bytes) {
-                  changes_[end_[device]++] = {from, bytes};
-                  changes_[end_[device]++] = {to, -bytes};
-                });
+  MemoryChange* const changes = changes_.grow_to(begin_[devices]);
+  each_interval(assignment, timeline, [&](uint32_t device, double from, double to, int64_t bytes) {
+    changes[end_[device]++] = {from, bytes};
+    changes[end_[device]++] = {to, -bytes};
+  });
   if (stopped(stop_)) return false;
   peak.assign(devices, 0);
   for (uint32_t d = 0; d < devices; ++d) {
-    const auto first = changes_.begin() + begin_[d], last = changes_.begin() + begin_[d + 1];
+    MemoryChange *const first = changes + begin_[d], *const last = changes + begin_[d + 1];
     const auto earlier = [](const MemoryChange& a, const MemoryChange& b) {
       return a.time_us != b.time_us ? a.time_us < b.time_us : a.bytes < b.bytes;
     };
@@ -88,7 +88,7 @@ bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
     if (stopped(stop_)) return false;
     auto held = static_cast<int64_t>(resident_[d]);
     int64_t most = held;
-    for (auto change = first; change != last; ++change) {
+    for (const MemoryChange* change = first; change != last; ++change) {
       held += change->bytes;
       most = std::max(most, held);
     }

@@ -42,8 +42,7 @@ class MemoryMeter {
   const Problem* problem_;
   Stop* stop_;
   std::vector<uint64_t> resident_;
-  std::vector<MemoryChange> changes_;
-  SortScratch<MemoryChange> sorted_;
+  Uncleared<MemoryChange> changes_, sorted_;  // the second: room for sorting
   std::vector<uint32_t> begin_, end_;
   std::vector<double> last_finish_;  // per device, of the consumers of one output
 };

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/placer/placer.h"
@@ -69,8 +70,8 @@ struct Alarm {
   }
 };
 
-// Layers of ten nodes; each node reads from three of the layer before.
-GraphSpec layered_graph(uint32_t nodes) {
+// Layers of ten nodes; each node reads from some of the layer before.
+GraphSpec layered_graph(uint32_t nodes, uint32_t reads = 3) {
   constexpr uint32_t kWidth = 10;
   Random random(3);
   GraphSpec graph;
@@ -81,7 +82,7 @@ GraphSpec layered_graph(uint32_t nodes) {
     node.cost_us = {1 + 100 * random.uniform()};
     node.outputs = {1000 + random.below(1'000'000)};
     node.resident_bytes = 1000;
-    for (uint32_t i = 0; i < 3 && v >= kWidth; ++i) {
+    for (uint32_t i = 0; i < reads && v >= kWidth; ++i) {
       graph.edges.push_back({v - v % kWidth - kWidth + (v + i) % kWidth, 0, v});
     }
   }
@@ -105,11 +106,12 @@ TopologySpec eight_devices(uint32_t rules) {
 }  // namespace
 
 TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
-  Result<Graph> graph = Graph::build(layered_graph(100'000));
-  REQUIRE(graph.ok());
   const auto policy = test::load_policy(test::small_pairwise_policy());
-  for (uint32_t rules : {0u, 2u}) {
+  for (const auto& [rules, reads] : {std::pair{0u, 3u}, {2u, 3u}, {0u, 10u}}) {
     CAPTURE(rules);
+    CAPTURE(reads);
+    Result<Graph> graph = Graph::build(layered_graph(100'000, reads));
+    REQUIRE(graph.ok());
     Result<Topology> topology = Topology::build(eight_devices(rules));
     REQUIRE(topology.ok());
     Gaps gaps;
