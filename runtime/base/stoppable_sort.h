@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "runtime/base/stop.h"
+#include "runtime/base/uncleared.h"
 
 namespace placeto {
 
@@ -21,25 +21,6 @@ void insertion_sort(T* first, T* last, Less less) {
     *hole = moved;
   }
 }
-
-// Room for elements that are written before they are read. Not cleared when it grows, and what it
-// held is lost: the pages of a large one are first touched where work is reported.
-template <class T>
-class Uncleared {
- public:
-  T* grow_to(size_t size) {
-    if (size_ < size) {
-      elements_ = std::make_unique_for_overwrite<T[]>(size);
-      size_ = size;
-    }
-    return elements_.get();
-  }
-  const T* data() const { return elements_.get(); }
-
- private:
-  std::unique_ptr<T[]> elements_;
-  size_t size_ = 0;
-};
 
 // By merging, from runs sorted by insertion. T is cheap to copy. `scratch` grows to `size` elements
 // at most, and not at all for a few.

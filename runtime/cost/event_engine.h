@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/base/stoppable_sort.h"
+#include "runtime/base/uncleared.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/ready_queue.h"
 #include "runtime/cost/simulator.h"
