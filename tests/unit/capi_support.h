@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -152,6 +154,22 @@ inline std::vector<uint32_t> assignment_of(const Placement& placement) {
           PLACETO_OK);
   return devices;
 }
+
+// A file that is gone when the test ends.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& name, const std::vector<uint8_t>& bytes)
+      : path_("capi_test_" + name) {
+    std::ofstream file(path_, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  std::string path_;
+};
 
 inline Placement score(const Graph& graph, const Topology& topology,
                        const std::vector<uint32_t>& assignment,
