@@ -55,10 +55,17 @@ class EarliestFinish {
   void load(std::span<const uint32_t> order, const LastTimeline& last,
             std::span<const double> start_us, std::span<const double> finish_us, MemoryPlan& plan);
 
+  // Which part of a window is kept.
+  enum class Keep {
+    kAll,
+    kLeastLate,  // up to where ending it makes what follows least late, of a few ends looked at
+  };
+
   // Places the nodes of a window of that timeline alone; all others stay. A group moves with the
-  // first of its nodes. Sets `changes` to what differs from the timeline; nothing once stopped.
-  // Returns WindowSchedule::lateness_behind_us.
-  double place_window(Window window, const PassRule& rule, std::vector<Change>& changes);
+  // first of its nodes. Sets `changes` to what differs from the timeline in the part that is kept;
+  // nothing once stopped. Returns WindowSchedule::lateness_behind_us for that part, infinity where
+  // nothing differs.
+  double place_window(Window window, const PassRule& rule, Keep keep, std::vector<Change>& changes);
 
  private:
   uint64_t work_of(uint32_t node) const;

@@ -1,5 +1,6 @@
 // Passes: the decision for one node after the other.
 #include <algorithm>
+#include <limits>
 
 #include "runtime/heuristics/earliest_finish.h"
 
@@ -77,11 +78,16 @@ void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& l
   }
 }
 
-double EarliestFinish::place_window(Window window, const PassRule& rule,
+double EarliestFinish::place_window(Window window, const PassRule& rule, Keep keep,
                                     std::vector<Change>& changes) {
+  constexpr uint32_t kFirstLook = 8;  // positions; from there on, each look is half as far again
   changes.clear();
   within_.clear();
   schedule_.open(window);
+  double least_us = std::numeric_limits<double>::infinity();
+  size_t kept = 0;   // of within_, in the part that is least late
+  size_t moved = 0;  // since the last look
+  uint32_t look = keep == Keep::kAll ? window.end : window.begin + kFirstLook;
   for (uint32_t position = window.begin; position < window.end; ++position) {
     const uint32_t v = schedule_.node_at(position), there = last_.assignment[v];
     const uint32_t group = problem_->group_of(v);
@@ -94,23 +100,33 @@ double EarliestFinish::place_window(Window window, const PassRule& rule,
       plan_->take(group, device);
     }
     schedule_.place(v, device);
+    if (device != there) ++moved;
+    const uint32_t end = position + 1;
+    if (end != look && end != window.end) continue;
+    look = end + (end - window.begin) / 2;
+    if (moved == 0) continue;
+    moved = 0;
+    const double late_us = schedule_.lateness_behind_us(end, group_device_);
+    if (late_us >= least_us) continue;
+    least_us = late_us;
+    kept = within_.size();
   }
-  const double late_us = schedule_.lateness_behind_us(group_device_);
   schedule_.close();
   if (stopped(stop_)) return 0;
-  for (uint32_t group : within_) {
+  for (size_t i = 0; i < within_.size(); ++i) {
+    const uint32_t group = within_[i];
     uint32_t& device = group_device_[group];
     const auto members = problem_->members(group);
     const uint32_t there = last_.assignment[members[0]];
     plan_->leave(group, device);
     plan_->take(group, there);
-    if (device != there) {
+    if (i < kept && device != there) {
       for (uint32_t v : members) changes.push_back({v, device});
       spend(stop_, members.size() / 4);
     }
     device = ListSchedule::kNowhere;
   }
-  return late_us;
+  return least_us;
 }
 
 // For Stop::spend.

@@ -16,6 +16,9 @@ namespace {
 // windows, which do not wander, 0 to 0.002 differ by 0.5% at most.
 constexpr double kHotMoves = 0.005, kHotWindows = 0.0007, kCold = 0.02;
 
+// Placing a node in a window takes about as long as simulating so many.
+constexpr double kPlacing = 4;
+
 // How much of a budget is used, in [0, 1].
 class Clock {
  public:
@@ -24,12 +27,12 @@ class Clock {
     if (budget.milliseconds > 0) start_ = std::chrono::steady_clock::now();
   }
   // `idle`: evaluations' worth of proposals that needed none.
-  double used(uint64_t idle) const {
+  double used(double idle) const {
     double share = 0;
     Stop* const stop = evaluator_.stop();
     if (stop != nullptr && stop->requested()) return 1;
     if (budget_.evaluations > 0) {
-      share = static_cast<double>(evaluator_.evaluations() - first_ + idle) /
+      share = (static_cast<double>(evaluator_.evaluations() - first_) + idle) /
               static_cast<double>(budget_.evaluations);
     }
     if (budget_.milliseconds > 0) {
@@ -47,8 +50,8 @@ class Clock {
   std::chrono::steady_clock::time_point start_;
 };
 
-// Which kind of proposal is next: drawn in proportion to what one of each has gained lately, and
-// neither is ever forgotten.
+// Which kind of proposal is next: drawn in proportion to what each has gained lately for what it
+// cost, and neither is ever forgotten.
 class Shares {
  public:
   bool draw_window(Random& random) const {
@@ -56,9 +59,10 @@ class Shares {
     const double share = gain_[1] / (gain_[0] + gain_[1]);
     return random.uniform() < std::clamp(share, kLeast, 1 - kLeast);
   }
-  void note(bool window, double gain) {
-    constexpr double kMemory = 0.97;
-    gain_[window] = std::max(1e-9, kMemory * gain_[window] + (1 - kMemory) * gain);
+  // The cost in evaluations, at most 1.
+  void note(bool window, double gain, double cost) {
+    constexpr double kNews = 0.03;
+    gain_[window] = std::max(1e-9, (1 - kNews * cost) * gain_[window] + kNews * gain);
   }
 
  private:
@@ -80,23 +84,28 @@ class Annealing {
     if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return;
     best.score = evaluator_.score();
     base_changed();
-    // Moves that change nothing cost nothing, and a graph that offers nothing else ends the search.
-    // Windows that change or promise nothing count as a quarter of an evaluation: they are placed
-    // but not simulated.
+    // A graph that offers nothing but moves and windows that change or promise nothing ends the
+    // search. They are not simulated: such moves cost nothing, such windows count as the part of
+    // the graph that they placed.
     constexpr int kMostIdle = 1'000;
     int idle = 0;
-    uint64_t idle_windows = 0;
+    double idle_windows = 0;
     for (double used = clock.used(0); used < 1 && idle < kMostIdle;
-         used = clock.used(idle_windows / 4)) {
+         used = clock.used(idle_windows)) {
       const bool window = windows_ && (!moves_ || shares_.draw_window(random_));
       if (window) {
         windows_->propose(evaluator_, random_, changes_);
       } else {
         moves_->propose(used, random_, changes_);
       }
-      idle = changes_.empty() ? idle + 1 : 0;
-      if (window && changes_.empty()) ++idle_windows;
-      shares_.note(window, changes_.empty() ? 0 : try_changes(used));
+      if (changes_.empty()) {
+        ++idle;
+        if (window) idle_windows += windows_->share();
+        shares_.note(window, 0, window ? std::min(1.0, kPlacing * windows_->share()) : 1);
+        continue;
+      }
+      idle = 0;
+      shares_.note(window, try_changes(used), 1);
       if (evaluator_.score() < best.score) {
         best.score = evaluator_.score();
         best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());

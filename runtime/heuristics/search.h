@@ -12,9 +12,9 @@ namespace placeto {
 
 // Improves `start` in place until the budget ends; never returns worse. Deterministic by seed if
 // the budget counts evaluations. The placement that is searched from counts as one evaluation, and
-// so does every proposal that is simulated; of windows that change or promise nothing, every
-// fourth. With a ranker, each move is the best ranked of a few random ones. The evaluator's `stop`
-// ends it, too.
+// so does every proposal that is simulated; windows that change or promise nothing count as the
+// part of the graph that they placed. With a ranker, each move is the best ranked of a few random
+// ones. The evaluator's `stop` ends it, too.
 void adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
                      MoveEvaluator& evaluator, Candidate& start, ProposalRanker* ranker = nullptr);
 

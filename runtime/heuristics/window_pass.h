@@ -25,6 +25,8 @@ class WindowPass {
   // Draws windows and rules and says what changes; nothing if none promises anything or once
   // stopped.
   void propose(const MoveEvaluator& evaluator, Random& random, std::vector<Change>& changes);
+  // How many nodes the last proposal's windows placed, as a share of the graph's.
+  double share() const { return share_; }
 
  private:
   bool load(const MoveEvaluator& evaluator);
@@ -36,6 +38,7 @@ class WindowPass {
   bool timeline_is_old_ = true;
   std::vector<uint32_t> order_;          // in which the timeline starts the nodes
   std::vector<double> latest_start_us_;  // as the rules of a pass see it
+  double share_ = 0;
   std::vector<Change> drawn_;
 };
 

@@ -198,38 +198,45 @@ void WindowSchedule::close() {
   }
 }
 
-double WindowSchedule::lateness_behind_us(std::span<const uint32_t> group_device) {
+double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device) {
+  kept_channel_free_ = channel_free_;
+  sent_.clear();
   const Graph& graph = problem_->graph();
   double latest = -kInfinity;
-  for (uint32_t position = window_.begin; position < window_.end; ++position) {
+  for (uint32_t position = window_.begin; position < end; ++position) {
     const uint32_t v = order_[position], device = device_of_[v];
     if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
     latest = std::max(latest, finish_[v] - makespan_us_);
     for (const OutEdge& out : graph.out_edges(v)) {
-      if (position_[out.target] < window_.end) continue;
+      if (position_[out.target] < end) continue;
       const uint32_t moved = group_device[problem_->group_of(out.target)];
       const uint32_t there = moved == kNowhere ? base_device_[out.target] : moved;
       double arrival = finish_[v];
       if (out.output != kControlEdge && there != device) {
         arrival = arrival_us(out.output, device, there);
-        send(out.output, device, there);
+        if (double& slot = sent_slot(out.output, there); slot == kNotSent) {
+          send(out.output, device, there);
+          sent_.push_back(static_cast<uint32_t>(&slot - arrived_.data()));
+        }
       }
       latest = std::max(latest, arrival - latest_start_us_[out.target]);
     }
   }
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
     if (spend(stop_, 1)) return latest;
-    const uint32_t next = on_device_.first_from(d, window_.end);
+    const uint32_t next = on_device_.first_from(d, end);
     if (next == on_device_.begin[d + 1]) continue;
     const uint32_t v = order_[on_device_.items[next]];
     latest = std::max(latest, device_free_[d] - latest_start_us_[v]);
   }
   for (uint32_t c = 0; c < on_channel_.size(); ++c) {
     if (spend(stop_, 1)) return latest;
-    const uint32_t next = on_channel_.first_from(c, send_begin_[window_.end]);
+    const uint32_t next = on_channel_.first_from(c, send_begin_[end]);
     if (next == on_channel_.begin[c + 1]) continue;
     latest = std::max(latest, channel_free_[c] - sends_[on_channel_.items[next]].latest_start_us);
   }
+  channel_free_ = kept_channel_free_;
+  for (uint32_t slot : sent_) arrived_[slot] = kNotSent;
   return latest;
 }
 

@@ -37,11 +37,11 @@ class WindowSchedule : public ListSchedule {
   void open(Window window);
   void close();
 
-  // With the window placed: by how much the latest of what follows starts later than it can without
-  // a longer run; negative if the run may become shorter. Members that follow their group out of
-  // the window count as if they ran where they did. `group_device`: where groups are now,
-  // kNowhere for those that stay. Books what the window sends to nodes behind it.
-  double lateness_behind_us(std::span<const uint32_t> group_device);
+  // With the window placed up to position `end`: by how much the latest of what follows starts
+  // later than it can without a longer run; negative if the run may become shorter. Members that
+  // follow their group out of the window count as if they ran where they did. `group_device`: where
+  // groups are now, kNowhere for those that stay. The rest of the window may be placed after it.
+  double lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device);
 
   uint32_t node_at(uint32_t position) const { return order_[position]; }
   // In the timeline, without a longer run, every device and channel keeping its order.
@@ -82,6 +82,8 @@ class WindowSchedule : public ListSchedule {
   std::vector<uint32_t> device_at_, channel_;        // of positions, of sends
   Rows on_device_, on_channel_;                      // positions, sends
   std::vector<double> next_node_us_, next_send_us_;  // scratch: latest start of what is next
+  std::vector<double> kept_channel_free_;            // scratch: what sends behind the window change
+  std::vector<uint32_t> sent_;                       // scratch: slots filled by them
   std::vector<double> due_us_;                       // scratch: per destination
 };
 

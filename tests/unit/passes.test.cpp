@@ -120,7 +120,7 @@ TEST_CASE("a pass over a window changes groups that have a node there, and obeys
     for (int i = 0; i < 30; ++i) {
       const uint32_t begin = random.below(problem.node_count());
       const Window window{begin, begin + 1 + random.below(problem.node_count() - begin)};
-      builder.place_window(window, PassRule::draw(random), changes);
+      builder.place_window(window, PassRule::draw(random), EarliestFinish::Keep::kAll, changes);
       std::vector<bool> within(problem.group_count());
       for (uint32_t p = window.begin; p < window.end; ++p) {
         within[problem.group_of(order[p])] = true;
@@ -159,7 +159,8 @@ TEST_CASE("a pass over the whole timeline is a pass") {
     std::vector<Change> changes;
     EarliestFinish window_builder(problem);
     window_builder.load(order, {start, {}}, evaluator.start_us(), evaluator.finish_us(), plan);
-    window_builder.place_window({0, problem.node_count()}, rule, changes);
+    window_builder.place_window({0, problem.node_count()}, rule, EarliestFinish::Keep::kAll,
+                                changes);
     Assignment changed = start;
     for (const Change& change : changes) changed[change.node] = change.device;
     CHECK(changed == whole);

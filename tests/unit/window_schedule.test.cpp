@@ -84,25 +84,26 @@ TEST_CASE("lateness is that of the latest reader, device and channel behind the 
   SUBCASE("where the node was") {
     schedule.open({1, 2});
     schedule.place(2, 0);
-    CHECK(schedule.lateness_behind_us(stay) == -10);  // f has its input at 30 and can wait until 40
+    CHECK(schedule.lateness_behind_us(2, stay) ==
+          -10);  // f has its input at 30 and can wait until 40
   }
   SUBCASE("on the other device") {
     schedule.open({1, 2});
     schedule.place(2, 1);
-    CHECK(schedule.lateness_behind_us(stay) == -10);  // free at 10, and b can wait until 20
+    CHECK(schedule.lateness_behind_us(2, stay) == -10);  // free at 10, and b can wait until 20
   }
   SUBCASE("with the reader placed, too") {
     std::vector<uint32_t> moved = stay;
     moved[3] = 0;
     schedule.open({1, 2});
     schedule.place(2, 1);
-    CHECK(schedule.lateness_behind_us(moved) == -10);
+    CHECK(schedule.lateness_behind_us(2, moved) == -10);
   }
   SUBCASE("when the first of two transfers goes later") {
     schedule.open({0, 2});
     schedule.place(0, 0);
     schedule.place(2, 0);
-    CHECK(schedule.lateness_behind_us(stay) == 0);  // b's input arrives at 20
+    CHECK(schedule.lateness_behind_us(2, stay) == 0);  // b's input arrives at 20
   }
   schedule.close();
 }
@@ -154,8 +155,9 @@ TEST_CASE("a window that is closed leaves nothing behind") {
       std::vector<Change> changes, expected;
       EarliestFinish fresh(problem);
       fresh.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), fresh_plan);
-      const double late_us = builder.place_window(window, rule, changes);
-      CHECK(late_us == fresh.place_window(window, rule, expected));
+      const auto keep = i % 2 == 0 ? EarliestFinish::Keep::kAll : EarliestFinish::Keep::kLeastLate;
+      const double late_us = builder.place_window(window, rule, keep, changes);
+      CHECK(late_us == fresh.place_window(window, rule, keep, expected));
       REQUIRE(changes.size() == expected.size());
       for (size_t c = 0; c < changes.size(); ++c) {
         CHECK(changes[c].node == expected[c].node);
@@ -163,6 +165,41 @@ TEST_CASE("a window that is closed leaves nothing behind") {
       }
     }
   }
+}
+
+TEST_CASE("the part that is kept of a window is what a window that ends there would be") {
+  Random random(74);
+  uint32_t shorter = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    CAPTURE(rules);
+    const test::Instance instance = test::random_instance({.most_nodes = 60}, rules, random);
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    const PlacedRun run(problem, test::random_assignment(problem, random));
+    const std::vector<double> latest(problem.node_count(), 0);
+    const LastTimeline last{run.assignment, latest};
+    MemoryPlan plan(problem);
+    EarliestFinish builder(problem);
+    builder.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), plan);
+    for (int i = 0; i < 10; ++i) {
+      const uint32_t begin = random.below(problem.node_count());
+      const Window window{begin, begin + 1 + random.below(problem.node_count() - begin)};
+      const PassRule rule = PassRule::draw(random);
+      std::vector<Change> kept, changes;
+      const double late_us =
+          builder.place_window(window, rule, EarliestFinish::Keep::kLeastLate, kept);
+      bool found = false, whole = false;
+      for (uint32_t end = begin + 1; end <= window.end && !found; ++end) {
+        found = builder.place_window({begin, end}, rule, EarliestFinish::Keep::kAll, changes) ==
+                    late_us &&
+                changes.size() == kept.size();
+        whole = end == window.end;
+      }
+      CHECK(found);
+      shorter += !whole;
+    }
+  }
+  CHECK(shorter > 10);
 }
 
 TEST_CASE("windows that make nothing late shorten the run much more often than others") {
@@ -183,8 +220,8 @@ TEST_CASE("windows that make nothing late shorten the run much more often than o
     for (int window = 0; window < 30; ++window) {
       const uint32_t begin = random.below(problem.node_count());
       const uint32_t end = std::min(begin + 1 + random.below(10), problem.node_count());
-      const double late_us =
-          builder.place_window({begin, end}, {PassRule::Kind::kFinish, 0}, changes);
+      const double late_us = builder.place_window({begin, end}, {PassRule::Kind::kFinish, 0},
+                                                  EarliestFinish::Keep::kAll, changes);
       if (changes.empty()) continue;
       ++drawn[late_us < 0];
       better[late_us < 0] += run.evaluator.evaluate(changes) < run.evaluator.score();
