@@ -3,13 +3,12 @@
 // one's. The chains end in different places: on 16 random graphs of 800 to 1,600 nodes, 18 passes
 // over the three reach 1.174 of the best known, 18 of ETF's chain 1.196; on 40 to 160 nodes that
 // chain alone does as well. A window is worth more than a whole pass once the first few are made.
-// Makespan over that of 12 passes (4 at 1,000 nodes) and no window, and time in ms, 100, 60 and 20
-// random graphs, when every window was simulated:
-//   passes, windows    50 to 100 nodes    100 to 200    1,000
-//   12, 0                1.000  2.0        1.000  4.5    1.000  8.9
-//   4, 0                 1.018  0.7        1.007  1.6    1.007  5.1
-//   4, 20                0.989  1.0        0.983  2.2    0.992 10.0
-//   4, 40                0.978  1.2        0.961  2.6    0.979 14.5
+// Makespan over ETF's, and ms of all heuristics, 120 random graphs each:
+//   passes, windows    40 to 160 nodes    passes, windows    800 to 1,600
+//   4, 0                 0.897  0.8       2, 0                 0.953  8.9
+//   4, 16                0.875  1.1       1, 0                 0.961  6.5
+//   4, 32                0.871  1.5       1, 16                0.931 13
+//   4, 64                0.867  2.0       1, 32                0.916 16
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -24,12 +23,11 @@ namespace {
 
 constexpr uint64_t kSeed = 1;  // a heuristic: the same whatever the seed of a search
 
-// `count` on small graphs, fewer on large ones, where a pass costs more and leaves less to gain.
-uint64_t scaled(uint64_t count, uint32_t nodes) {
-  constexpr uint32_t kWholeUpTo = 160;
-  if (nodes <= kWholeUpTo) return count;
+// `count` on graphs of up to `whole` nodes, fewer on larger ones, which take longer.
+uint64_t scaled(uint64_t count, uint32_t nodes, uint32_t whole) {
+  if (nodes <= whole) return count;
   return static_cast<uint64_t>(static_cast<double>(count) *
-                               std::sqrt(static_cast<double>(kWholeUpTo) / nodes));
+                               std::sqrt(static_cast<double>(whole) / nodes));
 }
 
 class Iterate final : public Method {
@@ -67,16 +65,18 @@ Candidate best_of_passes(const Problem& problem, const Hierarchy& hierarchy, con
 Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarchy,
                                const Assignment& etf, const MethodOptions& options,
                                std::optional<MoveEvaluator>& evaluator) {
-  constexpr uint64_t kWindowsPerPass = 10;
+  // Windows are a better use of time than passes, the more so the larger the graph.
+  constexpr uint32_t kAllPasses = 160, kAllWindows = 1'500;  // up to so many nodes
+  constexpr uint64_t kWindowsPerPass = 8;
   const uint32_t nodes = problem.node_count();
   Stop* const stop = options.budget.stop;
-  const uint64_t count = std::max(scaled(options.passes, nodes), uint64_t{2});
+  const uint64_t count = std::max(scaled(options.passes, nodes, kAllPasses), uint64_t{1});
   Candidate best =
       best_of_passes(problem, hierarchy, etf,
                      static_cast<uint32_t>(std::min<uint64_t>(count, options.passes)), stop);
   if (best.assignment.empty()) return Status::stopped();
   Budget windows;  // what they start from is the first evaluation
-  windows.evaluations = scaled(kWindowsPerPass * options.passes, nodes);
+  windows.evaluations = scaled(kWindowsPerPass * options.passes, nodes, kAllWindows);
   if (windows.evaluations > 1 && problem.device_count() > 1 && !stopped(stop)) {
     evaluator.emplace(problem, stop);
     if (!stopped(stop)) window_search(windows, kSeed, *evaluator, best);
