@@ -60,6 +60,28 @@ struct PlacedRun {
   std::vector<uint32_t> order;
 };
 
+// With the timeline of a run loaded.
+struct WindowBuilder {
+  WindowBuilder(const Problem& problem, const PlacedRun& run)
+      : latest(problem.node_count(), 0), plan(problem), builder(problem) {
+    builder.load(run.order, {run.assignment, latest}, run.evaluator.start_us(),
+                 run.evaluator.finish_us(), plan);
+  }
+  double place(Window window, const PassRule& rule, EarliestFinish::Keep keep) {
+    return builder.place_window(window, rule, keep, changes);
+  }
+
+  std::vector<double> latest;
+  MemoryPlan plan;
+  EarliestFinish builder;
+  std::vector<Change> changes;
+};
+
+Window draw_window(const Problem& problem, Random& random) {
+  const uint32_t begin = random.below(problem.node_count());
+  return {begin, begin + 1 + random.below(problem.node_count() - begin)};
+}
+
 }  // namespace
 
 TEST_CASE("latest starts count readers, the device's next node and the channel's next transfer") {
@@ -143,21 +165,14 @@ TEST_CASE("a window that is closed leaves nothing behind") {
     if (!instance.problem) continue;
     const Problem& problem = *instance.problem;
     const PlacedRun run(problem, test::random_assignment(problem, random));
-    const std::vector<double> latest(problem.node_count(), 0);
-    const LastTimeline last{run.assignment, latest};
-    MemoryPlan plan(problem), fresh_plan(problem);
-    EarliestFinish builder(problem);
-    builder.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), plan);
+    WindowBuilder builder(problem, run);
     for (int i = 0; i < 20; ++i) {
-      const uint32_t begin = random.below(problem.node_count());
-      const Window window{begin, begin + 1 + random.below(problem.node_count() - begin)};
+      const Window window = draw_window(problem, random);
       const PassRule rule = PassRule::draw(random);
-      std::vector<Change> changes, expected;
-      EarliestFinish fresh(problem);
-      fresh.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), fresh_plan);
       const auto keep = i % 2 == 0 ? EarliestFinish::Keep::kAll : EarliestFinish::Keep::kLeastLate;
-      const double late_us = builder.place_window(window, rule, keep, changes);
-      CHECK(late_us == fresh.place_window(window, rule, keep, expected));
+      WindowBuilder fresh(problem, run);
+      CHECK(builder.place(window, rule, keep) == fresh.place(window, rule, keep));
+      const std::vector<Change>&changes = builder.changes, &expected = fresh.changes;
       REQUIRE(changes.size() == expected.size());
       for (size_t c = 0; c < changes.size(); ++c) {
         CHECK(changes[c].node == expected[c].node);
@@ -176,23 +191,16 @@ TEST_CASE("the part that is kept of a window is what a window that ends there wo
     if (!instance.problem) continue;
     const Problem& problem = *instance.problem;
     const PlacedRun run(problem, test::random_assignment(problem, random));
-    const std::vector<double> latest(problem.node_count(), 0);
-    const LastTimeline last{run.assignment, latest};
-    MemoryPlan plan(problem);
-    EarliestFinish builder(problem);
-    builder.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), plan);
+    WindowBuilder builder(problem, run), shorter_ones(problem, run);
     for (int i = 0; i < 10; ++i) {
-      const uint32_t begin = random.below(problem.node_count());
-      const Window window{begin, begin + 1 + random.below(problem.node_count() - begin)};
+      const Window window = draw_window(problem, random);
       const PassRule rule = PassRule::draw(random);
-      std::vector<Change> kept, changes;
-      const double late_us =
-          builder.place_window(window, rule, EarliestFinish::Keep::kLeastLate, kept);
+      const double late_us = builder.place(window, rule, EarliestFinish::Keep::kLeastLate);
       bool found = false, whole = false;
-      for (uint32_t end = begin + 1; end <= window.end && !found; ++end) {
-        found = builder.place_window({begin, end}, rule, EarliestFinish::Keep::kAll, changes) ==
-                    late_us &&
-                changes.size() == kept.size();
+      for (uint32_t end = window.begin + 1; end <= window.end && !found; ++end) {
+        found =
+            shorter_ones.place({window.begin, end}, rule, EarliestFinish::Keep::kAll) == late_us &&
+            shorter_ones.changes.size() == builder.changes.size();
         whole = end == window.end;
       }
       CHECK(found);
@@ -211,20 +219,15 @@ TEST_CASE("windows that make nothing late shorten the run much more often than o
     if (!instance.problem) continue;
     const Problem& problem = *instance.problem;
     PlacedRun run(problem, test::random_assignment(problem, random));
-    const std::vector<double> latest(problem.node_count(), 0);
-    const LastTimeline last{run.assignment, latest};
-    MemoryPlan plan(problem);
-    EarliestFinish builder(problem);
-    builder.load(run.order, last, run.evaluator.start_us(), run.evaluator.finish_us(), plan);
-    std::vector<Change> changes;
+    WindowBuilder builder(problem, run);
     for (int window = 0; window < 30; ++window) {
       const uint32_t begin = random.below(problem.node_count());
       const uint32_t end = std::min(begin + 1 + random.below(10), problem.node_count());
-      const double late_us = builder.place_window({begin, end}, {PassRule::Kind::kFinish, 0},
-                                                  EarliestFinish::Keep::kAll, changes);
-      if (changes.empty()) continue;
+      const double late_us =
+          builder.place({begin, end}, {PassRule::Kind::kFinish, 0}, EarliestFinish::Keep::kAll);
+      if (builder.changes.empty()) continue;
       ++drawn[late_us < 0];
-      better[late_us < 0] += run.evaluator.evaluate(changes) < run.evaluator.score();
+      better[late_us < 0] += run.evaluator.evaluate(builder.changes) < run.evaluator.score();
     }
   }
   MESSAGE("late: ", better[0], " of ", drawn[0], ", not late: ", better[1], " of ", drawn[1]);
