@@ -106,8 +106,8 @@ TEST_CASE("lateness is that of the latest reader, device and channel behind the 
   SUBCASE("where the node was") {
     schedule.open({1, 2});
     schedule.place(2, 0);
-    CHECK(schedule.lateness_behind_us(2, stay) ==
-          -10);  // f has its input at 30 and can wait until 40
+    // f has its input at 30 and can wait until 40
+    CHECK(schedule.lateness_behind_us(2, stay) == -10);
   }
   SUBCASE("on the other device") {
     schedule.open({1, 2});
