@@ -146,7 +146,7 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
   }
   std::string known = "'auto', 'policy'";
   for (const Method* method : builtin_methods()) known += ", '" + std::string(method->name()) + "'";
-  return Status::invalid(join({"method is ", quoted(name), ", expected one of ", known}));
+  return Status::invalid(join({"method is ", in_quotes(name), ", expected one of ", known}));
 }
 
 void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
@@ -207,7 +207,7 @@ Outcome check_shortfall_buffer(const placeto_options& options, const Topology& t
 
 std::string label(const Graph& graph, uint32_t v) {
   const std::string& name = graph.node(v).name;
-  return join({"node ", v, name.empty() ? "" : " " + quoted(name)});
+  return join({"node ", v, name.empty() ? "" : " " + in_quotes(name)});
 }
 
 // Names the first node that is where it may not be.
@@ -225,12 +225,13 @@ Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assig
     }
     const std::string where = problem.topology().device(device).name;
     if (!problem.allowed(group, device)) {
-      return invalid(join({label(graph, v), " may not run on ", quoted(where)}));
+      return invalid(join({label(graph, v), " may not run on ", in_quotes(where)}));
     }
     const uint32_t first = problem.members(group).front();
     if (assignment[first] != device) {
-      return invalid(join({label(graph, v), " is on ", quoted(where), ", expected the device of ",
-                           label(graph, first), ": they are colocated"}));
+      return invalid(
+          join({label(graph, v), " is on ", in_quotes(where), ", expected the device of ",
+                label(graph, first), ": they are colocated"}));
     }
   }
   return {};

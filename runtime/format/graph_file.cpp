@@ -42,7 +42,7 @@ Status check_shape(std::span<const uint8_t> bytes, const Limits& limits) {
   options.max_depth = 4;
   options.max_tables = static_cast<uint32_t>(bytes.size());
   Verifier verifier(bytes.data(), bytes.size(), options);
-  const uint32_t root_offset = verifier.VerifyOffset(0);
+  const size_t root_offset = verifier.VerifyOffset(0);
   if (root_offset == 0) return malformed(bytes, FileKind::kGraph);
   const auto* root = reinterpret_cast<const Table*>(bytes.data() + root_offset);
   bool ok = root->VerifyTableStart(verifier);

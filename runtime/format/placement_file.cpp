@@ -169,7 +169,7 @@ Status check_devices(const PlacementSpec& spec, const Limits& limits) {
     const auto [it, fresh] = first.emplace(spec.devices[d], d);
     if (fresh) continue;
     return Status::bad_input(
-        join({entry("devices", d), ": ", quoted(spec.devices[d]), " stands at ",
+        join({entry("devices", d), ": ", in_quotes(spec.devices[d]), " stands at ",
               entry("devices", it->second), " already, expected distinct devices"}));
   }
   return {};
@@ -179,7 +179,7 @@ std::string device_names(const Topology& topology) {
   constexpr uint32_t kShown = 16;
   std::string text;
   for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
-    text += (d == 0 ? "" : ", ") + quoted(topology.device(d).name);
+    text += (d == 0 ? "" : ", ") + in_quotes(topology.device(d).name);
   }
   return topology.device_count() > kShown ? text + ", ..." : text;
 }
@@ -259,14 +259,14 @@ Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& gra
   if (spec.assignment.size() != graph.node_count()) {
     return Status::bad_input(
         join({"assignment: ", spec.assignment.size(), " entries, expected ", graph.node_count(),
-              ", one for each node of graph ", quoted(graph.name())}));
+              ", one for each node of graph ", in_quotes(graph.name())}));
   }
   std::vector<uint32_t> index(spec.devices.size());
   for (size_t d = 0; d < index.size(); ++d) {
     index[d] = topology.find_device(spec.devices[d]);
     if (index[d] < topology.device_count()) continue;
-    return Status::bad_input(join({entry("devices", d), " is ", quoted(spec.devices[d]),
-                                   ", expected a device of topology ", quoted(topology.name()),
+    return Status::bad_input(join({entry("devices", d), " is ", in_quotes(spec.devices[d]),
+                                   ", expected a device of topology ", in_quotes(topology.name()),
                                    ": ", device_names(topology)}));
   }
   Assignment assignment(spec.assignment.size());

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
 
 std::string node_place(const GraphSpec& spec, size_t v) {
-  return join({"nodes[", v, "] ", quoted(spec.nodes[v].name)});
+  return join({"nodes[", v, "] ", in_quotes(spec.nodes[v].name)});
 }
 
 Status too_many(const char* what, size_t count, uint64_t limit) {
@@ -46,8 +46,8 @@ Status check_kinds(const GraphSpec& spec, const Limits& limits) {
     if (Status s = check_name(spec.kinds[k], limits); !s.ok()) return s.at(place);
     for (size_t j = 0; j < k; ++j) {
       if (spec.kinds[j] == spec.kinds[k]) {
-        return Status::bad_input(join({place, ": ", quoted(spec.kinds[k]), " stands at kinds[", j,
-                                       "] already, expected distinct kinds"}));
+        return Status::bad_input(join({place, ": ", in_quotes(spec.kinds[k]), " stands at kinds[",
+                                       j, "] already, expected distinct kinds"}));
       }
     }
   }

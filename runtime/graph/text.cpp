@@ -54,7 +54,7 @@ size_t valid_utf8_prefix(std::string_view text) {
   return i;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr size_t kShown = 64;
   std::string out = "'";
   size_t i = 0;
@@ -86,10 +86,11 @@ Status check_text(std::string_view text, const Limits& limits) {
         join({"is ", text.size(), " bytes long, expected at most ", limits.max_name_bytes}));
   }
   if (text.find('\0') != std::string_view::npos) {
-    return Status::bad_input(join({"is ", quoted(text), ", expected text without NUL characters"}));
+    return Status::bad_input(
+        join({"is ", in_quotes(text), ", expected text without NUL characters"}));
   }
   if (valid_utf8_prefix(text) != text.size()) {
-    return Status::bad_input(join({"is ", quoted(text), ", expected valid UTF-8"}));
+    return Status::bad_input(join({"is ", in_quotes(text), ", expected valid UTF-8"}));
   }
   return {};
 }

@@ -11,7 +11,7 @@ namespace placeto {
 
 // The text in single quotes, cut after 64 bytes, with control characters and bytes that are not
 // UTF-8 as \xNN: safe to print whatever the file held.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // The fewest digits that read back as the same number; "nan", "infinity" or "-infinity" else.
 std::string number_text(double x);

@@ -11,7 +11,7 @@ namespace placeto {
 namespace {
 
 std::string device_place(const TopologySpec& spec, size_t d) {
-  return join({"devices[", d, "] ", quoted(spec.devices[d].name)});
+  return join({"devices[", d, "] ", in_quotes(spec.devices[d].name)});
 }
 
 std::string link_place(size_t i) {
@@ -75,11 +75,11 @@ Status check_link_entry(const TopologySpec& spec, size_t i, const DeviceIndex& i
   for (auto [field, name] : {std::pair{"from", &link.from}, std::pair{"to", &link.to}}) {
     if (index.contains(*name)) continue;
     return Status::bad_input(
-        join({place, ": ", field, " is ", quoted(*name), ", expected the name of a device"}));
+        join({place, ": ", field, " is ", in_quotes(*name), ", expected the name of a device"}));
   }
   if (link.from == link.to) {
     return Status::bad_input(
-        join({place, ": from and to are both ", quoted(link.from), ", expected two devices"}));
+        join({place, ": from and to are both ", in_quotes(link.from), ", expected two devices"}));
   }
   if (Status s = check_text(link.channel, limits); !s.ok()) return s.at(join({place, ": channel"}));
   return check_link(place, link.parameters, true);
@@ -134,8 +134,9 @@ Status Topology::index_links(const Limits& limits) {
     const size_t ends = pair(index->at(link.from), index->at(link.to));
     if (link_of_[ends] != 0) {
       return Status::bad_input(
-          join({link_place(i), ": from ", quoted(link.from), " to ", quoted(link.to), " stands at ",
-                link_place(link_of_[ends] - 1), " already, expected one link for each pair"}));
+          join({link_place(i), ": from ", in_quotes(link.from), " to ", in_quotes(link.to),
+                " stands at ", link_place(link_of_[ends] - 1),
+                " already, expected one link for each pair"}));
     }
     link_of_[ends] = static_cast<uint32_t>(links_.size());
     links_.push_back(link.parameters);

@@ -52,7 +52,7 @@ Status check_size_and_version(std::span<const uint8_t> bytes) {
   options.max_depth = 4;
   options.max_tables = kMaxTables;
   Verifier verifier(bytes.data(), bytes.size(), options);
-  const uint32_t offset = verifier.VerifyOffset(0);
+  const size_t offset = verifier.VerifyOffset(0);
   if (offset == 0) return malformed(bytes, FileKind::kPolicy);
   const auto* root = reinterpret_cast<const Table*>(bytes.data() + offset);
   using schema::Policy;

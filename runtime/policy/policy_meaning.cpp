@@ -29,22 +29,22 @@ Status check_feature(const schema::Feature& feature, std::span<const std::string
   const std::string name = text_of(feature.name());
   const auto found = std::find(known.begin(), known.end(), name);
   if (found == known.end()) {
-    return Status::bad_input(join({"name is ", quoted(name),
+    return Status::bad_input(join({"name is ", in_quotes(name),
                                    ", expected a feature that this runtime knows: a newer version "
                                    "may have written this file"}));
   }
   const auto index = static_cast<size_t>(found - known.begin());
   if (seen[index]) {
-    return Status::bad_input(join({"name is ", quoted(name), " for the second time"}));
+    return Status::bad_input(join({"name is ", in_quotes(name), " for the second time"}));
   }
   seen[index] = true;
   if (!std::isfinite(feature.shift())) {
-    return Status::bad_input(join({"shift of ", quoted(name), " is ",
+    return Status::bad_input(join({"shift of ", in_quotes(name), " is ",
                                    std::to_string(feature.shift()), ", expected a finite number"}));
   }
   if (!std::isfinite(feature.scale()) || feature.scale() == 0) {
     return Status::bad_input(
-        join({"scale of ", quoted(name), " is ", std::to_string(feature.scale()),
+        join({"scale of ", in_quotes(name), " is ", std::to_string(feature.scale()),
               ", expected a finite number that is not 0"}));
   }
   return {};
@@ -116,7 +116,7 @@ Status check_tensors(const Tensors* tensors, const std::vector<TensorShape>& exp
   for (uint32_t i = 0; i < size_of(tensors); ++i) {
     const schema::Tensor& tensor = *tensors->Get(i);
     const std::string name = text_of(tensor.name());
-    const std::string place = entry("tensors", i) + " " + quoted(name);
+    const std::string place = entry("tensors", i) + " " + in_quotes(name);
     if (Status s = check_known_fields(&tensor); !s.ok()) return s.at(place);
     const auto found = std::find_if(expected.begin(), expected.end(),
                                     [&](const TensorShape& e) { return e.name == name; });
@@ -133,7 +133,7 @@ Status check_tensors(const Tensors* tensors, const std::vector<TensorShape>& exp
   if (missing == seen.end()) return {};
   const TensorShape& tensor = expected[static_cast<size_t>(missing - seen.begin())];
   return Status::bad_input(
-      join({"tensors: ", quoted(tensor.name), " is missing, expected it with shape ",
+      join({"tensors: ", in_quotes(tensor.name), " is missing, expected it with shape ",
             shape_text(tensor.shape)}));
 }
 
@@ -167,7 +167,7 @@ Status verify_policy_meaning(std::span<const uint8_t> bytes, const KnownFeatures
   const auto architecture = find_architecture(name);
   if (!architecture) {
     return Status::bad_input(
-        join({"architecture is ", quoted(name), ", expected 'placeto' or 'pairwise'"}));
+        join({"architecture is ", in_quotes(name), ", expected 'placeto' or 'pairwise'"}));
   }
   if (policy.dimensions() == nullptr) return Status::bad_input("dimensions are absent");
   if (Status s = check_known_fields(policy.dimensions()); !s.ok()) return s.at("dimensions");

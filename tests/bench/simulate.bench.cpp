@@ -35,7 +35,8 @@ void timeline(benchmark::State& state) {
   Simulator simulator(c.problem);
   size_t i = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(simulator.run(placements[i]).makespan_us);
+    double makespan_us = simulator.run(placements[i]).makespan_us;
+    benchmark::DoNotOptimize(makespan_us);
     if (++i == placements.size()) i = 0;
   }
 }

@@ -90,7 +90,7 @@ Result<std::vector<Sample>> samples_of(const Graph& graph, const std::string& ki
   const auto kinds = graph.kinds();
   const auto at = static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
   if (at == kinds.size()) {
-    return Status::bad_input("states no run times on kind " + quoted(kind) +
+    return Status::bad_input("states no run times on kind " + in_quotes(kind) +
                              ", expected a graph that was imported with a profile of it");
   }
   const std::vector<NodeWork> works = node_works(graph);

@@ -46,7 +46,7 @@ Status check_fields(const Json& document) {
   for (const auto& [key, value] : document.items()) {
     if (key != "format_version" && key != "kind" && key != "device" && key != "peak_flops" &&
         key != "memory_bandwidth" && key != "classes") {
-      return Status::bad_input("unknown field " + placeto::quoted(key));
+      return Status::bad_input("unknown field " + placeto::in_quotes(key));
     }
   }
   const auto version = document.find("format_version");
@@ -96,7 +96,7 @@ Result<Efficiencies> efficiencies_from_json(std::string_view text) {
   if (classes == document.end() || !classes->is_object()) return missing("classes", "an object");
   for (const auto& [key, row] : classes->items()) {
     if (!operator_class_of_name(key)) {
-      return Status::bad_input("classes: unknown class " + placeto::quoted(key));
+      return Status::bad_input("classes: unknown class " + placeto::in_quotes(key));
     }
   }
   for (uint32_t c = 0; c < kOperatorClassCount; ++c) {

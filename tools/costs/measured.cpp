@@ -157,13 +157,13 @@ struct TableReader {
 
   std::string add(const Row& row) {
     const auto node = nodes.find(row.fields[0]);
-    if (node == nodes.end()) return "the graph has no node " + quoted(row.fields[0]);
+    if (node == nodes.end()) return "the graph has no node " + in_quotes(row.fields[0]);
     if (row.fields[1].empty()) return "the kind of device is empty";
     double us = 0;
     const std::string& number = row.fields[2];
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), us);
     if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(us)) {
-      return quoted(number) + " is not a number of microseconds";
+      return in_quotes(number) + " is not a number of microseconds";
     }
     auto kind = std::find_if(kinds.begin(), kinds.end(),
                              [&](const KindCosts& k) { return k.kind == row.fields[1]; });
@@ -171,7 +171,7 @@ struct TableReader {
       kinds.push_back({row.fields[1], std::vector<std::optional<double>>(graph.node_count())});
       kind = kinds.end() - 1;
     }
-    if (kind->us[node->second]) return quoted(row.fields[0]) + " comes twice";
+    if (kind->us[node->second]) return in_quotes(row.fields[0]) + " comes twice";
     kind->us[node->second] = us < 0 ? -1 : us;
     return "";
   }
@@ -180,10 +180,10 @@ struct TableReader {
 Status incomplete(const Graph& graph, const std::string& kind, const std::vector<uint32_t>& nodes) {
   std::string names;
   for (size_t i = 0; i < nodes.size() && i < 3; ++i) {
-    names += (i == 0 ? "" : ", ") + quoted(graph.node(nodes[i]).name);
+    names += (i == 0 ? "" : ", ") + in_quotes(graph.node(nodes[i]).name);
   }
   return Status::bad_input(
-      "no run time on kind " + quoted(kind) + " for " + std::to_string(nodes.size()) + " of " +
+      "no run time on kind " + in_quotes(kind) + " for " + std::to_string(nodes.size()) + " of " +
       std::to_string(graph.node_count()) + " nodes (" + names + (nodes.size() > 3 ? ", ..." : "") +
       "), expected one for every node, or efficiencies of that kind");
 }
@@ -221,7 +221,7 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
   if (coverage.by_name == 0 || coverage.share() < kLeastCoverage) {
     return Status::bad_input(
         "is a profile of another model: the names of its nodes lead to nodes of graph " +
-        quoted(graph.name()) + " for " + number_text(std::round(coverage.share() * 100)) +
+        in_quotes(graph.name()) + " for " + number_text(std::round(coverage.share() * 100)) +
         "% of its time");
   }
   const auto first = std::find(measured.begin(), measured.end(), true) - measured.begin();

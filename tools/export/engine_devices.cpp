@@ -67,7 +67,7 @@ bool may_share_provider(const std::string& a, const std::string& b) {
 Result<DeviceAlias> parse_device_alias(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return Status::invalid(quoted(text) + " is not of the form DEVICE=NAME, e.g. gpu:0=cuda");
+    return Status::invalid(in_quotes(text) + " is not of the form DEVICE=NAME, e.g. gpu:0=cuda");
   }
   return DeviceAlias{text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -95,14 +95,14 @@ Result<std::vector<std::string>> engine_devices(const Placed& placed,
     const std::string alias = find_alias(device, aliases);
     names[d] = alias.empty() ? lower(device_prefix(device)) : alias;
     if (!is_known(names[d])) {
-      return Status::invalid("the engine knows no device " + quoted(names[d]) + " for " +
-                             quoted(device) + ", expected " + kKnownNames +
+      return Status::invalid("the engine knows no device " + in_quotes(names[d]) + " for " +
+                             in_quotes(device) + ", expected " + kKnownNames +
                              ": see --engine-device");
     }
     for (size_t e = 0; e < d; ++e) {
       if (!used[e] || !may_share_provider(names[d], names[e])) continue;
-      return Status::invalid(quoted(placed.devices[e]) + " (" + names[e] + ") and " +
-                             quoted(device) + " (" + names[d] +
+      return Status::invalid(in_quotes(placed.devices[e]) + " (" + names[e] + ") and " +
+                             in_quotes(device) + " (" + names[d] +
                              ") would share an execution provider, and a session has one instance "
                              "of each: make one model per device with --split");
     }

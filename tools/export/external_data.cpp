@@ -88,13 +88,13 @@ Result<Range> range_of(const onnx::TensorProto& tensor) {
     const auto [stop, error] = std::from_chars(entry.value().data(), end, number);
     if (error != std::errc() || stop != end) {
       return Status::bad_input("external_data " + entry.key() + " is " +
-                               placeto::quoted(entry.value()) + ", expected a whole number");
+                               placeto::in_quotes(entry.value()) + ", expected a whole number");
     }
   }
   const fs::path path = range.location;
   const bool leaves = path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
   if (path.empty() || leaves) {
-    return Status::bad_input("external_data location is " + placeto::quoted(range.location) +
+    return Status::bad_input("external_data location is " + placeto::in_quotes(range.location) +
                              ", expected a path within the folder of the model");
   }
   return range;
@@ -107,7 +107,7 @@ class Gatherer {
 
   Status add(onnx::TensorProto& tensor) {
     if (!is_external(tensor)) return {};
-    const std::string where = "tensor " + placeto::quoted(tensor.name());
+    const std::string where = "tensor " + placeto::in_quotes(tensor.name());
     Result<Range> range = range_of(tensor);
     if (!range.ok()) return range.status().at(where);
     if (Status s = copy(*range); !s.ok()) return s.at(where);

@@ -30,7 +30,7 @@ void note_node(Module& module, const PlacedNode& node) {
 Status add(Module& root, const PlacedNode& node) {
   std::string rest = module_path(node.name);
   if (rest.empty()) {
-    return Status::invalid("node " + placeto::quoted(node.name) +
+    return Status::invalid("node " + placeto::in_quotes(node.name) +
                            " does not fit: its name has no module path, expected one like "
                            "'/model/layers.0/mlp/fc1/MatMul'");
   }
@@ -53,9 +53,10 @@ Status collect(const Module& module, const std::string& path, bool is_block,
     return {};
   }
   if (is_block || module.direct) {
-    return Status::invalid("node " + placeto::quoted(module.other->name) +
-                           " does not fit: module " + placeto::quoted(path) +
-                           " is divided between devices (" + placeto::quoted(module.first->name) +
+    return Status::invalid("node " + placeto::in_quotes(module.other->name) +
+                           " does not fit: module " + placeto::in_quotes(path) +
+                           " is divided between devices (" +
+                           placeto::in_quotes(module.first->name) +
                            " is on another); expected whole modules on one device");
   }
   for (const auto& [name, child] : module.children) {
@@ -78,7 +79,7 @@ Result<std::vector<Json>> device_names(const Placed& placed, std::span<const Dev
       name = device.substr(4);
     }
     if (name.empty() && used[d]) {
-      return Status::invalid("there is no counterpart of device " + placeto::quoted(device) +
+      return Status::invalid("there is no counterpart of device " + placeto::in_quotes(device) +
                              ": give one with --engine-device " + device + "=NAME");
     }
     names[d] = is_number(name) && name.size() < 9 ? Json(std::stoi(name)) : Json(name);

@@ -72,7 +72,7 @@ Result<std::vector<std::string>> buffer_types(const Placed& placed,
       names[d] = "CUDA" + device.substr(4);
     }
     if (names[d].empty() && used[d]) {
-      return Status::invalid("there is no buffer type for device " + quoted(device) +
+      return Status::invalid("there is no buffer type for device " + in_quotes(device) +
                              ": give one with --engine-device " + device + "=NAME");
     }
   }
@@ -101,14 +101,14 @@ Result<std::string> llama_override_tensor(const Placed& placed,
     const std::optional<Part> part = part_of(node->name);
     if (!part.has_value()) {
       return Status::invalid(
-          "node " + quoted(node->name) +
+          "node " + in_quotes(node->name) +
           " does not fit: expected the name of a GGUF tensor ('blk.0.attn_q') or "
           "a module path with a numbered layer ('/model/layers.0/mlp/fc1/MatMul')");
     }
     const auto [seen, inserted] = first.emplace(*part, node);
     if (inserted || seen->second->device == node->device) continue;
-    return Status::invalid("node " + quoted(node->name) +
-                           " does not fit: " + quoted(seen->second->name) +
+    return Status::invalid("node " + in_quotes(node->name) +
+                           " does not fit: " + in_quotes(seen->second->name) +
                            " of the same layer is on another device, expected whole layers");
   }
   std::map<std::pair<uint32_t, std::string>, std::vector<std::string>> layers;

@@ -187,7 +187,7 @@ Result<std::vector<NamedNode>> distinct_names(std::span<const NamedNode> nodes) 
   for (size_t i = 1; i < names.size(); ++i) {
     if (names[i].name == names[i - 1].name && names[i].device != names[i - 1].device) {
       return Status::invalid("nodes on different devices have the same name " +
-                             quoted(names[i].name));
+                             in_quotes(names[i].name));
     }
   }
   const auto same = [](const NamedNode& a, const NamedNode& b) { return a.name == b.name; };

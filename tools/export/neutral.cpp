@@ -14,7 +14,7 @@ Result<std::string> neutral_json(const Placed& placed) {
   std::unordered_set<std::string_view> seen;
   for (const PlacedNode& node : placed.nodes) {
     if (!seen.insert(node.name).second) {
-      return Status::invalid("two nodes are called " + placeto::quoted(node.name) +
+      return Status::invalid("two nodes are called " + placeto::in_quotes(node.name) +
                              ", expected distinct names");
     }
     // Past ordered_json's own search for the key, which is linear.

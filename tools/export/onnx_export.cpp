@@ -64,7 +64,7 @@ Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Pla
       devices[i] = entry->second;
       ++found;
     } else if (!is_constant_node(graph.node(static_cast<int>(i)))) {
-      return Status::bad_input("node " + placeto::quoted(model.node_names[i]) +
+      return Status::bad_input("node " + placeto::in_quotes(model.node_names[i]) +
                                " of the model is not in the graph that was placed; expected the "
                                "graph that 'placeto import' makes of this model");
     }
@@ -77,7 +77,7 @@ Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Pla
   }();
   for (const PlacedNode& node : placed.nodes) {
     if (names.contains(node.name)) continue;
-    return Status::bad_input("node " + placeto::quoted(node.name) +
+    return Status::bad_input("node " + placeto::in_quotes(node.name) +
                              " of the graph that was placed is not in the model");
   }
   return Status::bad_input("the graph that was placed has two nodes of one name");

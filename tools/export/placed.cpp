@@ -9,7 +9,7 @@ Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) 
     return Status::bad_input("has " + std::to_string(placement.assignment.size()) +
                              " entries in 'assignment', expected one for each of the " +
                              std::to_string(graph.node_count()) + " nodes of " +
-                             quoted(graph.name()));
+                             in_quotes(graph.name()));
   }
   Placed placed{placement.graph, placement.topology, placement.devices, {}};
   placed.nodes.reserve(graph.node_count());

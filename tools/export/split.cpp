@@ -159,7 +159,7 @@ Status add_info(const onnx::GraphProto& graph, const ValueTypes& types, SplitPla
       onnx::ValueInfoProto info = catalog.find(name);
       if (!has_type(info)) {
         return Status::bad_input(
-            "the type of tensor " + quoted(name) + ", which stage " + std::to_string(s) +
+            "the type of tensor " + in_quotes(name) + ", which stage " + std::to_string(s) +
             " reads from another, is not known; expected an entry in graph.value_info (the engine "
             "writes one when it saves an optimized model)");
       }
@@ -203,6 +203,16 @@ void copy_annotations(const onnx::GraphProto& from, const StagePlan& stage, onnx
   }
 }
 
+// They are bytes where libonnx was built for the lite runtime of Protocol Buffers.
+template <typename Message>
+void copy_unknown_fields(const Message& from, Message& to) {
+  if constexpr (requires { to.mutable_unknown_fields()->MergeFrom(from.unknown_fields()); }) {
+    to.mutable_unknown_fields()->MergeFrom(from.unknown_fields());
+  } else {
+    to.mutable_unknown_fields()->append(from.unknown_fields());
+  }
+}
+
 }  // namespace
 
 Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& types,
@@ -229,10 +239,10 @@ onnx::ModelProto stage_model(const onnx::ModelProto& model, const SplitPlan& pla
   result.set_model_version(model.model_version());
   *result.mutable_metadata_props() = model.metadata_props();
   *result.mutable_functions() = model.functions();
-  result.mutable_unknown_fields()->MergeFrom(model.unknown_fields());
+  copy_unknown_fields(model, result);
   onnx::GraphProto& to = *result.mutable_graph();
   to.set_name(from.name() + "_stage_" + std::to_string(stage));
-  to.mutable_unknown_fields()->MergeFrom(from.unknown_fields());
+  copy_unknown_fields(from, to);
   for (const int i : part.nodes) *to.add_node() = from.node(i);
   for (const std::string& name : part.inputs) *to.add_input() = plan.info.at(name);
   for (const std::string& name : part.outputs) *to.add_output() = plan.info.at(name);

@@ -34,7 +34,7 @@ Status add_origins(const onnx::GraphProto& graph, ValueFlow& flow) {
     const From from = is_constant_node(graph.node(i)) ? From::kConstantNode : From::kNode;
     for (const std::string& name : graph.node(i).output()) {
       if (name.empty() || flow.origin.emplace(name, Origin{from, i}).second) continue;
-      return Status::bad_input(onnx_node_place(graph, i) + " makes " + quoted(name) +
+      return Status::bad_input(onnx_node_place(graph, i) + " makes " + in_quotes(name) +
                                ", which something else makes too");
     }
   }
@@ -51,13 +51,13 @@ Status add_predecessors(const onnx::GraphProto& graph, ValueFlow& flow) {
     for (const std::string& name : flow.reads[v]) {
       const auto found = flow.origin.find(name);
       if (found == flow.origin.end()) {
-        return Status::bad_input(onnx_node_place(graph, i) + " reads " + quoted(name) +
+        return Status::bad_input(onnx_node_place(graph, i) + " reads " + in_quotes(name) +
                                  ", which nothing makes");
       }
       const Origin& origin = found->second;
       if (origin.from == From::kInput || origin.is_weight()) continue;
       if (origin.index >= i) {
-        return Status::bad_input(onnx_node_place(graph, i) + " reads " + quoted(name) +
+        return Status::bad_input(onnx_node_place(graph, i) + " reads " + in_quotes(name) +
                                  ", which a later node makes; expected nodes in topological order");
       }
       flow.predecessors[v].push_back(static_cast<uint32_t>(origin.index));
@@ -74,7 +74,7 @@ Status find_live(const onnx::GraphProto& graph, ValueFlow& flow) {
   for (const auto& output : graph.output()) {
     const auto found = flow.origin.find(output.name());
     if (found == flow.origin.end()) {
-      return Status::bad_input("graph.output " + quoted(output.name()) + ": nothing makes it");
+      return Status::bad_input("graph.output " + in_quotes(output.name()) + ": nothing makes it");
     }
     if (found->second.from == From::kNode)
       flow.live[static_cast<size_t>(found->second.index)] = true;

@@ -154,7 +154,7 @@ bool Reader::read_field(const TypeTable* table, std::array<Value, kMaxFields>& f
   size_t field = 0;
   if (!find_field(table, place, hint, field)) return false;
   if (fields[field].given) {
-    return fail_at(place, "field " + quoted(text_) + " is given twice, expected it once");
+    return fail_at(place, "field " + in_quotes(text_) + " is given twice, expected it once");
   }
   path_.push_back({table->names[field], 0});
   if (!scan_.accept(':')) return expected("':' after a field name");
@@ -169,7 +169,8 @@ bool Reader::find_field(const TypeTable* table, size_t place, size_t hint, size_
     field = (hint + i) % table->num_elems;
     if (text_ == table->names[field]) return true;
   }
-  return fail_at(place, "unknown field " + quoted(text_) + ", expected one of " + names_of(table));
+  return fail_at(place,
+                 "unknown field " + in_quotes(text_) + ", expected one of " + names_of(table));
 }
 
 bool Reader::read_value(const FieldType& type, Value& value) {
@@ -249,7 +250,7 @@ bool Reader::read_enumerator(const TypeTable* enumeration, Value& value) {
     value = {static_cast<uint64_t>(enumerator_value(enumeration, i)), true, true};
     return true;
   }
-  return fail_at(place, "is " + quoted(text_) + ", expected one of " + names_of(enumeration));
+  return fail_at(place, "is " + in_quotes(text_) + ", expected one of " + names_of(enumeration));
 }
 
 bool Reader::read_bool(Value& value) {

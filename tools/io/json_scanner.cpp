@@ -75,7 +75,7 @@ std::string JsonScanner::found() const {
   } else {
     while (end < text_.size() && (text_[end] & 0xc0) == 0x80) ++end;  // the whole character
   }
-  return quoted(text_.substr(at_, end - at_));
+  return in_quotes(text_.substr(at_, end - at_));
 }
 
 std::string JsonScanner::line_of(size_t offset) const {

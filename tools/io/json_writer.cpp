@@ -146,7 +146,7 @@ void Writer::write_value(const uint8_t* at, const FieldType& type, int depth) {
 
 void Writer::write_text(std::string_view text) {
   if (valid_utf8_prefix(text) != text.size()) {
-    return fail(" is " + quoted(text) + ", expected UTF-8: JSON holds nothing else");
+    return fail(" is " + in_quotes(text) + ", expected UTF-8: JSON holds nothing else");
   }
   constexpr char kDigits[] = "0123456789abcdef";
   out_ += '"';

@@ -72,7 +72,7 @@ void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
     if (node.output(i).empty() || known(outputs[static_cast<size_t>(i)])) continue;
     result.complete = false;
     if (result.problem.empty()) {
-      result.problem = "the shape of its output " + quoted(node.output(i)) +
+      result.problem = "the shape of its output " + in_quotes(node.output(i)) +
                        " depends on data, or does not follow from its inputs";
     }
     return;
@@ -162,7 +162,7 @@ Status Analyzer::visit_node(const NodeProto& node, const Scope& scope, const Fra
   for (const std::string& name : node.input()) {
     inputs.push_back(name.empty() ? nullptr : scope.find(name));
     if (!name.empty() && inputs.back() == nullptr) {
-      return Status::bad_input("reads " + quoted(name) +
+      return Status::bad_input("reads " + in_quotes(name) +
                                ", which no node, input or initializer provides");
     }
   }

@@ -217,7 +217,7 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
   Body body;
   const Frame inner = {opsets.empty() ? frame.opsets : &opsets, frame.depth + 1};
   const Status status = visit_body(graph, scope, inner, body);
-  if (!status.ok()) return status.at("function " + quoted(function.name()));
+  if (!status.ok()) return status.at("function " + in_quotes(function.name()));
   for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
     outputs[i] = body.outputs[i];
   }

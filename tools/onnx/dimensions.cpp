@@ -76,9 +76,9 @@ class Setter {
         names += ", ...";
         break;
       }
-      names += (names.empty() ? "" : ", ") + quoted(name) + " (" + quoted(axes[0]) +
+      names += (names.empty() ? "" : ", ") + in_quotes(name) + " (" + in_quotes(axes[0]) +
                (axes.size() > 1 ? " and others" : "") + ")";
-      options += " --dim " + quoted(name + "=N");
+      options += " --dim " + in_quotes(name + "=N");
     }
     return Status::invalid(std::to_string(unset_.size()) +
                            (unset_.size() == 1 ? " dimension" : " dimensions") +
@@ -89,15 +89,15 @@ class Setter {
     const auto alike = std::count_if(settings_.begin(), settings_.end(),
                                      [&](const DimSetting& s) { return s.name == setting.name; });
     if (alike > 1 || known_.contains(setting.name)) {
-      return Status::invalid("--dim " + quoted(setting.name) +
+      return Status::invalid("--dim " + in_quotes(setting.name) +
                              ": another --dim sets the same, expected one of them");
     }
     std::vector<std::string> names(known_.begin(), known_.end());
     std::sort(names.begin(), names.end());
     std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + quoted(name);
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + in_quotes(name);
     return Status::invalid(
-        "--dim " + quoted(setting.name) + ": the model has no such free dimension" +
+        "--dim " + in_quotes(setting.name) + ": the model has no such free dimension" +
         (list.empty() ? "; all its inputs have fixed shapes" : ", expected one of " + list));
   }
 
@@ -132,7 +132,7 @@ Result<DimSetting> parse_dim_setting(const std::string& text) {
       return setting;
     }
   }
-  return Status::invalid("--dim " + quoted(text) +
+  return Status::invalid("--dim " + in_quotes(text) +
                          ": expected NAME=N with a whole number N from 1 to " +
                          std::to_string(kMaxExtent));
 }

@@ -58,7 +58,7 @@ class Captures {
 std::string onnx_node_place(const GraphProto& graph, int i) {
   const NodeProto& node = graph.node(i);
   return "graph.node[" + std::to_string(i) + "] " +
-         quoted(node.name().empty() ? node.op_type() : node.name());
+         in_quotes(node.name().empty() ? node.op_type() : node.name());
 }
 
 std::vector<std::string> captured_names(const GraphProto& graph) {
@@ -89,7 +89,7 @@ Result<Producers> producers_of(const GraphProto& graph) {
       if (output.empty()) continue;
       const auto [it, fresh] = producers.emplace(output, i);
       if (fresh) continue;
-      return Status::bad_input(onnx_node_place(graph, i) + " produces " + quoted(output) +
+      return Status::bad_input(onnx_node_place(graph, i) + " produces " + in_quotes(output) +
                                ", which " + onnx_node_place(graph, it->second) +
                                " produces already, expected each tensor once");
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <type_traits>
 
 #include "runtime/graph/text.h"
 
@@ -107,6 +108,16 @@ std::string unknown_input(const NodeProto& node, std::span<const Value* const> i
   return "";
 }
 
+// Newer versions of the library take options here, too.
+template <typename Context, typename... Arguments>
+Context inference_context(Arguments&... arguments) {
+  if constexpr (std::is_constructible_v<Context, Arguments&...>) {
+    return Context(arguments...);
+  } else {
+    return Context(arguments..., onnx::ShapeInferenceOptions{});
+  }
+}
+
 void call(NodeProto& node, std::span<const Value* const> inputs, const onnx::OpSchema& schema,
           std::span<Value> outputs) {
   std::unordered_map<std::string, onnx::TypeProto*> types;
@@ -122,7 +133,9 @@ void call(NodeProto& node, std::span<const Value* const> inputs, const onnx::OpS
     own_data[i] = to_tensor(*inputs[i]->constant);
     data[name] = &own_data[i];
   }
-  onnx::shape_inference::InferenceContextImpl context(node, types, data, {});
+  const std::unordered_map<std::string, const onnx::SparseTensorProto*> sparse_data;
+  auto context = inference_context<onnx::shape_inference::InferenceContextImpl>(node, types, data,
+                                                                                sparse_data);
   schema.GetTypeAndShapeInferenceFunction()(context);
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].type = context.allOutputTypes_[i];
@@ -146,12 +159,12 @@ bool infer_with_library(const NodeProto& node, std::span<const Value* const> inp
           ? nullptr
           : onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) {
-    problem = "no shape rule for operator " + quoted(node.op_type()) +
-              (domain.empty() ? "" : " of " + quoted(domain));
+    problem = "no shape rule for operator " + in_quotes(node.op_type()) +
+              (domain.empty() ? "" : " of " + in_quotes(domain));
     return false;
   }
   if (const std::string name = unknown_input(node, inputs); !name.empty()) {
-    problem = "the shape of its input " + quoted(name) + " is not known";
+    problem = "the shape of its input " + in_quotes(name) + " is not known";
     return false;
   }
   if (problem = objection(node, inputs); !problem.empty()) return false;

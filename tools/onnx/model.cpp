@@ -32,7 +32,7 @@ Status check(const onnx::ModelProto& proto) {
   const onnx::GraphProto& graph = proto.graph();
   for (int i = 0; i < graph.node_size(); ++i) {
     if (graph.node(i).op_type().empty()) {
-      return Status::bad_input(node_place(i) + " " + quoted(graph.node(i).name()) +
+      return Status::bad_input(node_place(i) + " " + in_quotes(graph.node(i).name()) +
                                " has no op_type, expected the name of an operator");
     }
   }
