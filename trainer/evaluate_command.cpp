@@ -16,6 +16,7 @@
 #include "trainer/paper_table.h"
 #include "trainer/parallel.h"
 #include "trainer/pareto.h"
+#include "trainer/progress.h"
 #include "trainer/starts.h"
 #include "trainer/test_sets.h"
 
@@ -49,7 +50,10 @@ Result<std::vector<NamedPolicy>> load_policies(const std::vector<std::string>& p
   std::vector<NamedPolicy> policies;
   for (const std::string& path : paths) {
     auto policy = Policy::load_file(path, Policy::File::kRead, known_features());
-    if (!policy.ok()) return policy.status();
+    if (!policy.ok()) {
+      const Status& status = policy.status();
+      return status.code() == StatusCode::kIo ? Status::bad_input(status.message()) : status;
+    }
     policies.push_back({std::filesystem::path(path).stem().string(), std::move(*policy)});
   }
   return policies;
@@ -99,10 +103,13 @@ Result<std::vector<Graded>> grade_sets(const Arguments& arguments,
     for (auto& problem : set->problems) problems.emplace_back(name, std::move(problem));
   }
   std::vector<std::optional<Graded>> found(problems.size());
-  parallel_for(static_cast<uint32_t>(found.size()), arguments.threads, [&](uint32_t i) {
+  const auto grade_problem = [&](uint32_t i) {
     found[i] = grade_one(problems[i].second, policies, arguments.what);
     if (found[i]) found[i]->set = problems[i].first;
-  });
+  };
+  ProgressLine progress;
+  parallel_for(static_cast<uint32_t>(found.size()), arguments.threads, grade_problem,
+               progress.callback());
   std::vector<Graded> graded;
   for (auto& g : found) {
     if (g) graded.push_back(std::move(*g));
@@ -135,7 +142,11 @@ Status run_sets(const Arguments& arguments, const std::vector<NamedPolicy>& poli
 }
 
 Status run_pareto(const Arguments& arguments, const Policy& policy) {
-  const std::vector<ParetoPoint> points = measure_pareto(policy, arguments.time);
+  ProgressLine progress;
+  ParetoOptions options = arguments.time;
+  options.on_progress = progress.callback();
+  const std::vector<ParetoPoint> points = measure_pareto(policy, options);
+  progress.clear();
   fmt::print("{}", pareto_table(points, on_terminal()));
   return write_all({{arguments.csv, pareto_csv(points)}, {arguments.svg, pareto_svg(points)}});
 }
@@ -149,6 +160,8 @@ Status run_starts(const Arguments& arguments, const std::vector<NamedPolicy>& po
   for (const std::string& name : arguments.sets) {
     Result<TestSet> set = test_set(name, tests_for(arguments, policies));
     if (!set.ok()) return set.status();
+    ProgressLine progress;
+    options.on_progress = progress.callback();
     const auto found = measure_starts(*set, policies, options);
     if (!found.ok()) return found.status();
     rows.insert(rows.end(), found->begin(), found->end());
@@ -162,7 +175,10 @@ Status run_table(const Arguments& arguments, const std::vector<NamedPolicy>& pol
   PaperOptions options = arguments.paper;
   options.rnn_placements = arguments.what.rnn_placements;
   if (arguments.tests.groups > 0) options.groups = arguments.tests.groups;
+  ProgressLine progress;
+  options.on_progress = progress.callback();
   const std::vector<PaperRow> rows = measure_paper(policies, options);
+  progress.clear();
   fmt::print("milliseconds of a training step (over a single GPU)\n{}",
              paper_table(rows, on_terminal()));
   return write_all({{arguments.csv, paper_csv(rows)}});
@@ -171,6 +187,12 @@ Status run_table(const Arguments& arguments, const std::vector<NamedPolicy>& pol
 Status run(const Arguments& arguments) {
   Result<std::vector<NamedPolicy>> policies = load_policies(arguments.policies);
   if (!policies.ok()) return policies.status();
+  // Measuring may take hours.
+  for (const std::string* path : {&arguments.json, &arguments.csv, &arguments.svg, &arguments.cdf,
+                                  &arguments.effort, &arguments.bars}) {
+    if (path->empty()) continue;
+    if (Status s = check_writable(*path); !s.ok()) return s;
+  }
   if (arguments.pareto) return run_pareto(arguments, *(*policies)[0].policy);
   if (arguments.starts) return run_starts(arguments, *policies);
   if (arguments.table) return run_table(arguments, *policies);
@@ -219,6 +241,10 @@ std::function<Status()> add_eval(CLI::App& app) {
                  "Policies of the published architecture from the best heuristic, one device and "
                  "random devices; --passes, --rnn, --csv")
       ->excludes(pareto);
+  eval->footer(R"(Examples:
+  placeto-train eval run/best.plpo --problems 20
+  placeto-train eval mine.plpo --sets mixed large ring --budgets 100 1000 --svg mine.svg
+  placeto-train eval mine.plpo --pareto --sizes 100 1000 --csv pareto.csv --svg pareto.svg)");
   return [a] { return run(*a); };
 }
 

@@ -15,8 +15,16 @@
 namespace placeto::train {
 namespace {
 
+std::string reason(const std::string& path, const char* what) {
+  return path + ": cannot " + what + ": " + std::strerror(errno);
+}
+
 Status failed(const std::string& path, const char* what) {
-  return Status::io(path + ": cannot " + what + ": " + std::strerror(errno));
+  return Status::io(reason(path, what));
+}
+
+Status unreadable(const std::string& path, const char* what) {
+  return Status::bad_input(reason(path, what));
 }
 
 struct CloseFile {
@@ -32,31 +40,40 @@ Sha256Digest digest_of(std::string_view content) {
 
 Result<std::string> read_text(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return failed(path, "open");
+  if (!file) return unreadable(path, "open");
   std::string content;
   char buffer[65'536];
   while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
     content.append(buffer, count);
   }
-  if (std::ferror(file.get()) != 0) return failed(path, "read");
+  if (std::ferror(file.get()) != 0) return unreadable(path, "read");
   return content;
 }
 
-Status write_whole(const std::string& path, std::string_view content) {
+Status check_writable(const std::string& path) {
   // Renaming over a device would replace it.
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
     return Status::io(path + ": cannot write: expected a regular file, or none");
   }
+  const std::string folder = std::filesystem::path(path).parent_path();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    return failed(path, "create");
+  }
+  return {};
+}
+
+Status write_whole(const std::string& path, std::string_view content) {
+  if (Status s = check_writable(path); !s.ok()) return s;
   const std::string part = path + ".part";
   std::FILE* file = std::fopen(part.c_str(), "wb");
   if (file == nullptr) return failed(part, "create");
   bool good = std::fwrite(content.data(), 1, content.size(), file) == content.size();
   good = good && std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  const int reason = errno;
+  const int first = errno;
   good = std::fclose(file) == 0 && good;
   if (good && std::rename(part.c_str(), path.c_str()) == 0) return {};
-  if (!good) errno = reason;
+  if (!good) errno = first;
   Status status = failed(path, "write");
   std::remove(part.c_str());
   return status;

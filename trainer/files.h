@@ -9,8 +9,11 @@
 
 namespace placeto::train {
 
-// kIo, naming the file and why.
+// kBadInput, naming the file and why.
 Result<std::string> read_text(const std::string& path);
+
+// What can be known of writing it before there is something to write. kIo, naming the file and why.
+Status check_writable(const std::string& path);
 
 // Writes beside the file, flushes to the disk, then renames: a full disk or a cut leaves the old
 // file as it was. kIo, naming the file and why.

@@ -17,6 +17,7 @@
 #include "trainer/evaluate_command.h"
 #include "trainer/export.h"
 #include "trainer/files.h"
+#include "trainer/progress.h"
 #include "trainer/train.h"
 
 namespace {
@@ -31,25 +32,18 @@ extern "C" void request_stop(int) {
   if (g_stop.exchange(true)) std::_Exit(130);
 }
 
-// Exit status of the tools: 2 bad usage, 3 bad input, 4 anything else. A file that cannot be opened
-// is a bad input, unless it is an output.
-int fail(const Status& status, int io = 3) {
+// Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 4
+// anything else.
+int fail(const Status& status) {
   fmt::print(stderr, "placeto-train: {}\n", status.message());
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
       return 2;
     case StatusCode::kBadInput:
       return 3;
-    case StatusCode::kIo:
-      return io;
     default:
       return 4;
   }
-}
-
-std::string duration(double seconds) {
-  const auto s = static_cast<int64_t>(seconds);
-  return fmt::format("{}:{:02}:{:02}", s / 3'600, s / 60 % 60, s % 60);
 }
 
 void show_progress(const Progress& p) {
@@ -57,6 +51,16 @@ void show_progress(const Progress& p) {
              duration(p.left));
   if (p.iteration == p.iterations) fmt::print(stderr, "\n");
 }
+
+constexpr const char* kExamples = R"(Examples:
+  placeto-train --print-config > mine.toml
+  placeto-train --config mine.toml -o run --compare
+  placeto-train --resume run
+  placeto-train export run --best -o mine.plpo
+  placeto-train eval mine.plpo --sets mixed --svg mine.svg
+
+Exit status: 0 done; 2 bad usage; 3 bad input file; 4 internal error or an output that cannot be
+written.)";
 
 struct TrainArguments {
   std::string config, resume, output;
@@ -74,7 +78,7 @@ int run_training(const TrainArguments& arguments) {
   }
   if (!config.ok()) return fail(config.status());
   if (!resume) {
-    if (Status s = folder.create(text); !s.ok()) return fail(s, 4);
+    if (Status s = folder.create(text); !s.ok()) return fail(s);
   }
   const auto give_up = [&](const Status& status) {
     if (!resume) folder.abandon();
@@ -112,20 +116,20 @@ int run_export(const std::string& run, const std::string& output, bool best) {
       return fail(policy.status().at(folder.file("best.plpo")));
     }
     const Status status = write_whole(output, *bytes);
-    return status.ok() ? 0 : fail(status, 4);
+    return status.ok() ? 0 : fail(status);
   }
   Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
   if (!bytes.ok()) return fail(bytes.status());
   const Status status =
       write_whole(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  return status.ok() ? 0 : fail(status, 4);
+  return status.ok() ? 0 : fail(status);
 }
 
 int print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return 0;
   }
-  return fail(Status::io("cannot write to standard output"), 4);
+  return fail(Status::io("cannot write to standard output"));
 }
 
 }  // namespace
@@ -140,6 +144,7 @@ int main(int argc, char** argv) {
   CLI::App app("Trains placement policies.", "placeto-train");
   app.set_version_flag("--version", "placeto-train " PLACETO_VERSION);
   app.require_subcommand(0, 1);
+  app.footer(kExamples);
   TrainArguments training;
   auto* config =
       app.add_option("--config", training.config, "Configuration (TOML); absent: defaults");
@@ -162,13 +167,13 @@ int main(int argc, char** argv) {
   exporting->add_option("RUN", run, "Run folder")->required();
   exporting->add_option("-o,--output", policy, "Policy file")->required();
   exporting->add_flag("--best", best, "The best in checks so far, not the latest");
+  exporting->footer("Examples:\n  placeto-train export run --best -o quick.plpo");
 
   const std::function<Status()> evaluate = add_eval(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    return print(chosen.empty() ? app.help() : chosen.front()->help());
+    return print(app.help());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

@@ -84,6 +84,8 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
   std::vector<std::string> names;
   for (const NamedPolicy& p : policies) names.push_back(p.name);
   std::vector<PaperRow> rows;
+  const auto total = static_cast<uint32_t>(2 * networks().size());
+  uint32_t done = 0;
   for (const Network& network : networks()) {
     const Result<GraphSpec> graph = generate(network.workload, network.options);
     for (const uint32_t devices : {2u, 4u}) {
@@ -100,6 +102,7 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
         auto one = grade(merged, *p.policy, what);
         if (one) graded.push_back(std::move(*one));
       }
+      if (options.on_progress) options.on_progress(++done, total);
       if (graded.size() != policies.size()) continue;  // nothing fits the memory
       row.graded = combine(std::move(graded), names);
       row.graded.set = network.name;

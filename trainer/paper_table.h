@@ -12,6 +12,7 @@
 
 #include "runtime/policy/policy.h"
 #include "trainer/evaluate.h"
+#include "trainer/progress.h"
 
 namespace placeto::train {
 
@@ -24,6 +25,7 @@ struct PaperOptions {
   uint32_t groups = 128;            // that policies of the published architecture place
   uint32_t rnn_placements = 1'000;  // 0: leave it out
   uint64_t evaluations = 5'000;     // of the two searches that the best known comes from
+  OnProgress on_progress = {};      // after each row
 };
 
 struct PaperRow {

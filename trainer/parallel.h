@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <functional>
 
+#include "trainer/progress.h"
+
 namespace placeto::train {
 
-// job(0) .. job(count - 1), each once; 0 threads: one per processor.
-void parallel_for(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& job);
+// job(0) .. job(count - 1), each once; 0 threads: one per processor. on_progress, if any, is called
+// after each, on one thread at a time.
+void parallel_for(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& job,
+                  const OnProgress& on_progress = {});
 
 }  // namespace placeto::train

@@ -81,10 +81,13 @@ const char* name_of(const ParetoPoint& p) {
 
 std::vector<ParetoPoint> measure_pareto(const Policy& policy, const ParetoOptions& options) {
   std::vector<ParetoPoint> all;
+  const auto total = static_cast<uint32_t>(options.nodes.size()) * options.problems;
+  uint32_t done = 0;
   for (const uint32_t nodes : options.nodes) {
     Measurement measurement(policy, options, nodes);
     for (uint32_t i = 0; i < options.problems; ++i) {
       measurement.add(*problem_of(nodes, i).problem);
+      if (options.on_progress) options.on_progress(++done, total);
     }
     for (const ParetoPoint& p : measurement.finish()) all.push_back(p);
   }

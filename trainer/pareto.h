@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/policy/policy.h"
+#include "trainer/progress.h"
 
 namespace placeto::train {
 
@@ -14,6 +15,7 @@ struct ParetoOptions {
   std::vector<double> budgets_ms = {1, 5, 20, 100};
   uint32_t problems = 8;         // of each size
   double best_known_ms = 2'000;  // two searches of so long, one with the policy and one without
+  OnProgress on_progress = {};   // after each problem
 };
 
 // Mean over the problems of one size.

@@ -107,8 +107,11 @@ Result<std::vector<StartRow>> measure_starts(const TestSet& set,
                              set.name + " has");
     }
   }
-  parallel_for(static_cast<uint32_t>(found.size()), options.threads,
-               [&](uint32_t i) { found[i] = measure(set.problems[i](), policies, options); });
+  const auto count = static_cast<uint32_t>(found.size());
+  parallel_for(
+      count, options.threads,
+      [&](uint32_t i) { found[i] = measure(set.problems[i](), policies, options); },
+      options.on_progress);
   std::vector<Measured> graphs;
   for (auto& m : found) {
     if (m) graphs.push_back(std::move(*m));

@@ -10,6 +10,7 @@
 
 #include "trainer/episode.h"
 #include "trainer/paper_table.h"
+#include "trainer/progress.h"
 #include "trainer/test_sets.h"
 
 namespace placeto::train {
@@ -35,6 +36,7 @@ struct StartOptions {
   uint32_t passes = 3;
   uint32_t rnn_placements = 0;  // 0: without the RNN placer
   uint32_t threads = 0;
+  OnProgress on_progress = {};  // after each graph
 };
 
 // One row per policy. kInvalidArgument if one is of another architecture or number of devices.

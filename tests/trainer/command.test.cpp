@@ -91,6 +91,16 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   CHECK(fs::exists(file("run/config.toml")));
 }
 
+TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures anything") {
+  const std::string policy = PLACETO_MODELS "/default.plpo";
+  fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",
+        file("out"));
+  fails("eval " + policy + " --pareto --csv " + file(""), 4, "expected a regular file",
+        file("out"));
+  CHECK(read_text(file("out"))->empty());
+  fails("eval " + file("absent.plpo"), 3, "absent.plpo");
+}
+
 TEST_CASE_FIXTURE(Place, "output that gets lost is an error") {
   fails("--print-config", 4, "standard output", "/dev/full");
   fails("--help", 4, "standard output", "/dev/full");

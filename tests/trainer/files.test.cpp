@@ -43,7 +43,7 @@ TEST_CASE("a full disk is an error that names the file, and the old file stays")
 TEST_CASE("a missing file is an error that names it") {
   const Result<std::string> text = read_text("/nowhere/at/all");
   REQUIRE(!text.ok());
-  CHECK(text.status().code() == StatusCode::kIo);
+  CHECK(text.status().code() == StatusCode::kBadInput);
   CHECK(text.status().message().find("/nowhere/at/all") == 0);
 }
 
