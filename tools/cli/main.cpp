@@ -66,8 +66,7 @@ static int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    print(chosen.empty() ? app.help() : chosen.front()->help());
+    print(app.help());
   } catch (const CLI::CallForVersion& version) {
     print(std::string(version.what()) + "\n");
   } catch (const CLI::RequiredError& error) {
