@@ -32,6 +32,12 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || host.starts_with("127.");
 }
 
+// LibTorch 2 asks for libuv by default, and then fails where it was built without.
+template <typename Options>
+void use_plain_sockets(Options& options) {
+  if constexpr (requires { options.useLibUV; }) options.useLibUV = false;
+}
+
 // The first line: LibTorch appends a stack trace.
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -86,6 +92,7 @@ Result<std::unique_ptr<Hosts>> Hosts::join(const HostsOptions& options) {
     store.isServer = options.rank == 0;
     store.numWorkers = options.count;
     store.timeout = std::chrono::seconds(options.timeout_seconds);
+    use_plain_sockets(store);
     auto gloo = c10d::ProcessGroupGloo::Options::create(store.timeout);
     gloo->threads = 1;
     gloo->devices.push_back(is_loopback(host)

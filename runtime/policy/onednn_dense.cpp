@@ -217,6 +217,7 @@ OneDnnDense::~OneDnnDense() = default;
 
 bool OneDnnDense::run(const DenseLayer& layer, const float* x, size_t x_stride, float* y,
                       size_t y_stride, uint32_t rows) {
+  if (layer.outputs == 1 && y_stride != 1) return false;  // oneDNN 3.7 writes between the rows
   const Shape shape{rows, layer.inputs, layer.outputs, x_stride, y_stride, layer.activation};
   const SingleThread scope;
   Primitive* primitive = state_->find(shape);

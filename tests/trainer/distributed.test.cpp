@@ -201,7 +201,7 @@ TEST_CASE("a host that waits for one that never comes says so, and ends") {
   const std::string config = folder.file("config.toml");
   REQUIRE(write_whole(config, config_of(3)).ok());
   Process first(host(config, folder.file("a"), 0, free_address(), 2), folder.file("messages"));
-  CHECK(first.wait() == 3);
+  CHECK(first.wait() == 4);
   const std::string messages = *read_text(folder.file("messages"));
   CHECK(messages.find("host 0 of 2 cannot meet the others") != std::string::npos);
 }
@@ -217,7 +217,7 @@ TEST_CASE("a host notices that another died, keeps its checkpoints, and ends") {
     for (int i = 0; i < 600 && !has_files(checkpoints); ++i) usleep(100'000);
     second.end();
   }
-  CHECK(first.wait() == 3);
+  CHECK(first.wait() == 4);
   const std::string messages = *read_text(folder.file("messages"));
   CHECK(messages.find("host 0 of 2 cannot exchange records") != std::string::npos);
   CHECK(RunFolder(folder.file("a")).load(nullptr).ok());

@@ -55,7 +55,7 @@ TEST_CASE("a convolutional model becomes a graph with bytes and operations") {
   CHECK(got.report.unknown.empty());
   CHECK(got.spec.name == "test");
   REQUIRE(got.spec.nodes.size() == 5);
-  const NodeSpec& conv = node(got, "conv");
+  const NodeSpec conv = node(got, "conv");
   CHECK(conv.op == "Conv");
   CHECK(conv.outputs == std::vector<uint64_t>{2 * 16 * 16 * 16 * 4});
   CHECK(conv.resident_bytes == (16 * 27 + 16) * 4);
@@ -150,7 +150,7 @@ TEST_CASE("a node with subgraphs is one node with its captures, parameters and w
   const auto got = imported(control_flow_model());
   CHECK(got.report.unknown.empty());
   REQUIRE(got.spec.nodes.size() == 2);
-  const NodeSpec& loop = node(got, "loop");
+  const NodeSpec loop = node(got, "loop");
   CHECK(loop.flops == 5u * 2 * 4 * 4 * 4);
   CHECK(loop.resident_bytes == 4 * 4 * 4 + 8);                // w and the trip count
   CHECK(loop.outputs == std::vector<uint64_t>{64, 5 * 64});   // the last state, and all of them
@@ -247,6 +247,15 @@ TEST_CASE("operators that nobody knows are listed, and what the model says of th
   CHECK(contains(got.report.unknown[0].problem, "'Frobnicate'"));
   CHECK(got.report.unknown[1].node == "after");
   CHECK(node(got, "after").outputs == std::vector<uint64_t>{0});
+}
+
+TEST_CASE("a mask that nobody reads has a shape in old operator sets, too") {
+  OnnxBuilder b(9);
+  b.input("x", {"2", "3"});
+  b.node("Dropout", {"x"}, {"y", "mask"}, "dropout");
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "dropout").outputs == std::vector<uint64_t>{24, 6});
 }
 
 TEST_CASE("operator sets newer than the library's import") {

@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kSkipped = 77;
 
-// Most operators' tests have shapes that follow; those with sequences and data do not.
-constexpr double kLeastImported = 0.98, kLeastComplete = 0.95;
+// Most operators' tests have shapes that follow; those with sequences and data do not. There are
+// more of those in newer collections.
+constexpr double kLeastImported = 0.98, kLeastComplete = 0.94;
 
 struct Counts {
   size_t models = 0, imported = 0, complete = 0;

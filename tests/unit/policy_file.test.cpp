@@ -137,7 +137,7 @@ TEST_CASE("a loaded policy has the networks, features and provenance of its desc
   REQUIRE(layers.size() == 3);
   for (size_t i = 0; i < 3; ++i) {
     PolicySpec copy = spec;
-    const PolicyTensor& t = tensor(copy, "head." + std::to_string(i) + ".weight");
+    const PolicyTensor t = tensor(copy, "head." + std::to_string(i) + ".weight");
     CHECK(std::equal(t.data.begin(), t.data.end(), layers[i].weights));
     CHECK((layers[i].activation == Activation::kRelu) == (i < 2));
   }

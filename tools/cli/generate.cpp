@@ -1,5 +1,6 @@
 // placeto generate: graphs of well-known networks and random families.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

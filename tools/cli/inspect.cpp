@@ -1,5 +1,6 @@
 // placeto inspect: what is in a file, whatever its kind.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "tools/cli/inspect_policy.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/report/table.h"
 

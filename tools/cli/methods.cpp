@@ -1,6 +1,7 @@
 #include "tools/cli/methods.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
