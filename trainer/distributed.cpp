@@ -26,6 +26,11 @@ std::pair<std::string, uint16_t> split_address(const std::string& address) {
   return {address.substr(0, colon), port < 65'536 ? static_cast<uint16_t>(port) : uint16_t{0}};
 }
 
+// The first line: LibTorch appends a stack trace.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 #ifdef PLACETO_HAVE_GLOO
 
 bool is_loopback(const std::string& host) {
@@ -36,11 +41,6 @@ bool is_loopback(const std::string& host) {
 template <typename Options>
 void use_plain_sockets(Options& options) {
   if constexpr (requires { options.useLibUV; }) options.useLibUV = false;
-}
-
-// The first line: LibTorch appends a stack trace.
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
 }
 
 #endif
