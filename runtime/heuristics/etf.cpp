@@ -49,7 +49,7 @@ class EarliestTaskFirst {
       for (const OutEdge& e : problem_.graph().out_edges(node)) {
         if (--unmet_[e.target] == 0) insert(e.target);
       }
-      spend(stop_, 1 + problem_.graph().out_edges(node).size());
+      spend(stop_, 4 + 2 * problem_.graph().out_edges(node).size());  // in and out of the window
     }
     return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
   }
@@ -102,7 +102,11 @@ class EarliestTaskFirst {
 
   Choice earliest(const MemoryPlan& plan) {
     Choice best;
+    // Nothing starts before a device is free, and ties go to the node that was looked at first:
+    // mostly one of the first few.
+    const double first_free = schedule_.first_free_us();
     for (size_t i = 0; i < window_.size(); ++i) {
+      if (best.device != ListSchedule::kNowhere && best.start_us <= first_free) break;
       const uint32_t group = problem_.group_of(window_[i]);
       schedule_.ready_times(window_[i], ready_us_);
       // The caller looks whether that is to be the last step: a step is never left half done.

@@ -5,6 +5,7 @@
 // to its channel. Cheap and close; the simulator has the last word.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,6 +26,9 @@ class ListSchedule {
   void ready_times(uint32_t node, std::span<double> ready) const;
   // When the device has finished what it was given.
   double device_free_us(uint32_t device) const { return device_free_[device]; }
+  double first_free_us() const {
+    return *std::min_element(device_free_.begin(), device_free_.end());
+  }
 
   // Appends the node to the device and the transfers it needs to their channels.
   void place(uint32_t node, uint32_t device);
