@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 to a placed network: installs what is missing, builds, generates
+# From a fresh Debian (12 or later) to a placed network: installs what is missing, builds, generates
 # Inception-V3, places it on a machine with three unlike devices, and writes a report.
 #
 # Works as root or with sudo. Safe to run again: then it only builds what changed.

@@ -5,10 +5,10 @@
 // chain alone does as well. A window is worth more than a whole pass once the first few are made.
 // Makespan over ETF's, and ms of all heuristics, 120 random graphs each:
 //   passes, windows    40 to 160 nodes    passes, windows    800 to 1,600
-//   4, 0                 0.897  0.8       2, 0                 0.953  8.9
-//   4, 16                0.875  1.1       1, 0                 0.961  6.5
-//   4, 32                0.871  1.5       1, 16                0.931 13
-//   4, 64                0.867  2.0       1, 32                0.916 16
+//   4, 0                 0.897  0.7       1, 0                 0.961  5
+//   4, 16                0.875  0.8       1, 16                0.931  8
+//   4, 32                0.871  0.9       1, 32                0.916 10
+//   4, 64                0.867  1.3       1, 64                0.900 16
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -68,6 +68,7 @@ Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarch
   // Windows are a better use of time than passes, the more so the larger the graph.
   constexpr uint32_t kAllPasses = 160, kAllWindows = 1'500;  // up to so many nodes
   constexpr uint64_t kWindowsPerPass = 8;
+  constexpr uint32_t kNodesPerWindow = 200;  // that makes one more for each pass
   const uint32_t nodes = problem.node_count();
   Stop* const stop = options.budget.stop;
   const uint64_t count = std::max(scaled(options.passes, nodes, kAllPasses), uint64_t{1});
@@ -76,7 +77,8 @@ Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarch
                      static_cast<uint32_t>(std::min<uint64_t>(count, options.passes)), stop);
   if (best.assignment.empty()) return Status::stopped();
   Budget windows;  // what they start from is the first evaluation
-  windows.evaluations = scaled(kWindowsPerPass * options.passes, nodes, kAllWindows);
+  const uint64_t more = std::min(nodes, kAllWindows) / kNodesPerWindow;
+  windows.evaluations = scaled((kWindowsPerPass + more) * options.passes, nodes, kAllWindows);
   if (windows.evaluations > 1 && problem.device_count() > 1 && !stopped(stop)) {
     evaluator.emplace(problem, stop);
     if (!stopped(stop)) window_search(windows, kSeed, *evaluator, best);

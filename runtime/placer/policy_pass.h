@@ -91,6 +91,7 @@ class PolicyPlacer final : public ProposalRanker {
                      MoveEvaluator& evaluator);
 
   const Problem* problem_;
+  float least_score_;
   const Hierarchy* hierarchy_;
   MoveScorer scorer_;
   MoveFeatures features_;
