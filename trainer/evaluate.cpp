@@ -195,11 +195,11 @@ class Grader {
   }
 
   // In turn multilevel annealing by moves of groups alone, and as `place` searches after the
-  // policy.
+  // policy; or annealing every time.
   void long_search(uint32_t number, const Candidate& placed) {
     const std::string name = "long search " + std::to_string(number + 1);
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
-    if (number % 2 == 1) {
+    if (number % 2 == 1 && !options_.annealings) {
       return search(name, placed, placed_ms_, evaluations, seed, placer_ ? &*placer_ : nullptr);
     }
     const Stopwatch watch;

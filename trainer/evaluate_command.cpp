@@ -223,6 +223,8 @@ std::function<Status()> add_eval(CLI::App& app) {
   eval->add_option("--long-searches", a->what.long_searches,
                    "Searches for the best known placement");
   eval->add_option("--long-evaluations", a->what.long_evaluations, "Length of each");
+  eval->add_flag("--annealings", a->what.annealings,
+                 "All of them multilevel annealing, not only every other one");
   eval->add_option("--passes", a->what.passes, "Passes of the policy; 0: as place makes them");
   eval->add_option("--threads", a->threads, "0: one per processor");
   eval->add_option("--json", a->json, "Write the results to this file");
