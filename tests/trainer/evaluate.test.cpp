@@ -90,6 +90,25 @@ TEST_CASE("all baselines are graded, and nothing is better than the best known")
   CHECK(graded->makespan_us("policy") <= graded->makespan_us("auto"));
 }
 
+TEST_CASE("all long searches can be annealings, which begin where the heuristics end") {
+  const Instance problem = family_problem("nmt", Half::kUnseen, 1, {.devices = 2, .groups = 0});
+  EvaluateOptions options;
+  options.budgets = {};
+  options.long_searches = 2;
+  options.long_evaluations = 30;
+  const auto last = [&](bool annealings) {
+    options.annealings = annealings;
+    const auto graded = grade(problem, *untrained(), options);
+    REQUIRE(graded);
+    return graded->outcomes.back();
+  };
+  const Outcome search = last(false), annealing = last(true);
+  CHECK(search.method == "long search 2");
+  CHECK(search.evaluations > 30);  // those of the policy's passes, too
+  CHECK(annealing.method == "long search 2");
+  CHECK(annealing.evaluations == 30);
+}
+
 TEST_CASE("the expert gives each layer of a recurrent network a device of its own") {
   const Instance nmt = family_problem("nmt", Half::kSeen, 2, {.devices = 4, .groups = 0});
   const Result<Candidate> placed = expert_method().place(*nmt.problem, {});
