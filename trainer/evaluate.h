@@ -16,7 +16,7 @@ struct EvaluateOptions {
   // `search` is, guided by a `pairwise` policy; 0: none.
   uint32_t long_searches = 2;
   uint64_t long_evaluations = 20'000;
-  bool annealings = false;      // all of them the former
+  bool annealings = false;      // every long search is one
   bool heuristics = true;       // each alone, as rows of their own
   bool baselines = false;       // random, expert, scotch and metis (where built), anneal
   bool unguided = true;         // searches without the policy

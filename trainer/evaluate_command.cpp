@@ -187,7 +187,7 @@ Status run_table(const Arguments& arguments, const std::vector<NamedPolicy>& pol
 Status run(const Arguments& arguments) {
   Result<std::vector<NamedPolicy>> policies = load_policies(arguments.policies);
   if (!policies.ok()) return policies.status();
-  // Measuring may take hours.
+  // Before measuring, which may take hours.
   for (const std::string* path : {&arguments.json, &arguments.csv, &arguments.svg, &arguments.cdf,
                                   &arguments.effort, &arguments.bars}) {
     if (path->empty()) continue;

@@ -70,10 +70,10 @@ Status write_whole(const std::string& path, std::string_view content) {
   if (file == nullptr) return failed(part, "create");
   bool good = std::fwrite(content.data(), 1, content.size(), file) == content.size();
   good = good && std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  const int first = errno;
+  const int error = errno;
   good = std::fclose(file) == 0 && good;
   if (good && std::rename(part.c_str(), path.c_str()) == 0) return {};
-  if (!good) errno = first;
+  if (!good) errno = error;
   Status status = failed(path, "write");
   std::remove(part.c_str());
   return status;

@@ -59,8 +59,8 @@ constexpr const char* kExamples = R"(Examples:
   placeto-train export run --best -o mine.plpo
   placeto-train eval mine.plpo --sets mixed --svg mine.svg
 
-Exit status: 0 done; 2 bad usage; 3 bad input file; 4 internal error or an output that cannot be
-written.)";
+Exit status: 0 done; 2 bad usage; 3 bad input file; 4 internal error, an output that cannot be
+written, or a host that is gone.)";
 
 struct TrainArguments {
   std::string config, resume, output;

@@ -12,7 +12,7 @@
 
 #include "runtime/policy/policy.h"
 #include "trainer/evaluate.h"
-#include "trainer/progress.h"
+#include "trainer/parallel.h"
 
 namespace placeto::train {
 

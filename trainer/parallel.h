@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "trainer/progress.h"
-
 namespace placeto::train {
+
+// How many jobs are done, of how many.
+using OnProgress = std::function<void(uint32_t done, uint32_t total)>;
 
 // job(0) .. job(count - 1), each once; 0 threads: one per processor. on_progress, if any, is called
 // after each, on one thread at a time.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/policy/policy.h"
-#include "trainer/progress.h"
+#include "trainer/parallel.h"
 
 namespace placeto::train {
 

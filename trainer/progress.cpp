@@ -21,13 +21,14 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::clear() const {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) std::fputs("\r\x1b[K", stderr);
 }
 
 void ProgressLine::show(uint32_t done, uint32_t total) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
-  fmt::print(stderr, "\r{}/{}  {} left \x1b[K", done, total,
-             duration(taken.count() / done * (total - done)));
+  const std::string left = duration(taken.count() / done * (total - done));
+  // A terminal that is gone is no reason to stop.
+  std::fputs(fmt::format("\r{}/{}  {} left \x1b[K", done, total, left).c_str(), stderr);
 }
 
 OnProgress ProgressLine::callback() {

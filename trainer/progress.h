@@ -3,12 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string>
 
-namespace placeto::train {
+#include "trainer/parallel.h"
 
-using OnProgress = std::function<void(uint32_t done, uint32_t total)>;
+namespace placeto::train {
 
 // "h:mm:ss".
 std::string duration(double seconds);
@@ -21,14 +20,14 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void show(uint32_t done, uint32_t total);
-
   void clear() const;
 
   // Empty where nothing is shown. Valid as long as the object.
   OnProgress callback();
 
  private:
+  void show(uint32_t done, uint32_t total);
+
   bool shown_;
   std::chrono::steady_clock::time_point began_;
 };

@@ -10,7 +10,7 @@
 
 #include "trainer/episode.h"
 #include "trainer/paper_table.h"
-#include "trainer/progress.h"
+#include "trainer/parallel.h"
 #include "trainer/test_sets.h"
 
 namespace placeto::train {

@@ -25,9 +25,9 @@ struct Budget {
 struct MethodOptions {
   Budget budget;
   uint64_t seed = 1;
-  // Of methods that repeat passes: of each of their chains, and ten evaluations of windows for
-  // each; fewer on graphs of more than 160 nodes, by the square root: a pass costs more there and
-  // leaves less to gain.
+  // Of methods that repeat passes: of each of their chains, and about ten evaluations of windows
+  // for each. Fewer passes on graphs of more than 160 nodes, by the square root, for they cost more
+  // there and leave less to gain; fewer windows on those of more than 1,500.
   uint32_t passes = 4;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
   Grouping grouping = Grouping::kAutomatic;

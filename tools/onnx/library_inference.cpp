@@ -140,6 +140,9 @@ void call(NodeProto& node, std::span<const Value* const> inputs, const onnx::OpS
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].type = context.allOutputTypes_[i];
   }
+  // Before operator set 10 the mask is like the data, and the library leaves it out.
+  const bool maskless = node.op_type() == "Dropout" && outputs.size() == 2 && !outputs[1].dims();
+  if (maskless) outputs[1].type = outputs[0].type;
 }
 
 std::string first_line(const char* text) {

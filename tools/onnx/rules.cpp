@@ -21,13 +21,6 @@ bool same_as_first(const NodeProto&, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// The library leaves out the mask of old operator sets.
-bool dropout(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  if (!same_as_first(node, inputs, outputs)) return false;
-  set(outputs, 1, TensorProto::BOOL, *inputs[0]->dims());
-  return true;
-}
-
 // y, and the mean and inverse deviation that training wants, one per normalized row.
 bool normalization(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (!same_as_first(node, inputs, outputs)) return false;
@@ -216,8 +209,7 @@ bool quantized_concat(const NodeProto& node, Inputs inputs, Outputs outputs) {
 // Operators whose newest form libonnx 1.12 (opset 17) does not know, or gets less from.
 const Rules& default_rules() {
   static const Rules table = [] {
-    Rules all = {{"Dropout", dropout},
-                 {"Pad", pad},
+    Rules all = {{"Pad", pad},
                  {"GatherND", gather_places},
                  {"Split", split},
                  {"QuantizeLinear", quantize},
