@@ -4,13 +4,13 @@
 #
 #     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
 #
-# Steps: mixed reference families starts generalization topologies pareto table; all if none is
+# Steps: mixed reference large families starts generalization topologies pareto table; all if none is
 # named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 train=${1:-build/bin/placeto-train}
 shift || true
-steps=${*:-mixed reference families starts generalization topologies pareto table}
+steps=${*:-mixed reference large families starts generalization topologies pareto table}
 out=models/figures
 mkdir -p "$out"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
@@ -35,12 +35,16 @@ for step in $steps; do
         --budgets 300 1000 --long-searches 5 --long-evaluations 100000 --threads 1 \
         --csv "$out/reference.csv"
       ;;
+    large)
+      "$train" eval models/default.plpo --sets large --large 24 --budgets 1000 --long-searches 5 \
+        --long-evaluations 100000 --annealings --threads 1 --csv "$out/large.csv"
+      ;;
     starts)
       # The published architecture, on merged graphs; with the RNN placer on the policy's own family.
       "$train" eval "${families[@]}" --starts --passes 3 --threads 1 --csv "$out/starts.csv" \
         --sets cifar10-seen cifar10 ptb-seen ptb nmt-seen nmt nmt-slow nmt-fast
       for family in cifar10 ptb nmt; do
-        "$train" eval "models/placeto-$family-2gpu.plpo" --starts --passes 3 --sets "$family" --rnn 300 \
+        "$train" eval "models/placeto-$family-2gpu.plpo" --starts --passes 3 --sets "$family" --rnn 2500 \
           --threads 1 --csv "$out/$family-starts.csv"
       done
       ;;
@@ -66,7 +70,7 @@ for step in $steps; do
         --csv "$out/topologies.csv" --bars "$out/topologies.svg"
       ;;
     pareto)
-      "$train" eval models/default.plpo --pareto --csv "$out/pareto.csv" --svg "$out/pareto.svg"
+      "$train" eval models/default.plpo --pareto --pareto-problems 24 --csv "$out/pareto.csv" --svg "$out/pareto.svg"
       ;;
     table)
       "$train" eval models/default.plpo "${families[@]}" --table --groups 128 --rnn 300 \
