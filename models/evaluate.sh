@@ -4,13 +4,13 @@
 #
 #     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
 #
-# Steps: mixed reference large families starts generalization topologies pareto table; all if none is
+# Steps: mixed reference large wired families starts generalization topologies pareto table; all if none is
 # named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 train=${1:-build/bin/placeto-train}
 shift || true
-steps=${*:-mixed reference large families starts generalization topologies pareto table}
+steps=${*:-mixed reference large wired families starts generalization topologies pareto table}
 out=models/figures
 mkdir -p "$out"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
@@ -38,6 +38,11 @@ for step in $steps; do
     large)
       "$train" eval models/default.plpo --sets large --large 24 --budgets 1000 --long-searches 5 \
         --long-evaluations 100000 --annealings --threads 1 --csv "$out/large.csv"
+      ;;
+    wired)
+      "$train" eval models/default.plpo --sets devices-12 devices-16 ring bus tree --problems 32 \
+        --budgets 1000 --long-searches 5 --long-evaluations 100000 --annealings --threads 1 \
+        --csv "$out/wired.csv"
       ;;
     starts)
       # The published architecture, on merged graphs; with the RNN placer on the policy's own family.
