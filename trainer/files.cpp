@@ -36,6 +36,15 @@ Sha256Digest digest_of(std::string_view content) {
   return sha256({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
 }
 
+// Renaming over a device would replace it.
+Status check_regular(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    return Status::io(path + ": cannot write: expected a regular file, or none");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> read_text(const std::string& path) {
@@ -51,20 +60,15 @@ Result<std::string> read_text(const std::string& path) {
 }
 
 Status check_writable(const std::string& path) {
-  // Renaming over a device would replace it.
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    return Status::io(path + ": cannot write: expected a regular file, or none");
-  }
-  const std::string folder = std::filesystem::path(path).parent_path();
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-    return failed(path, "create");
-  }
+  if (Status s = check_regular(path); !s.ok()) return s;
+  const std::string part = path + ".part";
+  if (!File(std::fopen(part.c_str(), "wb"))) return failed(path, "create");
+  std::remove(part.c_str());
   return {};
 }
 
 Status write_whole(const std::string& path, std::string_view content) {
-  if (Status s = check_writable(path); !s.ok()) return s;
+  if (Status s = check_regular(path); !s.ok()) return s;
   const std::string part = path + ".part";
   std::FILE* file = std::fopen(part.c_str(), "wb");
   if (file == nullptr) return failed(part, "create");

@@ -12,7 +12,8 @@ namespace placeto::train {
 // kBadInput, naming the file and why.
 Result<std::string> read_text(const std::string& path);
 
-// What can be known of writing it before there is something to write. kIo, naming the file and why.
+// Whether write_whole could begin: for what takes long to have something to write. kIo, naming the
+// file and why.
 Status check_writable(const std::string& path);
 
 // Writes beside the file, flushes to the disk, then renames: a full disk or a cut leaves the old
