@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/search.h"
 #include "runtime/placer/placer.h"
-#include "runtime/placer/policy_pass.h"
-#include "runtime/policy/node_features.h"
+#include "runtime/policy/pairwise/node_features.h"
+#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/search/search.h"
 #include "trainer/canonical.h"
 
 namespace placeto::train {

@@ -7,7 +7,7 @@
 // asked about, the cost model says what every candidate device would give: an all-action credit.
 #pragma once
 
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "trainer/problems.h"
 #include "trainer/samples.h"
 

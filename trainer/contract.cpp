@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/heuristics/hierarchy.h"
+#include "runtime/groups/hierarchy.h"
 
 namespace placeto::train {
 namespace {

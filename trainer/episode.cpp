@@ -5,7 +5,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
-#include "runtime/placer/placeto_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
 
 namespace placeto::train {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/heuristics/method.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "trainer/problems.h"
 
 namespace placeto::train {

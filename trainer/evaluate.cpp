@@ -7,10 +7,10 @@
 #include <mutex>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/search.h"
 #include "runtime/placer/placer.h"
-#include "runtime/placer/placeto_pass.h"
-#include "runtime/placer/policy_pass.h"
+#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/search/search.h"
 #include "tools/partition/partition.h"
 #include "trainer/expert.h"
 #include "trainer/merge.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "trainer/problems.h"
 
 namespace placeto::train {

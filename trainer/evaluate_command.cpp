@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/policy/features.h"
+#include "runtime/policy/pairwise/features.h"
 #include "trainer/config.h"
 #include "trainer/evaluate.h"
 #include "trainer/evaluate_report.h"

@@ -1,7 +1,7 @@
 #include "trainer/export.h"
 
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 
 namespace placeto::train {
 

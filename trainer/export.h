@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "trainer/learner.h"
 
 namespace placeto::train {

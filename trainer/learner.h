@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/policy/policy_spec.h"
+#include "runtime/policy/file/policy_spec.h"
 #include "trainer/config.h"
 #include "trainer/normalisation.h"
 #include "trainer/rollouts.h"

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "trainer/distributed.h"
 #include "trainer/evaluate_command.h"
 #include "trainer/export.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/policy/architecture.h"
-#include "runtime/policy/policy_spec.h"
+#include "runtime/policy/file/architecture.h"
+#include "runtime/policy/file/policy_spec.h"
 
 namespace placeto::train {
 

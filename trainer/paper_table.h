@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "trainer/evaluate.h"
 #include "trainer/parallel.h"
 

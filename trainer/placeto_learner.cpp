@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/policy/placeto_features.h"
+#include "runtime/policy/published/placeto_features.h"
 #include "trainer/learner_state.h"
 #include "trainer/placeto_network.h"
 

@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/policy/policy_spec.h"
+#include "runtime/policy/file/policy_spec.h"
 #include "trainer/config.h"
 #include "trainer/episode.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/policy/placeto_features.h"
-#include "runtime/policy/placeto_reach.h"
+#include "runtime/policy/published/placeto_features.h"
+#include "runtime/policy/published/placeto_reach.h"
 
 namespace placeto::train {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/placer/policy_pass.h"
+#include "runtime/policy/pairwise/policy_pass.h"
 #include "trainer/bytes.h"
 
 namespace placeto::train {

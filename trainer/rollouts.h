@@ -11,7 +11,7 @@
 // other episodes of what they decreased the cost by from there on.
 #pragma once
 
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "trainer/config.h"
 #include "trainer/episode.h"
 #include "trainer/samples.h"

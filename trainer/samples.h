@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/policy/features.h"
+#include "runtime/policy/pairwise/features.h"
 
 namespace placeto::train {
 

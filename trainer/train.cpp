@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "trainer/collect.h"
 #include "trainer/evaluate.h"
 #include "trainer/export.h"

@@ -13,7 +13,7 @@
 #include "runtime/include/placeto/placeto.h"
 #include "runtime/placer/explain.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 
 struct placeto_policy {
   std::shared_ptr<const placeto::Policy> value;

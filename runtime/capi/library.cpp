@@ -1,6 +1,6 @@
 // Version, statuses and limits.
 #include "runtime/capi/support.h"
-#include "runtime/policy/kernels.h"
+#include "runtime/policy/net/kernels.h"
 
 #define PLACETO_TEXT(x) #x
 #define PLACETO_TEXT_OF(x) PLACETO_TEXT(x)

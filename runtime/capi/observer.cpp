@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "runtime/placer/placeto_pass.h"
-#include "runtime/placer/policy_pass.h"
+#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
 
 namespace placeto::capi {
 namespace {

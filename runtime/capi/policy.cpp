@@ -3,8 +3,8 @@
 
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
-#include "runtime/policy/features.h"
-#include "runtime/policy/placeto_features.h"
+#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/published/placeto_features.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT

@@ -4,7 +4,7 @@
 // are first in, first out.
 #include "runtime/heuristics/earliest_finish.h"
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/order.h"
+#include "runtime/timeline/order.h"
 
 namespace placeto {
 namespace {

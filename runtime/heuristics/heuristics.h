@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/cost/move_evaluator.h"
-#include "runtime/heuristics/hierarchy.h"
+#include "runtime/groups/hierarchy.h"
 #include "runtime/heuristics/method.h"
 
 namespace placeto {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runtime/cost/evaluator.h"
-#include "runtime/heuristics/grouping.h"
+#include "runtime/groups/grouping.h"
 
 namespace placeto {
 

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-#include "runtime/heuristics/order.h"
+#include "runtime/timeline/order.h"
 
 namespace placeto {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "runtime/base/message.h"
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/search.h"
-#include "runtime/placer/placeto_pass.h"
-#include "runtime/placer/policy_pass.h"
+#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/search/search.h"
 
 namespace placeto {
 namespace {

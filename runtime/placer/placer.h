@@ -6,8 +6,8 @@
 
 #include "runtime/cost/bounds.h"
 #include "runtime/heuristics/method.h"
-#include "runtime/policy/kernels.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
+#include "runtime/policy/net/kernels.h"
 
 namespace placeto {
 

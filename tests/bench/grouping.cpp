@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/heuristics/hierarchy.h"
+#include "runtime/groups/hierarchy.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/features.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/bench/cases.h"
 #include "tools/io/read.h"
 #include "tools/workloads/workload.h"

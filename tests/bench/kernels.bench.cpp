@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/policy/dense_portable.h"
-#include "runtime/policy/policy.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/net/dense_portable.h"
 #include "tests/unit/policy_fixture.h"
 
 namespace {

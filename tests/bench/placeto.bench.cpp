@@ -1,7 +1,7 @@
 // Passes of the published architecture, and what a step consists of.
 #include <benchmark/benchmark.h>
 
-#include "runtime/placer/placeto_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
 #include "tests/bench/cases.h"
 #include "tests/support/small_policies.h"
 

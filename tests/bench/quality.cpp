@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "runtime/placer/placer.h"
-#include "runtime/policy/features.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/quality_graphs.h"
 #include "tools/report/table.h"

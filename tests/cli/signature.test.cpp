@@ -1,7 +1,7 @@
 // Signing policies on the command line.
 #include <sys/stat.h>
 
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/cli/runner.h"
 #include "tests/support/small_policies.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/format/file.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/capi_support.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/faults/failing_memory.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/capi_support.h"

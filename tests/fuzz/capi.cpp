@@ -2,7 +2,7 @@
 // policy, and every result read and compared with the others.
 #include <cmath>
 
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/fuzz/capi_objects.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/targets.h"

@@ -1,11 +1,11 @@
 // Policy files: loaded as they are and, when that is refused, with length and hash made right.
 // Whatever loads must be able to place.
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 
 #include "runtime/cost/problem.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/reseal.h"
 #include "tests/fuzz/targets.h"

@@ -1,8 +1,8 @@
 // Policies in JSON: read, and what is accepted is a policy that loads and is written again.
 #include "tools/io/policy_json.h"
 
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/targets.h"
 #include "tools/io/write.h"

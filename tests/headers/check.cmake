@@ -7,7 +7,7 @@
 cmake_minimum_required(VERSION 3.22)
 set(private_headers
   runtime/format/buffer.h           # FlatBuffers
-  runtime/policy/policy_content.h)  # the generated header of policy.fbs
+  runtime/policy/file/policy_content.h)  # the generated header of policy.fbs
 
 file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/runtime/*.h)
 list(LENGTH headers count)

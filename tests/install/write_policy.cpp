@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "runtime/format/file.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/support/small_policies.h"
 
 int main(int argc, char** argv) {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "runtime/base/random.h"
-#include "runtime/policy/architecture.h"
-#include "runtime/policy/features.h"
-#include "runtime/policy/placeto_features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/architecture.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/published/placeto_features.h"
 
 namespace placeto::test {
 namespace {

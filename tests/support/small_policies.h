@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "runtime/policy/policy.h"
-#include "runtime/policy/policy_spec.h"
+#include "runtime/policy/file/policy.h"
+#include "runtime/policy/file/policy_spec.h"
 
 namespace placeto::test {
 

@@ -12,8 +12,8 @@
 
 #include <cmath>
 
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/trainer/support.h"
 #include "trainer/files.h"
 #include "trainer/run_folder.h"

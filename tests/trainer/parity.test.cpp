@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/placer/policy_pass.h"
+#include "runtime/policy/pairwise/policy_pass.h"
 #include "tests/trainer/support.h"
 #include "trainer/collect.h"
 #include "trainer/export.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/capi_support.h"
 

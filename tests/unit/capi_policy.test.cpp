@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/capi_support.h"
 

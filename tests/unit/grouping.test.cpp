@@ -1,10 +1,10 @@
-#include "runtime/heuristics/grouping.h"
+#include "runtime/groups/grouping.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "runtime/heuristics/hierarchy.h"
+#include "runtime/groups/hierarchy.h"
 #include "tests/support/random_problem.h"
 
 namespace placeto {

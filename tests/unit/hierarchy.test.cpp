@@ -1,4 +1,4 @@
-#include "runtime/heuristics/hierarchy.h"
+#include "runtime/groups/hierarchy.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/policy/kernels.h"
+#include "runtime/policy/net/kernels.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/policy/dense_portable.h"
+#include "runtime/policy/net/dense_portable.h"
 
 using namespace placeto;
 

@@ -1,4 +1,4 @@
-#include "runtime/policy/network.h"
+#include "runtime/policy/net/network.h"
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "runtime/cost/move_evaluator.h"
-#include "runtime/heuristics/order.h"
-#include "runtime/heuristics/partition.h"
+#include "runtime/search/partition.h"
+#include "runtime/timeline/order.h"
 #include "tests/support/random_problem.h"
 
 namespace placeto {

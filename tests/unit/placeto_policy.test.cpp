@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/placer/placeto_pass.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/published/placeto_pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/base/sha256.h"
-#include "runtime/placer/placeto_pass.h"
-#include "runtime/placer/policy_pass.h"
+#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/policy/placeto_network.h"
+#include "runtime/policy/published/placeto_network.h"
 
 #include <doctest/doctest.h>
 

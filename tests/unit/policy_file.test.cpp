@@ -1,4 +1,4 @@
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/format/file.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "tests/unit/policy_fixture.h"
 
 using namespace placeto;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/policy/architecture.h"
-#include "runtime/policy/policy_spec.h"
+#include "runtime/policy/file/architecture.h"
+#include "runtime/policy/file/policy_spec.h"
 
 namespace placeto::fixture {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "runtime/format/file.h"
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/support/small_policies.h"
 #include "tools/io/policy_json.h"
 #include "tools/io/read.h"

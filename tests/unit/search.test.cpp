@@ -1,4 +1,4 @@
-#include "runtime/heuristics/search.h"
+#include "runtime/search/search.h"
 
 #include <doctest/doctest.h>
 

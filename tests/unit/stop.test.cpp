@@ -8,11 +8,11 @@
 
 #include "runtime/base/random.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/groups/hierarchy.h"
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/hierarchy.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/move_features.h"
-#include "runtime/policy/placeto_reach.h"
+#include "runtime/policy/pairwise/move_features.h"
+#include "runtime/policy/published/placeto_reach.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 

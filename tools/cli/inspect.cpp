@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/format/file_kind.h"
-#include "runtime/policy/features.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/inspect_policy.h"

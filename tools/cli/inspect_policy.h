@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 #include "tools/cli/common.h"
 
 namespace placeto::cli {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "runtime/policy/features.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tools/cli/common.h"
 #include "tools/cli/shipped_policy.h"
 #include "tools/io/read.h"

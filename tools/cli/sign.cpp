@@ -10,7 +10,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/format/file_kind.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/io/policy_json.h"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "runtime/format/buffer.h"
-#include "runtime/policy/features.h"
-#include "runtime/policy/policy_file.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tools/io/json_reader.h"
 
 namespace placeto {

@@ -14,7 +14,7 @@
 #include "runtime/format/placement_file.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/file/policy.h"
 
 namespace placeto {
 

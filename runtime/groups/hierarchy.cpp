@@ -1,0 +1,181 @@
+#include "runtime/groups/hierarchy.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/base/stoppable_sort.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kUnmatched = 0xffffffffu;
+constexpr uint32_t kGroupsPerDevice = 2;  // of the coarsest level
+
+// One round of matching, incomplete if stopped.
+class Matching {
+ public:
+  Matching(const GroupGraph& graph, const DeviceRows& rows, double most_work, Stop* stop)
+      : graph_(graph), rows_(rows), most_work_(most_work), stop_(stop) {
+    mate_.assign(graph.size(), kUnmatched);
+  }
+
+  void match() {
+    std::vector<uint32_t> order(graph_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    stoppable_sort(
+        order.begin(), order.end(),
+        [this](uint32_t a, uint32_t b) {
+          return graph_.work[a] < graph_.work[b];  // small groups first: sizes stay even
+        },
+        stop_);
+    for (uint32_t g : order) {
+      if (spend(stop_, 1 + graph_.offset[g + 1] - graph_.offset[g])) return;
+      if (mate_[g] == kUnmatched) match_with_neighbour(g);
+    }
+    match_siblings(order);
+    match_isolated(order);
+  }
+
+  // Numbers the merged groups by their lowest member; returns how many there are.
+  uint32_t number(std::vector<uint32_t>& coarse_of) const {
+    uint32_t count = 0;
+    coarse_of.assign(graph_.size(), kUnmatched);
+    for (uint32_t g = 0; g < graph_.size(); ++g) {
+      if (coarse_of[g] != kUnmatched) continue;
+      coarse_of[g] = count;
+      if (mate_[g] != kUnmatched) coarse_of[mate_[g]] = count;
+      ++count;
+    }
+    return count;
+  }
+
+ private:
+  bool small_enough(uint32_t a, uint32_t b) const {
+    return graph_.work[a] + graph_.work[b] <= most_work_;
+  }
+
+  // Rating: weight^2 / (work x work), so that what exchanges much for its work goes together.
+  void match_with_neighbour(uint32_t g) {
+    uint32_t best = kUnmatched;
+    double best_rating = -1;
+    for (uint32_t i = graph_.offset[g]; i < graph_.offset[g + 1]; ++i) {
+      const uint32_t other = graph_.neighbour[i];
+      if (mate_[other] != kUnmatched || !small_enough(g, other)) continue;
+      const double weight = graph_.weight[i];
+      const double rating =
+          weight * weight / ((graph_.work[g] + 1e-9) * (graph_.work[other] + 1e-9));
+      if (rating > best_rating && share_device(rows_, g, other)) {
+        best = other;
+        best_rating = rating;
+      }
+    }
+    if (best == kUnmatched) return;
+    mate_[g] = best;
+    mate_[best] = g;
+  }
+
+  // Leaves of a star have no unmatched neighbour: pair those with the same heaviest one.
+  void match_siblings(const std::vector<uint32_t>& order) {
+    std::vector<uint32_t> waiting(graph_.size(), kUnmatched);
+    for (uint32_t g : order) {
+      if (mate_[g] != kUnmatched || graph_.offset[g] == graph_.offset[g + 1]) continue;
+      if (spend(stop_, graph_.offset[g + 1] - graph_.offset[g])) return;
+      uint32_t heaviest = graph_.offset[g];
+      for (uint32_t i = heaviest; i < graph_.offset[g + 1]; ++i) {
+        if (graph_.weight[i] > graph_.weight[heaviest]) heaviest = i;
+      }
+      uint32_t& sibling = waiting[graph_.neighbour[heaviest]];
+      if (sibling != kUnmatched && small_enough(g, sibling) && share_device(rows_, g, sibling)) {
+        mate_[g] = sibling;
+        mate_[sibling] = g;
+        sibling = kUnmatched;
+      } else {
+        sibling = g;
+      }
+    }
+  }
+
+  // What has no neighbour at all, e.g. a whole component by now, goes with its like.
+  void match_isolated(const std::vector<uint32_t>& order) {
+    uint32_t waiting = kUnmatched;
+    for (uint32_t g : order) {
+      if (mate_[g] != kUnmatched || graph_.offset[g] != graph_.offset[g + 1]) continue;
+      if (waiting != kUnmatched && small_enough(g, waiting) && share_device(rows_, g, waiting)) {
+        mate_[g] = waiting;
+        mate_[waiting] = g;
+        waiting = kUnmatched;
+      } else {
+        waiting = g;
+      }
+    }
+  }
+
+  const GroupGraph& graph_;
+  const DeviceRows& rows_;
+  double most_work_;
+  Stop* stop_;
+  std::vector<uint32_t> mate_;
+};
+
+}  // namespace
+
+Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
+    : problem_(&problem), stop_(stop) {
+  DeviceRows rows = device_rows(problem, stop);
+  everything_allowed_ = rows.empty();
+  GroupGraph graph = group_graph(problem, stop);
+  const double total = std::accumulate(graph.work.begin(), graph.work.end(), 0.0);
+  if (stopped(stop)) return;
+  std::vector<uint32_t> group_of(problem.group_count()), coarse_of;
+  std::iota(group_of.begin(), group_of.end(), 0u);
+  const auto merge = [&](uint32_t coarse_count) {
+    for (uint32_t& g : group_of) g = coarse_of[g];
+    rows = contract(rows, coarse_of, coarse_count, stop);
+    graph = contract(graph, coarse_of, coarse_count, stop);
+  };
+  if (grouping == Grouping::kAutomatic) {
+    uint32_t count = 0;
+    coarse_of = merge_chains_and_tiny(problem, graph, rows, count, stop);
+    if (count < graph.size()) merge(count);
+    if (stopped(stop)) return;
+  }
+  add_level(group_of, graph.size());
+  while (graph.size() > std::max(2u, kGroupsPerDevice * problem.device_count())) {
+    if (stopped(stop)) return;
+    Matching matching(graph, rows, total / 2, stop);
+    matching.match();
+    if (stopped(stop)) return;
+    const uint32_t coarse_count = matching.number(coarse_of);
+    // Under 20 groups a twentieth is none, and a matching may be empty: that must end it, too.
+    if (coarse_count > graph.size() - std::max(1u, graph.size() / 20)) break;
+    merge(coarse_count);
+    if (stopped(stop)) return;
+    add_level(group_of, coarse_count);
+  }
+}
+
+void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups) {
+  Level level;
+  level.offset.assign(groups + 1, 0);
+  for (uint32_t g = 0; g < group_of.size(); ++g) {
+    level.offset[group_of[g] + 1] += static_cast<uint32_t>(problem_->members(g).size());
+  }
+  std::partial_sum(level.offset.begin(), level.offset.end(), level.offset.begin());
+  std::vector<uint32_t> end(level.offset.begin(), level.offset.end() - 1);
+  level.nodes.resize(problem_->node_count());
+  for (uint32_t g = 0; g < group_of.size(); ++g) {
+    for (uint32_t v : problem_->members(g)) level.nodes[end[group_of[g]]++] = v;
+    if (spend(stop_, problem_->members(g).size())) return;  // the level is left out
+  }
+  level.group_of = std::move(group_of);
+  levels_.push_back(std::move(level));
+}
+
+bool Hierarchy::allowed(uint32_t level, uint32_t group, uint32_t device) const {
+  if (everything_allowed_) return true;
+  const auto in_group = nodes(level, group);
+  return std::all_of(in_group.begin(), in_group.end(),
+                     [&](uint32_t v) { return problem_->allowed(problem_->group_of(v), device); });
+}
+
+}  // namespace placeto

@@ -1,0 +1,88 @@
+#include "runtime/policy/published/placeto_features.h"
+
+#include <algorithm>
+
+namespace placeto {
+namespace {
+
+float share(double value, double largest) {
+  return largest > 0 ? static_cast<float>(value / largest) : 0.0f;
+}
+
+double bytes_of_outputs(const Graph& graph, uint32_t node) {
+  double bytes = 0;
+  for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
+    bytes += static_cast<double>(graph.output_bytes(o));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+PlacetoFeatures::PlacetoFeatures(const Problem& problem)
+    : nodes_(problem.node_count()),
+      devices_(problem.device_count()),
+      columns_(step_columns(devices_)),
+      rows_(size_t{nodes_} * columns_),
+      is_touched_(nodes_) {
+  double longest = 0, most_bytes = 0;
+  for (uint32_t v = 0; v < nodes_; ++v) {
+    longest = std::max(longest, problem.mean_run_us(v));
+    most_bytes = std::max(most_bytes, bytes_of_outputs(problem.graph(), v));
+  }
+  for (uint32_t v = 0; v < nodes_; ++v) {
+    at(v, StepFeature::k_run_time) = share(problem.mean_run_us(v), longest);
+    at(v, StepFeature::k_output_bytes) = share(bytes_of_outputs(problem.graph(), v), most_bytes);
+  }
+  touched_.reserve(nodes_);
+}
+
+void PlacetoFeatures::begin_pass(std::span<const uint32_t> assignment) {
+  current_ = kNone;
+  for (uint32_t v = 0; v < nodes_; ++v) {
+    touch(v);
+    float* const placed_on = &at(v, StepFeature::k_placed_on);
+    std::fill_n(placed_on, devices_, 0.0f);
+    placed_on[assignment[v]] = 1;
+    at(v, StepFeature::k_visited) = 0;
+    at(v, StepFeature::k_current) = 0;
+  }
+}
+
+void PlacetoFeatures::begin_step(uint32_t node, std::span<const double> start_us) {
+  if (current_ != kNone) {
+    at(current_, StepFeature::k_current) = 0;
+    touch(current_);
+  }
+  current_ = node;
+  at(node, StepFeature::k_current) = 1;
+  touch(node);
+  const double latest = *std::max_element(start_us.begin(), start_us.end());
+  float* out = &at(0, StepFeature::k_start_time);
+  for (uint32_t v = 0; v < nodes_; ++v, out += columns_) {
+    *out = share(start_us[v] - start_us[node], latest);
+  }
+}
+
+void PlacetoFeatures::decide(std::span<const uint32_t> nodes, uint32_t device) {
+  for (const uint32_t v : nodes) {
+    float* const placed_on = &at(v, StepFeature::k_placed_on);
+    std::fill_n(placed_on, devices_, 0.0f);
+    placed_on[device] = 1;
+    at(v, StepFeature::k_visited) = 1;
+    touch(v);
+  }
+}
+
+void PlacetoFeatures::touch(uint32_t node) {
+  if (is_touched_[node]) return;
+  is_touched_[node] = 1;
+  touched_.push_back(node);
+}
+
+void PlacetoFeatures::forget_touched() {
+  for (const uint32_t v : touched_) is_touched_[v] = 0;
+  touched_.clear();
+}
+
+}  // namespace placeto

@@ -1,0 +1,64 @@
+#include "runtime/policy/published/placeto_reach.h"
+
+#include <bit>
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kBits = 64;
+
+// Appends the numbers of the bits that are set, the lowest bit being number `first`.
+void list_bits(uint64_t bits, uint32_t first, std::vector<uint32_t>& list) {
+  for (; bits != 0; bits &= bits - 1) {
+    list.push_back(first + static_cast<uint32_t>(std::countr_zero(bits)));
+  }
+}
+
+uint64_t bit(uint32_t node) {
+  return uint64_t{1} << (node % kBits);
+}
+
+}  // namespace
+
+PlacetoReach::PlacetoReach(const Graph& graph, Stop* stop)
+    : nodes_(graph.node_count()),
+      row_words_((nodes_ + kBits - 1) / kBits),
+      above_(size_t{nodes_} * row_words_),
+      below_(above_.size()) {
+  for (auto* list : {&ancestors_, &descendants_, &unrelated_}) list->reserve(nodes_);
+  const auto order = graph.topological_order();
+  const uint64_t work = 1 + row_words_ / 8;  // of a row
+  for (const uint32_t v : order) {
+    for (const InEdge& in : graph.in_edges(v)) add(above_, v, in.source);
+    if (spend(stop, work * (1 + graph.in_edges(v).size()))) return;
+  }
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    for (const OutEdge& out : graph.out_edges(*v)) add(below_, *v, out.target);
+    if (spend(stop, work * (1 + graph.out_edges(*v).size()))) return;
+  }
+}
+
+void PlacetoReach::add(Words& table, uint32_t to, uint32_t from) const {
+  uint64_t* const row = &table[size_t{to} * row_words_];
+  const uint64_t* const other = &table[size_t{from} * row_words_];
+  for (uint32_t w = 0; w < row_words_; ++w) row[w] |= other[w];
+  row[from / kBits] |= bit(from);
+}
+
+void PlacetoReach::find(uint32_t node) {
+  ancestors_.clear();
+  descendants_.clear();
+  unrelated_.clear();
+  for (uint32_t w = 0; w < row_words_; ++w) {
+    const uint64_t above = above_[size_t{node} * row_words_ + w];
+    const uint64_t below = below_[size_t{node} * row_words_ + w];
+    const bool last = w + 1 == row_words_ && nodes_ % kBits != 0;
+    const uint64_t exist = last ? bit(nodes_) - 1 : ~uint64_t{0};
+    const uint64_t self = w == node / kBits ? bit(node) : 0;
+    list_bits(above, w * kBits, ancestors_);
+    list_bits(below, w * kBits, descendants_);
+    list_bits(exist & ~(above | below | self), w * kBits, unrelated_);
+  }
+}
+
+}  // namespace placeto

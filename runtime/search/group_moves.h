@@ -1,0 +1,59 @@
+// Moves of groups of all sizes, large first.
+//
+// A one-node move is hopeless where a better placement moves a whole cluster: every step on the way
+// cuts heavy edges and looks worse. So a move takes a group of some level of the hierarchy to a
+// device, and the level drifts from coarse to fine as the budget is used up.
+#pragma once
+
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/groups/hierarchy.h"
+#include "runtime/timeline/waiting_chain.h"
+
+namespace placeto {
+
+// Says which of several proposals to evaluate: the policy's part in a search.
+class ProposalRanker {
+ public:
+  // The base placement has changed.
+  virtual void refresh(const MoveEvaluator& evaluator) = 0;
+  // Larger is more promising.
+  virtual float score(uint32_t level, uint32_t group, uint32_t device) = 0;
+
+ protected:
+  ~ProposalRanker() = default;
+};
+
+// Not shareable between threads.
+class GroupMoves {
+ public:
+  // All must outlive it; `ranker` may be null.
+  GroupMoves(const Hierarchy& hierarchy, const MoveEvaluator& evaluator, ProposalRanker* ranker);
+
+  // The evaluator's base placement is another one.
+  void base_changed();
+  // Draws a move, with a ranker the best ranked of a few; no changes if it would change nothing.
+  // `used`: share of the budget that is used up, in [0, 1].
+  void propose(double used, Random& random, std::vector<Change>& changes);
+
+ private:
+  struct Move {
+    uint32_t level, group, device;
+  };
+  Move draw(double used, Random& random);
+  uint32_t draw_level(double used, Random& random) const;
+  uint32_t draw_anchor(Random& random);
+  uint32_t draw_device(std::span<const uint32_t> nodes, uint32_t anchor, Random& random) const;
+  bool changes_something(const Move& move) const;
+
+  const Hierarchy& hierarchy_;
+  const MoveEvaluator& evaluator_;
+  const Problem& problem_;
+  ProposalRanker* ranker_;
+  WaitingChain chain_;
+  bool chain_is_old_ = true;
+};
+
+}  // namespace placeto

@@ -1,0 +1,72 @@
+#include "runtime/search/window_pass.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace placeto {
+namespace {
+
+// Nodes in a window: at least kLeast, small ones more often. On large graphs more proposals pay
+// better than longer ones.
+constexpr double kLeast = 8, kMostShare = 0.3, kLargeMost = 60, kLargeShare = 0.1;
+
+uint32_t draw_length(uint32_t nodes, Random& random) {
+  const double most =
+      std::max(kLeast, std::min(kMostShare * nodes, kLargeMost + kLargeShare * nodes));
+  const double u = random.uniform();
+  return static_cast<uint32_t>(kLeast + (most - kLeast) * u * u * u);
+}
+
+// How many windows are drawn for one proposal. On small graphs placing one takes as long as an
+// evaluation; on large ones it pays to choose. More than three cost more than they gain.
+uint32_t draws(uint32_t nodes) {
+  return std::clamp(nodes / 100, 1u, 3u);
+}
+
+}  // namespace
+
+WindowPass::WindowPass(const Problem& problem, Stop* stop)
+    : problem_(&problem), stop_(stop), builder_(problem, stop), plan_(problem) {}
+
+bool WindowPass::load(const MoveEvaluator& evaluator) {
+  evaluator.start_order(order_);
+  if (stopped(stop_)) return false;
+  find_latest_starts(*problem_, evaluator.assignment(), order_, evaluator.start_us(),
+                     evaluator.finish_us(), latest_start_us_, stop_);
+  if (stopped(stop_)) return false;
+  builder_.load(order_, {evaluator.assignment(), latest_start_us_}, evaluator.start_us(),
+                evaluator.finish_us(), plan_);
+  return !stopped(stop_);
+}
+
+// Of a few windows the one behind which everything could start earliest, if that is earlier. Where
+// lateness tells nothing, any: nodes that run one at a time, throughput, memory that does not fit.
+void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
+                         std::vector<Change>& changes) {
+  changes.clear();
+  if (timeline_is_old_ && !load(evaluator)) return;
+  timeline_is_old_ = false;
+  const bool telling = problem_->objective() == Objective::kLatency &&
+                       problem_->topology().spec().execution == Execution::kParallel &&
+                       evaluator.score().feasible();
+  const uint32_t nodes = problem_->node_count();
+  double least_us = telling ? 0 : std::numeric_limits<double>::infinity();
+  share_ = 0;
+  for (uint32_t i = telling ? draws(nodes) : 1; i > 0; --i) {
+    // It may hang over at either end, so that all nodes are equally often in one.
+    const uint32_t length = draw_length(nodes, random);
+    const uint32_t end = 1 + random.below(nodes + length - 1);
+    const Window window{end - std::min(end, length), std::min(end, nodes)};
+    share_ += static_cast<double>(window.end - window.begin) / nodes;
+    const PassRule rule = PassRule::draw(random);
+    const double late_us = builder_.place_window(
+        window, rule, telling ? EarliestFinish::Keep::kLeastLate : EarliestFinish::Keep::kAll,
+        drawn_);
+    if (stopped(stop_)) return changes.clear();
+    if (drawn_.empty() || late_us >= least_us) continue;
+    least_us = late_us;
+    changes.swap(drawn_);
+  }
+}
+
+}  // namespace placeto

@@ -1,0 +1,57 @@
+#include "runtime/timeline/waiting_chain.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffffu;
+
+// The predecessor whose output gets to `node` last.
+uint32_t last_source(const MoveEvaluator& evaluator, uint32_t node) {
+  const Problem& problem = evaluator.problem();
+  const auto device_of = evaluator.assignment();
+  uint32_t latest = kNone;
+  double latest_us = -1;
+  for (const InEdge& in : problem.graph().in_edges(node)) {
+    double arrival = evaluator.finish_us()[in.source];
+    if (in.output != kControlEdge) {
+      arrival += problem.transfer_us(in.output, device_of[in.source], device_of[node]);
+    }
+    if (arrival > latest_us) {
+      latest = in.source;
+      latest_us = arrival;
+    }
+  }
+  return latest;
+}
+
+}  // namespace
+
+void WaitingChain::update(const MoveEvaluator& evaluator) {
+  const Problem& problem = evaluator.problem();
+  const auto start = evaluator.start_us(), finish = evaluator.finish_us();
+  evaluator.start_order(order_);
+  last_on_device_.assign(problem.device_count(), kNone);
+  before_on_device_.resize(problem.node_count());
+  uint32_t node = order_[0];
+  Stop* const stop = evaluator.stop();
+  for (uint32_t v : order_) {
+    if (spend(stop, 1)) break;
+    uint32_t& last = last_on_device_[evaluator.assignment()[v]];
+    before_on_device_[v] = last;
+    last = v;
+    if (finish[v] > finish[node] || (finish[v] == finish[node] && v < node)) node = v;
+  }
+  nodes_.clear();
+  const double slack_us = 1e-9 * finish[node];  // times are rounded sums
+  while (node != kNone && nodes_.size() < problem.node_count()) {
+    nodes_.push_back(node);
+    if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;
+    const uint32_t before = before_on_device_[node];
+    const bool device_was_busy =
+        before != kNone &&
+        finish[before] + problem.topology().spec().op_gap_us >= start[node] - slack_us;
+    node = device_was_busy ? before : last_source(evaluator, node);
+  }
+}
+
+}  // namespace placeto
