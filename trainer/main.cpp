@@ -13,12 +13,12 @@
 
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
-#include "trainer/distributed.h"
-#include "trainer/evaluate_command.h"
-#include "trainer/export.h"
-#include "trainer/files.h"
-#include "trainer/progress.h"
-#include "trainer/train.h"
+#include "trainer/base/files.h"
+#include "trainer/base/progress.h"
+#include "trainer/eval/evaluate_command.h"
+#include "trainer/train/distributed.h"
+#include "trainer/train/export.h"
+#include "trainer/train/train.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
-#include "trainer/canonical.h"
+#include "trainer/pairwise/canonical.h"
 
 #include <doctest/doctest.h>
 
 #include "tests/trainer/support.h"
-#include "trainer/problems.h"
+#include "trainer/data/problems.h"
 
 using namespace placeto;
 using namespace placeto::train;

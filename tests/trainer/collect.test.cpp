@@ -1,4 +1,4 @@
-#include "trainer/collect.h"
+#include "trainer/pairwise/collect.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "tests/trainer/support.h"
-#include "trainer/files.h"
+#include "trainer/base/files.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,4 +1,4 @@
-#include "trainer/config.h"
+#include "trainer/base/config.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Two processes on this machine train together, started as a person would: one command for each.
-#include "trainer/distributed.h"
+#include "trainer/train/distributed.h"
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
@@ -15,8 +15,8 @@
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tests/trainer/support.h"
-#include "trainer/files.h"
-#include "trainer/run_folder.h"
+#include "trainer/base/files.h"
+#include "trainer/train/run_folder.h"
 
 using namespace placeto;
 using namespace placeto::train;

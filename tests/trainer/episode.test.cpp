@@ -1,4 +1,4 @@
-#include "trainer/episode.h"
+#include "trainer/published/episode.h"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 
 #include "runtime/cost/evaluator.h"
 #include "tests/trainer/support.h"
-#include "trainer/export.h"
-#include "trainer/families.h"
-#include "trainer/placeto_learner.h"
+#include "trainer/data/families.h"
+#include "trainer/published/learner.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,15 +1,15 @@
-#include "trainer/evaluate.h"
+#include "trainer/eval/evaluate.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "trainer/evaluate_report.h"
-#include "trainer/expert.h"
-#include "trainer/export.h"
-#include "trainer/families.h"
-#include "trainer/learner.h"
-#include "trainer/test_sets.h"
+#include "trainer/data/families.h"
+#include "trainer/data/test_sets.h"
+#include "trainer/eval/evaluate_report.h"
+#include "trainer/eval/expert.h"
+#include "trainer/pairwise/learner.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

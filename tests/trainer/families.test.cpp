@@ -1,4 +1,4 @@
-#include "trainer/families.h"
+#include "trainer/data/families.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 
 #include "runtime/placer/placer.h"
-#include "trainer/contract.h"
-#include "trainer/merge.h"
+#include "trainer/data/contract.h"
+#include "trainer/data/merge.h"
 
 using namespace placeto;
 using namespace placeto::train;

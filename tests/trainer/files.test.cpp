@@ -1,11 +1,11 @@
-#include "trainer/files.h"
+#include "trainer/base/files.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 
 #include "tests/trainer/support.h"
-#include "trainer/samples.h"
+#include "trainer/pairwise/samples.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,4 +1,4 @@
-#include "trainer/learner.h"
+#include "trainer/pairwise/learner.h"
 
 #include <doctest/doctest.h>
 

@@ -6,8 +6,8 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/policy_pass.h"
 #include "tests/trainer/support.h"
-#include "trainer/collect.h"
-#include "trainer/export.h"
+#include "trainer/pairwise/collect.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,4 +1,4 @@
-#include "trainer/problems.h"
+#include "trainer/data/problems.h"
 
 #include <doctest/doctest.h>
 

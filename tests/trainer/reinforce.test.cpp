@@ -1,4 +1,4 @@
-#include "trainer/reinforce.h"
+#include "trainer/algorithms/reinforce.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
-#include "trainer/rnn_placer.h"
+#include "trainer/eval/rnn_placer.h"
 
 #include <doctest/doctest.h>
 
 #include "runtime/cost/evaluator.h"
-#include "trainer/families.h"
-#include "trainer/merge.h"
+#include "trainer/data/families.h"
+#include "trainer/data/merge.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,11 +1,11 @@
-#include "trainer/rollouts.h"
+#include "trainer/pairwise/rollouts.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "tests/trainer/support.h"
-#include "trainer/export.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

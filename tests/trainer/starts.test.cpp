@@ -1,12 +1,12 @@
-#include "trainer/starts.h"
+#include "trainer/eval/starts.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "tests/trainer/support.h"
-#include "trainer/export.h"
-#include "trainer/placeto_learner.h"
+#include "trainer/published/learner.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

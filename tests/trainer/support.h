@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trainer/config.h"
+#include "trainer/base/config.h"
 
 namespace placeto::test {
 

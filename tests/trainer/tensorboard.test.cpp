@@ -1,4 +1,4 @@
-#include "trainer/tensorboard.h"
+#include "trainer/train/tensorboard.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "tests/trainer/support.h"
-#include "trainer/files.h"
-#include "trainer/run_folder.h"
+#include "trainer/base/files.h"
+#include "trainer/train/run_folder.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,4 +1,4 @@
-#include "trainer/train.h"
+#include "trainer/train/train.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "tests/trainer/support.h"
-#include "trainer/export.h"
-#include "trainer/files.h"
+#include "trainer/base/files.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

@@ -1,4 +1,4 @@
-#include "trainer/train_placeto.h"
+#include "trainer/train/train_placeto.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "tests/trainer/support.h"
-#include "trainer/courses.h"
-#include "trainer/export.h"
-#include "trainer/files.h"
+#include "trainer/base/files.h"
+#include "trainer/data/courses.h"
+#include "trainer/train/export.h"
 
 using namespace placeto;
 using namespace placeto::train;

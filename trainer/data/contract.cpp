@@ -1,0 +1,153 @@
+#include "trainer/data/contract.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/groups/hierarchy.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr uint32_t kGone = 0xffffffffu;
+
+class Contraction {
+ public:
+  Contraction(const Problem& problem, std::vector<uint32_t> cluster_of)
+      : graph_(problem.graph()),
+        cluster_of_(std::move(cluster_of)),
+        group_of_(graph_.node_count()),
+        successors_(graph_.node_count()),
+        predecessors_(graph_.node_count()),
+        rank_(graph_.node_count()),
+        seen_(graph_.node_count()) {
+    std::iota(group_of_.begin(), group_of_.end(), 0u);
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      for (const OutEdge& e : graph_.out_edges(v)) {
+        insert(successors_[v], e.target);
+        insert(predecessors_[e.target], v);
+      }
+    }
+    order_.assign(graph_.topological_order().begin(), graph_.topological_order().end());
+    for (uint32_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = i;
+  }
+
+  std::vector<uint32_t> run() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const uint32_t u : std::vector<uint32_t>(order_)) {
+        if (rank_[u] != kGone) changed = absorb_successors(u) || changed;
+      }
+    }
+    std::vector<uint32_t> number(graph_.node_count());
+    for (uint32_t i = 0; i < order_.size(); ++i) number[order_[i]] = i;
+    for (uint32_t& group : group_of_) group = number[group];
+    return std::move(group_of_);
+  }
+
+ private:
+  static void insert(std::vector<uint32_t>& list, uint32_t value) {
+    const auto at = std::lower_bound(list.begin(), list.end(), value);
+    if (at == list.end() || *at != value) list.insert(at, value);
+  }
+  static void erase(std::vector<uint32_t>& list, uint32_t value) {
+    const auto at = std::lower_bound(list.begin(), list.end(), value);
+    if (at != list.end() && *at == value) list.erase(at);
+  }
+
+  bool absorb_successors(uint32_t u) {
+    bool any = false;
+    for (bool again = true; again;) {
+      again = false;
+      for (const uint32_t v : successors_[u]) {
+        if (cluster_of_[v] != cluster_of_[u] || other_path(u, v)) continue;
+        join(u, v);
+        again = any = true;
+        break;
+      }
+    }
+    return any;
+  }
+
+  // From u to v through a third group. Ranks grow along every path.
+  bool other_path(uint32_t u, uint32_t v) {
+    ++mark_;
+    stack_.clear();
+    const auto visit = [&](uint32_t x) {
+      if (seen_[x] == mark_ || rank_[x] >= rank_[v]) return;
+      seen_[x] = mark_;
+      stack_.push_back(x);
+    };
+    for (const uint32_t x : successors_[u]) {
+      if (x != v) visit(x);
+    }
+    while (!stack_.empty()) {
+      const uint32_t x = stack_.back();
+      stack_.pop_back();
+      if (std::binary_search(successors_[x].begin(), successors_[x].end(), v)) return true;
+      for (const uint32_t y : successors_[x]) visit(y);
+    }
+    return false;
+  }
+
+  // v becomes part of u.
+  void join(uint32_t u, uint32_t v) {
+    for (const uint32_t x : successors_[v]) {
+      erase(predecessors_[x], v);
+      insert(predecessors_[x], u);
+      insert(successors_[u], x);
+    }
+    for (const uint32_t x : predecessors_[v]) {
+      erase(successors_[x], v);
+      if (x == u) continue;
+      insert(successors_[x], u);
+      insert(predecessors_[u], x);
+    }
+    successors_[v].clear();
+    predecessors_[v].clear();
+    rank_[v] = kGone;
+    for (uint32_t& group : group_of_) group = group == v ? u : group;
+    sort_again();
+  }
+
+  void sort_again() {
+    std::vector<uint32_t> missing(rank_.size()), order;
+    order.reserve(order_.size());
+    for (const uint32_t x : order_) {
+      missing[x] = static_cast<uint32_t>(predecessors_[x].size());
+      if (rank_[x] != kGone && missing[x] == 0) order.push_back(x);
+    }
+    for (size_t i = 0; i < order.size(); ++i) {
+      for (const uint32_t y : successors_[order[i]]) {
+        if (--missing[y] == 0) order.push_back(y);
+      }
+    }
+    order_ = std::move(order);
+    for (uint32_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = i;
+  }
+
+  const Graph& graph_;
+  std::vector<uint32_t> cluster_of_;  // per operator, and so per group
+  std::vector<uint32_t> group_of_;    // per operator: the one that stands for its group
+  std::vector<std::vector<uint32_t>> successors_, predecessors_;  // of groups, ascending
+  std::vector<uint32_t> order_;                                   // of groups, topological
+  std::vector<uint32_t> rank_;                                    // in order_
+  std::vector<uint32_t> seen_, stack_;
+  uint32_t mark_ = 0;
+};
+
+}  // namespace
+
+std::vector<uint32_t> contract(const Problem& problem, uint32_t groups) {
+  // Without what the runtime merges first: data sets should not change whenever that does.
+  const Hierarchy hierarchy(problem, nullptr, Grouping::kNone);
+  for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
+    if (hierarchy.group_count(level) > groups) continue;
+    std::vector<uint32_t> cluster_of(problem.node_count());
+    for (uint32_t v = 0; v < cluster_of.size(); ++v) cluster_of[v] = hierarchy.group_of(level, v);
+    std::vector<uint32_t> group_of = Contraction(problem, std::move(cluster_of)).run();
+    if (*std::max_element(group_of.begin(), group_of.end()) < groups) return group_of;
+  }
+  return {};
+}
+
+}  // namespace placeto::train

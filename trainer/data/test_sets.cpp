@@ -1,0 +1,139 @@
+#include "trainer/data/test_sets.h"
+
+#include <algorithm>
+
+#include "trainer/data/families.h"
+#include "trainer/data/merge.h"
+
+namespace placeto::train {
+namespace {
+
+// Numbers of the first test problems of each set. Those of lower numbers have been used to choose
+// constants of the placer, so they are no test any more.
+constexpr uint64_t kFirstMixed = 10'000, kFirstLarge = 1'010'000, kFirstWired = 2'000'000;
+constexpr uint32_t kWiredDevices = 6;
+
+DataConfig test_data() {
+  DataConfig data;
+  data.max_nodes = 200;
+  data.large_share = 0;
+  return data;
+}
+
+Instance mixed_problem(uint32_t i) {
+  return draw_problem(test_data(), problem_seed(Split::kTest, 0, kFirstMixed + i));
+}
+
+Instance large_problem(uint32_t i) {
+  DataConfig data = test_data();
+  data.large_share = 1;
+  data.network_share = 0;
+  return draw_problem(data, problem_seed(Split::kTest, 0, kFirstLarge + i));
+}
+
+LinkSpec link_between(const TopologySpec& topology, uint32_t a, uint32_t b, double factor,
+                      std::string channel) {
+  LinkSpec link{topology.devices[a].name, topology.devices[b].name, topology.default_link,
+                std::move(channel)};
+  link.parameters.bandwidth_bytes_per_us *= factor;
+  return link;
+}
+
+void wire(TopologySpec& topology, std::string_view wiring) {
+  const auto n = static_cast<uint32_t>(topology.devices.size());
+  for (uint32_t a = 0; a < n; ++a) {
+    for (uint32_t b = 0; b < n; ++b) {
+      if (a == b) continue;
+      const uint32_t apart = a < b ? b - a : a - b;
+      if (wiring == "ring") {
+        topology.links.push_back(
+            link_between(topology, a, b, 1.0 / std::min(apart, n - apart), ""));
+      } else if (wiring == "bus") {
+        topology.links.push_back(link_between(topology, a, b, 1, "bus"));
+      } else if (wiring == "tree" && a / 2 != b / 2) {
+        topology.links.push_back(
+            link_between(topology, a, b, 0.5, "uplink " + std::to_string(a / 2)));
+      }
+    }
+  }
+}
+
+// A random graph of the test data on `devices` like devices; `wiring` "": all linked alike.
+Instance wired_problem(uint32_t i, uint32_t devices, std::string_view wiring) {
+  DataConfig data = test_data();
+  data.network_share = data.unlike_share = data.memory_share = 0;
+  const Instance drawn = draw_problem(data, problem_seed(Split::kTest, 0, kFirstWired + i));
+  TopologySpec topology = drawn.topology->spec();
+  topology.devices.resize(1);
+  for (uint32_t d = 1; d < devices; ++d) {
+    topology.devices.push_back(topology.devices[0]);
+    topology.devices[d].name = "gpu:" + std::to_string(d);
+  }
+  wire(topology, wiring);
+  Result<Instance> made = make_instance(drawn.family, drawn.graph->spec(), std::move(topology));
+  // The graph fits any devices of its kind.
+  made->ccr = drawn.ccr;
+  return std::move(*made);
+}
+
+Instance relinked(Instance instance, double factor, uint32_t groups) {
+  TopologySpec topology = instance.topology->spec();
+  topology.default_link.bandwidth_bytes_per_us *= factor;
+  Result<Instance> made =
+      make_instance(instance.family, instance.graph->spec(), std::move(topology));
+  return groups == 0 ? std::move(*made) : merge_operators(std::move(*made), groups);
+}
+
+using Maker = std::function<Instance(uint32_t)>;
+
+// Nothing if there is no such set.
+Maker find_drawn(std::string_view name) {
+  if (name == "mixed") return mixed_problem;
+  if (name == "large") return large_problem;
+  if (name == "devices-12") return [](uint32_t i) { return wired_problem(i, 12, ""); };
+  if (name == "devices-16") return [](uint32_t i) { return wired_problem(i, 16, ""); };
+  for (const char* wiring : {"ring", "bus", "tree"}) {
+    if (name == wiring)
+      return [wiring](uint32_t i) { return wired_problem(i, kWiredDevices, wiring); };
+  }
+  return {};
+}
+
+Maker find_family(std::string_view name, const TestSetOptions& o) {
+  const size_t dash = name.find('-');
+  const std::string family(name.substr(0, dash));
+  const std::string_view variant = dash == name.npos ? "" : name.substr(dash + 1);
+  if (!is_family(family)) return {};
+  const FamilyOptions merged{o.devices, o.groups};
+  if (variant.empty() || variant == "seen") {
+    const Half half = variant.empty() ? Half::kUnseen : Half::kSeen;
+    return [=](uint32_t i) { return family_problem(family, half, i, merged); };
+  }
+  if (variant != "slow" && variant != "fast") return {};
+  const double factor = variant == "slow" ? 0.25 : 4;
+  return [=](uint32_t i) {
+    return relinked(family_problem(family, Half::kUnseen, i, {merged.devices, 0}), factor,
+                    merged.groups);
+  };
+}
+
+}  // namespace
+
+Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
+  uint32_t count = name == "large" ? options.large : options.problems;
+  Maker make = find_drawn(name);
+  if (!make) {
+    make = find_family(name, options);
+    count = std::min(options.problems, kFamilyGraphs);
+  }
+  if (!make) {
+    return Status::invalid("no test set '" + std::string(name) +
+                           "': expected mixed, large, devices-12, devices-16, ring, bus, tree, or "
+                           "cifar10, ptb, nmt, each also with -seen, -slow or -fast");
+  }
+  TestSet set{std::string(name), {}};
+  for (uint32_t i = 0; i < count; ++i) set.problems.push_back([make, i] { return make(i); });
+  return set;
+}
+
+}  // namespace placeto::train

@@ -1,0 +1,39 @@
+// Problems to measure policies on, fixed by name.
+//
+//   mixed            as in training, graphs of 40 to 200 nodes and networks up to 700
+//   large            random graphs of 1,000 nodes, else as in training
+//   cifar10, ptb, nmt            the unseen half of a data set (trainer/data/families.h)
+//   cifar10-seen, ...            the half that policies were trained on
+//   nmt-slow, nmt-fast, ...      the unseen half with a link of a quarter and of four times the
+//                                bandwidth
+//   devices-12, devices-16       random graphs on more devices than training has (8)
+//   ring, bus, tree              random graphs on six devices wired as training never does: a ring
+//                                (bandwidth falls with the distance), one channel for all, and
+//                                pairs of devices whose traffic beyond the pair shares an uplink
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/data/problems.h"
+
+namespace placeto::train {
+
+struct TestSetOptions {
+  uint32_t problems = 64;  // of sets that are drawn
+  uint32_t large = 8;      // of `large`
+  uint32_t devices = 2;    // of data sets
+  uint32_t groups = 0;     // of data sets: merge operators to at most so many nodes; 0: do not
+};
+
+struct TestSet {
+  std::string name;
+  std::vector<std::function<Instance()>> problems;
+};
+
+// kInvalidArgument, with the names there are, if there is none of that name.
+Result<TestSet> test_set(std::string_view name, const TestSetOptions& options);
+
+}  // namespace placeto::train

@@ -1,0 +1,272 @@
+#include "trainer/eval/evaluate.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/placer.h"
+#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/search/search.h"
+#include "tools/partition/partition.h"
+#include "trainer/data/merge.h"
+#include "trainer/eval/expert.h"
+#include "trainer/eval/rnn_placer.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Processor time of this thread: other programs on the machine do not count.
+class Stopwatch {
+ public:
+  double milliseconds() const { return now() - start_; }
+
+ private:
+  static double now() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+  }
+  double start_ = now();
+};
+
+const Instance& operators_of(const Instance& instance) {
+  return instance.merged ? instance.merged->operators : instance;
+}
+
+class Grader {
+ public:
+  Grader(const Instance& instance, const Policy& policy, const EvaluateOptions& options)
+      : instance_(instance),
+        problem_(*operators_of(instance).problem),
+        policy_(policy),
+        options_(options),
+        hierarchy_(problem_),
+        evaluator_(problem_) {
+    if (policy.architecture() == Architecture::kPairwise) {
+      placer_.emplace(policy, problem_, hierarchy_);
+    }
+  }
+
+  // Sets everything but what the problem is.
+  bool run(Graded& graded) {
+    if (!find_start()) return false;
+    if (options_.heuristics) run_heuristics();
+    if (options_.baselines) run_baselines();
+    if (options_.rnn_placements > 0) run_rnn();
+    Result<Candidate> placed = placer_ ? greedy() : published();
+    if (!placed.ok()) {
+      graded.unfit = placed.status().message();
+      placed = start_;
+      placed_ms_ = start_ms_;
+    }
+    for (const uint64_t budget : options_.budgets) run_searches(*placed, budget, graded.unfit);
+    for (uint32_t i = 0; i < options_.long_searches; ++i) long_search(i, *placed);
+    graded.outcomes = std::move(outcomes_);
+    return true;
+  }
+
+ private:
+  bool find_start() {
+    const Stopwatch watch;
+    Result<PlaceResult> found = place_auto(problem_, {});
+    if (!found.ok()) return false;
+    start_ = std::move(found->best);
+    start_ms_ = watch.milliseconds();
+    outcomes_.push_back({"auto", start_.score.objective_us, start_ms_, 0});
+    return true;
+  }
+
+  void run_method(const Method& method, const MethodOptions& options, uint64_t evaluations) {
+    const Stopwatch watch;
+    const Result<Candidate> candidate = method.place(problem_, options);
+    const bool fits = candidate.ok() && candidate->score.feasible();
+    outcomes_.push_back({std::string(method.name()),
+                         fits ? candidate->score.objective_us : kInfinity, watch.milliseconds(),
+                         evaluations});
+  }
+
+  void run_heuristics() {
+    for (const Method* method : {&single_method(), &heft_method(), &etf_method(),
+                                 &contiguous_method(), &iterate_method()}) {
+      run_method(*method, {}, 0);
+    }
+  }
+
+  void run_baselines() {
+    run_method(random_method(), {}, 0);
+    run_method(expert_method(), {}, 0);
+    {
+      static std::mutex one_at_a_time;  // the partitioners keep global state
+      const std::lock_guard lock(one_at_a_time);
+      for (const Method* method : partition_methods()) run_method(*method, {}, 0);
+    }
+    MethodOptions annealing;
+    annealing.budget.evaluations =
+        options_.budgets.empty()
+            ? 1'000
+            : *std::max_element(options_.budgets.begin(), options_.budgets.end());
+    run_method(anneal_method(), annealing, annealing.budget.evaluations);
+  }
+
+  void run_rnn() {
+    const Stopwatch watch;
+    RnnOptions options;
+    options.placements = options_.rnn_placements;
+    const RnnPlacement placed = place_by_rnn(instance_, options);
+    const double ms = watch.milliseconds();
+    for (const uint32_t part : {10u, 3u, 1u}) {
+      const uint64_t placements = options.placements / part;
+      double best = kInfinity;
+      for (const auto& [sampled, us] : placed.curve) {
+        if (sampled <= placements) best = us;
+      }
+      outcomes_.push_back({"rnn " + std::to_string(placements), best, ms / part, placements});
+    }
+  }
+
+  // Passes of a `pairwise` policy.
+  Candidate greedy() {
+    const Stopwatch watch;
+    const uint64_t before = evaluator_.evaluations();
+    PolicyPassOptions options;
+    options.passes = options_.passes > 0 ? options_.passes : passes_that_pay(problem_.node_count());
+    Candidate placed = placer_->place(start_, options, evaluator_);
+    placed_ms_ = start_ms_ + watch.milliseconds();
+    placed_evaluations_ = evaluator_.evaluations() - before;
+    outcomes_.push_back({"policy", placed.score.objective_us, placed_ms_, placed_evaluations_});
+    return placed;
+  }
+
+  // Passes of a `placeto` policy, over groups where operators are merged. What it starts from is
+  // the best heuristic placement of what it places.
+  Result<Candidate> published() {
+    const Stopwatch watch;
+    const Problem& problem = *instance_.problem;
+    if (Status s = PlacetoPlacer::check(policy_, problem); !s.ok()) return s;
+    PlacetoPlacer placer(policy_, problem);
+    Candidate start = start_;
+    if (instance_.merged) {
+      Result<PlaceResult> found = place_auto(problem, {});
+      if (!found.ok()) return start;
+      start = std::move(found->best);
+    }
+    MoveEvaluator evaluator(problem);
+    PlacetoPassOptions options;
+    if (options_.passes > 0) options.passes = options_.passes;
+    Candidate placed = placer.place(start, options, evaluator);
+    if (instance_.merged) {
+      placed.assignment = place_operators(instance_, placed.assignment);
+      placed.score = Evaluator(problem_).evaluate(placed.assignment);
+    }
+    placed_ms_ = (instance_.merged ? 0 : start_ms_) + watch.milliseconds();
+    placed_evaluations_ = evaluator.evaluations();
+    outcomes_.push_back({"policy", placed.score.feasible() ? placed.score.objective_us : kInfinity,
+                         placed_ms_, placed_evaluations_});
+    return placed.score < start_.score ? placed : start_;
+  }
+
+  void run_searches(const Candidate& placed, uint64_t budget, const std::string& unfit) {
+    const std::string n = std::to_string(budget);
+    if (options_.unguided) search("search " + n, start_, start_ms_, budget, 1, nullptr);
+    if (!unfit.empty()) return;
+    if (!placer_) {
+      search("policy + search " + n, placed, placed_ms_, budget, 1, nullptr);
+      return;
+    }
+    search("guided " + n, start_, start_ms_, budget, 1, &*placer_);
+    search("policy + guided " + n, placed, placed_ms_, budget, 1, &*placer_);
+  }
+
+  // As `place` searches.
+  void search(const std::string& name, Candidate from, double from_ms, uint64_t evaluations,
+              uint64_t seed, ProposalRanker* ranker) {
+    const Stopwatch watch;
+    Budget budget;
+    budget.evaluations = evaluations;
+    adaptive_search(hierarchy_, budget, seed, evaluator_, from, ranker);
+    const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
+    outcomes_.push_back({name, from.score.objective_us, from_ms + watch.milliseconds(), spent});
+  }
+
+  // In turn multilevel annealing by moves of groups alone, and as `place` searches after the
+  // policy; or annealing every time.
+  void long_search(uint32_t number, const Candidate& placed) {
+    const std::string name = "long search " + std::to_string(number + 1);
+    const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
+    if (number % 2 == 1 && !options_.annealings) {
+      return search(name, placed, placed_ms_, evaluations, seed, placer_ ? &*placer_ : nullptr);
+    }
+    const Stopwatch watch;
+    Budget budget;
+    budget.evaluations = evaluations;
+    Candidate found = start_;
+    multilevel_search(hierarchy_, budget, seed, evaluator_, found);
+    outcomes_.push_back(
+        {name, found.score.objective_us, start_ms_ + watch.milliseconds(), evaluations});
+  }
+
+  const Instance& instance_;
+  const Problem& problem_;  // of the operators
+  const Policy& policy_;
+  const EvaluateOptions& options_;
+  Hierarchy hierarchy_;
+  MoveEvaluator evaluator_;
+  std::optional<PolicyPlacer> placer_;  // of a `pairwise` policy
+  Candidate start_;
+  double start_ms_ = 0, placed_ms_ = 0;
+  uint64_t placed_evaluations_ = 0;
+  std::vector<Outcome> outcomes_;
+};
+
+}  // namespace
+
+double Graded::makespan_us(std::string_view method) const {
+  const auto it = std::find_if(outcomes.begin(), outcomes.end(),
+                               [&](const Outcome& o) { return o.method == method; });
+  return it == outcomes.end() ? std::numeric_limits<double>::quiet_NaN() : it->makespan_us;
+}
+
+std::optional<Graded> grade(const Instance& instance, const Policy& policy,
+                            const EvaluateOptions& options) {
+  Graded graded;
+  if (!Grader(instance, policy, options).run(graded)) return std::nullopt;
+  const Instance& operators = operators_of(instance);
+  graded.family = instance.family;
+  graded.nodes = operators.problem->node_count();
+  graded.devices = operators.problem->device_count();
+  graded.ccr = instance.ccr;
+  graded.best_known_us = kInfinity;
+  for (const Outcome& o : graded.outcomes) {
+    graded.best_known_us = std::min(graded.best_known_us, o.makespan_us);
+  }
+  return graded;
+}
+
+Graded combine(std::vector<Graded> graded, const std::vector<std::string>& policies) {
+  Graded all = graded[0];
+  all.outcomes.clear();
+  for (size_t p = 0; p < graded.size(); ++p) {
+    for (Outcome o : graded[p].outcomes) {
+      if (o.method.starts_with("policy")) {
+        o.method = policies[p] + o.method.substr(std::string("policy").size());
+      } else if (o.method.starts_with("guided")) {
+        o.method += " by " + policies[p];
+      } else if (p > 0) {
+        continue;
+      }
+      all.outcomes.push_back(std::move(o));
+    }
+    all.best_known_us = std::min(all.best_known_us, graded[p].best_known_us);
+    if (p > 0 && !graded[p].unfit.empty())
+      all.unfit += (all.unfit.empty() ? "" : "; ") + graded[p].unfit;
+  }
+  return all;
+}
+
+}  // namespace placeto::train

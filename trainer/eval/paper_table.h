@@ -1,0 +1,46 @@
+// The table of the paper: run times of Inception-V3, NMT and NASNet on 2 and 4 GPUs under each way
+// to place them (Addanki et al., NeurIPS 2019, table 1).
+//
+// The paper measured training steps on K80s; here the cost model predicts them, with costs
+// estimated from the published networks' operations and bytes. Compare ratios, not times.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/policy/file/policy.h"
+#include "trainer/base/parallel.h"
+#include "trainer/eval/evaluate.h"
+
+namespace placeto::train {
+
+struct NamedPolicy {
+  std::string name;
+  std::shared_ptr<const Policy> policy;
+};
+
+struct PaperOptions {
+  uint32_t groups = 128;            // that policies of the published architecture place
+  uint32_t rnn_placements = 1'000;  // 0: leave it out
+  uint64_t evaluations = 5'000;     // of the two searches that the best known comes from
+  OnProgress on_progress = {};      // after each row
+};
+
+struct PaperRow {
+  std::string network;
+  uint32_t devices = 0;
+  double cpu_us = 0;     // everything on the host's processor
+  double single_us = 0;  // everything on one GPU
+  Graded graded;         // set: the network
+};
+
+std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
+                                    const PaperOptions& options);
+
+// Predicted run times in milliseconds, and as a ratio to a single GPU.
+std::string paper_table(std::span<const PaperRow> rows, bool color);
+std::string paper_csv(std::span<const PaperRow> rows);
+
+}  // namespace placeto::train

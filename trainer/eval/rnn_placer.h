@@ -1,0 +1,45 @@
+// The RNN placer: Mirhoseini et al., "Device placement optimization with reinforcement learning",
+// ICML 2017, the learned baseline of the paper. It is trained for one graph at a time and knows
+// nothing of any other.
+//
+// A sequence-to-sequence model (section 3.2): an LSTM reads the groups of operators in topological
+// order, each as an embedding of its type, its sizes and its row of the adjacency matrix; a second
+// LSTM with attention over the first's states (Bahdanau et al., ICLR 2015) emits one device per
+// group, and is fed each device that it chose. REINFORCE (section 3.1): the reward is the negated
+// square root of the run time, the baseline its moving average, Adam, gradients clipped by norm.
+//
+// Unlike the published one: 64 hidden units, not 512, for the graphs have at most some hundred
+// groups; one process, not asynchronous controllers; the cost model, not a machine, gives run
+// times.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trainer/data/problems.h"
+
+namespace placeto::train {
+
+struct RnnOptions {
+  uint32_t placements = 1'000;  // sampled in all
+  uint32_t batch = 10;          // placements of one gradient
+  uint32_t hidden = 64;
+  double learning_rate = 3e-3;
+  double baseline_decay = 0.9;
+  double most_gradient = 1;
+  uint64_t seed = 1;
+};
+
+struct RnnPlacement {
+  Assignment
+      assignment;  // of the instance's nodes: the best sampled that fits memory; may be empty
+  double makespan_us = 0;  // on the ungrouped graph; infinity if nothing that was sampled fits
+  // Placements sampled so far and the best makespan among them, after every batch.
+  std::vector<std::pair<uint64_t, double>> curve;
+};
+
+// The problem's groups (colocated nodes) are what is decided.
+RnnPlacement place_by_rnn(const Instance& instance, const RnnOptions& options);
+
+}  // namespace placeto::train

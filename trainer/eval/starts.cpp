@@ -1,0 +1,164 @@
+#include "trainer/eval/starts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tools/report/table.h"
+#include "trainer/base/parallel.h"
+#include "trainer/eval/rnn_placer.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr Start kStarts[] = {Start::kHeuristic, Start::kSingle, Start::kRandom};
+
+// Of one graph; makespans over that of its best heuristic.
+struct Measured {
+  // Per policy and start: of the start, of what the passes end in, and how many steps they took.
+  std::vector<std::array<std::array<double, 3>, 3>> policies;
+  std::vector<std::pair<uint64_t, double>> rnn;  // placements sampled, best of them
+};
+
+std::optional<Measured> measure(Instance instance, std::span<const NamedPolicy> policies,
+                                const StartOptions& options) {
+  // What is compared is how merged graphs are placed: the RNN, too, is rewarded for those.
+  instance.merged = nullptr;
+  const std::optional<Course> course = make_course(std::move(instance));
+  if (!course) return std::nullopt;
+  Measured m;
+  for (const NamedPolicy& p : policies) {
+    auto& of = m.policies.emplace_back();
+    for (size_t k = 0; k < std::size(kStarts); ++k) {
+      EpisodeOptions episode;
+      episode.start = kStarts[k];
+      episode.passes = options.passes;
+      episode.sample = false;
+      const Episode e = run_episode(*course, *p.policy, episode);
+      of[k] = {e.cost.front(), e.best_cost, double(e.steps())};
+    }
+  }
+  if (options.rnn_placements > 0) {
+    RnnOptions rnn;
+    rnn.placements = options.rnn_placements;
+    m.rnn = place_by_rnn(course->instance, rnn).curve;
+    for (auto& [sampled, us] : m.rnn) us /= course->reference_us;
+  }
+  return m;
+}
+
+// Placements that the RNN sampled until it was as good; infinity if it never was.
+double placements_to(const Measured& m, double ratio) {
+  for (const auto& [sampled, best] : m.rnn) {
+    if (best <= ratio) return double(sampled);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+StartRow row_of(std::span<const Measured> graphs, size_t policy) {
+  StartRow row;
+  row.graphs = static_cast<uint32_t>(graphs.size());
+  const double share = 1.0 / row.graphs;
+  for (size_t k = 0; k < std::size(kStarts); ++k) {
+    double start = 0, placed = 0;
+    std::vector<double> placements;
+    for (const Measured& m : graphs) {
+      const auto& of = m.policies[policy][k];
+      start += std::log(of[0]) * share;
+      placed += std::log(of[1]) * share;
+      row.steps[k] += of[2] * share;
+      placements.push_back(placements_to(m, of[1]));
+      row.reached[k] += std::isfinite(placements.back()) ? 1u : 0u;
+    }
+    row.start[k] = std::exp(start);
+    row.placed[k] = std::exp(placed);
+    row.rnn_placements[k] = median(placements);
+  }
+  double rnn = 0;
+  for (const Measured& m : graphs) rnn += m.rnn.empty() ? NAN : std::log(m.rnn.back().second);
+  row.rnn = std::exp(rnn * share);
+  return row;
+}
+
+std::string number(double value, const char* format) {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "-";
+}
+
+}  // namespace
+
+Result<std::vector<StartRow>> measure_starts(const TestSet& set,
+                                             std::span<const NamedPolicy> policies,
+                                             const StartOptions& options) {
+  std::vector<std::optional<Measured>> found(set.problems.size());
+  for (const NamedPolicy& p : policies) {
+    const uint32_t devices = p.policy->dimensions().devices;
+    if (p.policy->architecture() != Architecture::kPlaceto ||
+        devices != set.problems[0]().problem->device_count()) {
+      return Status::invalid(p.name +
+                             ": expected a policy of the published architecture for as "
+                             "many devices as set " +
+                             set.name + " has");
+    }
+  }
+  const auto count = static_cast<uint32_t>(found.size());
+  parallel_for(
+      count, options.threads,
+      [&](uint32_t i) { found[i] = measure(set.problems[i](), policies, options); },
+      options.on_progress);
+  std::vector<Measured> graphs;
+  for (auto& m : found) {
+    if (m) graphs.push_back(std::move(*m));
+  }
+  std::vector<StartRow> rows;
+  for (size_t p = 0; p < policies.size() && !graphs.empty(); ++p) {
+    rows.push_back(row_of(graphs, p));
+    rows.back().set = set.name;
+    rows.back().policy = policies[p].name;
+  }
+  return rows;
+}
+
+std::string starts_table(std::span<const StartRow> rows, bool color) {
+  Table table({{"set", Align::kLeft},
+               {"graphs", Align::kRight},
+               {"policy", Align::kLeft},
+               {"from", Align::kLeft},
+               {"start", Align::kRight},
+               {"placed", Align::kRight},
+               {"steps", Align::kRight},
+               {"rnn", Align::kRight},
+               {"rnn as good on", Align::kRight},
+               {"after (median)", Align::kRight}});
+  for (const StartRow& r : rows) {
+    for (size_t k = 0; k < kStartNames.size(); ++k) {
+      table.add_row(
+          {r.set, std::to_string(r.graphs), r.policy, kStartNames[k], number(r.start[k], "{:.3f}"),
+           number(r.placed[k], "{:.3f}"), number(r.steps[k], "{:.0f}"), number(r.rnn, "{:.3f}"),
+           std::isfinite(r.rnn) ? std::to_string(r.reached[k]) : "-",
+           number(r.rnn_placements[k], "{:.0f}")},
+          Emphasis::kNone);
+    }
+  }
+  return table.render(color);
+}
+
+std::string starts_csv(std::span<const StartRow> rows) {
+  std::string text = "set,graphs,policy,from,start,placed,steps,rnn,rnn_reached,rnn_placements\n";
+  for (const StartRow& r : rows) {
+    for (size_t k = 0; k < kStartNames.size(); ++k) {
+      text += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", r.set, r.graphs,
+                          r.policy, kStartNames[k], r.start[k], r.placed[k], r.steps[k], r.rnn,
+                          r.reached[k], r.rnn_placements[k]);
+    }
+  }
+  return text;
+}
+
+}  // namespace placeto::train

@@ -1,0 +1,73 @@
+// What both architectures are built from in LibTorch: the same functions as
+// runtime/policy/net/network.h. Private to the files that include LibTorch.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/policy/file/architecture.h"
+#include "runtime/policy/file/policy_spec.h"
+
+namespace placeto::train {
+
+// Values of a tensor in row-major order.
+std::vector<float> floats_of(const torch::Tensor& tensor);
+
+// A fully connected layer as the tensors of a policy file, outputs times `unit`; and back.
+void put_layer(const std::string& name, const torch::nn::Linear& layer, double unit,
+               std::vector<PolicyTensor>& tensors);
+// Takes the tensors from the front; they have the layer's shape.
+void take_layer(std::span<const PolicyTensor>& tensors, double unit, torch::nn::Linear& layer);
+
+// Row v of a sparse [rows, columns] matrix sums what it lists; entries are (row, column, value).
+// Equal entries add up: two edges between the same nodes carry two messages.
+torch::Tensor sparse(int64_t rows, int64_t columns, const std::vector<int64_t>& row,
+                     const std::vector<int64_t>& column, const torch::Tensor& value);
+
+// Who hears whom, N x N sparse: row v sums its predecessors (along) or its successors (against).
+struct Adjacency {
+  torch::Tensor along, against;
+};
+Adjacency adjacency_of(int64_t nodes, const std::vector<int64_t>& sources,
+                       const std::vector<int64_t>& targets);
+
+// Layers of `widths`, ReLU between them. Named "0", "1", ...
+struct DenseImpl : torch::nn::Module {
+  explicit DenseImpl(const std::vector<uint32_t>& widths);
+  torch::Tensor forward(torch::Tensor x);
+  std::vector<torch::nn::Linear> layers;
+};
+TORCH_MODULE(Dense);
+
+// Networks of a policy by name (architecture.h). Weights are drawn by Glorot's rule, last layers of
+// sums scaled down; biases are 0.
+struct NetworksImpl : torch::nn::Module {
+  explicit NetworksImpl(std::vector<NetworkShape> shapes);
+
+  // Embeddings [nodes, ..., embedding] from features [nodes, ..., columns]: the encoder, then
+  // rounds of message passing along the edges and against them.
+  torch::Tensor embed(const torch::Tensor& features, const Adjacency& graph, uint32_t rounds);
+
+  // Weights as the tensors of a policy file, in the order of the shapes; and back.
+  std::vector<PolicyTensor> tensors() const;
+  void take_tensors(std::span<const PolicyTensor>& tensors);
+  // Every parameter has the shape that was asked for.
+  bool has_shape() const;
+
+ protected:
+  Dense& network(const std::string& name);
+
+ private:
+  torch::Tensor exchange(const torch::Tensor& x, const torch::Tensor& adjacency,
+                         const std::string& name);
+
+  std::vector<NetworkShape> shapes_;
+  std::vector<Dense> networks_;  // in the order of shapes_
+};
+TORCH_MODULE(Networks);
+
+}  // namespace placeto::train

@@ -1,0 +1,177 @@
+#include "trainer/pairwise/network.h"
+
+#include <algorithm>
+
+namespace placeto::train {
+namespace {
+
+// Of the head's weights of embeddings: at first a policy is what it would be without.
+constexpr double kFirstEmbeddingScale = 0.1;
+
+torch::Tensor rows_tensor(const std::vector<float>& rows, int64_t columns) {
+  const auto count = static_cast<int64_t>(rows.size()) / columns;
+  return torch::from_blob(const_cast<float*>(rows.data()), {count, columns});
+}
+
+PolicyDimensions dimensions_of(const LearnConfig& config) {
+  PolicyDimensions d;
+  d.head_hidden = config.hidden;
+  if (config.embedding == 0) return d;
+  d.embedding = config.embedding;
+  d.rounds = config.rounds;
+  d.encoder_hidden = config.graph_hidden;
+  if (d.rounds > 0) d.message_hidden = config.graph_hidden;
+  return d;
+}
+
+std::vector<NetworkShape> shapes_of(const LearnConfig& config) {
+  return networks_of(Architecture::kPairwise, dimensions_of(config), kNodeFeatures, kPairFeatures);
+}
+
+template <class List>
+std::vector<PolicyFeature> features_of(const List& list, const torch::Tensor& shift,
+                                       const torch::Tensor& scale) {
+  const std::vector<float> shifts = floats_of(shift), scales = floats_of(scale);
+  std::vector<PolicyFeature> features;
+  for (size_t c = 0; c < list.size(); ++c) {
+    features.push_back({std::string(list[c].name), shifts[c], scales[c]});
+  }
+  return features;
+}
+
+Columns columns_of(const std::vector<PolicyFeature>& features) {
+  Columns columns;
+  for (const PolicyFeature& f : features) {
+    columns.shift.push_back(f.shift);
+    columns.scale.push_back(f.scale);
+  }
+  return columns;
+}
+
+}  // namespace
+
+torch::Tensor decision_of_rows(const Samples& batch) {
+  std::vector<int64_t> of(batch.row_count());
+  for (uint32_t g = 0; g < batch.groups(); ++g) {
+    std::fill(of.begin() + batch.offset[g], of.begin() + batch.offset[g + 1], g);
+  }
+  return torch::tensor(of);
+}
+
+PairwiseNetImpl::PairwiseNetImpl(const LearnConfig& config) : config_(config) {
+  std::vector<NetworkShape> shapes = shapes_of(config);
+  const std::vector<uint32_t> widths = shapes.back().widths;
+  shapes.pop_back();
+  for (size_t i = 0; i + 1 < widths.size(); ++i) {
+    layers_.push_back(
+        register_module("layer" + std::to_string(i), torch::nn::Linear(widths[i], widths[i + 1])));
+  }
+  shift_ = register_buffer("shift", torch::zeros({kPairFeatures}));
+  scale_ = register_buffer("scale", torch::ones({kPairFeatures}));
+  if (config.embedding == 0) return;
+  graph_ = register_module("graph", Networks(shapes));
+  node_shift_ = register_buffer("node_shift", torch::zeros({kNodeFeatures}));
+  node_scale_ = register_buffer("node_scale", torch::ones({kNodeFeatures}));
+  torch::NoGradGuard no_gradient;
+  layers_[0]->weight.narrow(1, 0, config.embedding).mul_(kFirstEmbeddingScale);
+}
+
+// Mean embedding of the nodes of each decision's group, [decisions, embedding]. All states of
+// graphs are one graph of many parts.
+torch::Tensor PairwiseNetImpl::embed_groups(const Samples& batch) {
+  std::vector<torch::Tensor> rows;
+  std::vector<int64_t> first, sources, targets;  // first: node of each state
+  int64_t nodes = 0;
+  for (const auto& state : batch.graphs) {
+    first.push_back(nodes);
+    rows.push_back(rows_tensor(state->rows, kNodeFeatures));
+    for (const uint32_t v : state->source) sources.push_back(nodes + v);
+    for (const uint32_t v : state->target) targets.push_back(nodes + v);
+    nodes += state->node_count();
+  }
+  std::vector<int64_t> decisions, members;
+  std::vector<float> shares;
+  for (uint32_t g = 0; g < batch.groups(); ++g) {
+    const auto group = batch.nodes(g);
+    for (const uint32_t v : group) members.push_back(first[batch.graph[g]] + v);
+    decisions.insert(decisions.end(), group.size(), g);
+    shares.insert(shares.end(), group.size(), 1 / static_cast<float>(group.size()));
+  }
+  const torch::Tensor x = graph_->embed((torch::cat(rows) - node_shift_) * node_scale_,
+                                        adjacency_of(nodes, sources, targets), config_.rounds);
+  return torch::mm(sparse(batch.groups(), nodes, decisions, members, torch::tensor(shares)), x);
+}
+
+torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
+  torch::Tensor x = (rows_tensor(batch.rows, kPairFeatures) - shift_) * scale_;
+  if (config_.embedding > 0) {
+    x = torch::cat({embed_groups(batch).index_select(0, decision_of_rows(batch)), x}, 1);
+  }
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    x = layers_[i]->forward(x);
+    if (i + 1 < layers_.size()) x = torch::relu(x);
+  }
+  return x.squeeze(1);
+}
+
+void PairwiseNetImpl::set_pair(const Columns& columns) {
+  shift_.copy_(torch::tensor(columns.shift));
+  scale_.copy_(torch::tensor(columns.scale));
+}
+
+void PairwiseNetImpl::set_node(const Columns& columns) {
+  node_shift_.copy_(torch::tensor(columns.shift));
+  node_scale_.copy_(torch::tensor(columns.scale));
+}
+
+void PairwiseNetImpl::set_normalisation(const Normalisation& normalisation) {
+  torch::NoGradGuard no_gradient;
+  if (!pair_taken_) set_pair(normalisation.pair);
+  if (config_.embedding > 0 && !node_taken_) set_node(normalisation.node);
+}
+
+PolicySpec PairwiseNetImpl::policy() const {
+  PolicySpec spec;
+  spec.architecture = "pairwise";
+  spec.dimensions = dimensions_of(config_);
+  spec.pair_features = features_of(kPairFeatureList, shift_, scale_);
+  if (config_.embedding > 0) {
+    spec.node_features = features_of(kNodeFeatureList, node_shift_, node_scale_);
+    spec.tensors = graph_->tensors();
+  }
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const double unit = i + 1 == layers_.size() ? kScoreUnit : 1;
+    put_layer("head." + std::to_string(i), layers_[i], unit, spec.tensors);
+  }
+  return spec;
+}
+
+void PairwiseNetImpl::take(const PolicySpec& policy) {
+  torch::NoGradGuard no_gradient;
+  set_pair(columns_of(policy.pair_features));
+  pair_taken_ = true;
+  std::vector<PolicyTensor> all = policy.tensors;
+  std::span<const PolicyTensor> tensors = all;
+  if (policy.dimensions.embedding > 0) {
+    set_node(columns_of(policy.node_features));
+    node_taken_ = true;
+    graph_->take_tensors(tensors);
+  } else {
+    PolicyTensor& first = all.front();  // the head's inputs begin with the embedding
+    first.data.insert(first.data.begin(), size_t{config_.embedding} * first.shape[1], 0.0f);
+    first.shape[0] += config_.embedding;
+  }
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    take_layer(tensors, i + 1 == layers_.size() ? kScoreUnit : 1, layers_[i]);
+  }
+}
+
+bool PairwiseNetImpl::has_shape() const {
+  const std::vector<uint32_t> widths = shapes_of(config_).back().widths;
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (layers_[i]->weight.sizes() != at::IntArrayRef{widths[i + 1], widths[i]}) return false;
+  }
+  return config_.embedding == 0 || graph_->has_shape();
+}
+
+}  // namespace placeto::train

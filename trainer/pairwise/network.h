@@ -1,0 +1,49 @@
+// PairwiseNet: the networks of a `pairwise` policy in LibTorch, for decisions on many states of
+// many graphs at once. The same functions as runtime/policy/move_scorer.h; a test holds the two
+// together. Private to the files that include LibTorch.
+#pragma once
+
+#include "trainer/base/config.h"
+#include "trainer/nn/networks.h"
+#include "trainer/pairwise/normalisation.h"
+#include "trainer/pairwise/samples.h"
+
+namespace placeto::train {
+
+// The head computes hundredths of log makespan, so that all magnitudes are near 1.
+inline constexpr double kScoreUnit = 0.01;
+
+// A decision per row: [rows].
+torch::Tensor decision_of_rows(const Samples& batch);
+
+struct PairwiseNetImpl : torch::nn::Module {
+  explicit PairwiseNetImpl(const LearnConfig& config);
+
+  // Hundredths of log makespan, [rows of the batch].
+  torch::Tensor forward(const Samples& batch);
+
+  // Of the features that no policy taken has set.
+  void set_normalisation(const Normalisation& normalisation);
+  // As a policy, whose scores are decreases of log makespan, without provenance; and back, from one
+  // of the same dimensions and features, or without a graph network: then this one's counts for
+  // nothing at first.
+  PolicySpec policy() const;
+  void take(const PolicySpec& policy);
+  // Every parameter has the shape that the configuration asks for.
+  bool has_shape() const;
+
+ private:
+  torch::Tensor embed_groups(const Samples& batch);
+  void set_pair(const Columns& columns);
+  void set_node(const Columns& columns);
+
+  LearnConfig config_;
+  std::vector<torch::nn::Linear> layers_;  // of the head
+  torch::Tensor shift_, scale_;            // of pair features
+  Networks graph_{nullptr};                // null without embedding
+  torch::Tensor node_shift_, node_scale_;
+  bool pair_taken_ = false, node_taken_ = false;
+};
+TORCH_MODULE(PairwiseNet);
+
+}  // namespace placeto::train

@@ -1,0 +1,140 @@
+#include "trainer/published/episode.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/placer.h"
+#include "runtime/policy/published/placeto_pass.h"
+
+namespace placeto::train {
+namespace {
+
+Candidate start_of(const Course& course, const EpisodeOptions& options) {
+  switch (options.start) {
+    case Start::kHeuristic:
+      return course.heuristic;
+    case Start::kSingle:
+      return course.single;
+    case Start::kRandom:
+      break;
+  }
+  MethodOptions random;
+  random.seed = options.start_seed;
+  return *random_method().place(*course.instance.problem, random);
+}
+
+class Recorder {
+ public:
+  Recorder(const Course& course, const EpisodeOptions& options)
+      : problem_(*course.instance.problem), options_(options), reference_(course.reference_us) {
+    for (uint32_t d = 0; d < problem_.device_count(); ++d) {
+      if (problem_.memory_limit(d) != Problem::kUnlimited) {
+        limits_ += static_cast<double>(problem_.memory_limit(d));
+      }
+    }
+    episode_.devices = problem_.device_count();
+    episode_.nodes = problem_.node_count();
+  }
+
+  Episode run(const Policy& policy, const Candidate& start) {
+    assert(PlacetoPlacer::check(policy, problem_).ok());
+    PlacetoPlacer placer(policy, problem_);
+    PlacetoPassOptions passes;
+    passes.passes = options_.passes;
+    passes.seed = options_.seed;
+    if (options_.sample) passes.temperature = 1.0f;
+    passes.on_step = [this](const PlacetoStep& step) { record(step); };
+    MoveEvaluator evaluator(problem_);
+    if (options_.gains) {
+      judge_.emplace(problem_);
+      judge_->rebase(start.assignment);
+    }
+    const Candidate best = placer.place(start, passes, evaluator);
+    episode_.cost.push_back(cost(evaluator.score()));
+    episode_.best_cost = cost(best.score);
+    return std::move(episode_);
+  }
+
+ private:
+  double cost(const Score& score) const {
+    const double beyond = limits_ > 0 ? static_cast<double>(score.overflow_bytes) / limits_ : 0;
+    return score.objective_us / reference_ + options_.memory_penalty * beyond;
+  }
+
+  void record(const PlacetoStep& step) {
+    Episode& e = episode_;
+    e.node.push_back(step.node);
+    e.choice.push_back(step.choice);
+    e.features.insert(e.features.end(), step.features.begin(), step.features.end());
+    e.mask.insert(e.mask.end(), step.mask.begin(), step.mask.end());
+    e.logits.insert(e.logits.end(), step.logits.begin(), step.logits.end());
+    e.log_probability.push_back(step.log_probability);
+    e.cost.push_back(cost(step.before));
+    if (judge_) record_gains(step);
+  }
+
+  // The judge follows the placer one step behind, so it can ask what other devices would give.
+  void record_gains(const PlacetoStep& step) {
+    const uint32_t current = judge_->assignment()[step.node];
+    const double before = episode_.cost.back();
+    for (uint32_t d = 0; d < episode_.devices; ++d) {
+      const bool moves = step.mask[d] && d != current;
+      episode_.gains.push_back(
+          moves ? static_cast<float>(before - cost(judge_->evaluate(changes_to(step.node, d))))
+                : 0.0f);
+    }
+    if (step.choice == current) return;
+    judge_->evaluate(changes_to(step.node, step.choice));
+    judge_->accept();
+  }
+
+  std::span<const Change> changes_to(uint32_t node, uint32_t device) {
+    changes_.clear();
+    for (const uint32_t v : problem_.members(problem_.group_of(node))) {
+      changes_.push_back({v, device});
+    }
+    return changes_;
+  }
+
+  const Problem& problem_;
+  const EpisodeOptions& options_;
+  double reference_, limits_ = 0;
+  std::optional<MoveEvaluator> judge_;
+  std::vector<Change> changes_;
+  Episode episode_;
+};
+
+}  // namespace
+
+std::optional<Course> make_course(Instance instance) {
+  const Problem& problem = *instance.problem;
+  MethodOptions options;
+  options.grouping = Grouping::kNone;  // episodes should not start elsewhere whenever that changes
+  Result<PlaceResult> best = place_auto(problem, options);
+  if (!best.ok()) return std::nullopt;
+  Evaluator evaluator(problem);
+  std::vector<Candidate> singles = place_on_each_device(problem, evaluator);
+  Course course;
+  course.heuristic = std::move(best->best);
+  course.reference_us = course.heuristic.score.objective_us;
+  course.single =
+      *std::min_element(singles.begin(), singles.end(),
+                        [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  course.instance = std::move(instance);
+  return course;
+}
+
+std::vector<float> Episode::returns() const {
+  std::vector<float> returns;
+  for (uint32_t t = 0; t < steps(); ++t) {
+    returns.push_back(static_cast<float>(cost[t] - cost[steps()]));
+  }
+  return returns;
+}
+
+Episode run_episode(const Course& course, const Policy& policy, const EpisodeOptions& options) {
+  return Recorder(course, options).run(policy, start_of(course, options));
+}
+
+}  // namespace placeto::train

@@ -1,0 +1,189 @@
+#include "trainer/train/run_folder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "trainer/base/files.h"
+#include "trainer/train/tensorboard.h"
+
+namespace placeto::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "placeto-train checkpoint 1";
+constexpr size_t kCheckpointsKept = 2;
+constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
+
+// The number in "000120.ckpt".
+std::optional<uint32_t> number_of(const fs::path& path, const char* extension) {
+  const std::string stem = path.stem().string();
+  if (path.extension() != extension || stem.empty() ||
+      stem.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return static_cast<uint32_t>(std::strtoul(stem.c_str(), nullptr, 10));
+}
+
+std::vector<uint32_t> numbers_in(const std::string& folder, const char* extension) {
+  std::vector<uint32_t> numbers;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (const auto number = number_of(entry.path(), extension)) numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
+}
+
+}  // namespace
+
+Status RunFolder::create(std::string_view config_text) {
+  if (fs::exists(file("config.toml"))) {
+    return Status::invalid(path_ +
+                           " holds a run already: continue it with --resume, or choose "
+                           "another folder");
+  }
+  std::error_code error;
+  for (const char* folder : {"checkpoints", "records"}) {
+    fs::create_directories(file(folder), error);
+    if (error) return Status::io(file(folder) + ": cannot create: " + error.message());
+  }
+  return write_whole(file("config.toml"), config_text);
+}
+
+void RunFolder::abandon() {
+  std::error_code ignored;
+  for (const char* folder : {"checkpoints", "records"}) {
+    if (fs::exists(file(folder)) && !fs::is_empty(file(folder), ignored)) return;
+  }
+  for (const char* name : {"config.toml", "checkpoints", "records"})
+    fs::remove(file(name), ignored);
+  if (fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
+}
+
+std::string RunFolder::checkpoint_path(uint32_t iteration) const {
+  return file(fmt::format("checkpoints/{:06}.ckpt", iteration));
+}
+
+std::string RunFolder::records_path(uint32_t iteration) const {
+  return file(fmt::format("records/{:06}.bin", iteration));
+}
+
+std::vector<uint32_t> RunFolder::checkpoints() const {
+  return numbers_in(file("checkpoints"), ".ckpt");
+}
+
+Status RunFolder::save(const Checkpoint& c, uint32_t window) {
+  std::string content =
+      fmt::format("{} {} {:a} {:a} {}\n", kMagic, c.iteration, c.best, c.seconds, c.moves);
+  content += c.learner;
+  if (Status s = write_sealed(checkpoint_path(c.iteration), content); !s.ok()) return s;
+  std::vector<uint32_t> kept = checkpoints();
+  std::error_code ignored;
+  while (kept.size() > kCheckpointsKept) {
+    fs::remove(checkpoint_path(kept.front()), ignored);
+    kept.erase(kept.begin());
+  }
+  for (const uint32_t iteration : numbers_in(file("records"), ".bin")) {
+    if (iteration + window <= kept.front()) fs::remove(records_path(iteration), ignored);
+  }
+  return {};
+}
+
+Result<Checkpoint> RunFolder::load(std::string* note) const {
+  std::vector<uint32_t> all = checkpoints();
+  for (; !all.empty(); all.pop_back()) {
+    const std::string path = checkpoint_path(all.back());
+    Result<std::string> content = read_sealed(path);
+    if (!content.ok()) {
+      if (note != nullptr) *note += content.status().message() + "\n";
+      continue;
+    }
+    const size_t line = content->find('\n');
+    if (line == std::string::npos || !content->starts_with(kMagic)) {
+      return Status::bad_input(path + ": no checkpoint of this version of placeto-train");
+    }
+    Checkpoint c;
+    const char* next = content->c_str() + kMagic.size();
+    char* end = nullptr;
+    c.iteration = static_cast<uint32_t>(std::strtoul(next, &end, 10));
+    c.best = std::strtod(end, &end);
+    c.seconds = std::strtod(end, &end);
+    c.moves = std::strtoull(end, &end, 10);
+    c.learner = content->substr(line + 1);
+    return c;
+  }
+  return Status::bad_input(path_ + ": no whole checkpoint in checkpoints/");
+}
+
+Status RunFolder::save_records(uint32_t iteration, const Samples& samples) {
+  return write_sealed(records_path(iteration), samples.to_bytes());
+}
+
+Result<Samples> RunFolder::load_records(uint32_t iteration) const {
+  const std::string path = records_path(iteration);
+  Result<std::string> bytes = read_sealed(path);
+  if (!bytes.ok()) return bytes.status();
+  Samples samples;
+  if (!samples.from_bytes(*bytes)) return Status::bad_input(path + ": not records");
+  return samples;
+}
+
+// Both files name the iteration first: {"iteration": 12, ... and 12,...
+Status RunFolder::truncate_metrics(uint32_t iteration) {
+  for (const char* name : {"metrics.jsonl", "metrics.csv"}) {
+    if (!fs::exists(file(name))) continue;
+    Result<std::string> old = read_text(file(name));
+    if (!old.ok()) return old.status();
+    std::istringstream lines(*old);
+    std::string line, kept;
+    while (std::getline(lines, line)) {
+      const size_t digit = line.find_first_of("0123456789");
+      if (digit == std::string::npos || std::strtoul(&line[digit], nullptr, 10) <= iteration) {
+        kept += line + "\n";
+      }
+    }
+    if (Status s = write_whole(file(name), kept); !s.ok()) return s;
+  }
+  if (!fs::exists(file(kEvents))) return {};
+  Result<std::string> old = read_text(file(kEvents));
+  if (!old.ok()) return old.status();
+  return write_whole(file(kEvents), keep_events(*old, iteration));
+}
+
+Status RunFolder::append_metrics(const std::vector<std::pair<std::string, double>>& metrics) {
+  std::string json, names, values;
+  for (const auto& [name, value] : metrics) {
+    json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", name, json_number(value));
+    names += (names.empty() ? "" : ",") + name;
+    values += (values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
+  }
+  if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
+  if (!fs::exists(file("metrics.csv")))
+    names += "\n";
+  else
+    names.clear();
+  if (Status s = append(file("metrics.csv"), names + values + "\n"); !s.ok()) return s;
+  return append_event(metrics);
+}
+
+Status RunFolder::append_event(const std::vector<std::pair<std::string, double>>& metrics) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const double seconds = std::chrono::duration<double>(now).count();
+  const std::string header = fs::exists(file(kEvents)) ? "" : event_file_header(seconds);
+  const auto step = static_cast<int64_t>(metrics.front().second);
+  return append(file(kEvents), header + event_record(seconds, step, metrics));
+}
+
+}  // namespace placeto::train

@@ -1,0 +1,64 @@
+// A run folder: everything a training run leaves behind, and what --resume needs.
+//
+//   config.toml            copy of the configuration
+//   metrics.jsonl, .csv    one line per iteration
+//   events.out.tfevents    the same for TensorBoard: tensorboard --logdir RUN
+//   checkpoints/N.ckpt     state after N iterations; the last two are kept
+//   records/N.bin          what iteration N collected, as long as a kept checkpoint needs it
+//   best.plpo              the policy that did best on the held-out problems so far
+//
+// Every file but the metrics appears whole or not at all; checkpoints and records end in a SHA-256.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/base/result.h"
+#include "trainer/pairwise/samples.h"
+
+namespace placeto::train {
+
+// What a run continues from.
+struct Checkpoint {
+  uint32_t iteration = 0;  // iterations done
+  double best = 0;         // best value of the check so far; lower is better
+  double seconds = 0;      // spent training
+  uint64_t moves = 0;      // moves credited
+  std::string learner;     // Learner::save()
+};
+
+class RunFolder {
+ public:
+  explicit RunFolder(std::string path) : path_(std::move(path)) {}
+
+  // Makes the folder. Fails with kInvalidArgument if it holds a run already.
+  Status create(std::string_view config_text);
+  // Takes that back, if nothing has come of the run yet.
+  void abandon();
+
+  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+  Status save(const Checkpoint& checkpoint, uint32_t window);
+  // The latest whole checkpoint; kBadInput if there is none that is whole. `note` says which
+  // damaged ones were passed over.
+  Result<Checkpoint> load(std::string* note) const;
+
+  Status save_records(uint32_t iteration, const Samples& samples);
+  Result<Samples> load_records(uint32_t iteration) const;
+
+  // Drops lines and events of iterations from `iteration` on, which a run that continues there
+  // writes again.
+  Status truncate_metrics(uint32_t iteration);
+  // One object of numbers, the iteration first; columns are the names of the first line of the CSV.
+  Status append_metrics(const std::vector<std::pair<std::string, double>>& metrics);
+
+ private:
+  std::string checkpoint_path(uint32_t iteration) const;
+  std::string records_path(uint32_t iteration) const;
+  Status append_event(const std::vector<std::pair<std::string, double>>& metrics);
+  std::vector<uint32_t> checkpoints() const;  // ascending
+
+  std::string path_;
+};
+
+}  // namespace placeto::train
