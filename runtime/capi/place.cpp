@@ -133,20 +133,13 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
                                std::vector<uint64_t>& shortfall) {
   const MethodOptions method_options = read_method_options(options, stop);
   StepReporter reporter(problem, options.on_step, options.step_context);
-  const PolicyUse use = {read_kernels(options.kernels),
-                         options.on_step == nullptr ? nullptr : &reporter};
-  const std::string_view name = options.method == nullptr ? "auto" : options.method;
-  if (name == "auto") return place_auto(problem, method_options, policy, &shortfall, use);
-  if (name == "policy") {
-    if (policy == nullptr) return Status::invalid("method is 'policy' and policy is NULL");
-    return place_policy(problem, method_options, *policy, &shortfall, use);
+  const std::string_view name = options.method == nullptr ? kAuto : options.method;
+  if (name == kPolicyAlone && policy == nullptr) {
+    return Status::invalid("method is 'policy' and policy is NULL");
   }
-  if (const Method* method = find_method(name)) {
-    return place_with(problem, *method, method_options, &shortfall);
-  }
-  std::string known = "'auto', 'policy'";
-  for (const Method* method : builtin_methods()) known += ", '" + std::string(method->name()) + "'";
-  return Status::invalid(join({"method is ", in_quotes(name), ", expected one of ", known}));
+  PlacerOptions placer = {policy, read_kernels(options.kernels), nullptr, &shortfall};
+  if (options.on_step != nullptr) placer.observer = &reporter;
+  return place(problem, name, method_options, placer);
 }
 
 void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,

@@ -86,15 +86,16 @@ class Contiguous final : public Method {
     return "balanced consecutive stages of the topological order";
   }
   // Tries 2, 4, 8, ... and all devices as the number of stages.
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Stop* const stop = options.budget.stop;
-    Evaluator evaluator(problem, stop);
+  bool in_auto() const override { return true; }
+  Result<Candidate> place(Workbench& bench) const override {
+    const Problem& problem = bench.problem();
+    Stop* const stop = bench.stop();
     const std::vector<uint32_t> order = groups_in_topological_order(problem, stop);
     Candidate best;
     const uint32_t devices = problem.device_count();
     for (uint32_t stages = std::min(2u, devices);; stages = std::min(2 * stages, devices)) {
       Candidate candidate = place_within_memory(
-          problem, evaluator, "contiguous",
+          problem, bench.evaluator(), "contiguous",
           [&](MemoryPlan& plan) { return balanced_cut(problem, order, stages, plan, stop); });
       const bool complete = !candidate.assignment.empty();
       if (best.assignment.empty() || (complete && candidate.score < best.score)) {

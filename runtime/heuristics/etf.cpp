@@ -193,11 +193,12 @@ class Etf final : public Method {
   std::string_view summary() const override {
     return "of all ready nodes and devices, the pair that starts first (ETF)";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Evaluator evaluator(problem, options.budget.stop);
-    EarliestTaskFirst rule(problem, options.budget.stop);
-    return unless_stopped(place_within_memory(
-        problem, evaluator, "etf", [&](MemoryPlan& plan) { return rule.place_all(plan); }));
+  bool in_auto() const override { return true; }
+  Result<Candidate> place(Workbench& bench) const override {
+    EarliestTaskFirst rule(bench.problem(), bench.stop());
+    return unless_stopped(
+        place_within_memory(bench.problem(), bench.evaluator(), "etf",
+                            [&](MemoryPlan& plan) { return rule.place_all(plan); }));
   }
 };
 

@@ -15,16 +15,17 @@ class Heft final : public Method {
   std::string_view summary() const override {
     return "earliest finish, by descending upward rank (HEFT)";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Stop* const stop = options.budget.stop;
-    Evaluator evaluator(problem, stop);
+  bool in_auto() const override { return true; }
+  Result<Candidate> place(Workbench& bench) const override {
+    const Problem& problem = bench.problem();
+    Stop* const stop = bench.stop();
     EarliestFinish rule(problem, stop);
     const std::vector<uint32_t> order =
         order_by(problem.graph(), problem.upward_rank(), Direction::kDescending, stop);
     if (stopped(stop)) return Status::stopped();
-    return unless_stopped(place_within_memory(problem, evaluator, "heft", [&](MemoryPlan& plan) {
-      return rule.place_all(order, {}, {}, plan);
-    }));
+    return unless_stopped(
+        place_within_memory(problem, bench.evaluator(), "heft",
+                            [&](MemoryPlan& plan) { return rule.place_all(order, {}, {}, plan); }));
   }
 };
 

@@ -1,7 +1,6 @@
 // Method: one way to find a placement. Every heuristic, search and policy implements it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -39,11 +38,15 @@ struct Candidate {
   Score score;            // score.feasible(): also fits memory
 };
 
+class Workbench;  // workbench.h: what the methods of one placing share
+
 class Method {
  public:
   virtual std::string_view name() const = 0;
   // One line for --help and reports.
   virtual std::string_view summary() const = 0;
+  // Whether `auto` tries it, always.
+  virtual bool in_auto() const { return false; }
 
   // The best placement this method finds. It always obeys allowed devices, colocation and pins; if
   // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a
@@ -51,7 +54,11 @@ class Method {
   //
   // Once options.budget.stop says so, the best that was evaluated to the end; kStopped if there is
   // none yet.
-  virtual Result<Candidate> place(const Problem& problem, const MethodOptions& options) const = 0;
+  virtual Result<Candidate> place(Workbench& bench) const = 0;
+  // The same at a bench of its own.
+  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const;
+  // As a step of `auto`: adds what it finds to the bench's candidates.
+  virtual Status add_to(Workbench& bench) const;
 
  protected:
   // Methods are constants that nobody owns: no virtual destructor, so that they need no
@@ -64,11 +71,5 @@ class Method {
     return candidate;
   }
 };
-
-// The methods of the runtime, in the order reports list them. By value: a static list of addresses
-// that other files know would have to be filled at run time.
-std::array<const Method*, 7> builtin_methods();
-// nullptr if there is none of that name.
-const Method* find_method(std::string_view name);
 
 }  // namespace placeto

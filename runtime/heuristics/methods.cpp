@@ -2,9 +2,10 @@
 
 namespace placeto {
 
-std::array<const Method*, 7> builtin_methods() {
-  return {&single_method(), &random_method(),  &contiguous_method(), &heft_method(),
-          &etf_method(),    &iterate_method(), &anneal_method()};
+std::array<const Method*, kMethodCount> builtin_methods() {
+#define PLACETO_METHOD_ADDRESS(name) &name##_method(),
+  return {PLACETO_METHODS(PLACETO_METHOD_ADDRESS)};
+#undef PLACETO_METHOD_ADDRESS
 }
 
 const Method* find_method(std::string_view name) {
@@ -12,6 +13,18 @@ const Method* find_method(std::string_view name) {
     if (method->name() == name) return method;
   }
   return nullptr;
+}
+
+Result<Candidate> Method::place(const Problem& problem, const MethodOptions& options) const {
+  Workbench bench(problem, options);
+  return place(bench);
+}
+
+Status Method::add_to(Workbench& bench) const {
+  Result<Candidate> candidate = place(bench);
+  if (!candidate.ok()) return candidate.status();
+  bench.add(std::move(*candidate));
+  return {};
 }
 
 }  // namespace placeto

@@ -21,11 +21,11 @@ class RandomMethod final : public Method {
  public:
   std::string_view name() const override { return "random"; }
   std::string_view summary() const override { return "a random device for every group, by seed"; }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Stop* const stop = options.budget.stop;
-    Evaluator evaluator(problem, stop);
-    Random random(options.seed);
-    return unless_stopped(place_within_memory(problem, evaluator, "random", [&](MemoryPlan& plan) {
+  Result<Candidate> place(Workbench& bench) const override {
+    const Problem& problem = bench.problem();
+    Stop* const stop = bench.stop();
+    Random random(bench.options().seed);
+    const auto draw = [&](MemoryPlan& plan) {
       Assignment assignment(problem.node_count());
       for (uint32_t g = 0; g < problem.group_count(); ++g) {
         if (spend(stop, problem.members(g).size() + problem.device_count() / 8)) break;
@@ -34,7 +34,8 @@ class RandomMethod final : public Method {
         for (uint32_t v : problem.members(g)) assignment[v] = device;
       }
       return assignment;
-    }));
+    };
+    return unless_stopped(place_within_memory(problem, bench.evaluator(), "random", draw));
   }
 };
 

@@ -57,13 +57,20 @@ class Single final : public Method {
  public:
   std::string_view name() const override { return "single"; }
   std::string_view summary() const override { return "everything on one device, the best of them"; }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Evaluator evaluator(problem, options.budget.stop);
-    std::vector<Candidate> all = place_on_each_device(problem, evaluator);
+  bool in_auto() const override { return true; }
+  Result<Candidate> place(Workbench& bench) const override {
+    std::vector<Candidate> all = place_on_each_device(bench.problem(), bench.evaluator());
     if (all.empty()) return Status::stopped();
     return *std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       return a.score < b.score;
     });
+  }
+  // Each device is a candidate of its own there.
+  Status add_to(Workbench& bench) const override {
+    for (Candidate& candidate : place_on_each_device(bench.problem(), bench.evaluator())) {
+      bench.add(std::move(candidate));
+    }
+    return {};
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cost/bounds.h"
@@ -25,10 +26,15 @@ class PolicyObserver {
   ~PolicyObserver() = default;
 };
 
-struct PolicyUse {
+// What a placing takes beside the options of its methods.
+struct PlacerOptions {
+  const Policy* policy = nullptr;  // nullptr: none
   // Other than kPortable, placements may differ from machine to machine (kernels.h).
   KernelChoice kernels = KernelChoice::kPortable;
   PolicyObserver* observer = nullptr;
+  // If given, written when kInfeasible is returned: by how many bytes per device the closest
+  // placement exceeds the limits.
+  std::vector<uint64_t>* shortfall_bytes = nullptr;
 };
 
 struct PlaceResult {
@@ -44,33 +50,38 @@ struct PlaceResult {
   bool simulated = true;
 };
 
-// `auto`: the best feasible of single (each device), contiguous, heft, etf and iterate; a policy's
-// greedy passes then start from the best of them; with a budget, local search follows, its
-// proposals ranked by the policy if there is one. So the answer is never worse than any
-// heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy
-// that does not fit the topology is left out, and `note` says why. Where memory is so tight that
-// nothing fits, a search for less overflow follows. Fails with kInfeasible if nothing fits; the
-// message, and `shortfall_bytes` if given, say by how many bytes per device the closest placement
-// exceeds the limits.
+// `auto`: the best feasible of what its steps find (steps.cpp): the heuristics; a policy's greedy
+// passes from the best of them; with a budget, local search, its proposals ranked by the policy if
+// there is one. So the answer is never worse than any heuristic's. Candidates are compared by the
+// cost model; ties go to the one tried first. A policy that does not fit the topology is left out,
+// and `note` says why. Fails with kInfeasible if nothing fits; the message and `shortfall_bytes`
+// say by how much.
 //
 // Once options.budget.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the
 // answer then comes without its timeline.
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
-                               const Policy* policy = nullptr,
-                               std::vector<uint64_t>* shortfall_bytes = nullptr,
-                               const PolicyUse& use = {});
+                               const PlacerOptions& placer = {});
 
 // The policy's passes alone, from the best heuristic placement: `best` is what they end in. Fails
-// with kInvalidArgument if the policy does not fit the topology.
+// with kInvalidArgument if there is no policy, or if it does not fit the topology.
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
-                                 const Policy& policy,
-                                 std::vector<uint64_t>* shortfall_bytes = nullptr,
-                                 const PolicyUse& use = {});
+                                 const PlacerOptions& placer);
 
 // One method alone, under the same contract.
 Result<PlaceResult> place_with(const Problem& problem, const Method& method,
-                               const MethodOptions& options,
-                               std::vector<uint64_t>* shortfall_bytes = nullptr);
+                               const MethodOptions& options, const PlacerOptions& placer = {});
+
+// Any of these by name: one of placer_names(), or else kInvalidArgument, and the message lists
+// them.
+Result<PlaceResult> place(const Problem& problem, std::string_view name,
+                          const MethodOptions& options, const PlacerOptions& placer = {});
+
+// "auto", "policy", then the methods of the runtime.
+inline constexpr std::string_view kAuto = "auto", kPolicyAlone = "policy";
+std::vector<std::string_view> placer_names();
+
+// The steps of `auto`: "single, contiguous, ..., search (with a budget)".
+std::string describe_auto();
 
 }  // namespace placeto

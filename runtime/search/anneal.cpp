@@ -14,19 +14,18 @@ class Anneal final : public Method {
   std::string_view summary() const override {
     return "simulated annealing with moves of groups of all sizes; takes a budget";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Stop* const stop = options.budget.stop;
-    Result<Candidate> start = single_method().place(problem, options);
+  Result<Candidate> place(Workbench& bench) const override {
+    Stop* const stop = bench.stop();
+    Result<Candidate> start = single_method().place(bench);
     if (!start.ok() || stopped(stop)) return start;
-    Result<Candidate> other = heft_method().place(problem, options);
+    Result<Candidate> other = heft_method().place(bench);
     if (!other.ok()) return stopped(stop) ? start : other;
     if (other->score < start->score) start = std::move(other);
-    Budget budget = options.budget;
+    Budget budget = bench.options().budget;
     if (!budget.limited()) budget.evaluations = kDefaultEvaluations;
-    const Hierarchy hierarchy(problem, stop, options.grouping);
-    MoveEvaluator evaluator(problem, stop);
     start->method = "anneal";
-    multilevel_search(hierarchy, budget, options.seed, evaluator, *start);
+    const Hierarchy& hierarchy = bench.hierarchy();
+    multilevel_search(hierarchy, budget, bench.options().seed, bench.move_evaluator(), *start);
     return start;
   }
 };

@@ -11,7 +11,6 @@
 //   4, 64                0.867  1.3       1, 64                0.900 16
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/passes.h"
@@ -36,14 +35,8 @@ class Iterate final : public Method {
   std::string_view summary() const override {
     return "earliest-finish passes over the last timeline, then over windows of it";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    Stop* const stop = options.budget.stop;
-    const Result<Candidate> etf = etf_method().place(problem, options);
-    if (!etf.ok()) return etf;
-    std::optional<MoveEvaluator> evaluator;
-    return iterate_from(problem, Hierarchy(problem, stop, options.grouping), etf->assignment,
-                        options, evaluator);
-  }
+  bool in_auto() const override { return true; }
+  Result<Candidate> place(Workbench& bench) const override;
 };
 
 Candidate best_of_passes(const Problem& problem, const Hierarchy& hierarchy, const Assignment& etf,
@@ -60,31 +53,43 @@ Candidate best_of_passes(const Problem& problem, const Hierarchy& hierarchy, con
   return passes.best();
 }
 
-}  // namespace
+// The bench's, if ETF was tried there.
+Result<Assignment> etf_assignment(Workbench& bench) {
+  if (const Candidate* found = bench.find("etf")) return found->assignment;
+  Result<Candidate> etf = etf_method().place(bench);
+  if (!etf.ok()) return etf.status();
+  return std::move(etf->assignment);
+}
 
-Result<Candidate> iterate_from(const Problem& problem, const Hierarchy& hierarchy,
-                               const Assignment& etf, const MethodOptions& options,
-                               std::optional<MoveEvaluator>& evaluator) {
+Result<Candidate> Iterate::place(Workbench& bench) const {
   // Windows are a better use of time than passes, the more so the larger the graph.
   constexpr uint32_t kAllPasses = 160, kAllWindows = 1'500;  // up to so many nodes
   constexpr uint64_t kWindowsPerPass = 8;
   constexpr uint32_t kNodesPerWindow = 200;  // that makes one more for each pass
+  const Problem& problem = bench.problem();
+  const MethodOptions& options = bench.options();
   const uint32_t nodes = problem.node_count();
-  Stop* const stop = options.budget.stop;
+  Stop* const stop = bench.stop();
+  const Result<Assignment> etf = etf_assignment(bench);
+  if (!etf.ok()) return etf.status();
+  const Hierarchy& hierarchy = bench.hierarchy();
+  if (stopped(stop)) return Status::stopped();
   const uint64_t count = std::max(scaled(options.passes, nodes, kAllPasses), uint64_t{1});
   Candidate best =
-      best_of_passes(problem, hierarchy, etf,
+      best_of_passes(problem, hierarchy, *etf,
                      static_cast<uint32_t>(std::min<uint64_t>(count, options.passes)), stop);
   if (best.assignment.empty()) return Status::stopped();
   Budget windows;  // what they start from is the first evaluation
   const uint64_t more = std::min(nodes, kAllWindows) / kNodesPerWindow;
   windows.evaluations = scaled((kWindowsPerPass + more) * options.passes, nodes, kAllWindows);
   if (windows.evaluations > 1 && problem.device_count() > 1 && !stopped(stop)) {
-    evaluator.emplace(problem, stop);
-    if (!stopped(stop)) window_search(windows, kSeed, *evaluator, best);
+    MoveEvaluator& evaluator = bench.move_evaluator();
+    if (!stopped(stop)) window_search(windows, kSeed, evaluator, best);
   }
   return best;
 }
+
+}  // namespace
 
 const Method& iterate_method() {
   static constexpr Iterate method;

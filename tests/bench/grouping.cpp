@@ -78,7 +78,8 @@ Outcome place(const Problem& problem, Grouping grouping, uint64_t evaluations,
   Outcome outcome;
   for (int i = 0; i < kRepetitions; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    outcome.makespan_us = require(place_auto(problem, options, policy)).best.score.objective_us;
+    outcome.makespan_us =
+        require(place_auto(problem, options, {.policy = policy})).best.score.objective_us;
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     outcome.ms = i == 0 ? time.count() : std::min(outcome.ms, time.count());
   }

@@ -37,7 +37,7 @@ void place_by_policy(benchmark::State& state, SharedPolicy (*load)()) {
   reset_heap_peak();
   for (auto _ : state) {
     const Problem problem = require(Problem::build(c.graph, c.topology));
-    benchmark::DoNotOptimize(place_auto(problem, {}, policy.get()).ok());
+    benchmark::DoNotOptimize(place_auto(problem, {}, {.policy = policy.get()}).ok());
   }
   state.counters["heap_mb"] = static_cast<double>(heap_peak_bytes() - before) / 1e6;
 }
@@ -62,7 +62,7 @@ void load_and_place(benchmark::State& state) {
     const Graph graph = require(read_graph(graph_path));
     const Topology topology = require(read_topology(topology_path));
     const Problem problem = require(Problem::build(graph, topology));
-    benchmark::DoNotOptimize(place_auto(problem, {}, policy.get()).ok());
+    benchmark::DoNotOptimize(place_auto(problem, {}, {.policy = policy.get()}).ok());
   }
   std::filesystem::remove(graph_path);
   std::filesystem::remove(topology_path);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tests/bench/cases.h"
@@ -118,7 +119,7 @@ double auto_makespan(const Problem& problem, uint64_t evaluations, uint64_t seed
   MethodOptions options;
   options.budget.evaluations = evaluations;
   options.seed = seed;
-  return require(place_auto(problem, options, policy)).best.score.objective_us;
+  return require(place_auto(problem, options, {.policy = policy})).best.score.objective_us;
 }
 
 // What is compared, in the order of the table, on one graph.

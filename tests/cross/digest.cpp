@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/base/sha256.h"
+#include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
@@ -47,10 +48,10 @@ void place_every_way(const Problem& problem, const Policy& pairwise, Digest& dig
   options.samples = 1;
   options.budget.evaluations = 60;
   for (const Method* method : builtin_methods()) digest.add(place_with(problem, *method, options));
-  digest.add(place_auto(problem, options, &pairwise));
+  digest.add(place_auto(problem, options, {.policy = &pairwise}));
   const auto published = test::load_policy(
       test::published_placeto_policy(problem.device_count(), 2, problem.node_count() % 2 == 0, 5));
-  digest.add(place_policy(problem, options, *published));
+  digest.add(place_policy(problem, options, {.policy = published.get()}));
 }
 
 }  // namespace

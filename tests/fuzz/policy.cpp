@@ -50,7 +50,7 @@ void check_placing(const Policy& policy) {
   check(problem.ok(), "the problem builds");
   MethodOptions options;
   options.passes = 1;
-  const auto result = place_auto(*problem, options, &policy);
+  const auto result = place_auto(*problem, options, {.policy = &policy});
   check(result.ok(), "a policy that loads places");
   for (const uint32_t device : result->best.assignment) check(device < wanted, "devices exist");
 }

@@ -58,7 +58,7 @@ int fuzz_stop(const uint8_t* data, size_t size) {
   options.budget.stop = &stop;
   options.passes = 1 + input.below(3);
   options.samples = input.below(3);
-  check_answer(problem, place_auto(problem, options, policy.get()));
+  check_answer(problem, place_auto(problem, options, {.policy = policy.get()}));
   return 1;
 }
 

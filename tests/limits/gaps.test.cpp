@@ -124,7 +124,7 @@ TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
       MethodOptions options;
       options.budget.evaluations = 20;
       options.budget.stop = &stop;
-      const Result<PlaceResult> placed = place_auto(*problem, options, policy.get());
+      const Result<PlaceResult> placed = place_auto(*problem, options, {.policy = policy.get()});
       REQUIRE(placed.ok());
       gaps.note();
       CHECK(gaps.looks() == gaps.least_ms().size());
@@ -154,7 +154,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
       const Result<Problem> problem = Problem::build(*graph, *topology, {}, {}, &stop);
       MethodOptions options;
       options.budget.stop = &stop;
-      placed = problem.ok() && place_auto(*problem, options, policy.get()).ok();
+      placed = problem.ok() && place_auto(*problem, options, {.policy = policy.get()}).ok();
       least_ms = std::min(least_ms, thread_ms() - began_ms);
     }
     MESSAGE(nodes, " nodes: ", least_ms, " ms, ", std::string(placed ? "placed" : "stopped"));
@@ -181,7 +181,7 @@ TEST_CASE("between the deadline and the return there are less than 5 ms of work"
       options.budget.evaluations = 20;
       options.budget.stop = &stop;
       {
-        const Result<PlaceResult> placed = place_auto(*problem, options, policy.get());
+        const Result<PlaceResult> placed = place_auto(*problem, options, {.policy = policy.get()});
         const double returned_ms = thread_ms();
         if (alarm.looks < stop_at) break;
         least_ms = std::min(least_ms, returned_ms - alarm.rang_ms);

@@ -72,7 +72,7 @@ Result<PlaceResult> place(GraphSpec graph, TopologySpec topology, const Limits& 
   options.budget.evaluations = 20;
   options.budget.stop = &stop;
   options.passes = 2;
-  Result<PlaceResult> placed = place_auto(*problem, options, policy.get());
+  Result<PlaceResult> placed = place_auto(*problem, options, {.policy = policy.get()});
   CHECK(thread_ms() - began_ms < deadline_ms + 100);
   CHECK(peak_mib() < 1000 + 0.002 * kNodes);
   if (placed.ok()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
@@ -139,7 +140,7 @@ TEST_CASE("auto is at least as good as every candidate and every heuristic, and 
       {{}, nullptr}, {quick(), nullptr}, {{}, policy.get()}, {quick(), policy.get()}};
   on_contract_instances(63, 12, [&](const Problem& problem) {
     for (const auto& [options, advice] : variants) {
-      const Result<PlaceResult> placed = place_auto(problem, options, advice);
+      const Result<PlaceResult> placed = place_auto(problem, options, {.policy = advice});
       for (const char* name : {"single", "contiguous", "heft", "etf", "iterate"}) {
         const Result<Candidate> candidate = find_method(name)->place(problem, options);
         REQUIRE(candidate.ok());
@@ -157,7 +158,7 @@ TEST_CASE("auto is at least as good as every candidate and every heuristic, and 
       if (problem.objective() == Objective::kLatency) {
         CHECK(placed->bounds.best_us() <= placed->timeline.makespan_us * (1 + 1e-9));
       }
-      const Result<PlaceResult> again = place_auto(problem, options, advice);
+      const Result<PlaceResult> again = place_auto(problem, options, {.policy = advice});
       REQUIRE(again.ok());
       CHECK(again->best.assignment == placed->best.assignment);
     }

@@ -29,7 +29,7 @@ Ratios ratios_on(const Topology& topology, const Policy* policy) {
     const auto makespan = [&](Grouping grouping) {
       MethodOptions options;
       options.grouping = grouping;
-      return place_auto(problem, options, policy).value().best.score.objective_us;
+      return place_auto(problem, options, {.policy = policy}).value().best.score.objective_us;
     };
     const double ratio = makespan(Grouping::kAutomatic) / makespan(Grouping::kNone);
     ratios.worst = std::max(ratios.worst, ratio);

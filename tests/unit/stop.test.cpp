@@ -75,7 +75,7 @@ uint32_t stop_everywhere(const Problem& problem, const Case& c, uint64_t work_pe
     options.budget.stop = &stop;
     options.passes = 2;
     options.samples = 1;
-    const Result<PlaceResult> placed = place_auto(problem, options, c.policy);
+    const Result<PlaceResult> placed = place_auto(problem, options, {.policy = c.policy});
     check_outcome(problem, placed);
     answered += placed.ok();
     if (countdown.looks < look) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 
+#include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/common.h"
 #include "tools/cli/shipped_policy.h"
@@ -16,14 +17,12 @@
 namespace placeto::cli {
 namespace {
 
-constexpr std::string_view kAuto = "auto", kPolicy = "policy";
-
-// nullptr if there is none of that name, kAuto and kPolicy included.
-const Method* find(std::string_view name) {
+// nullptr: none of that name.
+const Method* find_partitioner(std::string_view name) {
   for (const Method* method : partition_methods()) {
     if (method->name() == name) return method;
   }
-  return find_method(name);
+  return nullptr;
 }
 
 std::atomic<bool> interrupted{false};
@@ -35,14 +34,13 @@ void on_interrupt(int signal) {
 }
 
 Result<PlaceResult> run_within(const Problem& problem, const MethodChoice& choice) {
-  if (choice.name == kAuto) return place_auto(problem, choice.options, choice.policy.get());
-  if (choice.name == kPolicy) {
-    if (choice.policy == nullptr) {
-      return Status::invalid("method 'policy' needs a policy: --policy FILE");
-    }
-    return place_policy(problem, choice.options, *choice.policy);
+  if (choice.name == kPolicyAlone && choice.policy == nullptr) {
+    return Status::invalid("method 'policy' needs a policy: --policy FILE");
   }
-  return place_with(problem, *find(choice.name), choice.options);
+  if (const Method* method = find_partitioner(choice.name)) {
+    return place_with(problem, *method, choice.options);
+  }
+  return place(problem, choice.name, choice.options, {.policy = choice.policy.get()});
 }
 
 void add_small_count(CLI::App& app, const std::string& name, uint32_t& value, uint32_t least,
@@ -83,28 +81,29 @@ void add_method_options(CLI::App& app, MethodOptions& options) {
 }
 
 std::vector<std::string> method_names() {
-  std::vector<std::string> names{std::string(kAuto), std::string(kPolicy)};
-  for (const Method* method : builtin_methods()) names.emplace_back(method->name());
+  std::vector<std::string> names;
+  for (std::string_view name : placer_names()) names.emplace_back(name);
   for (const Method* method : partition_methods()) names.emplace_back(method->name());
   return names;
 }
 
 void check_method(std::string_view name) {
-  if (name == kAuto || name == kPolicy || find(name) != nullptr) return;
+  const std::vector<std::string> names = method_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
   const auto optional = partition_method_names();
   if (std::find(optional.begin(), optional.end(), name) != optional.end()) {
     throw Failure(kBadUsage, fmt::format("method '{}' is not in this build: its library was not "
                                          "installed when placeto was built",
                                          name));
   }
-  throw Failure(kBadUsage, fmt::format("no method '{}', expected one of {}", name,
-                                       fmt::join(method_names(), ", ")));
+  throw Failure(kBadUsage,
+                fmt::format("no method '{}', expected one of {}", name, fmt::join(names, ", ")));
 }
 
 std::string method_help() {
-  std::string text =
-      "How to place:\n  auto: the best of the heuristics and the policy, then a search if a "
-      "budget is given (default)\n  policy: the policy's greedy passes alone";
+  std::string text = fmt::format(
+      "How to place:\n  auto: the best of {} (default)\n  policy: the policy's greedy passes alone",
+      describe_auto());
   const auto add = [&text](const Method* method) {
     text += fmt::format("\n  {}: {}", method->name(), method->summary());
   };

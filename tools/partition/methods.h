@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/heuristics/workbench.h"
 #include "tools/partition/part_graph.h"
 
 namespace placeto {

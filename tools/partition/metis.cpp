@@ -73,8 +73,8 @@ class MetisMethod final : public Method {
   std::string_view summary() const override {
     return "multilevel partitioning by METIS: balanced load, small cut";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    return place_partitioned(problem, name(), options.seed, partition);
+  Result<Candidate> place(Workbench& bench) const override {
+    return place_partitioned(bench.problem(), name(), bench.options().seed, partition);
   }
 };
 

@@ -88,8 +88,8 @@ class ScotchMethod final : public Method {
   std::string_view summary() const override {
     return "static mapping by Scotch: balanced load, small cut";
   }
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
-    return place_partitioned(problem, name(), options.seed, map_graph);
+  Result<Candidate> place(Workbench& bench) const override {
+    return place_partitioned(bench.problem(), name(), bench.options().seed, map_graph);
   }
 };
 

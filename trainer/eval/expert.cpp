@@ -46,16 +46,16 @@ class ExpertMethod final : public Method {
   std::string_view name() const override { return "expert"; }
   std::string_view summary() const override { return "rules by which people place networks"; }
 
-  Result<Candidate> place(const Problem& problem, const MethodOptions& options) const override {
+  Result<Candidate> place(Workbench& bench) const override {
+    const Problem& problem = bench.problem();
     uint32_t count = 0;
     const auto layer = layers(problem.graph(), count);
     Candidate candidate;
     if (layer) {
       candidate.assignment = by_layer(problem, *layer, count);
-      Evaluator evaluator(problem);
-      candidate.score = evaluator.evaluate(candidate.assignment);
+      candidate.score = bench.evaluator().evaluate(candidate.assignment);
     } else {
-      Result<Candidate> found = contiguous_method().place(problem, options);
+      Result<Candidate> found = contiguous_method().place(bench);
       if (!found.ok()) return found;
       candidate = std::move(*found);
     }

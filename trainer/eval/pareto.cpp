@@ -24,7 +24,7 @@ struct Run {
 Run run(const Problem& problem, double budget_ms, const Policy* policy) {
   MethodOptions options;
   options.budget.milliseconds = budget_ms;
-  const Result<PlaceResult> placed = place_auto(problem, options, policy);
+  const Result<PlaceResult> placed = place_auto(problem, options, {.policy = policy});
   if (!placed.ok()) return {std::numeric_limits<double>::infinity(), budget_ms};
   return {placed->best.score.objective_us, placed->place_us / 1'000};
 }

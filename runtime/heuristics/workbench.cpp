@@ -1,0 +1,39 @@
+#include "runtime/heuristics/workbench.h"
+
+#include <algorithm>
+
+namespace placeto {
+
+Evaluator& Workbench::evaluator() {
+  if (!evaluator_) evaluator_.emplace(*problem_, stop());
+  return *evaluator_;
+}
+
+const Hierarchy& Workbench::hierarchy() {
+  if (!hierarchy_) hierarchy_.emplace(*problem_, stop(), options_->grouping);
+  return *hierarchy_;
+}
+
+MoveEvaluator& Workbench::move_evaluator() {
+  if (!move_evaluator_) move_evaluator_.emplace(*problem_, stop());
+  return *move_evaluator_;
+}
+
+const Candidate& Workbench::best() const {
+  return *std::min_element(
+      candidates_.begin(), candidates_.end(),
+      [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+}
+
+const Candidate* Workbench::find(std::string_view method) const {
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.method == method) return &candidate;
+  }
+  return nullptr;
+}
+
+void Workbench::add_if_better(Candidate candidate) {
+  if (candidate.score < best().score) add(std::move(candidate));
+}
+
+}  // namespace placeto

@@ -1,0 +1,51 @@
+// Workbench: what the methods of one placing share: the problem and the options, the candidates so
+// far, and what takes long to make, made when it is first asked for.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/groups/hierarchy.h"
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// Of one placing: not shareable between threads. Problem and options must outlive it.
+class Workbench {
+ public:
+  Workbench(const Problem& problem, const MethodOptions& options)
+      : problem_(&problem), options_(&options) {}
+
+  const Problem& problem() const { return *problem_; }
+  const MethodOptions& options() const { return *options_; }
+  Stop* stop() const { return options_->budget.stop; }
+
+  // Incomplete, once stopped.
+  Evaluator& evaluator();
+  const Hierarchy& hierarchy();
+  MoveEvaluator& move_evaluator();
+
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+  // The one tried first wins ties. There is one.
+  const Candidate& best() const;
+  // nullptr: none of that method yet.
+  const Candidate* find(std::string_view method) const;
+  void add(Candidate candidate) { candidates_.push_back(std::move(candidate)); }
+  // What a search made of the best candidate; if that is no better, it is not worth a row.
+  void add_if_better(Candidate candidate);
+  // Leaves none behind.
+  std::vector<Candidate> take_candidates() { return std::exchange(candidates_, {}); }
+
+ private:
+  const Problem* problem_;
+  const MethodOptions* options_;
+  std::optional<Evaluator> evaluator_;
+  std::optional<Hierarchy> hierarchy_;
+  std::optional<MoveEvaluator> move_evaluator_;
+  std::vector<Candidate> candidates_;  // in the order tried
+};
+
+}  // namespace placeto

@@ -1,0 +1,49 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/steps.h"
+
+using namespace placeto;
+
+TEST_CASE("every heuristic that is part of auto is a step of its own, before what improves it") {
+  const std::vector<Step> steps = auto_steps();
+  std::set<std::string_view> names;
+  for (const Step& step : steps) {
+    CAPTURE(step.name);
+    CHECK(names.insert(step.name).second);
+    CHECK(!step.summary.empty());
+    CHECK(!step.when.empty());
+  }
+  size_t heuristics = 0;
+  for (const Method* method : builtin_methods()) {
+    CHECK(find_method(method->name()) == method);
+    if (!method->in_auto()) continue;
+    CHECK(steps[heuristics].method == method);
+    CHECK(steps[heuristics++].name == method->name());
+  }
+  CHECK(heuristics > 0);
+  for (size_t i = heuristics; i < steps.size(); ++i) CHECK(steps[i].method == nullptr);
+  for (std::string_view name : names) CHECK(describe_auto().find(name) != std::string::npos);
+}
+
+TEST_CASE("the C header names every way to place") {
+  std::ifstream file(PLACETO_SOURCE_DIR "/runtime/include/placeto/placeto.h");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string header = text.str();
+  const size_t begin = header.find("const char* method; ");
+  REQUIRE(begin != std::string::npos);
+  const std::string comment = header.substr(begin, header.find("*/", begin) - begin);
+  for (std::string_view name : placer_names()) {
+    CAPTURE(name);
+    CHECK(comment.find('"' + std::string(name) + '"') != std::string::npos);
+  }
+  const auto named = std::count(comment.begin(), comment.end(), '"') / 2;
+  CHECK(static_cast<size_t>(named) == placer_names().size());
+}
