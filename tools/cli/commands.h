@@ -15,6 +15,7 @@ void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_calibrate(CLI::App& app);
 void add_export(CLI::App& app);
+void add_run(CLI::App& app);
 // With libsodium only.
 void add_keygen(CLI::App& app);
 void add_sign(CLI::App& app);

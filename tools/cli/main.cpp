@@ -57,6 +57,7 @@ static int run(int argc, char** argv) {
   add_import(app);
   add_calibrate(app);
   add_export(app);
+  add_run(app);
 #ifdef PLACETO_HAVE_SODIUM
   add_keygen(app);
   add_sign(app);

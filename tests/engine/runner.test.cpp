@@ -1,0 +1,168 @@
+// Split models run by the real engine, in memory that sessions share.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/onnx_models.h"
+#include "tools/engine/measure_run.h"
+#include "tools/engine/runner.h"
+#include "tools/export/onnx_export.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+using test::OnnxBuilder;
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "placeto-runner-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    root_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  ~Folder() { fs::remove_all(root_); }
+  std::string path(const std::string& name) const { return (root_ / name).string(); }
+
+ private:
+  fs::path root_;
+};
+
+//        / relu - tanh \.
+//   x --                add - y
+//        \  sigmoid    /
+OnnxBuilder diamond(const std::string& axis) {
+  OnnxBuilder b;
+  b.input("x", {axis, "8"});
+  b.node("Relu", {"x"}, {"a"}, "relu");
+  b.node("Tanh", {"a"}, {"c"}, "tanh");
+  b.node("Sigmoid", {"x"}, {"b"}, "sigmoid");
+  b.node("Add", {"c", "b"}, {"y"}, "add");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {axis, "8"});
+  return b;
+}
+
+// The diamond with the sigmoid on a device of its own: three stages.
+struct Scene {
+  explicit Scene(const std::string& axis) {
+    model = folder.path("model.onnx");
+    std::ofstream(model, std::ios::binary) << diamond(axis).bytes();
+    PlacementSpec placement;
+    placement.devices = {"cpu:0", "cpu:1"};
+    placement.assignment = {0, 0, 1, 0};
+    const auto placed = placed_model(model, placement);
+    REQUIRE(placed.ok());
+    const auto split = PlacedModel::read(model, *placed);
+    REQUIRE(split.ok());
+    stages = folder.path("stages");
+    REQUIRE(split->write_stages(stages, StageRule::kOverlap).ok());
+  }
+  Folder folder;
+  std::string model, stages;
+};
+
+std::unique_ptr<Runner> open(const std::string& path, SessionSettings settings) {
+  auto runner = Runner::open(path, settings);
+  REQUIRE_MESSAGE(runner.ok(), runner.status().message());
+  REQUIRE(fill_model_inputs((*runner)->model(), {}).ok());
+  const Status started = (*runner)->start();
+  REQUIRE_MESSAGE(started.ok(), started.message());
+  return *std::move(runner);
+}
+
+void run_once(Runner& runner, uint32_t slot) {
+  runner.workers().submit(slot);
+  REQUIRE(runner.workers().wait(slot).ok());
+}
+
+TEST_CASE("stages on two devices give what the whole model gives") {
+  const Scene scene("4");
+  const auto whole = open(scene.model, {});
+  const auto split = open(scene.stages, {.slots = 2});
+  CHECK(split->manifest().stages.size() >= 3);
+  CHECK(split->model().all_bound());
+  run_once(*whole, 0);
+  run_once(*split, 0);
+  const auto deviation = compare_outputs(split->model(), whole->model());
+  REQUIRE(deviation.ok());
+  CHECK(*deviation < 1e-6);
+  CHECK(split->model().tensor_bytes("y") == 4 * 8 * 4);
+}
+
+TEST_CASE("tensors whose shapes are not known before the run pass without memory of ours") {
+  const Scene scene("n");
+  SessionSettings settings;
+  settings.dims = {{"x[0]", 5}};  // by position: the engine is not told the axis's name
+  settings.slots = 2;
+  const auto split = open(scene.stages, settings);
+  settings.slots = 1;
+  const auto whole = open(scene.model, settings);
+  CHECK_FALSE(split->model().all_bound());
+  for (int i = 0; i < 3; ++i) run_once(*split, 0), run_once(*split, 1);
+  run_once(*whole, 0);
+  const auto deviation = compare_outputs(split->model(), whole->model());
+  REQUIRE(deviation.ok());
+  CHECK(*deviation < 1e-6);
+  CHECK(split->model().output(1, 0)->shape == std::vector<int64_t>{5, 8});
+}
+
+TEST_CASE("slots keep the tensors of their own requests") {
+  const Scene scene("4");
+  const auto split = open(scene.stages, {.slots = 2});
+  const auto other = split->model().input(1, 0);
+  REQUIRE(fill_value(Element::kFloat, 3, other).ok());
+  split->workers().submit(0);
+  split->workers().submit(1);
+  REQUIRE(split->workers().wait(0).ok());
+  REQUIRE(split->workers().wait(1).ok());
+  float second = 0;
+  std::memcpy(&second, split->model().output(1, 0)->bytes.data(), sizeof second);
+  CHECK(second == doctest::Approx(std::tanh(3.0) + 1 / (1 + std::exp(-3.0))));
+  float first = 0;
+  std::memcpy(&first, split->model().output(0, 0)->bytes.data(), sizeof first);
+  CHECK(first < second);
+}
+
+TEST_CASE("runs are measured beside the whole model") {
+  const Scene scene("4");
+  const auto whole = open(scene.model, {});
+  const auto split = open(scene.stages, {.slots = 2});
+  const auto latency = measure_latency(split->workers(), &whole->model(), 5, 1);
+  REQUIRE(latency.ok());
+  CHECK(latency->latency_us.size() == 5);
+  CHECK(over_whole(latency->latency_us, latency->whole_us).size() == 5);
+  const auto stream = measure_stream(split->workers(), &whole->model(), 2, 6);
+  REQUIRE(stream.ok());
+  CHECK(stream->request_us.size() == 2);
+}
+
+TEST_CASE("what the engine or the caller lacks is said with its name") {
+  const Scene scene("n");
+  const auto unset = Runner::open(scene.model, {});
+  REQUIRE(!unset.ok());
+  CHECK(unset.status().message().find("--dim n=N") != std::string::npos);
+  const auto provider = Runner::open(scene.model, {.providers = {"teapot"}, .dims = {{"n", 1}}});
+  REQUIRE(!provider.ok());
+  CHECK(provider.status().message().find("no provider 'teapot'") != std::string::npos);
+  std::ofstream(scene.folder.path("broken.onnx")) << "no model";
+  const auto broken = Runner::open(scene.folder.path("broken.onnx"), {});
+  REQUIRE(!broken.ok());
+  CHECK(broken.status().message().find("broken.onnx") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace placeto
+
+int main(int argc, char** argv) {
+  if (!placeto::have_engine()) {
+    std::puts("SKIPPED: built without ONNX Runtime");
+    return 77;
+  }
+  return doctest::Context(argc, argv).run();
+}

@@ -1,0 +1,128 @@
+// Worker threads: order, overlap, failures. Stages are functions here; no engine is needed.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tools/engine/measure_run.h"
+#include "tools/engine/workers.h"
+
+namespace placeto {
+namespace {
+
+// Stages 0 and 2 on device 0, 1 and 3 on device 1.
+//
+//   [0] - [1] - [2] - [3]
+Manifest zigzag() {
+  Manifest manifest;
+  manifest.devices = {"cpu:0", "cpu:1"};
+  manifest.stages.resize(4);
+  for (uint32_t s = 0; s < 4; ++s) {
+    manifest.stages[s].device = s % 2;
+    if (s > 0) manifest.stages[s].after = {s - 1};
+    manifest.order.push_back(s);
+  }
+  return manifest;
+}
+
+struct Call {
+  uint32_t slot, stage;
+  std::thread::id thread;
+};
+
+struct Recorder {
+  std::mutex mutex;
+  std::vector<Call> calls;
+  Status operator()(uint32_t slot, uint32_t stage) {
+    const std::lock_guard lock(mutex);
+    calls.push_back({slot, stage, std::this_thread::get_id()});
+    return {};
+  }
+};
+
+TEST_CASE("stages run after those that they need, each device on a thread of its own") {
+  Recorder recorder;
+  Workers workers(zigzag(), {}, std::ref(recorder));
+  for (int request = 0; request < 3; ++request) {
+    workers.submit(0);
+    CHECK(workers.wait(0).ok());
+  }
+  REQUIRE(recorder.calls.size() == 12);
+  for (size_t i = 0; i < 12; ++i) {
+    CHECK(recorder.calls[i].stage == i % 4);
+    CHECK(recorder.calls[i].thread == recorder.calls[i % 2].thread);
+  }
+  CHECK(recorder.calls[0].thread != recorder.calls[1].thread);
+  const auto& times = workers.times(0);
+  for (size_t s = 1; s < 4; ++s) CHECK(times[s].start_us >= times[s - 1].end_us);
+  CHECK(workers.finished_us(0) == times[3].end_us);
+}
+
+TEST_CASE("a request that waits for another device does not hold up the ones behind it") {
+  // Stage 1 of the first request ends only when stage 0 of the second has run on the other device.
+  std::atomic<bool> second_began = false, overlapped = false;
+  Workers workers(zigzag(), {.slots = 2}, [&](uint32_t slot, uint32_t stage) {
+    if (slot == 1 && stage == 0) second_began = true, second_began.notify_all();
+    if (slot == 0 && stage == 1) {
+      second_began.wait(false);
+      overlapped = true;
+    }
+    return Status();
+  });
+  workers.submit(0);
+  workers.submit(1);
+  CHECK(workers.wait(0).ok());
+  CHECK(workers.wait(1).ok());
+  CHECK(overlapped);
+}
+
+TEST_CASE("a stage that fails ends its request and no other") {
+  std::atomic<int> ran = 0;
+  Workers workers(zigzag(), {.slots = 2}, [&](uint32_t slot, uint32_t stage) {
+    ++ran;
+    return slot == 0 && stage == 1 ? Status::internal("stage 1 is broken") : Status();
+  });
+  workers.submit(0);
+  workers.submit(1);
+  CHECK(workers.wait(0).message() == "stage 1 is broken");
+  CHECK(workers.wait(1).ok());
+  CHECK(ran == 6);  // 2 of the first, 4 of the second
+  workers.submit(1);
+  CHECK(workers.wait(1).ok());
+}
+
+TEST_CASE("a device that is held to a share of the time takes longer by its rest") {
+  WorkerOptions options;
+  options.share = {1, 0.25};
+  const auto busy = [](uint32_t, uint32_t) {
+    const double until = now_us() + 2000;
+    while (now_us() < until) {
+    }
+    return Status();
+  };
+  Workers workers(zigzag(), options, busy);
+  workers.submit(0);
+  CHECK(workers.wait(0).ok());
+  CHECK(workers.times(0)[1].end_us - workers.times(0)[1].start_us >= 8000);
+}
+
+TEST_CASE("what a run says of stages: medians, and how fast a cut was handed over") {
+  const Manifest manifest = zigzag();
+  LatencyRuns runs;
+  // Stage 2 starts 5 after stage 1 ended.
+  runs.stages = {{{0, 10}, {12, 20}, {25, 30}, {31, 40}}, {{0, 20}, {22, 30}, {35, 40}, {41, 50}}};
+  const auto summary = summarize_stages(runs, 4);
+  CHECK(summary[0].time_us == 15);
+  CHECK(summary[3].start_us == 36);
+  const auto handover = handover_us(manifest, runs);
+  CHECK(handover[0] == -1);
+  CHECK(handover[1] == 2);
+  CHECK(handover[2] == 5);
+  CHECK(handover[3] == 1);
+}
+
+}  // namespace
+}  // namespace placeto

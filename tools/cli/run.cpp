@@ -1,0 +1,369 @@
+// placeto run: a split model on real workers, what was predicted beside what was measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/engine/measure_run.h"
+#include "tools/engine/runner.h"
+#include "tools/engine/statistics.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto run net.stages --model net.onnx --check
+  placeto run net.stages --runs 100 --mode stream --in-flight 4 --json
+  placeto run net.onnx --threads 2 --dim batch=1 --input mask=1 --input pixels=photo.npy
+
+One worker thread per device of the manifest runs that device's stages; sessions share the memory of
+what passes between them. The whole model runs on one thread beside every run, because processors
+change their speed: compare what is printed over it. It is found by --model, in the directory of the
+stages, or beside it. Inputs that are not given are the same numbers on every run.)";
+
+struct Options {
+  Common common;
+  std::string plan, model, profile;
+  std::string mode = "both";
+  std::vector<std::string> dims, inputs, providers, holds;
+  uint64_t runs = 30, threads = 1, in_flight = 0;
+  bool check = false;
+};
+
+// The value for each device of what is given by device, or by what stands before its colon.
+std::vector<std::string> by_device(const std::vector<std::string>& devices,
+                                   const std::vector<std::string>& given, const char* option,
+                                   const std::string& absent) {
+  std::vector<std::string> values(devices.size(), absent);
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    bool used = false;
+    for (size_t d = 0; d < devices.size() && equals != std::string::npos; ++d) {
+      const std::string key = text.substr(0, equals);
+      if (key != devices[d] && key != devices[d].substr(0, devices[d].find(':'))) continue;
+      values[d] = text.substr(equals + 1);
+      used = true;
+    }
+    if (used) continue;
+    throw Failure(kBadUsage, fmt::format("{} '{}': expected DEVICE=VALUE with a device of the "
+                                         "plan, {} being the first",
+                                         option, text, devices.empty() ? "" : devices[0]));
+  }
+  return values;
+}
+
+std::vector<double> shares(const Manifest& manifest, const Options& options) {
+  std::vector<double> result;
+  for (const std::string& text : by_device(manifest.devices, options.holds, "--hold", "1")) {
+    double share = 0;
+    if (!parse_number(text, share) || share <= 0 || share > 1) {
+      throw Failure(kBadUsage, "--hold: '" + text + "' is no share above 0 and up to 1");
+    }
+    result.push_back(share);
+  }
+  return result;
+}
+
+// Of the whole model; "" if it is not to be found.
+std::string whole_file(const Options& options, const Manifest& manifest,
+                       const std::string& directory) {
+  namespace fs = std::filesystem;
+  if (!options.model.empty()) return options.model;
+  std::error_code error;
+  for (const fs::path& folder : {fs::path(directory), fs::path(directory) / ".."}) {
+    const fs::path file = folder / manifest.model;
+    if (!manifest.model.empty() && fs::is_regular_file(file, error)) return file.string();
+  }
+  return "";
+}
+
+struct Measured {
+  LatencyRuns latency;
+  StreamRuns stream;
+  double deviation = -1;  // -1: not compared
+  std::vector<std::string> profiles;
+};
+
+struct Job {
+  Options options;
+  Manifest manifest;
+  std::unique_ptr<Runner> runner;
+  std::unique_ptr<StagedModel> whole;  // may be absent
+};
+
+SessionSettings settings_of(const Options& options, const Manifest& manifest) {
+  SessionSettings settings;
+  settings.threads = static_cast<uint32_t>(options.threads);
+  settings.profile_prefix = options.profile;
+  settings.providers = by_device(manifest.devices, options.providers, "--provider", "cpu");
+  for (const std::string& dim : options.dims) {
+    settings.dims.push_back(require(parse_dim_setting(dim)));
+  }
+  settings.slots = static_cast<uint32_t>(options.in_flight);
+  if (options.mode == "latency") settings.slots = 1;
+  if (settings.slots == 0) settings.slots = static_cast<uint32_t>(manifest.devices.size()) + 1;
+  return settings;
+}
+
+void fill(StagedModel& model, const Options& options) {
+  std::vector<GivenInput> given;
+  for (const std::string& text : options.inputs) {
+    given.push_back(require(parse_given_input(text)));
+  }
+  require(fill_model_inputs(model, given));
+}
+
+Job open(const Options& options) {
+  Job job{options, {}, nullptr, nullptr};
+  std::string directory;
+  job.manifest = require(manifest_of(options.plan, directory));
+  const SessionSettings settings = settings_of(options, job.manifest);
+  const WorkerOptions workers{.share = shares(job.manifest, options)};
+  job.runner = require(Runner::open(job.manifest, directory, settings, workers));
+  job.manifest = job.runner->manifest();
+  fill(job.runner->model(), options);
+  require(job.runner->start());
+
+  const std::string file = whole_file(options, job.manifest, directory);
+  if (file.empty()) {
+    if (!options.check) return job;
+    throw Failure(kBadUsage,
+                  "--check compares with the whole model, which is not beside the "
+                  "stages: --model MODEL.onnx");
+  }
+  SessionSettings alone;
+  alone.dims = settings.dims;
+  const std::filesystem::path path(file);
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  job.whole =
+      require(StagedModel::open(whole_model(path.filename().string(), "cpu:0"), folder, alone));
+  fill(*job.whole, options);
+  require(job.whole->prepare());
+  return job;
+}
+
+Measured measure(Job& job) {
+  const auto runs = static_cast<uint32_t>(job.options.runs);
+  Measured measured;
+  Workers& workers = job.runner->workers();
+  measured.latency = require(measure_latency(workers, job.whole.get(), runs, 3));
+  if (job.options.check) {
+    measured.deviation = require(compare_outputs(job.runner->model(), *job.whole));
+  }
+  if (job.options.mode != "latency") {
+    const uint32_t requests = std::max(8u, 2 * workers.slots());
+    const uint32_t batches = std::max(3u, runs / requests);
+    measured.stream = require(measure_stream(workers, job.whole.get(), batches, requests));
+  }
+  if (!job.options.profile.empty()) {
+    measured.profiles = require(job.runner->model().end_profiling());
+  }
+  return measured;
+}
+
+Json spread(const std::vector<double>& values) {
+  return {{"median", median(values)},
+          {"p10", percentile(values, 0.1)},
+          {"p90", percentile(values, 0.9)}};
+}
+
+// A tensor that passes from one stage to others.
+struct Cut {
+  std::string name;
+  uint32_t from, to;
+  uint64_t bytes;
+};
+
+std::vector<Cut> cuts_of(Job& job) {
+  std::vector<Cut> cuts;
+  for (uint32_t s = 0; s < job.manifest.stages.size(); ++s) {
+    for (const ManifestTensor& input : job.manifest.stages[s].inputs) {
+      if (input.stage == kFromCaller) continue;
+      cuts.push_back({input.name, input.stage, s, job.runner->model().tensor_bytes(input.name)});
+    }
+  }
+  return cuts;
+}
+
+Json stages_json(const Job& job, const Measured& measured) {
+  const size_t count = job.manifest.stages.size();
+  const auto summary = summarize_stages(measured.latency, count);
+  const auto handover = handover_us(job.manifest, measured.latency);
+  Json stages = Json::array();
+  for (size_t s = 0; s < count; ++s) {
+    const ManifestStage& stage = job.manifest.stages[s];
+    Json object{{"file", stage.file},
+                {"device", job.manifest.devices[stage.device]},
+                {"start_us", summary[s].start_us},
+                {"time_us", summary[s].time_us}};
+    if (stage.predicted_us > 0) {
+      object["predicted_start_us"] = stage.predicted_start_us;
+      object["predicted_us"] = stage.predicted_us;
+    }
+    if (handover[s] >= 0) object["handover_us"] = handover[s];
+    stages.push_back(std::move(object));
+  }
+  return stages;
+}
+
+void print_report_json(Job& job, const Measured& measured) {
+  Json report{{"plan", job.options.plan},
+              {"engine", engine_version()},
+              {"devices", job.manifest.devices},
+              {"threads", job.options.threads},
+              {"bound_memory", job.runner->model().all_bound()},
+              {"latency_us", spread(measured.latency.latency_us)}};
+  if (job.whole != nullptr) {
+    report["whole_us"] = spread(measured.latency.whole_us);
+    report["over_whole"] =
+        spread(over_whole(measured.latency.latency_us, measured.latency.whole_us));
+  }
+  if (job.manifest.predicted_makespan_us > 0) {
+    report["predicted_us"] = job.manifest.predicted_makespan_us;
+  }
+  if (job.manifest.predicted_whole_us > 0) {
+    report["predicted_whole_us"] = job.manifest.predicted_whole_us;
+  }
+  if (!measured.stream.request_us.empty()) {
+    report["stream"] = {{"in_flight", job.runner->workers().slots()},
+                        {"request_us", spread(measured.stream.request_us)}};
+    if (job.whole != nullptr) {
+      report["stream"]["over_whole"] =
+          spread(over_whole(measured.stream.request_us, measured.stream.whole_us));
+    }
+  }
+  if (measured.deviation >= 0) report["deviation"] = measured.deviation;
+  if (!measured.profiles.empty()) report["profiles"] = measured.profiles;
+  report["stages"] = stages_json(job, measured);
+  report["cuts"] = Json::array();
+  for (const Cut& cut : cuts_of(job)) {
+    report["cuts"].push_back(
+        {{"name", cut.name}, {"from", cut.from}, {"to", cut.to}, {"bytes", cut.bytes}});
+  }
+  print_json(report);
+}
+
+std::string against(double predicted, double measured) {
+  if (predicted <= 0) return "-";
+  return fmt::format("{} ({:+.0f}%)", format_us(predicted), 100 * (predicted / measured - 1));
+}
+
+std::string stage_table(const Job& job, const Measured& measured, bool color) {
+  Table table({{"stage"},
+               {"device"},
+               {"nodes", Align::kRight},
+               {"starts", Align::kRight},
+               {"takes", Align::kRight},
+               {"predicted", Align::kRight},
+               {"handed over in", Align::kRight}});
+  const size_t count = job.manifest.stages.size();
+  const auto summary = summarize_stages(measured.latency, count);
+  const auto handover = handover_us(job.manifest, measured.latency);
+  for (size_t s = 0; s < count; ++s) {
+    const ManifestStage& stage = job.manifest.stages[s];
+    table.add_row({stage.file, job.manifest.devices[stage.device],
+                   stage.nodes > 0 ? format_count(stage.nodes) : "-",
+                   format_us(summary[s].start_us), format_us(summary[s].time_us),
+                   against(stage.predicted_us, summary[s].time_us),
+                   handover[s] < 0 ? "-" : format_us(handover[s])});
+  }
+  return table.render(color);
+}
+
+std::string cut_table(Job& job, bool color) {
+  const std::vector<Cut> cuts = cuts_of(job);
+  if (cuts.empty()) return "";
+  Table table(
+      {{"tensor"}, {"from", Align::kRight}, {"to", Align::kRight}, {"bytes", Align::kRight}});
+  for (const Cut& cut : cuts) {
+    table.add_row({shortened(printable(cut.name), 40), std::to_string(cut.from),
+                   std::to_string(cut.to), format_bytes(cut.bytes)});
+  }
+  return "\n" + table.render(color);
+}
+
+void print_text(Job& job, const Measured& measured) {
+  const bool color = job.options.common.color();
+  std::string text = stage_table(job, measured, color) + cut_table(job, color);
+  const double latency = median(measured.latency.latency_us);
+  text += fmt::format("\none request: {} (median of {})", format_us(latency), job.options.runs);
+  if (job.manifest.predicted_makespan_us > 0) {
+    text += ", predicted " + against(job.manifest.predicted_makespan_us, latency);
+  }
+  text += "\n";
+  if (job.whole != nullptr) {
+    text += fmt::format("the whole model on one thread: {}; a request takes {:.3f} of that\n",
+                        format_us(median(measured.latency.whole_us)),
+                        median(over_whole(measured.latency.latency_us, measured.latency.whole_us)));
+  }
+  if (!measured.stream.request_us.empty()) {
+    text += fmt::format("a stream, {} in flight: {} per request", job.runner->workers().slots(),
+                        format_us(median(measured.stream.request_us)));
+    if (job.whole != nullptr) {
+      text += fmt::format(", {:.3f} of the whole model on one thread",
+                          median(over_whole(measured.stream.request_us, measured.stream.whole_us)));
+    }
+    text += "\n";
+  }
+  if (measured.deviation >= 0) {
+    text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}\n", measured.deviation);
+  }
+  for (const std::string& file : measured.profiles) text += "profile: " + file + "\n";
+  print(text);
+}
+
+void run(const Options& options) {
+  constexpr double kSame = 1e-3;
+  Job job = open(options);
+  const Measured measured = measure(job);
+  if (options.common.json) {
+    print_report_json(job, measured);
+  } else {
+    print_text(job, measured);
+  }
+  if (measured.deviation > kSame) {
+    throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",
+                                              measured.deviation));
+  }
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("run", "Run a split model and measure it");
+  auto options = std::make_shared<Options>();
+  command
+      .add_option("plan", options->plan, "Directory of export --split, its manifest, or a model")
+      ->required()
+      ->type_name("DIR");
+  command.add_option("--model", options->model, "The whole model, to compare with")
+      ->type_name("MODEL");
+  add_count(command, "--runs", options->runs, "Runs that count", 1, 1000000);
+  command.add_option("--mode", options->mode, "One request at a time, several in flight, or both")
+      ->check(CLI::IsMember({"latency", "stream", "both"}))
+      ->type_name("latency|stream|both");
+  add_count(command, "--in-flight", options->in_flight,
+            "Requests in flight in a stream; one more than devices if absent", 1, 1024);
+  add_count(command, "--threads", options->threads, "Threads of each session", 1, 1024);
+  const auto list = [&](const char* name, std::vector<std::string>& target, const char* type,
+                        const char* help) {
+    command.add_option(name, target, help)->type_name(type)->expected(1)->take_all();
+  };
+  list("--provider", options->providers, "DEVICE=NAME",
+       "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
+  list("--hold", options->holds, "DEVICE=SHARE",
+       "Let a device compute that share of the time only, to stand for a slower one");
+  list("--dim", options->dims, "NAME=N", "Extent of a symbolic axis");
+  list("--input", options->inputs, "NAME=FILE", "An .npy or raw file for an input, or a number");
+  command.add_flag("--check", options->check, "Compare the outputs with the whole model's");
+  command.add_option("--profile", options->profile, "Let the engine write profiles, per stage")
+      ->type_name("PREFIX");
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,73 @@
+// In a build without ONNX Runtime.
+#include "tools/engine/staged_model.h"
+
+namespace placeto {
+namespace {
+
+Status no_engine() {
+  return Status::invalid(
+      "this placeto was built without ONNX Runtime, so it runs no models (Debian 13: "
+      "libonnxruntime-dev; elsewhere tools/engine/fetch.sh and -DONNXRUNTIME_ROOT)");
+}
+
+}  // namespace
+
+bool have_engine() {
+  return false;
+}
+std::string engine_version() {
+  return "";
+}
+std::vector<std::string> engine_providers() {
+  return {};
+}
+
+struct StagedModel::State {};
+StagedModel::StagedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StagedModel::~StagedModel() = default;
+
+Result<std::unique_ptr<StagedModel>> StagedModel::open(const Manifest&, const std::string&,
+                                                       const SessionSettings&) {
+  return no_engine();
+}
+
+// None of these can be reached: there is no object.
+const Manifest& StagedModel::manifest() const {
+  static const Manifest kNone;
+  return kNone;
+}
+const std::vector<TensorInfo>& StagedModel::inputs() const {
+  static const std::vector<TensorInfo> kNone;
+  return kNone;
+}
+const std::vector<TensorInfo>& StagedModel::outputs() const {
+  return inputs();
+}
+std::span<std::byte> StagedModel::input(uint32_t, size_t) {
+  return {};
+}
+Status StagedModel::prepare() {
+  return no_engine();
+}
+Status StagedModel::run_stage(uint32_t, uint32_t) {
+  return no_engine();
+}
+Result<TensorView> StagedModel::output(uint32_t, size_t) const {
+  return no_engine();
+}
+uint64_t StagedModel::tensor_bytes(const std::string&) const {
+  return 0;
+}
+bool StagedModel::all_bound() const {
+  return false;
+}
+Result<std::vector<std::string>> StagedModel::end_profiling() {
+  return no_engine();
+}
+
+Status save_optimized(const std::string&, const std::string&, const std::string&,
+                      std::span<const DimSetting>) {
+  return no_engine();
+}
+
+}  // namespace placeto

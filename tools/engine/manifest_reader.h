@@ -1,0 +1,54 @@
+// manifest.json of a split model, read back: what the runner needs to run its stages. The format is
+// described where it is written, tools/export/manifest.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+inline constexpr uint32_t kFromCaller = 0xffffffffu;
+
+// A tensor that enters or leaves a stage or the model.
+struct ManifestTensor {
+  std::string name;
+  uint32_t stage = kFromCaller;  // that makes it
+};
+
+struct ManifestStage {
+  std::string file;
+  uint32_t device = 0;  // index into Manifest::devices
+  uint32_t nodes = 0;
+  std::vector<ManifestTensor> inputs;
+  std::vector<std::string> outputs;
+  std::vector<uint32_t> after;  // stages that must have finished
+  double predicted_us = 0;      // its time on the device, prices of cuts included; 0: not known
+  double predicted_start_us = 0;
+};
+
+struct Manifest {
+  std::string model, graph, topology;
+  std::vector<std::string> devices;
+  std::vector<ManifestTensor> inputs, outputs;
+  std::vector<ManifestStage> stages;
+  std::vector<uint32_t> order;       // all stages; each device takes its own in this order
+  double predicted_makespan_us = 0;  // 0: not known
+  double predicted_whole_us = 0;     // of the whole model on its best device; 0: not known
+};
+
+// Fails with kBadInput, naming the field, when it is not such a file, a stage reads what the named
+// stage does not make, or `order` runs a stage before one it reads from.
+Result<Manifest> parse_manifest(std::string_view text);
+
+// `path` is the file or the directory it is in; `directory` is where the stages' files are.
+Result<Manifest> read_manifest(const std::string& path, std::string& directory);
+
+// A model that is not split, as a manifest of one stage. Its inputs and outputs are those of the
+// file, which the runner asks the engine for.
+Manifest whole_model(const std::string& file, const std::string& device);
+
+}  // namespace placeto

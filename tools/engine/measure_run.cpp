@@ -1,0 +1,126 @@
+#include "tools/engine/measure_run.h"
+
+#include <algorithm>
+
+#include "tools/engine/statistics.h"
+
+namespace placeto {
+namespace {
+
+Status request(Workers& workers) {
+  workers.submit(0);
+  return workers.wait(0);
+}
+
+// From now until all of them are done, with as many in flight as there are slots.
+Status stream(Workers& workers, uint32_t requests) {
+  const uint32_t slots = workers.slots();
+  for (uint32_t r = 0; r < requests + slots; ++r) {
+    const uint32_t slot = r % slots;
+    if (r >= slots) {
+      if (Status s = workers.wait(slot); !s.ok()) return s;
+    }
+    if (r < requests) workers.submit(slot);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<double> time_stage(StagedModel& model, uint32_t stage) {
+  const double begin = now_us();
+  if (Status s = model.run_stage(0, stage); !s.ok()) return s;
+  return now_us() - begin;
+}
+
+Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32_t runs,
+                                    uint32_t warm_up) {
+  LatencyRuns result;
+  for (uint32_t i = 0; i < runs + warm_up; ++i) {
+    if (Status s = request(workers); !s.ok()) return s;
+    std::vector<StageTimes> times = workers.times(0);
+    const double begin = workers.submitted_us(0), end = workers.finished_us(0);
+    for (StageTimes& stage : times) {
+      stage.start_us -= begin;
+      stage.end_us -= begin;
+    }
+    double whole_us = 0;
+    if (whole != nullptr) {
+      const Result<double> time = time_stage(*whole, 0);
+      if (!time.ok()) return time.status();
+      whole_us = *time;
+    }
+    if (i < warm_up) continue;
+    result.latency_us.push_back(end - begin);
+    if (whole != nullptr) result.whole_us.push_back(whole_us);
+    result.stages.push_back(std::move(times));
+  }
+  return result;
+}
+
+Result<StreamRuns> measure_stream(Workers& workers, StagedModel* whole, uint32_t batches,
+                                  uint32_t requests) {
+  StreamRuns result;
+  for (uint32_t i = 0; i < batches + 1; ++i) {  // the first is warm-up
+    const double begin = now_us();
+    if (Status s = stream(workers, requests); !s.ok()) return s;
+    const double middle = now_us();
+    for (uint32_t r = 0; whole != nullptr && r < requests; ++r) {
+      if (Status s = whole->run_stage(0, 0); !s.ok()) return s;
+    }
+    const double end = now_us();
+    if (i == 0) continue;
+    result.request_us.push_back((middle - begin) / requests);
+    if (whole != nullptr) result.whole_us.push_back((end - middle) / requests);
+  }
+  return result;
+}
+
+std::vector<StageSummary> summarize_stages(const LatencyRuns& runs, size_t stages) {
+  std::vector<StageSummary> summary(stages);
+  std::vector<double> starts, times;
+  for (size_t s = 0; s < stages; ++s) {
+    starts.clear();
+    times.clear();
+    for (const auto& run : runs.stages) {
+      starts.push_back(run[s].start_us);
+      times.push_back(run[s].end_us - run[s].start_us);
+    }
+    summary[s] = {median(starts), median(times)};
+  }
+  return summary;
+}
+
+std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& runs) {
+  std::vector<uint32_t> previous(manifest.stages.size(), kFromCaller);  // on the same device
+  std::vector<uint32_t> last(manifest.devices.size(), kFromCaller);
+  for (const uint32_t s : manifest.order) {
+    previous[s] = std::exchange(last[manifest.stages[s].device], s);
+  }
+  std::vector<double> result(manifest.stages.size(), -1);
+  for (size_t s = 0; s < manifest.stages.size(); ++s) {
+    const ManifestStage& stage = manifest.stages[s];
+    std::vector<double> gaps;
+    for (const auto& run : runs.stages) {
+      double arrival = -1, idle = previous[s] == kFromCaller ? 0 : run[previous[s]].end_us;
+      for (const uint32_t needed : stage.after) {
+        double& bound = manifest.stages[needed].device == stage.device ? idle : arrival;
+        bound = std::max(bound, run[needed].end_us);
+      }
+      if (arrival > idle) gaps.push_back(run[s].start_us - arrival);
+    }
+    if (!gaps.empty()) result[s] = median(gaps);
+  }
+  return result;
+}
+
+std::vector<double> over_whole(const std::vector<double>& placed,
+                               const std::vector<double>& whole) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < placed.size() && i < whole.size(); ++i) {
+    ratios.push_back(placed[i] / whole[i]);
+  }
+  return ratios;
+}
+
+}  // namespace placeto

@@ -1,0 +1,50 @@
+// Requests timed: one after another, or as many in flight as there are slots. The processor of a
+// shared machine changes its speed by half within minutes, so every placed run has a run of the
+// whole model on one thread beside it, and what is compared is the quotient of the two.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "tools/engine/staged_model.h"
+#include "tools/engine/workers.h"
+
+namespace placeto {
+
+// Time of one stage, or of the whole model, on this thread.
+Result<double> time_stage(StagedModel& model, uint32_t stage);
+
+struct LatencyRuns {
+  std::vector<double> latency_us;  // per run: from the request to its last output
+  std::vector<double> whole_us;    // per run: of the whole model beside it; empty without
+  std::vector<std::vector<StageTimes>> stages;  // per run and stage, from the request on
+};
+
+// `runs` after `warm_up` that do not count. `whole`: the model in one stage, or nullptr.
+Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32_t runs,
+                                    uint32_t warm_up);
+
+struct StreamRuns {
+  std::vector<double> request_us;  // per batch: its time over its requests
+  std::vector<double> whole_us;    // per batch: the same for one thread with the whole model
+};
+
+// Batches of `requests`, all slots kept busy.
+Result<StreamRuns> measure_stream(Workers& workers, StagedModel* whole, uint32_t batches,
+                                  uint32_t requests);
+
+// Medians over the runs.
+struct StageSummary {
+  double start_us = 0, time_us = 0;
+};
+std::vector<StageSummary> summarize_stages(const LatencyRuns& runs, size_t stages);
+
+// From the end of what a stage waited for last to its start, where that came from another device
+// and the stage's device had nothing else to do; median over the runs, -1 where that never was.
+std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& runs);
+
+// The quotient of every run and the one beside it; empty without whole runs.
+std::vector<double> over_whole(const std::vector<double>& placed, const std::vector<double>& whole);
+
+}  // namespace placeto

@@ -1,0 +1,113 @@
+#include "tools/engine/runner.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+uint64_t seed_of(const std::string& name) {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;
+  return hash;
+}
+
+// A number, if the text is nothing else.
+bool is_number(const std::string& text, double& value) {
+  char* end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0';
+}
+
+}  // namespace
+
+Result<Manifest> manifest_of(const std::string& path, std::string& directory) {
+  namespace fs = std::filesystem;
+  if (!fs::path(path).extension().string().starts_with(".onnx")) {
+    return read_manifest(path, directory);
+  }
+  std::error_code error;
+  if (!fs::exists(path, error)) return Status::io(path + ": cannot be opened");
+  directory = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
+  return whole_model(fs::path(path).filename().string(), "cpu:0");
+}
+
+Result<std::unique_ptr<Runner>> Runner::open(const std::string& path,
+                                             const SessionSettings& settings,
+                                             const WorkerOptions& workers) {
+  std::string directory;
+  const Result<Manifest> manifest = manifest_of(path, directory);
+  if (!manifest.ok()) return manifest.status();
+  return open(*manifest, directory, settings, workers);
+}
+
+Result<std::unique_ptr<Runner>> Runner::open(const Manifest& manifest, const std::string& directory,
+                                             const SessionSettings& settings,
+                                             const WorkerOptions& workers) {
+  auto model = StagedModel::open(manifest, directory, settings);
+  if (!model.ok()) return model.status();
+  WorkerOptions options = workers;
+  options.slots = std::max(1u, settings.slots);
+  return std::unique_ptr<Runner>(new Runner(std::move(*model), options));
+}
+
+Status Runner::start() {
+  if (Status s = model_->prepare(); !s.ok()) return s;
+  StagedModel* model = model_.get();
+  workers_ = std::make_unique<Workers>(
+      manifest(), options_,
+      [model](uint32_t slot, uint32_t stage) { return model->run_stage(slot, stage); });
+  return {};
+}
+
+Result<GivenInput> parse_given_input(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0 && equals + 1 < text.size()) {
+    return GivenInput{text.substr(0, equals), text.substr(equals + 1)};
+  }
+  return Status::invalid(in_quotes(text) + ": expected NAME=FILE.npy, NAME=FILE or NAME=NUMBER");
+}
+
+Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given) {
+  for (const GivenInput& input : given) {
+    const auto same = [&](const TensorInfo& info) { return info.name == input.name; };
+    if (std::any_of(model.inputs().begin(), model.inputs().end(), same)) continue;
+    return Status::invalid("the model has no input " + in_quotes(input.name));
+  }
+  for (size_t i = 0; i < model.inputs().size(); ++i) {
+    const TensorInfo& info = model.inputs()[i];
+    const auto it = std::find_if(given.begin(), given.end(),
+                                 [&](const GivenInput& g) { return g.name == info.name; });
+    double number = 0;
+    Status status;
+    if (it == given.end()) {
+      fill_inputs(info.element, seed_of(info.name), model.input(0, i));
+    } else if (is_number(it->source, number)) {
+      status = fill_value(info.element, number, model.input(0, i));
+    } else {
+      status = read_tensor_file(it->source, info, model.input(0, i));
+    }
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected) {
+  double worst = 0;
+  for (size_t i = 0; i < expected.outputs().size(); ++i) {
+    const std::string& name = expected.outputs()[i].name;
+    for (size_t k = 0; k < actual.outputs().size(); ++k) {
+      if (actual.outputs()[k].name != name) continue;
+      const auto a = actual.output(0, k), b = expected.output(0, i);
+      if (!a.ok()) return a.status();
+      if (!b.ok()) return b.status();
+      worst = std::max(worst, deviation(b->element, a->bytes, b->bytes));
+    }
+  }
+  return worst;
+}
+
+}  // namespace placeto

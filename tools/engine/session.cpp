@@ -1,0 +1,181 @@
+#include "tools/engine/session.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+// Providers by the names that people use, and by what the engine lists as available.
+struct ProviderName {
+  const char* name;
+  const char* listed;
+  const char* generic;  // of the one function that appends most; nullptr: has its own
+};
+constexpr ProviderName kProviders[] = {
+    {"cuda", "CUDAExecutionProvider", nullptr},
+    {"tensorrt", "TensorrtExecutionProvider", nullptr},
+    {"dml", "DmlExecutionProvider", "DML"},
+    {"openvino", "OpenVINOExecutionProvider", "OpenVINO"},
+    {"qnn", "QNNExecutionProvider", "QNN"},
+    {"coreml", "CoreMLExecutionProvider", "CoreML"},
+    {"webgpu", "WebGpuExecutionProvider", "WebGPU"},
+    {"xnnpack", "XnnpackExecutionProvider", "XNNPACK"},
+};
+
+std::string ordinal_of(const std::string& device) {
+  const size_t colon = device.find(':');
+  const std::string number = colon == std::string::npos ? "" : device.substr(colon + 1);
+  const bool digits = !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+  return digits ? number : "0";
+}
+
+void append_cuda(Ort::SessionOptions& options, const std::string& ordinal) {
+  OrtCUDAProviderOptionsV2* cuda = nullptr;
+  Ort::ThrowOnError(Ort::GetApi().CreateCUDAProviderOptions(&cuda));
+  const char* key = "device_id";
+  const char* value = ordinal.c_str();
+  OrtStatus* status = Ort::GetApi().UpdateCUDAProviderOptions(cuda, &key, &value, 1);
+  if (status == nullptr) options.AppendExecutionProvider_CUDA_V2(*cuda);
+  Ort::GetApi().ReleaseCUDAProviderOptions(cuda);
+  Ort::ThrowOnError(status);
+}
+
+void append_tensorrt(Ort::SessionOptions& options, const std::string& ordinal) {
+  OrtTensorRTProviderOptionsV2* tensorrt = nullptr;
+  Ort::ThrowOnError(Ort::GetApi().CreateTensorRTProviderOptions(&tensorrt));
+  const char* key = "device_id";
+  const char* value = ordinal.c_str();
+  OrtStatus* status = Ort::GetApi().UpdateTensorRTProviderOptions(tensorrt, &key, &value, 1);
+  if (status == nullptr) options.AppendExecutionProvider_TensorRT_V2(*tensorrt);
+  Ort::GetApi().ReleaseTensorRTProviderOptions(tensorrt);
+  Ort::ThrowOnError(status);
+}
+
+Status append_provider(const std::string& provider, const std::string& device,
+                       Ort::SessionOptions& options) {
+  if (provider == "cpu") return {};
+  const auto known = std::find_if(std::begin(kProviders), std::end(kProviders),
+                                  [&](const ProviderName& p) { return provider == p.name; });
+  const std::vector<std::string> available = engine_providers();
+  if (known == std::end(kProviders) ||
+      std::find(available.begin(), available.end(), known->listed) == available.end()) {
+    std::string list;
+    for (const std::string& name : available) list += (list.empty() ? "" : ", ") + name;
+    return Status::invalid("device " + in_quotes(device) + ": this ONNX Runtime has no provider " +
+                           in_quotes(provider) + ", it has " + list);
+  }
+  const std::string ordinal = ordinal_of(device);
+  if (provider == "cuda") {
+    append_cuda(options, ordinal);
+  } else if (provider == "tensorrt") {
+    append_tensorrt(options, ordinal);
+  } else {
+    options.AppendExecutionProvider(known->generic);
+  }
+  return {};
+}
+
+TensorInfo describe(std::string name, const Ort::TypeInfo& type) {
+  TensorInfo info;
+  info.name = std::move(name);
+  if (type.GetONNXType() != ONNX_TYPE_TENSOR) return info;
+  const auto tensor = type.GetTensorTypeAndShapeInfo();
+  info.element = static_cast<Element>(tensor.GetElementType());
+  info.shape = tensor.GetShape();
+  std::vector<const char*> symbols(info.shape.size(), "");
+  tensor.GetSymbolicDimensions(symbols.data(), symbols.size());
+  for (const char* symbol : symbols) info.symbols.emplace_back(symbol == nullptr ? "" : symbol);
+  return info;
+}
+
+}  // namespace
+
+bool have_engine() {
+  return true;
+}
+
+std::string engine_version() {
+  return "onnxruntime " + Ort::GetVersionString();
+}
+
+std::vector<std::string> engine_providers() {
+  return Ort::GetAvailableProviders();
+}
+
+Ort::Env& engine_environment() {
+  static Ort::Env environment(ORT_LOGGING_LEVEL_FATAL, "placeto");
+  return environment;
+}
+
+Status engine_failure(const Ort::Exception& error) {
+  return Status::bad_input(std::string("ONNX Runtime: ") + error.what());
+}
+
+Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
+                                            const std::string& provider,
+                                            const std::string& device) {
+  try {
+    engine_environment();  // providers log, and there is nothing to log to before
+    Ort::SessionOptions options;
+    options.SetIntraOpNumThreads(static_cast<int>(settings.threads));
+    options.SetInterOpNumThreads(1);
+    options.SetExecutionMode(ORT_SEQUENTIAL);
+    options.SetGraphOptimizationLevel(settings.optimize ? ORT_ENABLE_ALL : ORT_DISABLE_ALL);
+    // Axes with names: the engine then knows more shapes before the run, and so do we.
+    for (const DimSetting& dim : settings.dims) {
+      if (dim.name == "*" || dim.name.find('[') != std::string::npos) continue;
+      Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(
+          options, dim.name.c_str(), static_cast<int64_t>(dim.value)));
+    }
+    if (!settings.profile_prefix.empty()) options.EnableProfiling(settings.profile_prefix.c_str());
+    if (Status s = append_provider(provider, device, options); !s.ok()) return s;
+    return options;
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error).at(device);
+  }
+}
+
+Result<Ort::Session> open_session(const std::string& file, const Ort::SessionOptions& options) {
+  try {
+    return Ort::Session(engine_environment(), file.c_str(), options);
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error).at(file);
+  }
+}
+
+std::vector<TensorInfo> inputs_of(const Ort::Session& session) {
+  std::vector<TensorInfo> infos;
+  Ort::AllocatorWithDefaultOptions allocator;
+  for (size_t i = 0; i < session.GetInputCount(); ++i) {
+    infos.push_back(
+        describe(session.GetInputNameAllocated(i, allocator).get(), session.GetInputTypeInfo(i)));
+  }
+  return infos;
+}
+
+std::vector<TensorInfo> outputs_of(const Ort::Session& session) {
+  std::vector<TensorInfo> infos;
+  Ort::AllocatorWithDefaultOptions allocator;
+  for (size_t i = 0; i < session.GetOutputCount(); ++i) {
+    infos.push_back(
+        describe(session.GetOutputNameAllocated(i, allocator).get(), session.GetOutputTypeInfo(i)));
+  }
+  return infos;
+}
+
+Status save_optimized(const std::string& model, const std::string& out, const std::string& provider,
+                      std::span<const DimSetting> dims) {
+  SessionSettings settings;
+  settings.dims.assign(dims.begin(), dims.end());
+  auto options = session_options(settings, provider, provider);
+  if (!options.ok()) return options.status();
+  options->SetOptimizedModelFilePath(out.c_str());
+  const auto session = open_session(model, *options);
+  return session.ok() ? Status() : session.status();
+}
+
+}  // namespace placeto

@@ -1,0 +1,350 @@
+#include "tools/engine/staged_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <unordered_map>
+
+#include "runtime/graph/text.h"
+#include "tools/engine/session.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNoTensor = 0xffffffffu;
+
+// One stage: its session, and which tensors of the model it reads and makes.
+struct Stage {
+  Ort::Session session{nullptr};
+  std::vector<uint32_t> reads, makes;  // indices of tensors
+};
+
+struct Tensor {
+  TensorInfo info;
+  bool bound = false;  // memory is taken once; else the engine allocates it in each run
+};
+
+struct Slot {
+  std::vector<Ort::Value> values;        // per tensor
+  std::vector<Buffer> memory;            // per tensor, of those that are bound
+  std::vector<Ort::IoBinding> bindings;  // per stage
+};
+
+Ort::Value value_over(const TensorInfo& info, std::span<std::byte> bytes,
+                      const Ort::MemoryInfo& host) {
+  return Ort::Value::CreateTensor(host, bytes.data(), bytes.size(), info.shape.data(),
+                                  info.shape.size(),
+                                  static_cast<ONNXTensorElementDataType>(info.element));
+}
+
+uint64_t bytes_of(const TensorInfo& info) {
+  return element_count(info.shape) * element_bytes(info.element);
+}
+
+bool is_static(const TensorInfo& info) {
+  return element_bytes(info.element) > 0 &&
+         std::all_of(info.shape.begin(), info.shape.end(), [](int64_t n) { return n >= 0; });
+}
+
+// The numbers that the caller gave, by axis of an input, by name, or for all.
+Status set_axes(std::span<const DimSetting> dims, TensorInfo& input) {
+  for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+    if (input.shape[axis] >= 0) continue;
+    const std::string position = input.name + "[" + std::to_string(axis) + "]";
+    const std::string names[] = {position, input.symbols[axis], "*"};
+    for (const std::string& name : names) {
+      if (name.empty() || input.shape[axis] >= 0) continue;
+      for (const DimSetting& dim : dims) {
+        if (dim.name == name) input.shape[axis] = static_cast<int64_t>(dim.value);
+      }
+    }
+    if (input.shape[axis] >= 0) continue;
+    const std::string& symbol = input.symbols[axis];
+    return Status::invalid("input " + in_quotes(input.name) + " has an axis without a number: " +
+                           "--dim " + (symbol.empty() ? position : symbol) + "=N sets it");
+  }
+  if (element_bytes(input.element) > 0) return {};
+  return Status::invalid("input " + in_quotes(input.name) + " is " + element_name(input.element) +
+                         ", expected a tensor of numbers");
+}
+
+}  // namespace
+
+struct StagedModel::State {
+  Manifest manifest;
+  Ort::MemoryInfo host = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
+  std::vector<Stage> stages;
+  std::vector<Tensor> tensors;
+  std::unordered_map<std::string, uint32_t> index;  // of tensors, by name
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<uint32_t> input_tensor, output_tensor;
+  std::vector<Slot> slots;
+
+  uint32_t tensor(const std::string& name) {
+    const auto [it, fresh] = index.emplace(name, static_cast<uint32_t>(tensors.size()));
+    if (fresh) tensors.push_back({{name, Element::kUndefined, {}, {}}, false});
+    return it->second;
+  }
+
+  Status open_sessions(const std::string& directory, const SessionSettings& settings);
+  void describe_whole();
+  Status connect(const SessionSettings& settings);
+  void add_slots(uint32_t count);
+  void bind(Slot& slot, uint32_t stage);
+  Status run(Slot& slot, uint32_t stage);
+  void take_memory(Slot& slot, uint32_t tensor);
+  Status prepare();
+};
+
+Status StagedModel::State::open_sessions(const std::string& directory,
+                                         const SessionSettings& settings) {
+  for (size_t s = 0; s < manifest.stages.size(); ++s) {
+    const ManifestStage& stage = manifest.stages[s];
+    const std::string& device = manifest.devices[stage.device];
+    SessionSettings own = settings;
+    if (!own.profile_prefix.empty()) own.profile_prefix += "_stage_" + std::to_string(s);
+    const std::string provider =
+        settings.providers.empty() ? "cpu" : settings.providers[stage.device];
+    const auto options = session_options(own, provider, device);
+    if (!options.ok()) return options.status();
+    const std::string file = (std::filesystem::path(directory) / stage.file).string();
+    auto session = open_session(file, *options);
+    if (!session.ok()) return session.status();
+    stages.push_back({std::move(*session), {}, {}});
+  }
+  return {};
+}
+
+// Inputs and outputs of a model that came without a manifest.
+void StagedModel::State::describe_whole() {
+  if (manifest.stages.size() != 1 || !manifest.stages[0].outputs.empty()) return;
+  ManifestStage& only = manifest.stages[0];
+  for (const TensorInfo& input : inputs_of(stages[0].session)) {
+    only.inputs.push_back({input.name, kFromCaller});
+    manifest.inputs.push_back({input.name, kFromCaller});
+  }
+  for (const TensorInfo& output : outputs_of(stages[0].session)) {
+    only.outputs.push_back(output.name);
+    manifest.outputs.push_back({output.name, 0});
+  }
+}
+
+// Tensors by number, with what their makers declare; inputs with what their readers do.
+Status StagedModel::State::connect(const SessionSettings& settings) {
+  for (size_t s = 0; s < stages.size(); ++s) {
+    for (const TensorInfo& input : inputs_of(stages[s].session)) {
+      const uint32_t t = tensor(input.name);
+      stages[s].reads.push_back(t);
+      if (tensors[t].info.element == Element::kUndefined) tensors[t].info = input;
+    }
+  }
+  for (size_t s = 0; s < stages.size(); ++s) {
+    for (TensorInfo& output : outputs_of(stages[s].session)) {
+      const uint32_t t = tensor(output.name);
+      stages[s].makes.push_back(t);
+      tensors[t].info = std::move(output);
+    }
+  }
+  for (const ManifestTensor& input : manifest.inputs) {
+    const auto it = index.find(input.name);
+    if (it == index.end()) continue;  // no stage reads it
+    if (Status s = set_axes(settings.dims, tensors[it->second].info); !s.ok()) return s;
+    tensors[it->second].bound = true;
+    inputs.push_back(tensors[it->second].info);
+    input_tensor.push_back(it->second);
+  }
+  for (const ManifestTensor& output : manifest.outputs) {
+    const uint32_t t = tensor(output.name);
+    outputs.push_back(tensors[t].info);
+    output_tensor.push_back(t);
+  }
+  return {};
+}
+
+void StagedModel::State::take_memory(Slot& slot, uint32_t t) {
+  const TensorInfo& info = tensors[t].info;
+  slot.memory[t] = Buffer(bytes_of(info));
+  slot.values[t] = value_over(info, slot.memory[t].bytes(), host);
+}
+
+void StagedModel::State::add_slots(uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    Slot slot;
+    for (size_t t = 0; t < tensors.size(); ++t) slot.values.emplace_back(nullptr);
+    slot.memory.resize(tensors.size());
+    for (const uint32_t t : input_tensor) take_memory(slot, t);
+    for (Stage& stage : stages) slot.bindings.emplace_back(stage.session);
+    slots.push_back(std::move(slot));
+  }
+}
+
+// What does not change from run to run.
+void StagedModel::State::bind(Slot& slot, uint32_t s) {
+  Ort::IoBinding& binding = slot.bindings[s];
+  for (const uint32_t t : stages[s].reads) {
+    if (tensors[t].bound) binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
+  }
+  for (const uint32_t t : stages[s].makes) {
+    if (tensors[t].bound) {
+      binding.BindOutput(tensors[t].info.name.c_str(), slot.values[t]);
+    } else {
+      binding.BindOutput(tensors[t].info.name.c_str(), host);
+    }
+  }
+}
+
+Status StagedModel::State::run(Slot& slot, uint32_t s) {
+  Stage& stage = stages[s];
+  Ort::IoBinding& binding = slot.bindings[s];
+  try {
+    for (const uint32_t t : stage.reads) {
+      if (!tensors[t].bound) binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
+    }
+    bool fresh = false;
+    for (const uint32_t t : stage.makes) {
+      if (tensors[t].bound) continue;
+      // Else the engine would write into what it made last time, which may still be in use.
+      binding.BindOutput(tensors[t].info.name.c_str(), host);
+      fresh = true;
+    }
+    stage.session.Run(Ort::RunOptions{nullptr}, binding);
+    if (!fresh) return {};
+    std::vector<Ort::Value> made = binding.GetOutputValues();
+    const std::vector<std::string> names = binding.GetOutputNames();
+    for (size_t i = 0; i < made.size(); ++i) {
+      const uint32_t t = index.at(names[i]);
+      if (!tensors[t].bound) slot.values[t] = std::move(made[i]);
+    }
+    return {};
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error).at(manifest.stages[s].file);
+  }
+}
+
+Status StagedModel::State::prepare() {
+  Slot& first = slots[0];
+  for (uint32_t s = 0; s < stages.size(); ++s) bind(first, s);
+  for (const uint32_t s : manifest.order) {
+    if (Status status = run(first, s); !status.ok()) return status;
+  }
+  // Memory is taken once for what has the shape that was declared.
+  for (const Stage& stage : stages) {
+    for (const uint32_t t : stage.makes) {
+      const Ort::Value& value = first.values[t];
+      tensors[t].bound = is_static(tensors[t].info) && value.IsTensor() &&
+                         value.GetTensorTypeAndShapeInfo().GetShape() == tensors[t].info.shape;
+    }
+  }
+  for (Slot& slot : slots) {
+    slot.bindings.clear();
+    for (Stage& stage : stages) slot.bindings.emplace_back(stage.session);
+    for (const Stage& stage : stages) {
+      for (const uint32_t t : stage.makes) {
+        if (tensors[t].bound) take_memory(slot, t);
+      }
+    }
+    for (const uint32_t t : input_tensor) {
+      const auto from = first.memory[t].bytes(), to = slot.memory[t].bytes();
+      if (&slot != &first) std::memcpy(to.data(), from.data(), from.size());
+    }
+    for (uint32_t s = 0; s < stages.size(); ++s) bind(slot, s);
+  }
+  return {};
+}
+
+StagedModel::StagedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StagedModel::~StagedModel() = default;
+
+Result<std::unique_ptr<StagedModel>> StagedModel::open(const Manifest& manifest,
+                                                       const std::string& directory,
+                                                       const SessionSettings& settings) {
+  auto state = std::make_unique<State>();
+  state->manifest = manifest;
+  try {
+    if (Status s = state->open_sessions(directory, settings); !s.ok()) return s;
+    state->describe_whole();
+    if (Status s = state->connect(settings); !s.ok()) return s;
+    state->add_slots(std::max(1u, settings.slots));
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error).at(directory);
+  }
+  return std::unique_ptr<StagedModel>(new StagedModel(std::move(state)));
+}
+
+const Manifest& StagedModel::manifest() const {
+  return state_->manifest;
+}
+const std::vector<TensorInfo>& StagedModel::inputs() const {
+  return state_->inputs;
+}
+const std::vector<TensorInfo>& StagedModel::outputs() const {
+  return state_->outputs;
+}
+std::span<std::byte> StagedModel::input(uint32_t slot, size_t i) {
+  return state_->slots[slot].memory[state_->input_tensor[i]].bytes();
+}
+
+Status StagedModel::prepare() {
+  try {
+    return state_->prepare();
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error);
+  }
+}
+
+Status StagedModel::run_stage(uint32_t slot, uint32_t stage) {
+  return state_->run(state_->slots[slot], stage);
+}
+
+Result<TensorView> StagedModel::output(uint32_t slot, size_t i) const {
+  const Ort::Value& value = state_->slots[slot].values[state_->output_tensor[i]];
+  const std::string& name = state_->outputs[i].name;
+  try {
+    if (!value || !value.IsTensor()) {
+      return Status::invalid("output " + in_quotes(name) + " is no tensor");
+    }
+    const auto info = value.GetTensorTypeAndShapeInfo();
+    TensorView view{static_cast<Element>(info.GetElementType()), info.GetShape(), {}};
+    if (element_bytes(view.element) == 0) {
+      return Status::invalid("output " + in_quotes(name) + " is " + element_name(view.element));
+    }
+    view.bytes = {static_cast<const std::byte*>(value.GetTensorRawData()),
+                  element_count(view.shape) * element_bytes(view.element)};
+    return view;
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error).at(name);
+  }
+}
+
+uint64_t StagedModel::tensor_bytes(const std::string& name) const {
+  const auto it = state_->index.find(name);
+  if (it == state_->index.end()) return 0;
+  const Ort::Value& value = state_->slots[0].values[it->second];
+  if (!value || !value.IsTensor()) return 0;
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  return info.GetElementCount() * element_bytes(static_cast<Element>(info.GetElementType()));
+}
+
+bool StagedModel::all_bound() const {
+  for (const Stage& stage : state_->stages) {
+    for (const uint32_t t : stage.makes) {
+      if (!state_->tensors[t].bound) return false;
+    }
+  }
+  return true;
+}
+
+Result<std::vector<std::string>> StagedModel::end_profiling() {
+  std::vector<std::string> files;
+  Ort::AllocatorWithDefaultOptions allocator;
+  try {
+    for (Stage& stage : state_->stages) {
+      files.emplace_back(stage.session.EndProfilingAllocated(allocator).get());
+    }
+  } catch (const Ort::Exception& error) {
+    return engine_failure(error);
+  }
+  return files;
+}
+
+}  // namespace placeto
