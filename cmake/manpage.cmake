@@ -23,7 +23,7 @@ string(REGEX REPLACE "\\.$" "" summary "${summary}")
 set(page ".TH ${NAME} 1 \"\" \"${NAME} ${VERSION}\"\n.SH NAME\n${NAME} \\- ${summary}\n")
 string(APPEND page ".SH SYNOPSIS\n.B ${NAME}\nCOMMAND [OPTIONS]\n.SH DESCRIPTION\n${text}")
 # Their names are indented by two, what continues their descriptions by more.
-string(REGEX MATCH "\n(Subcommands|SUBCOMMANDS):\n.*" listed "${help}")
+string(REGEX MATCH "\nCommands:\n.*" listed "${help}")
 string(REGEX REPLACE "\n\n.*" "" listed "${listed}")
 string(REGEX MATCHALL "\n  [a-z]+" commands "${listed}")
 foreach(command ${commands})

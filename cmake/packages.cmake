@@ -29,6 +29,24 @@ if(TARGET placeto_cli AND GZIP AND NOT CMAKE_CROSSCOMPILING)  # the program says
   add_custom_target(placeto_manpage ALL DEPENDS ${manpage}.gz)
   install(FILES ${manpage}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
 endif()
+if(TARGET placeto_cli AND NOT CMAKE_CROSSCOMPILING)
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  add_custom_command(OUTPUT ${completions}/placeto ${completions}/_placeto ${completions}/placeto.fish
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
+    COMMAND placeto_cli completion bash > ${completions}/placeto
+    COMMAND placeto_cli completion zsh > ${completions}/_placeto
+    COMMAND placeto_cli completion fish > ${completions}/placeto.fish
+    DEPENDS placeto_cli
+    COMMENT "Writing completions for shells"
+    VERBATIM)
+  add_custom_target(placeto_completions ALL DEPENDS ${completions}/placeto)
+  install(FILES ${completions}/placeto COMPONENT tools
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completions}/_placeto COMPONENT tools
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${completions}/placeto.fish COMPONENT tools
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/placeto
   COMPONENT models
   FILES_MATCHING PATTERN "*.plpo" PATTERN "*.json" PATTERN "*.md")

@@ -6,17 +6,16 @@ say() { printf '\n== %s\n' "$*"; }
 placeto_packages=(
   flatbuffers-compiler libflatbuffers-dev # file formats
   libdnnl-dev                             # oneDNN: dense layers of policies
-  libcli11-dev libfmt-dev                 # command line
-  nlohmann-json3-dev                      # JSON
+  libfmt-dev nlohmann-json3-dev           # text and JSON
   libscotch-dev libmetis-dev              # graph partitioners, as baselines
   libsodium-dev                           # signatures of policies
   libonnx-dev libprotobuf-dev             # ONNX models, in and out
 )
 # What the trainer needs beside them; nothing else does.
 placeto_trainer_packages=(
-  libtorch-dev libopenblas-dev # networks and gradients, at a bearable speed
-  libgloo-dev                  # several hosts
-  libtomlplusplus-dev          # configurations
+  libtorch-dev libopenblas-dev     # networks and gradients, at a bearable speed
+  libgloo-dev                      # several hosts
+  libcli11-dev libtomlplusplus-dev # command line, configurations
 )
 placeto_test_packages=(
   doctest-dev      # tests

@@ -26,10 +26,49 @@ TEST_CASE_FIXTURE(Fixture, "every command has help with examples") {
     const Run help = run({command, "--help"});
     CHECK(help.status == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);
-    CHECK(help.out.find(std::string("placeto ") + command + " [OPTIONS]") != std::string::npos);
+    CHECK(help.out.find(std::string("Usage: placeto ") + command) != std::string::npos);
+    CHECK(run({"help", command}).out == help.out);
   }
-  CHECK(run({"--help"}).out.find("Exit status") != std::string::npos);
+  const std::string help = run({"--help"}).out;
+  CHECK(help.find("Exit status") != std::string::npos);
+  CHECK(run({}).out == help);
+  CHECK(run({"help"}).out == help);
   CHECK(run({"--version"}).out.rfind("placeto ", 0) == 0);
+  CHECK(run({"-V"}).out == run({"--version"}).out);
+}
+
+TEST_CASE_FIXTURE(Fixture, "topologies are found by name") {
+  CHECK(run_json({"inspect", "2xk80", "--json"})["name"] == "2xk80");
+  CHECK(run_json({"place", graph, "-t", "2xk80", "--json"})["topology"] == "2xk80");
+  write("2xk80", small_topology());  // a file of that name goes first
+  CHECK(run_json({"place", graph, "-t", "2xk80", "--json"})["topology"] == "pair");
+}
+
+TEST_CASE_FIXTURE(Fixture, "numbers and times may have units") {
+  const auto placed = [this](const std::string& option, const std::string& value) {
+    return run_json({"place", graph, "-t", topology, option, value, "--json"})["makespan_us"];
+  };
+  CHECK(placed("--budget", "1k") == placed("--budget-evals", "1000"));
+  CHECK(placed("--memory-headroom", "10%") == placed("--memory-headroom", "0.1"));
+  CHECK(run({"place", graph, "-t", topology, "--budget", "1ms"}).status == 0);
+  CHECK(run({"place", graph, "-t", topology, "--budget", "soon"}).status == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a shell can complete what is printed for it") {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Run script = run({"completion", shell});
+    CHECK(script.status == 0);
+    for (const char* word : {"simulate", "topology", "2xk80", "heft"}) {
+      CHECK(script.out.find(word) != std::string::npos);
+    }
+  }
+  write("complete.sh", run({"completion", "bash"}).out +
+                           "COMP_WORDS=(placeto pl); COMP_CWORD=1; _placeto\n"
+                           "echo \"${COMPREPLY[*]}\" > found\n"
+                           "COMP_WORDS=(placeto place x -t 2x); COMP_CWORD=4; _placeto\n"
+                           "echo \"${COMPREPLY[*]}\" >> found\n");
+  REQUIRE(std::system(("cd " + path(".") + " && bash complete.sh").c_str()) == 0);
+  CHECK(read("found") == "place\n2x4-gpu-two-hosts 2xk80\n");
 }
 
 TEST_CASE_FIXTURE(Fixture, "simulate predicts the timeline of the published simulator") {

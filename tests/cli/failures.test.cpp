@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "tests/cli/runner.h"
 
 using namespace placeto::test;
@@ -20,7 +22,15 @@ struct Fixture : Workplace {
     INFO(command);
     const Run result = run(arguments);
     CHECK_MESSAGE(result.status == status, result.err);
-    CHECK(result.out == "");
+    const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+    if (json) {
+      const auto object = nlohmann::json::parse(result.out, nullptr, false);
+      REQUIRE_MESSAGE(object.is_object(), result.out);
+      CHECK(object["exit_status"] == status);
+      CHECK(object["error"].get<std::string>().find(text) != std::string::npos);
+    } else {
+      CHECK(result.out == "");
+    }
     CHECK_MESSAGE(result.err.find(text) != std::string::npos, result.err);
     CHECK(result.err.rfind("placeto: ", 0) == 0);
     CHECK(files() == before);
@@ -41,14 +51,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
-  fails({}, 2, "subcommand");
-  fails({"nonsense"}, 2, "nonsense");
-  fails({"place"}, 2, "graph");
+  fails({"nonsense"}, 2, "no command 'nonsense'");
+  fails({"place"}, 2, "place: GRAPH is missing");
   fails({"place", graph}, 2, "--topology");
   fails({"place", graph, "-t", topology, "--nonsense"}, 2, "nonsense");
-  fails({"place", graph, "-t", topology, "--method", "magic"}, 2, "no method 'magic'");
+  fails({"place", graph, "-t", topology, "--method", "magic"}, 2, "'magic' is none of");
   fails({"place", graph, "-t", topology, "--objective", "fame"}, 2, "fame");
-  fails({"place", graph, "-t", topology, "--grouping", "all"}, 2, "all not in {auto,none}");
+  fails({"place", graph, "-t", topology, "--grouping", "all"}, 2, "'all' is none of auto, none");
   fails({"compare", graph, "-t", topology, "--methods", "heft,magic"}, 2, "magic");
   fails({"generate", "no_such_network", "-o", "x.json"}, 2, "no_such_network");
   fails({"generate", "inception_v3"}, 2, "-o");
@@ -59,6 +68,24 @@ TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
   fails({"convert", graph, "x", "--to", "yaml"}, 2, "yaml");
 }
 
+TEST_CASE_FIXTURE(Fixture, "what was misspelt is named first, with what may have been meant") {
+  fails({"plaec", graph}, 2, "error: no command 'plaec', did you mean 'place'?");
+  fails({"place", graph, "-t", topology, "--budget-eval", "5"}, 2,
+        "error: --budget-eval: place has no such option, did you mean '--budget-evals'?");
+  fails({"place", "--tpology", topology}, 2, "did you mean '--topology'?");
+  fails({"place", graph, "-t", topology, "--method", "heff"}, 2,
+        "error: --method: 'heff' is none of auto, policy, ");
+  fails({"place", graph, "-t", "2xk81"}, 3,
+        "2xk81: no such file, and no built-in topology, did you "
+        "mean '2xk80'?");
+  fails({"place", graph, "-t"}, 2, "error: -t: no value given, expected TOPOLOGY");
+  fails({"place", graph, graph, "-t", topology}, 2, "place takes no further argument");
+  fails({"place", graph, "-t", topology, "--policy", "none", "--policy", "none"}, 2,
+        "--policy: given twice");
+  fails({"--verion"}, 2, "did you mean '--version'?");
+  fails({"help", "plaec"}, 2, "did you mean 'place'?");
+}
+
 TEST_CASE_FIXTURE(Fixture, "numbers that are not plain numbers are bad usage") {
   const auto place = [this](const char* option, const char* value) {
     fails({"place", graph, "-t", topology, option, value, "-o", "out.json"}, 2, option);
@@ -67,7 +94,7 @@ TEST_CASE_FIXTURE(Fixture, "numbers that are not plain numbers are bad usage") {
     place("--budget-ms", value);
     place("--memory-headroom", value);
   }
-  for (const char* value : {"nan", "-1", "1.5", "1e3", "99999999999999999999", "", "0x10", "+1"}) {
+  for (const char* value : {"nan", "-1", "1.5", "1e-3", "99999999999999999999", "", "0x10", "+1"}) {
     place("--budget-evals", value);
     place("--seed", value);
     place("--passes", value);
@@ -193,7 +220,6 @@ TEST_CASE_FIXTURE(Fixture, "outputs that cannot be written end with status 4, be
     fails({"place", graph, "-t", topology, option, "/dev/full"}, 4, "/dev/full");
   }
   fails({"generate", "layered", "-o", "no/such/dir/out"}, 4, "no/such/dir/out");
-  fails({"generate", "layered", "-o", "-"}, 2, "an output is a file");
   fails({"convert", graph, "no/such/dir/out"}, 4, "no/such/dir/out");
   fails({"convert", graph, topology + "/out"}, 4, "topology.json is not a directory");
   fails({"place", graph, "-t", topology, "-o", "x.json", "--trace", "./x.json"}, 2, "two outputs");

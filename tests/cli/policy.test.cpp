@@ -44,7 +44,7 @@ TEST_CASE("a policy that is named takes part in placing, and 'none' leaves it ou
 TEST_CASE("method policy is the policy's passes alone") {
   Fixture f;
   const std::string policy = f.write_policy("p.plpo", small_pairwise_policy());
-  const Run run = f.run({"place", f.graph, "-t", f.topology, "-m", "policy", "-p", policy,
+  const Run run = f.run({"place", f.graph, "-t", f.topology, "-m", "policy", "--policy", policy,
                          "--samples", "3", "--json"});
   REQUIRE_MESSAGE(run.status == 0, run.err);
   CHECK(f.candidates(nlohmann::json::parse(run.out)) == std::vector<std::string>{"policy"});

@@ -137,5 +137,5 @@ TEST_CASE_FIXTURE(Fixture, "report refuses what it cannot show, and writes nothi
   refuses({first, other}, 3, "tpu:7");
   refuses({"absent.json"}, 3, "absent.json");
   refuses({first, "--label", "a", "--label", "b"}, 2, "--label");
-  refuses({}, 2, "placements");
+  refuses({}, 2, "PLACEMENT");
 }

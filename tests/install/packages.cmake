@@ -67,7 +67,9 @@ expect("${files}" "placeto\\.h\n" "placeto\\.hpp\n" "libplaceto\\.a\n" "placeto\
   "placetoConfig\\.cmake\n" "libplaceto\\.so -> ")
 find_package_file(placeto)
 expect("${fields}" "Depends: [^\n]*libstdc\\+\\+6" "Recommends: placeto-models")
-expect("${files}" "/bin/placeto\n" "/man/man1/placeto\\.1\\.gz\n")
+expect("${files}" "/bin/placeto\n" "/man/man1/placeto\\.1\\.gz\n"
+  "/bash-completion/completions/placeto\n" "/zsh/vendor-completions/_placeto\n"
+  "/fish/vendor_completions\\.d/placeto\\.fish\n")
 find_package_file(placeto-models)
 expect("${fields}" "Architecture: all")
 expect("${files}" "/placeto/default\\.plpo\n" "/placeto/topologies/2xk80\\.json\n")

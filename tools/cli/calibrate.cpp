@@ -9,6 +9,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/topologies.h"
 #include "tools/costs/calibrate.h"
 #include "tools/costs/efficiency_file.h"
 #include "tools/io/read.h"
@@ -45,7 +46,7 @@ struct Row {
 PeakRates choose_peaks(const Options& options, std::span<const Sample> samples) {
   PeakRates peaks = observed_peaks(samples);
   if (!options.topology.empty()) {
-    const Topology topology = require(read_topology(options.topology));
+    const Topology topology = load_topology(options.topology);
     const auto& devices = topology.spec().devices;
     const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceSpec& d) {
       return d.kind == options.kind && d.peak_flops > 0 && d.memory_bandwidth > 0;
@@ -133,7 +134,6 @@ std::string report(const std::vector<Row>& rows, bool color) {
 }
 
 void run(const Options& options) {
-  if (options.out.empty()) throw Failure(kBadUsage, "calibrate: no output file; give -o FILE");
   std::vector<std::string> inputs = options.graphs;
   inputs.push_back(options.topology);
   check_outputs({options.out}, inputs);
@@ -167,31 +167,23 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app) {
-  CLI::App& command =
-      *app.add_subcommand("calibrate", "Fit the estimates of run times to measured ones");
+void add_calibrate(Program& program) {
+  Command& command = program.add("calibrate", "Fit the estimates of run times to measured ones");
   auto options = std::make_shared<Options>();
   command
-      .add_option("graphs", options->graphs,
-                  "Graphs with measured run times, or ONNX models with --profile or --costs")
-      ->required()
-      ->type_name("GRAPH");
-  command.add_option("--kind", options->kind, "Kind of device to fit")
-      ->required()
-      ->type_name("KIND");
-  command.add_option("-o,--output", options->out, "Efficiency file to write")->type_name("FILE");
-  command
-      .add_option("--topology,-t", options->topology, "Topology with the peak rates of the kind")
-      ->type_name("FILE");
-  add_number(command, "--peak-flops", options->peak_flops, "Peak operations per second", 1, 1e21);
-  add_number(command, "--memory-bandwidth", options->memory_bandwidth, "Peak bytes per second", 1,
-             1e18);
-  command.add_option("--device", options->device, "What was measured, in words, for the file")
-      ->type_name("TEXT");
-  add_model_options(command, options->model);
+      .arguments("GRAPH", options->graphs,
+                 "Graphs with measured run times, or ONNX models with --profile or --costs")
+      .required();
+  command.option("--kind", "KIND", options->kind, "Kind of device to fit").required();
+  command.option("-o,--output", "FILE", options->out, "Efficiency file to write").required();
+  add_topology(command, options->topology).help += ", with the peak rates of the kind";
+  command.number("--peak-flops", options->peak_flops, "Peak operations per second", 1, 1e21);
+  command.number("--memory-bandwidth", options->memory_bandwidth, "Peak bytes per second", 1, 1e18);
+  command.option("--device", "TEXT", options->device, "What was measured, in words, for the file");
   add_common(command, options->common);
+  add_model_options(command, options->model);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

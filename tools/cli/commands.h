@@ -1,25 +1,25 @@
-// The subcommands. Each function adds one to the application; it runs when the command line names
+// The subcommands. Each function adds one to the program; it runs when the command line names
 // it, and ends with a Failure if it cannot do what it was asked.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/options/options.h"
 
 namespace placeto::cli {
 
-void add_place(CLI::App& app);
-void add_simulate(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_inspect(CLI::App& app);
-void add_convert(CLI::App& app);
-void add_generate(CLI::App& app);
-void add_import(CLI::App& app);
-void add_calibrate(CLI::App& app);
-void add_export(CLI::App& app);
-void add_run(CLI::App& app);
+void add_place(Program& program);
+void add_simulate(Program& program);
+void add_compare(Program& program);
+void add_inspect(Program& program);
+void add_convert(Program& program);
+void add_generate(Program& program);
+void add_import(Program& program);
+void add_calibrate(Program& program);
+void add_export(Program& program);
+void add_run(Program& program);
 // With libsodium only.
-void add_keygen(CLI::App& app);
-void add_sign(CLI::App& app);
-void add_verify(CLI::App& app);
-void add_report(CLI::App& app);
+void add_keygen(Program& program);
+void add_sign(Program& program);
+void add_verify(Program& program);
+void add_report(Program& program);
 
 }  // namespace placeto::cli

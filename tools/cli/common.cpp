@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -41,43 +40,14 @@ void require(const Status& status, ExitStatus io) {
 }
 
 bool Common::color() const {
-  return !json && !no_color && isatty(STDOUT_FILENO) == 1;
+  const char* wish = std::getenv("NO_COLOR");  // no-color.org: set to anything but nothing
+  const bool unwanted = no_color || (wish != nullptr && wish[0] != '\0');
+  return !json && !unwanted && isatty(STDOUT_FILENO) == 1;
 }
 
-void add_common(CLI::App& app, Common& common) {
-  app.add_flag("--json", common.json, "Print one JSON object and nothing else");
-  app.add_flag("--no-color", common.no_color, "Plain text even on a terminal");
-}
-
-bool parse_count(std::string_view text, uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 10);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-bool parse_number(std::string_view text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value) &&
-         !std::signbit(value);
-}
-
-void add_count(CLI::App& app, const std::string& name, uint64_t& value, const std::string& help,
-               uint64_t min, uint64_t max) {
-  const auto parse = [name, &value, min, max](const std::string& text) {
-    if (parse_count(text, value) && value >= min && value <= max) return;
-    throw CLI::ValidationError(
-        name, fmt::format("'{}' is not a whole number from {} to {}", text, min, max));
-  };
-  app.add_option_function<std::string>(name, parse, help)->type_name("N");
-}
-
-void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help,
-                double min, double max) {
-  const auto parse = [name, &value, min, max](const std::string& text) {
-    if (parse_number(text, value) && value >= min && value <= max) return;
-    throw CLI::ValidationError(name,
-                               fmt::format("'{}' is not a number from {} to {}", text, min, max));
-  };
-  app.add_option_function<std::string>(name, parse, help)->type_name("X");
+void add_common(Command& command, Common& common) {
+  command.flag("--json", common.json, "Print one JSON object and nothing else");
+  command.flag("--no-color", common.no_color, "Plain text even on a terminal, as with NO_COLOR");
 }
 
 // However it is written: "x", "./x" and a link to x are one file.
@@ -129,14 +99,25 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
 }
 
 void print(std::string_view text) {
+  static bool unread = false;  // whoever read it has seen enough, as `head` does: no error
+  if (unread) return;
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return;
+  unread = errno == EPIPE;
+  if (unread) return;
   throw Failure(kInternalError,
                 fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
+static bool printed_json = false;
+
+bool json_was_printed() {
+  return printed_json;
+}
+
 void print_json(const Json& object) {
+  printed_json = true;
   print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

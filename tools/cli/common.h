@@ -1,9 +1,7 @@
 // What the subcommands share: exit statuses, reading inputs, writing outputs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -11,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cost/problem.h"
-#include "runtime/cost/simulator.h"
+#include "runtime/base/result.h"
+#include "tools/options/options.h"
+#include "tools/options/units.h"
 #include "tools/report/table.h"
 
 namespace placeto::cli {
@@ -53,18 +52,7 @@ struct Common {
   bool no_color = false;
   bool color() const;  // standard output is a terminal and colour is wanted
 };
-void add_common(CLI::App& app, Common& common);
-
-// Options that take numbers: plain decimal only, never NaN, infinity, a sign, or garbage.
-void add_count(CLI::App& app, const std::string& name, uint64_t& value, const std::string& help,
-               uint64_t min = 0, uint64_t max = std::numeric_limits<uint64_t>::max());
-void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help,
-                double min, double max);
-
-// A whole number in decimal digits; false if it is anything else.
-bool parse_count(std::string_view text, uint64_t& value);
-// A finite number that is not negative.
-bool parse_number(std::string_view text, double& value);
+void add_common(Command& command, Common& common);
 
 // Fails when a file surely cannot be written there (no such directory, a directory, no
 // permission), or two outputs share a path, or one is a file that is read: asked before the work
@@ -75,6 +63,7 @@ void check_outputs(const std::vector<std::string>& paths,
 // Text to standard output; a Failure if it does not arrive there in full.
 void print(std::string_view text);
 void print_json(const Json& object);  // one line
+bool json_was_printed();
 // A line on standard error.
 void note(std::string_view text);
 

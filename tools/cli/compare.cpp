@@ -14,6 +14,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 
 namespace placeto::cli {
@@ -224,14 +225,14 @@ void run(Options options) {
     options.methods = method_names();
     if (options.policy == nullptr) std::erase(options.methods, "policy");
   }
-  for (const std::string& method : options.methods) check_method(method);
+  for (const std::string& method : options.methods) check_method("--methods", method);
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
   for (const std::string& path : options.graphs) {
     graphs.push_back({path, load_graph(path, options.model), std::nullopt});
   }
   for (const std::string& path : options.topologies) {
-    topologies.push_back({path, std::nullopt, require(read_topology(path))});
+    topologies.push_back({path, std::nullopt, load_topology(path)});
   }
   std::vector<Case> cases;
   {
@@ -251,23 +252,23 @@ void run(Options options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("compare", "Compare methods over graphs and topologies");
+void add_compare(Program& program) {
+  Command& command = program.add("compare", "Compare methods over graphs and topologies");
   auto options = std::make_shared<Options>();
-  command.add_option("graphs", options->graphs, "Graph files")->required()->type_name("GRAPH");
-  command.add_option("--topology,-t", options->topologies, "Topology files")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--methods", options->methods, "Methods, separated by commas (default: all)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("A,B,...");
+  command.arguments("GRAPH", options->graphs, "Graph files, or ONNX models").required();
+  Option& topologies =
+      command.list("-t,--topology", "TOPOLOGY", options->topologies,
+                   "Topology files, or names of built-in topologies; several after one -t");
+  topologies.required().proposes(topology_names());
+  topologies.takes_list = true;
+  command.comma_list("--methods", "A,B,...", options->methods,
+                     "Methods, separated by commas (default: all)");
   add_policy_option(command, options->policy_name);
+  add_common(command, options->common);
   add_method_options(command, options->method_options);
   add_model_options(command, options->model);
-  add_common(command, options->common);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

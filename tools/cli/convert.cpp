@@ -43,18 +43,17 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_convert(Program& program) {
+  Command& command = program.add(
       "convert", "Convert a graph, topology, placement or policy between JSON and binary");
   auto options = std::make_shared<Options>();
-  command.add_option("in", options->in, "File to read")->required()->type_name("IN");
-  command.add_option("out", options->out, "File to write")->required()->type_name("OUT");
-  command.add_option("--to", options->to, "Form of OUT, whatever its name")
-      ->check(CLI::IsMember({"json", "binary"}))
-      ->type_name("json|binary");
+  command.argument("IN", options->in, "File to read").required();
+  command.argument("OUT", options->out, "File to write").required();
+  command.option("--to", "json|binary", options->to, "Form of OUT, whatever its name")
+      .one_of({"json", "binary"});
   add_common(command, options->common);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

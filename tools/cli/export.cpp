@@ -203,43 +203,31 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("export", "Hand a placement to an inference engine");
+void add_export(Program& program) {
+  Command& command = program.add("export", "Hand a placement to an inference engine");
   auto options = std::make_shared<Options>();
-  command.add_option("placement", options->placement, "Placement file")
-      ->required()
-      ->type_name("PLACEMENT");
-  command.add_option("--graph", options->graph, "What was placed: a graph file or an ONNX model")
-      ->type_name("GRAPH");
-  command.add_option("--model", options->model, "The ONNX model that the graph was imported from")
-      ->type_name("MODEL");
-  command.add_option("--format,-f", options->format, "What to write")
-      ->check(CLI::IsMember({"json", "ort-annotations", "ort-names", "dot", "llama-override-tensor",
-                             "hf-device-map"}))
-      ->type_name("FORMAT");
-  command.add_option("-o,--output", options->out, "File to write; standard output if absent")
-      ->type_name("FILE");
-  command.add_option("--split", options->split, "New directory for one model per stage")
-      ->type_name("DIR");
+  command.argument("PLACEMENT", options->placement, "Placement file").required();
+  command.option("-g,--graph", "FILE", options->graph,
+                 "What was placed: a graph file or an ONNX model");
+  command.option("--model", "FILE", options->model,
+                 "The ONNX model that the graph was imported from");
+  command.option("-f,--format", "FORMAT", options->format, "What to write")
+      .one_of({"json", "ort-annotations", "ort-names", "dot", "llama-override-tensor",
+               "hf-device-map"});
+  command.option("-o,--output", "FILE", options->out, "File to write; standard output if absent");
+  command.option("--split", "DIR", options->split, "New directory for one model per stage");
   command
-      .add_option("--stages", options->stages,
-                  "With --split: as few stages as possible, or cut so that devices can overlap")
-      ->check(CLI::IsMember({"fewest", "overlap"}))
-      ->type_name("fewest|overlap");
-  command
-      .add_option(
-          "--engine-device", options->engine_devices,
-          "The engine's name of a device (gpu:0=cuda) or of all of a kind (gpu=dml); may be "
-          "repeated")
-      ->type_name("DEVICE=NAME")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  add_model_options(command, options->import);
+      .option("--stages", "fewest|overlap", options->stages,
+              "As few stages as possible, or cut so that devices can overlap")
+      .one_of({"fewest", "overlap"})
+      .only_with("--split");
+  command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
+               "The engine's name of a device (gpu:0=cuda) or of all of a kind (gpu=dml); may be "
+               "repeated");
   add_common(command, options->common);
-  command.get_option("--stages")->needs("--split");
+  add_model_options(command, options->import);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

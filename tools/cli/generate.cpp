@@ -119,49 +119,55 @@ void run(const Options& options) {
 }
 
 // Every whole-number option of any workload, once; generate() says where one does not apply.
-void add_count_options(CLI::App& command, const std::shared_ptr<Options>& options) {
+void add_count_options(Command& command, const std::shared_ptr<Options>& options) {
   std::map<std::string, std::vector<std::string>> takers;
   for (const WorkloadInfo& workload : workloads()) {
     for (const OptionInfo& option : workload.options) {
       takers[std::string(option.name)].emplace_back(workload.name);
     }
   }
+  command.heading("Sizes");
   for (const auto& [name, names] : takers) {
-    const auto parse = [options, name = name](const std::string& text) {
+    const auto set = [options, name = name](const std::string& text) -> std::string {
       uint64_t value = 0;
-      if (!parse_count(text, value) || value == 0 || value > 0xffffffffu) {
-        throw CLI::ValidationError(
-            "--" + name, fmt::format("'{}' is not a whole number from 1 to 4294967295", text));
+      if (!parse_large_count(text, value) || value == 0 || value > 0xffffffffu) {
+        return "'" + text + "' is not a whole number from 1 to 4294967295";
       }
       options->counts[name] = value;
+      return "";
     };
     const std::string of = names.size() > 4 ? "" : fmt::format(" ({})", fmt::join(names, ", "));
-    command.add_option_function<std::string>("--" + name, parse, "Number of " + name + of)
-        ->type_name("N");
+    command.custom("--" + name, "N", "Number of " + name + of, set);
   }
+}
+
+std::vector<std::string> workload_names() {
+  std::vector<std::string> names;
+  for (const WorkloadInfo& workload : workloads()) names.emplace_back(workload.name);
+  return names;
 }
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("generate", "Make the graph of a workload");
+void add_generate(Program& program) {
+  Command& command = program.add("generate", "Make the graph of a workload");
   auto options = std::make_shared<Options>();
-  command.add_option("workload", options->workload, "Name of the workload")->type_name("WORKLOAD");
-  command.add_flag("--list", options->list, "List the workloads and their options");
-  command.add_option("-o,--output", options->out, "Graph file to write")->type_name("GRAPH");
-  command.add_flag("--training", options->training, "A training step, not inference");
-  command.add_option("--optimizer", options->optimizer, "Of the training step")
-      ->check(CLI::IsMember({"adam", "momentum", "sgd"}))
-      ->needs("--training")
-      ->type_name("adam|momentum|sgd");
-  command.add_option("--size", options->size, "Named variant")->type_name("NAME");
-  add_count(command, "--seed", options->seed, "Of random graphs and architectures");
-  add_number(command, "--ccr", options->ccr, "Communication-to-computation ratio of random graphs",
-             kMinCcr, kMaxCcr);
-  add_count_options(command, options);
+  command.argument("WORKLOAD", options->workload, "Name of the workload")
+      .proposes(workload_names());
+  command.flag("--list", options->list, "List the workloads and their options");
+  command.option("-o,--output", "FILE", options->out, "Graph file to write");
+  command.flag("--training", options->training, "A training step, not inference");
+  command.option("--optimizer", "adam|momentum|sgd", options->optimizer, "Of the training step")
+      .one_of({"adam", "momentum", "sgd"})
+      .only_with("--training");
+  command.option("--size", "NAME", options->size, "Named variant");
+  command.count("--seed", options->seed, "Of random graphs and architectures");
+  command.number("--ccr", options->ccr, "Communication-to-computation ratio of random graphs",
+                 kMinCcr, kMaxCcr);
   add_common(command, options->common);
+  add_count_options(command, options);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -18,14 +18,6 @@ namespace {
 
 constexpr uint64_t kMaxTableBytes = 256 << 20;
 
-void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& list,
-              const std::string& type, const std::string& help) {
-  app.add_option(name, list, "Of an ONNX model: " + help)
-      ->type_name(type)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 ImportOptions import_options(const ModelOptions& options) {
   ImportOptions import;
   import.copy_shared = options.copy_shared;
@@ -77,18 +69,20 @@ void add_costs(const std::string& path, const ImportedGraph& imported, const Mod
 
 }  // namespace
 
-void add_model_options(CLI::App& app, ModelOptions& options) {
-  add_list(app, "--dim", options.dims, "NAME=N",
-           "a number for a free dimension (batch=1), one axis of an input (x[0]=1) or all others "
-           "(*=1); may be repeated, as the next three");
-  add_list(app, "--profile", options.profiles, "KIND=FILE",
-           "run times on a kind of device, from ONNX Runtime's profile");
-  add_list(app, "--costs", options.tables, "FILE", "run times, from lines node,kind,us");
-  add_list(app, "--efficiencies", options.efficiencies, "FILE",
-           "what calibrate wrote; estimates what is not measured");
-  app.add_flag("--copy-shared", options.copy_shared,
-               "Of an ONNX model: copy large parameters that several nodes read to each device, "
-               "instead of keeping those nodes together");
+void add_model_options(Command& command, ModelOptions& options) {
+  command.heading("Of ONNX models");
+  command.list("--dim", "NAME=N", options.dims,
+               "A number for a free dimension (batch=1), one axis of an input (x[0]=1) or all "
+               "others (*=1); may be repeated, as the next three");
+  command.list("--profile", "KIND=FILE", options.profiles,
+               "Run times on a kind of device, from ONNX Runtime's profile");
+  command.list("--costs", "FILE", options.tables, "Run times, from lines node,kind,us");
+  command.list("--efficiencies", "FILE", options.efficiencies,
+               "What calibrate wrote; estimates what is not measured");
+  command.flag("--copy-shared", options.copy_shared,
+               "Copy large parameters that several nodes read to each device, instead of keeping "
+               "those nodes together");
+  command.heading("");
 }
 
 bool is_onnx_file(const std::string& path) {

@@ -1,13 +1,13 @@
 // The graph a subcommand works on: a graph file, or a model that is imported on the way.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/graph/graph.h"
 #include "tools/costs/measured.h"
 #include "tools/onnx/import.h"
+#include "tools/options/options.h"
 
 namespace placeto::cli {
 
@@ -26,7 +26,7 @@ struct ModelOptions {
 };
 
 // --dim, --copy-shared, --profile, --costs and --efficiencies.
-void add_model_options(CLI::App& app, ModelOptions& options);
+void add_model_options(Command& command, ModelOptions& options);
 
 // Whether the file is an ONNX model, told by its content. False if it cannot be read.
 bool is_onnx_file(const std::string& path);

@@ -87,7 +87,6 @@ std::string summary(const ModelGraph& imported, const std::string& out) {
 }
 
 void run(const Options& options) {
-  if (options.out.empty()) throw Failure(kBadUsage, "import: no output file; give -o GRAPH");
   check_outputs({options.out}, {options.model});
   const ModelGraph imported = import_model(options.model, options.import);
   if (options.common.json) {
@@ -102,15 +101,15 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_import(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("import", "Make the graph of an ONNX model");
+void add_import(Program& program) {
+  Command& command = program.add("import", "Make the graph of an ONNX model");
   auto options = std::make_shared<Options>();
-  command.add_option("model", options->model, "ONNX file")->required()->type_name("MODEL");
-  command.add_option("-o,--output", options->out, "Graph file to write")->type_name("GRAPH");
-  add_model_options(command, options->import);
+  command.argument("MODEL", options->model, "ONNX file").required();
+  command.option("-o,--output", "FILE", options->out, "Graph file to write").required();
   add_common(command, options->common);
+  add_model_options(command, options->import);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

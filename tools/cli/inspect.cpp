@@ -19,6 +19,7 @@
 #include "tools/cli/inspect_policy.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/workloads/workload.h"
 
@@ -355,6 +356,7 @@ void show(const T& value, const Common& common) {
 }
 
 void run(const Options& options) {
+  if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
   AnySpec any = require(read_any(options.file));
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
     show(require(Graph::build(std::move(*graph))), options.common);
@@ -370,14 +372,16 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app) {
-  CLI::App& command =
-      *app.add_subcommand("inspect", "Show what a graph, topology, placement or policy file holds");
+void add_inspect(Program& program) {
+  Command& command =
+      program.add("inspect", "Show what a graph, topology, placement or policy file holds");
   auto options = std::make_shared<Options>();
-  command.add_option("file", options->file, "File to read")->required()->type_name("FILE");
+  command.argument("FILE", options->file, "File to read, or name of a built-in topology")
+      .required()
+      .proposes(topology_names());
   add_common(command, options->common);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -1,9 +1,11 @@
 // placeto: places computation graphs on devices, from the command line.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
 
 #include "tools/cli/commands.h"
@@ -13,71 +15,89 @@ namespace placeto::cli {
 
 static constexpr const char* kExamples = R"(Examples:
   placeto generate inception_v3 -o inception.json
-  placeto place inception.json --topology 2xk80.json --report report.html
-  placeto compare inception.json --topology 2xk80.json 4xk80.json
-  placeto simulate inception.json --topology 2xk80.json --placement placement.json
+  placeto place inception.json -t 2xk80 --report report.html
+  placeto compare inception.json -t 2xk80 4xk80
+  placeto simulate inception.json -t 2xk80 --placement placement.json
   placeto inspect inception.json
+
+Topologies are files or names: `placeto inspect 2xk80` shows a built-in one. A file named - is
+standard input or output.
 
 Exit status: 0 done; 1 no feasible placement; 2 bad usage; 3 bad input file; 4 internal error or
 an output that cannot be written. On failure nothing is written.)";
 
-static int refuse(const CLI::App& app, const CLI::ParseError& error) {
-  const auto chosen = app.get_subcommands();
-  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-  note("error: " + std::string(error.what()) + "\nplaceto " + command +
-       "--help lists what there is");
-  return kBadUsage;
+static size_t terminal_columns() {
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
 }
 
-// Mostly a variable of a shell that is not set. What it would do depends on the option: no output
-// at all, standard output instead of a file, or the next option taken for its value.
-static void refuse_empty(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const bool option = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
-    if (!argument.empty() && !option) continue;
-    const std::string where =
-        option ? "'" + argument + "'" : "the argument after '" + std::string(argv[i - 1]) + "'";
-    throw Failure(kBadUsage, where + " is empty, expected a value");
-  }
+static void add_completion(Program& program) {
+  Command& command = program.add("completion", "Print a script that completes command lines");
+  auto shell = std::make_shared<std::string>();
+  command.argument("SHELL", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+  command.footer(R"(Examples:
+  placeto completion bash > ~/.local/share/bash-completion/completions/placeto
+  placeto completion zsh > ~/.zfunc/_placeto
+  placeto completion fish > ~/.config/fish/completions/placeto.fish)");
+  command.action([shell, &program] { print(completion_script(program, *shell)); });
 }
 
-static int run(int argc, char** argv) {
-  refuse_empty(argc, argv);
-  CLI::App app("Places the nodes of a computation graph on the devices of a machine.", "placeto");
-  app.set_version_flag("--version", "placeto " PLACETO_VERSION);
-  app.require_subcommand(1);
-  app.footer(kExamples);
-  add_place(app);
-  add_simulate(app);
-  add_compare(app);
-  add_inspect(app);
-  add_convert(app);
-  add_generate(app);
-  add_import(app);
-  add_calibrate(app);
-  add_export(app);
-  add_run(app);
+static void add_commands(Program& program) {
+  add_place(program);
+  add_simulate(program);
+  add_compare(program);
+  add_inspect(program);
+  add_report(program);
+  add_generate(program);
+  add_import(program);
+  add_export(program);
+  add_run(program);
+  add_convert(program);
+  add_calibrate(program);
 #ifdef PLACETO_HAVE_SODIUM
-  add_keygen(app);
-  add_sign(app);
-  add_verify(app);
+  add_keygen(program);
+  add_sign(program);
+  add_verify(program);
 #endif
-  add_report(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    print(app.help());
-  } catch (const CLI::CallForVersion& version) {
-    print(std::string(version.what()) + "\n");
-  } catch (const CLI::RequiredError& error) {
-    if (!app.get_subcommands().empty() || argc < 2 || argv[1][0] == '-') return refuse(app, error);
-    note("error: no command '" + std::string(argv[1]) + "'\nplaceto --help lists the commands");
-    return kBadUsage;
-  } catch (const CLI::ParseError& error) {
-    return refuse(app, error);
+  add_completion(program);
+}
+
+static void run(const std::vector<std::string>& line) {
+  Program program("placeto", "Places the nodes of a computation graph on the devices of a machine.",
+                  PLACETO_VERSION);
+  program.footer(kExamples);
+  add_commands(program);
+  const Result<Request> request = parse(program, line);
+  if (!request.ok()) {
+    const bool is_command = !line.empty() && program.find(line[0]) != nullptr;
+    throw Failure(kBadUsage, request.status().message() + "\n`placeto help" +
+                                 (is_command ? " " + line[0] : "") + "` lists what there is");
   }
-  return kDone;
+  switch (request->what) {
+    case Request::kRun:
+      return request->command->run();
+    case Request::kVersion:
+      return print(program.name() + " " + program.version() + "\n");
+    case Request::kHelp:
+      return print(request->command == nullptr
+                       ? help_text(program, terminal_columns())
+                       : help_text(program, *request->command, terminal_columns()));
+  }
+}
+
+// For people on standard error; for programs that asked for JSON, as an object where they read.
+static int fail(ExitStatus status, const char* prefix, const std::string& message, bool json) {
+  note(prefix + message);
+  if (!json || json_was_printed()) return status;
+  static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
+                                           "internal error"};
+  try {
+    print_json({{"error", message}, {"status", kWords[status]}, {"exit_status", int{status}}});
+  } catch (const Failure&) {
+    // Said already, where it could be said.
+  }
+  return status;
 }
 
 // At once, without unwinding: protobuf frees messages twice that an exception cut off, and libonnx
@@ -93,18 +113,19 @@ static int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace placeto::cli;
   std::set_new_handler(end_without_memory);
-  // A reader that went away is a failed write with a message, not a silent death.
+  // Writes then fail: of files with a message, and of standard output quietly (see print).
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that may not grow
+  const std::vector<std::string> line(argv + std::min(argc, 1), argv + argc);
+  const bool json = std::find(line.begin(), line.end(), "--json") != line.end();
   try {
-    return run(argc, argv);
+    run(line);
+    return kDone;
   } catch (const Failure& failure) {
-    note("error: " + std::string(failure.what()));
-    return failure.status;
+    return fail(failure.status, "error: ", failure.what(), json);
   } catch (const std::bad_alloc&) {
-    note("error: out of memory");
+    return fail(kInternalError, "error: ", "out of memory", json);
   } catch (const std::exception& error) {
-    note("internal error: " + std::string(error.what()));
+    return fail(kInternalError, "internal error: ", error.what(), json);
   }
-  return kInternalError;
 }

@@ -10,7 +10,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/common.h"
-#include "tools/cli/shipped_policy.h"
+#include "tools/cli/shipped.h"
 #include "tools/io/read.h"
 #include "tools/partition/partition.h"
 
@@ -43,41 +43,53 @@ Result<PlaceResult> run_within(const Problem& problem, const MethodChoice& choic
   return place(problem, choice.name, choice.options, {.policy = choice.policy.get()});
 }
 
-void add_small_count(CLI::App& app, const std::string& name, uint32_t& value, uint32_t least,
-                     uint32_t most, const std::string& help) {
-  const auto set = [&value, name, least, most](const std::string& text) {
-    uint64_t number = 0;
-    if (!parse_count(text, number) || number < least || number > most) {
-      throw CLI::ValidationError(
-          name, fmt::format("'{}' is not a whole number from {} to {}", text, least, most));
-    }
-    value = static_cast<uint32_t>(number);
-  };
-  app.add_option_function<std::string>(name, set, help)->type_name("N");
+// Evaluations, 100k, or a time, 2s.
+std::string set_budget(const std::string& text, Budget& budget) {
+  uint64_t evaluations = 0;
+  if (parse_large_count(text, evaluations)) {
+    budget.evaluations = evaluations;
+    return "";
+  }
+  double milliseconds = 0;
+  if (!parse_milliseconds(text, milliseconds) || milliseconds > 1e12) {
+    return "'" + text +
+           "' is neither a number of evaluations, such as 1000 or 100k, nor a time, "
+           "such as 500ms or 2s";
+  }
+  budget.milliseconds = milliseconds;
+  return "";
 }
 
 }  // namespace
 
-void add_method_options(CLI::App& app, MethodOptions& options) {
-  add_small_count(
-      app, "--passes", options.passes, 1, 1'000'000,
+void add_method_options(Command& command, MethodOptions& options) {
+  command.heading("Search");
+  command.custom("--budget", "N|TIME",
+                 "Search with that many evaluations (100k), or for that long (2s)",
+                 [&options](const std::string& text) { return set_budget(text, options.budget); });
+  command.count("--budget-evals", options.budget.evaluations,
+                "Search with that many evaluations: the same answer on every machine");
+  command.milliseconds("--budget-ms", options.budget.milliseconds,
+                       "Search for that long; the answer depends on the machine");
+  command.count(
+      "--passes", options.passes,
       fmt::format("Passes of methods that repeat them, and ten windows for each (default {})",
-                  options.passes));
-  add_small_count(app, "--samples", options.samples, 0, 100'000,
-                  "Placements the policy draws by chance beside its greedy one (default 0)");
-  add_number(app, "--budget-ms", options.budget.milliseconds,
-             "Search for that long; the answer depends on the machine", 0, 1e12);
-  add_count(app, "--budget-evals", options.budget.evaluations, "Search with that many evaluations");
-  app.add_option_function<std::string>(
-         "--grouping",
-         [&options](const std::string& name) {
-           options.grouping = name == "none" ? Grouping::kNone : Grouping::kAutomatic;
-         },
-         "Whether chains and tiny operators are moved as one (default auto)")
-      ->check(CLI::IsMember({"auto", "none"}))
-      ->type_name("auto|none");
-  add_count(app, "--seed", options.seed,
-            fmt::format("Of methods that draw at random (default {})", options.seed));
+                  options.passes),
+      1, 1'000'000);
+  command.count("--samples", options.samples,
+                "Placements the policy draws by chance beside its greedy one (default 0)", 0,
+                100'000);
+  command
+      .custom("--grouping", "auto|none",
+              "Whether chains and tiny operators are moved as one (default auto)",
+              [&options](const std::string& name) {
+                options.grouping = name == "none" ? Grouping::kNone : Grouping::kAutomatic;
+                return std::string();
+              })
+      .one_of({"auto", "none"});
+  command.count("--seed", options.seed,
+                fmt::format("Of methods that draw at random (default {})", options.seed));
+  command.heading("");
 }
 
 std::vector<std::string> method_names() {
@@ -87,17 +99,17 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-void check_method(std::string_view name) {
+void check_method(std::string_view option, std::string_view name) {
   const std::vector<std::string> names = method_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   const auto optional = partition_method_names();
   if (std::find(optional.begin(), optional.end(), name) != optional.end()) {
-    throw Failure(kBadUsage, fmt::format("method '{}' is not in this build: its library was not "
+    throw Failure(kBadUsage, fmt::format("{}: '{}' is not in this build: its library was not "
                                          "installed when placeto was built",
-                                         name));
+                                         option, name));
   }
-  throw Failure(kBadUsage,
-                fmt::format("no method '{}', expected one of {}", name, fmt::join(names, ", ")));
+  throw Failure(kBadUsage, fmt::format("{}: '{}' is none of {}{}", option, name,
+                                       fmt::join(names, ", "), suggestion(name, names)));
 }
 
 std::string method_help() {
@@ -122,17 +134,20 @@ std::shared_ptr<const Policy> load_policy(const std::string& name) {
   return require(read_policy(name));
 }
 
-void add_policy_option(CLI::App& app, std::string& name) {
-  app.add_option("--policy,-p", name,
-                 "Trained policy: a file, 'none', or 'default', the one that ships with placeto")
-      ->type_name("FILE")
-      ->capture_default_str();
+void add_policy_option(Command& command, std::string& name) {
+  command
+      .option("--policy", "FILE", name,
+              "Trained policy: a file, 'none', or 'default', the one that ships with placeto and "
+              "is used unless you say otherwise")
+      .proposes({"default", "none"});
 }
 
-void add_deadline_option(CLI::App& app, MethodChoice& choice) {
-  add_number(app, "--deadline-ms", choice.deadline_ms,
-             "End placing after that time, searched or not, with the best so far; so does Ctrl-C",
-             0, 1e12);
+void add_deadline_option(Command& command, MethodChoice& choice) {
+  command.heading("Search");
+  command.milliseconds("--deadline-ms", choice.deadline_ms,
+                       "End placing after that time, searched or not, with the best so far; so "
+                       "does Ctrl-C");
+  command.heading("");
 }
 
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {

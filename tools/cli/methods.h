@@ -1,13 +1,13 @@
 // Methods by name: those of the runtime, and the partitioners of this build.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/placer/placer.h"
+#include "tools/options/options.h"
 
 namespace placeto::cli {
 
@@ -20,21 +20,21 @@ struct MethodChoice {
   bool stop_on_interrupt = false;        // the first Ctrl-C ends the placing, not the program
 };
 
-// --passes, --budget-ms, --budget-evals, --seed.
-void add_method_options(CLI::App& app, MethodOptions& options);
+// --budget, --budget-ms, --budget-evals, --passes, --samples, --grouping, --seed.
+void add_method_options(Command& command, MethodOptions& options);
 // --deadline-ms.
-void add_deadline_option(CLI::App& app, MethodChoice& choice);
+void add_deadline_option(Command& command, MethodChoice& choice);
 
 // The policy that --policy names: a file; "default": the one that ships with this build; "none".
 // A Failure if it cannot be loaded, or if there is no default in this build and it is asked for.
 inline constexpr const char* kDefaultPolicy = "default";
 std::shared_ptr<const Policy> load_policy(const std::string& name);
-void add_policy_option(CLI::App& app, std::string& name);
+void add_policy_option(Command& command, std::string& name);
 
 // "auto", then every method there is.
 std::vector<std::string> method_names();
 // A Failure with kBadUsage unless there is such a method; says so if it was left out of this build.
-void check_method(std::string_view name);
+void check_method(std::string_view option, std::string_view name);
 std::string method_help();
 
 // Runs the method, which check_method accepts. kInfeasible, with the shortfall per device, if

@@ -173,12 +173,10 @@ void add_figures(Json& object, const Timeline& timeline, const LowerBounds& boun
   object["work_bound_us"] = bounds.work_us;
 }
 
-void add_reports(CLI::App& app, Reports& reports) {
-  app.add_option("--report", reports.page,
-                 "Write a report: timeline, memory, graph, reasons (one HTML file)")
-      ->type_name("FILE");
-  app.add_option("--trace", reports.trace, "Write a Chrome trace (opens in Perfetto)")
-      ->type_name("FILE");
+void add_reports(Command& command, Reports& reports) {
+  command.option("--report", "FILE", reports.page,
+                 "Write a report: timeline, memory, graph, reasons (one HTML file)");
+  command.option("--trace", "FILE", reports.trace, "Write a Chrome trace (opens in Perfetto)");
 }
 
 void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,

@@ -50,7 +50,7 @@ struct Reports {
   std::string page;   // HTML report
   std::string trace;  // Chrome trace JSON
 };
-void add_reports(CLI::App& app, Reports& reports);
+void add_reports(Command& command, Reports& reports);
 void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
                    std::span<const uint32_t> assignment, const Timeline& timeline,
                    const std::string& method, std::vector<CandidateRow> candidates);

@@ -11,6 +11,7 @@
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
+#include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 
@@ -71,9 +72,9 @@ void run(Options& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
   check_outputs({options.out, options.reports.page, options.reports.trace},
                 {options.graph, options.topology, own_policy ? options.policy : ""});
-  check_method(options.method.name);
+  check_method("--method", options.method.name);
   const Graph graph = load_graph(options.graph, options.model);
-  const Topology topology = require(read_topology(options.topology));
+  const Topology topology = load_topology(options.topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
@@ -105,31 +106,27 @@ void run(Options& options) {
 
 }  // namespace
 
-void add_place(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("place", "Place a graph on a topology");
+void add_place(Program& program) {
+  Command& command = program.add("place", "Place a graph on a topology");
   auto options = std::make_shared<Options>();
-  command.add_option("graph", options->graph, "Graph file, or ONNX model")
-      ->required()
-      ->type_name("GRAPH");
-  command.add_option("--topology,-t", options->topology, "Topology file")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("-o,--output", options->out, "Placement file to write")
-      ->type_name("PLACEMENT");
-  command.add_option("--method,-m", options->method.name, method_help())->type_name("NAME");
+  command.argument("GRAPH", options->graph, "Graph file, or ONNX model").required();
+  add_topology(command, options->topology).required();
+  command.option("-o,--output", "FILE", options->out, "Placement file to write");
+  command.option("-m,--method", "NAME", options->method.name, method_help())
+      .proposes(method_names());
   add_policy_option(command, options->policy);
+  command
+      .option("--explain", "NODE", options->explain,
+              "Say for a node, or for 'all', what the second-best device would cost")
+      .proposes({"all"});
+  add_reports(command, options->reports);
+  add_common(command, options->common);
   add_method_options(command, options->method.options);
   add_deadline_option(command, options->method);
-  command
-      .add_option("--explain", options->explain,
-                  "Say for a node, or for 'all', what the second-best device would cost")
-      ->type_name("NODE");
   add_rules(command, options->rules);
-  add_reports(command, options->reports);
   add_model_options(command, options->model);
-  add_common(command, options->common);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -12,6 +12,7 @@
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
+#include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 
 namespace placeto::cli {
@@ -140,7 +141,7 @@ void run(Options& options) {
   check_outputs({options.out}, inputs);
   const std::vector<std::string> names = labels(options);
   const Graph graph = load_graph(options.graph, options.model);
-  const Topology topology = require(read_topology(options.topology));
+  const Topology topology = load_topology(options.topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   if (options.candidates) options.method.policy = load_policy(options.policy);
@@ -176,39 +177,28 @@ void run(Options& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
-  CLI::App& command =
-      *app.add_subcommand("report", "Show placements of a graph: one HTML page for a browser");
+void add_report(Program& program) {
+  Command& command =
+      program.add("report", "Show placements of a graph: one HTML page for a browser");
   auto options = std::make_shared<Options>();
-  command.add_option("placements", options->placements, "Placement files")
-      ->required()
-      ->type_name("PLACEMENT...");
-  command.add_option("--graph,-g", options->graph, "Graph file, or ONNX model")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--topology,-t", options->topology, "Topology file")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("-o,--output", options->out, "HTML file to write")
-      ->required()
-      ->type_name("REPORT");
-  command
-      .add_option("--label", options->labels,
-                  "What to call a placement; as many as there are placements (repeatable)")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  command.add_flag("--candidates", options->candidates,
-                   "Try every method now, for the table of candidates");
-  add_count(command, "--reasons", options->reasons,
-            "Say for that many nodes what the second-best device would cost (default: as many as a "
-            "few seconds allow)");
+  command.arguments("PLACEMENT", options->placements, "Placement files").required();
+  command.option("-g,--graph", "FILE", options->graph, "Graph file, or ONNX model").required();
+  add_topology(command, options->topology).required();
+  command.option("-o,--output", "FILE", options->out, "HTML file to write").required();
+  command.list("--label", "TEXT", options->labels,
+               "What to call a placement; as many as there are placements (repeatable)");
+  command.flag("--candidates", options->candidates,
+               "Try every method now, for the table of candidates");
+  command.count("--reasons", options->reasons,
+                "Say for that many nodes what the second-best device would cost (default: as many "
+                "as a few seconds allow)");
   add_policy_option(command, options->policy);
+  add_common(command, options->common);
   add_method_options(command, options->method.options);
   add_rules(command, options->rules);
   add_model_options(command, options->model);
-  add_common(command, options->common);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -75,23 +75,20 @@ class Resolver {
 
 }  // namespace
 
-void add_rules(CLI::App& app, RuleOptions& options) {
-  app.add_option("--pin", options.pins, "Run the node on that device (repeatable)")
-      ->type_name("NODE=DEVICE")
-      ->allow_extra_args(false);
-  app.add_option("--forbid", options.forbids, "Keep the node off that device (repeatable)")
-      ->type_name("NODE=DEVICE")
-      ->allow_extra_args(false);
-  app.add_option("--colocate", options.colocate,
-                 "Keep these nodes on one device (repeatable; a name with a comma: its index)")
-      ->type_name("A,B,...")
-      ->allow_extra_args(false);
-  add_number(app, "--memory-headroom", options.memory_headroom,
-             "Share of every device's memory to leave free", 0, 0.999);
-  app.add_option("--objective", options.objective,
-                 "latency: shortest makespan; throughput: smallest bottleneck")
-      ->check(CLI::IsMember({"latency", "throughput"}))
-      ->type_name("latency|throughput");
+void add_rules(Command& command, RuleOptions& options) {
+  command.heading("Rules");
+  command.list("--pin", "NODE=DEVICE", options.pins, "Run the node on that device (repeatable)");
+  command.list("--forbid", "NODE=DEVICE", options.forbids,
+               "Keep the node off that device (repeatable)");
+  command.list("--colocate", "A,B,...", options.colocate,
+               "Keep these nodes on one device (repeatable; a name with a comma: its index)");
+  command.share("--memory-headroom", options.memory_headroom,
+                "Share of every device's memory to leave free", 0.999);
+  command
+      .option("--objective", "latency|throughput", options.objective,
+              "latency: shortest makespan; throughput: smallest bottleneck")
+      .one_of({"latency", "throughput"});
+  command.heading("");
 }
 
 Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology) {

@@ -1,12 +1,12 @@
 // The rules a caller gives for a placement, on the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/cost/problem.h"
+#include "tools/options/options.h"
 
 namespace placeto::cli {
 
@@ -16,7 +16,7 @@ struct RuleOptions {
   double memory_headroom = 0;
   std::string objective = "latency";
 };
-void add_rules(CLI::App& app, RuleOptions& options);
+void add_rules(Command& command, RuleOptions& options);
 
 // The rules in terms of indices. Nodes and devices are looked up by name first, then by index; a
 // Failure with kBadUsage names what is unknown or ambiguous.

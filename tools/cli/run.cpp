@@ -332,38 +332,33 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("run", "Run a split model and measure it");
+void add_run(Program& program) {
+  Command& command = program.add("run", "Run a split model and measure it");
   auto options = std::make_shared<Options>();
+  command.argument("DIR", options->plan, "Directory of export --split, its manifest, or a model")
+      .required();
+  command.option("--model", "MODEL", options->model, "The whole model, to compare with");
+  command.count("--runs", options->runs, "Runs that count", 1, 1'000'000);
   command
-      .add_option("plan", options->plan, "Directory of export --split, its manifest, or a model")
-      ->required()
-      ->type_name("DIR");
-  command.add_option("--model", options->model, "The whole model, to compare with")
-      ->type_name("MODEL");
-  add_count(command, "--runs", options->runs, "Runs that count", 1, 1000000);
-  command.add_option("--mode", options->mode, "One request at a time, several in flight, or both")
-      ->check(CLI::IsMember({"latency", "stream", "both"}))
-      ->type_name("latency|stream|both");
-  add_count(command, "--in-flight", options->in_flight,
-            "Requests in flight in a stream; one more than devices if absent", 1, 1024);
-  add_count(command, "--threads", options->threads, "Threads of each session", 1, 1024);
-  const auto list = [&](const char* name, std::vector<std::string>& target, const char* type,
-                        const char* help) {
-    command.add_option(name, target, help)->type_name(type)->expected(1)->take_all();
-  };
-  list("--provider", options->providers, "DEVICE=NAME",
-       "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
-  list("--hold", options->holds, "DEVICE=SHARE",
-       "Let a device compute that share of the time only, to stand for a slower one");
-  list("--dim", options->dims, "NAME=N", "Extent of a symbolic axis");
-  list("--input", options->inputs, "NAME=FILE", "An .npy or raw file for an input, or a number");
-  command.add_flag("--check", options->check, "Compare the outputs with the whole model's");
-  command.add_option("--profile", options->profile, "Let the engine write profiles, per stage")
-      ->type_name("PREFIX");
+      .option("--mode", "latency|stream|both", options->mode,
+              "One request at a time, several in flight, or both")
+      .one_of({"latency", "stream", "both"});
+  command.count("--in-flight", options->in_flight,
+                "Requests in flight in a stream; one more than devices if absent", 1, 1024);
+  command.count("--threads", options->threads, "Threads of each session", 1, 1024);
+  command.list("--provider", "DEVICE=NAME", options->providers,
+               "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
+  command.list("--hold", "DEVICE=SHARE", options->holds,
+               "Let a device compute that share of the time only, to stand for a slower one");
+  command.list("--dim", "NAME=N", options->dims, "Extent of a symbolic axis");
+  command.list("--input", "NAME=FILE", options->inputs,
+               "An .npy or raw file for an input, or a number");
+  command.flag("--check", options->check, "Compare the outputs with the whole model's");
+  command.option("--profile", "PREFIX", options->profile,
+                 "Let the engine write profiles, per stage");
   add_common(command, options->common);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -106,48 +106,43 @@ void run_verify(const Options& options) {
   }
 }
 
-CLI::App& add_command(CLI::App& app, const char* name, const char* help,
-                      const std::shared_ptr<Options>& options, void (*run)(const Options&)) {
-  CLI::App& command = *app.add_subcommand(name, help);
-  add_common(command, options->common);
+Command& add_command(Program& program, const char* name, const char* help,
+                     const std::shared_ptr<Options>& options, void (*run)(const Options&)) {
+  Command& command = program.add(name, help);
   command.footer(kExamples);
-  command.callback([options, run] { run(*options); });
+  command.action([options, run] { run(*options); });
   return command;
 }
 
 }  // namespace
 
-void add_keygen(CLI::App& app) {
+void add_keygen(Program& program) {
   const auto options = std::make_shared<Options>();
-  add_command(app, "keygen", "Make a key pair to sign policies with", options, run_keygen)
-      .add_option("name", options->name, "NAME.key and NAME.pub are written")
-      ->required()
-      ->type_name("NAME");
+  Command& command =
+      add_command(program, "keygen", "Make a key pair to sign policies with", options, run_keygen);
+  command.argument("NAME", options->name, "NAME.key and NAME.pub are written").required();
+  add_common(command, options->common);
 }
 
-void add_sign(CLI::App& app) {
+void add_sign(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = add_command(app, "sign", "Sign a policy file", options, run_sign);
-  command.add_option("policy", options->policy, "Policy file, binary")
-      ->required()
-      ->type_name("POLICY");
-  command.add_option("--key,-k", options->key, "Secret key")->required()->type_name("FILE");
-  command.add_option("-o,--output", options->out, "Signature to write, POLICY.sig if not given")
-      ->type_name("FILE");
+  Command& command = add_command(program, "sign", "Sign a policy file", options, run_sign);
+  command.argument("POLICY", options->policy, "Policy file, binary").required();
+  command.option("-k,--key", "FILE", options->key, "Secret key").required();
+  command.option("-o,--output", "FILE", options->out,
+                 "Signature to write, POLICY.sig if not given");
+  add_common(command, options->common);
 }
 
-void add_verify(CLI::App& app) {
+void add_verify(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command =
-      add_command(app, "verify", "Check the signature of a policy file", options, run_verify);
-  command.add_option("policy", options->policy, "Policy file, binary")
-      ->required()
-      ->type_name("POLICY");
-  command.add_option("--public-key,-k", options->key, "Public key of who should have signed")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--signature", options->signature, "Signature, POLICY.sig if not given")
-      ->type_name("FILE");
+  Command& command =
+      add_command(program, "verify", "Check the signature of a policy file", options, run_verify);
+  command.argument("POLICY", options->policy, "Policy file, binary").required();
+  command.option("-k,--public-key", "FILE", options->key, "Public key of who should have signed")
+      .required();
+  command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");
+  add_common(command, options->common);
 }
 
 }  // namespace placeto::cli

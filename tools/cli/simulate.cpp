@@ -9,6 +9,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/report/critical_path.h"
 
@@ -69,7 +70,7 @@ void run(const Options& options) {
   check_outputs({options.reports.page, options.reports.trace},
                 {options.graph, options.topology, options.placement});
   const Graph graph = load_graph(options.graph, options.model);
-  const Topology topology = require(read_topology(options.topology));
+  const Topology topology = load_topology(options.topology);
   const PlacementSpec placement = require(read_placement(options.placement));
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
   const auto resolved = resolve_placement(placement, graph, topology);
@@ -91,23 +92,17 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("simulate", "Predict the run of a placement");
+void add_simulate(Program& program) {
+  Command& command = program.add("simulate", "Predict the run of a placement");
   auto options = std::make_shared<Options>();
-  command.add_option("graph", options->graph, "Graph file, or ONNX model")
-      ->required()
-      ->type_name("GRAPH");
-  command.add_option("--topology,-t", options->topology, "Topology file")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--placement,-p", options->placement, "Placement file")
-      ->required()
-      ->type_name("FILE");
+  command.argument("GRAPH", options->graph, "Graph file, or ONNX model").required();
+  add_topology(command, options->topology).required();
+  command.option("-p,--placement", "FILE", options->placement, "Placement file").required();
   add_reports(command, options->reports);
-  add_model_options(command, options->model);
   add_common(command, options->common);
+  add_model_options(command, options->model);
   command.footer(kExamples);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -164,6 +164,14 @@ Result<Topology> read_topology(const std::string& path, const Limits& limits) {
   return build<Topology>(read_topology_spec(path, limits), path, limits);
 }
 
+Result<Topology> parse_topology(std::vector<uint8_t> bytes, const std::string& name,
+                                const Limits& limits) {
+  Result<TopologySpec> spec =
+      decode_bytes(std::move(bytes), FileKind::kTopology, limits, decode_topology);
+  if (!spec.ok()) return spec.status().at(name);
+  return build<Topology>(std::move(spec), name, limits);
+}
+
 Result<std::shared_ptr<const Policy>> read_policy(const std::string& path, const Limits& limits) {
   Result<Bytes> bytes = read_bytes(path, limits);
   if (!bytes.ok()) return bytes.status();

@@ -23,6 +23,10 @@ Result<Graph> read_graph(const std::string& path, const Limits& limits = {});
 Result<Topology> read_topology(const std::string& path, const Limits& limits = {});
 Result<PlacementSpec> read_placement(const std::string& path, const Limits& limits = {});
 
+// The same of bytes at hand; `name` stands for the path in messages.
+Result<Topology> parse_topology(std::vector<uint8_t> bytes, const std::string& name,
+                                const Limits& limits = {});
+
 // The descriptions as they stand in the file, before Graph::build and Topology::build check them.
 Result<GraphSpec> read_graph_spec(const std::string& path, const Limits& limits = {});
 Result<TopologySpec> read_topology_spec(const std::string& path, const Limits& limits = {});

@@ -6,9 +6,8 @@ foreach(file ${FILES})
   get_filename_component(name ${file} NAME)
   string(MAKE_C_IDENTIFIER ${name} name)
   file(READ ${file} hex HEX)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  string(APPEND text
-    "static const char ${name}_bytes[] = {${bytes}'\\0'};\n"
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${hex}")
+  string(APPEND text "static const char ${name}_bytes[] = \"${bytes}\";\n"
     "const std::string_view ${name}(${name}_bytes, sizeof ${name}_bytes - 1);\n")
 endforeach()
 string(APPEND text "}  // namespace placeto::page\n")

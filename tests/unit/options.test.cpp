@@ -1,0 +1,157 @@
+#include <doctest/doctest.h>
+
+#include "tools/options/options.h"
+#include "tools/options/units.h"
+
+using namespace placeto;
+using namespace placeto::cli;
+
+namespace {
+
+// A program with one command, `brew POT [--cups N] [-s FILE] [--hot] [--milk A,B] [--sugar X...]`.
+struct Kettle {
+  std::string pot, spout;
+  uint64_t cups = 1;
+  bool hot = false;
+  std::vector<std::string> milk, sugar;
+  double strength = 0, minutes = 0;
+  uint64_t volume = 0;
+  Program program{"kettle", "Makes tea.", "1.2"};
+
+  Kettle() {
+    Command& brew = program.add("brew", "Make some tea");
+    brew.argument("POT", pot, "Where to make it").required();
+    brew.count("--cups", cups, "How many", 1, 1'000'000);
+    brew.option("-s,--spout", "FILE", spout, "Which spout").one_of({"left", "right"});
+    brew.flag("--hot", hot, "Not cold").only_with("--cups");
+    brew.comma_list("--milk", "A,B,...", milk, "Which milk");
+    brew.list("--sugar", "X", sugar, "Which sugar").takes_list = true;
+    brew.share("--strength", strength, "Of the tea", 1);
+    brew.milliseconds("--time", minutes, "To wait");
+    brew.bytes("--volume", volume, "Of the pot");
+    brew.action([] {});
+  }
+  std::string wrong(const std::vector<std::string>& line) {
+    const Result<Request> request = parse(program, line);
+    return request.ok() ? "" : request.status().message();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a line sets what it names") {
+  Kettle kettle;
+  const auto request = parse(kettle.program, {"brew", "--cups=2k", "-sleft", "--sugar", "white",
+                                              "brown", "--milk", "cow,oat", "--hot", "blue"});
+  REQUIRE(request.ok());
+  CHECK(request->what == Request::kRun);
+  CHECK(request->command->name() == "brew");
+  CHECK(kettle.pot == "blue");
+  CHECK(kettle.cups == 2000);
+  CHECK(kettle.spout == "left");
+  CHECK(kettle.hot);
+  CHECK(kettle.milk == std::vector<std::string>{"cow", "oat"});
+  CHECK(kettle.sugar == std::vector<std::string>{"white", "brown"});
+}
+
+TEST_CASE("after two dashes, and for a dash alone, a word is no option") {
+  Kettle kettle;
+  REQUIRE(parse(kettle.program, {"brew", "--", "--hot"}).ok());
+  CHECK(kettle.pot == "--hot");
+  CHECK(!kettle.hot);
+  Kettle other;
+  REQUIRE(parse(other.program, {"brew", "-"}).ok());
+  CHECK(other.pot == "-");
+}
+
+TEST_CASE("the first thing that is wrong is what a message starts with") {
+  CHECK(Kettle().wrong({"brew", "--cup", "3"}) ==
+        "--cup: brew has no such option, did you mean '--cups'?");
+  CHECK(Kettle().wrong({"bwer"}) == "no command 'bwer', did you mean 'brew'?");
+  CHECK(Kettle().wrong({"steep"}) == "no command 'steep'");
+  CHECK(Kettle().wrong({"brew", "-x"}) == "-x: brew has no such option");
+  CHECK(Kettle().wrong({"brew"}) == "brew: POT is missing");
+  CHECK(Kettle().wrong({"brew", "a", "b"}) == "'b': brew takes no further argument");
+  CHECK(Kettle().wrong({"brew", "a", "--cups"}) == "--cups: no value given, expected N");
+  CHECK(Kettle().wrong({"brew", "a", "--cups", "--hot"}) == "--cups: no value given, expected N");
+  CHECK(Kettle().wrong({"brew", "a", "--cups", "0"}) ==
+        "--cups: '0' is not a whole number from 1 to 1000000");
+  CHECK(Kettle().wrong({"brew", "a", "--cups", "1", "--cups", "2"}) == "--cups: given twice");
+  CHECK(Kettle().wrong({"brew", "a", "--hot=yes"}) == "--hot: takes no value");
+  CHECK(Kettle().wrong({"brew", "a", "--hot"}) == "--hot: goes with --cups only");
+  CHECK(Kettle().wrong({"brew", "a", "-s", "letf"}) ==
+        "--spout: 'letf' is none of left, right, did you mean 'left'?");
+  CHECK(Kettle().wrong({"brew", ""}) == "the argument after 'brew' is empty, expected a value");
+}
+
+TEST_CASE("help and version are found wherever they are asked for") {
+  Kettle kettle;
+  const auto asks = [&](const std::vector<std::string>& line) {
+    const auto request = parse(kettle.program, line);
+    REQUIRE(request.ok());
+    return *request;
+  };
+  CHECK(asks({}).what == Request::kHelp);
+  CHECK(asks({"help"}).command == nullptr);
+  CHECK(asks({"help", "brew"}).command == kettle.program.find("brew"));
+  CHECK(asks({"brew", "--hot", "-h"}).what == Request::kHelp);
+  CHECK(asks({"-V"}).what == Request::kVersion);
+  CHECK(asks({"--version"}).what == Request::kVersion);
+}
+
+TEST_CASE("help shows every option and fits the terminal") {
+  const Kettle kettle;
+  const std::string text = help_text(kettle.program, *kettle.program.find("brew"), 60);
+  CHECK(text.find("Usage: kettle brew POT [OPTIONS]\n") != std::string::npos);
+  CHECK(text.find("  -s, --spout FILE") != std::string::npos);
+  CHECK(text.find("      --sugar X...") != std::string::npos);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    CHECK(end - begin <= 60);
+    begin = end + 1;
+  }
+}
+
+TEST_CASE("completion knows every command, option and choice in every shell") {
+  const Kettle kettle;
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = completion_script(kettle.program, shell);
+    for (const char* word : {"brew", "spout", "cups", "left", "right"}) {
+      CHECK_MESSAGE(script.find(word) != std::string::npos, shell << " " << word);
+    }
+  }
+  CHECK(completion_script(kettle.program, "cmd") == "");
+}
+
+TEST_CASE("numbers are read as people write them") {
+  uint64_t count = 0;
+  double number = 0;
+  for (const char* text : {"100000", "100k", "1e5", "0.1M"}) {
+    CHECK_MESSAGE(parse_large_count(text, count), text);
+    CHECK(count == 100'000);
+  }
+  CHECK((parse_large_count("18446744073709551615", count) && count == ~uint64_t{0}));
+  CHECK((parse_share("10%", number) && number == doctest::Approx(0.1)));
+  CHECK((parse_share("0.25", number) && number == 0.25));
+  CHECK((parse_milliseconds("2s", number) && number == 2000));
+  CHECK((parse_milliseconds("1.5 min", number) && number == 90'000));
+  CHECK((parse_milliseconds("250us", number) && number == 0.25));
+  CHECK((parse_milliseconds("40", number) && number == 40));
+  CHECK((parse_bytes("8GiB", count) && count == uint64_t{8} << 30));
+  CHECK((parse_bytes("12GB", count) && count == 12'000'000'000));
+  CHECK((parse_large_number("312T", number) && number == 312e12));
+}
+
+TEST_CASE("what is no plain number is refused in any unit") {
+  uint64_t count = 0;
+  double number = 0;
+  for (const char* text :
+       {"", "k", "-1", "+1", "1.5", "0x10", "nan", "inf", "1e999", "1kk", " 1"}) {
+    CHECK_MESSAGE(!parse_large_count(text, count), text);
+  }
+  for (const char* text : {"", "%", "s", "-1", "nan", "inf", "1e999s", "1 2", "0x10", "1sec"}) {
+    CHECK_MESSAGE(!parse_share(text, number), text);
+    CHECK_MESSAGE(!parse_milliseconds(text, number), text);
+    CHECK_MESSAGE(!parse_bytes(text, count), text);
+  }
+}

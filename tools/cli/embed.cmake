@@ -1,0 +1,47 @@
+# Turns models/default.plpo and models/topologies into a C++ source:
+#   cmake -D OUT=x.cpp -D POLICY=default.plpo -D "TOPOLOGIES=a.json;b.json" -P embed.cmake
+# A policy that does not exist is empty.
+
+# The bytes of a file, as a string literal that compiles in no time.
+function(bytes_of file)
+  set(bytes "\"\"" PARENT_SCOPE)
+  if(EXISTS ${file})
+    file(READ ${file} hex HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" text "${hex}")
+    set(bytes "\"${text}\"" PARENT_SCOPE)
+  endif()
+endfunction()
+
+bytes_of(${POLICY})
+set(text "#include \"tools/cli/shipped.h\"
+
+namespace placeto::cli::shipped {
+
+template <size_t kSize>
+static std::span<const uint8_t> span_of(const char (&text)[kSize]) {
+  return {reinterpret_cast<const uint8_t*>(text), kSize - 1};  // without the end of the string
+}
+
+alignas(8) static const char policy[] = ${bytes};
+
+std::span<const uint8_t> default_policy() { return span_of(policy); }
+
+")
+set(list "")
+set(index 0)
+foreach(file ${TOPOLOGIES})
+  get_filename_component(name ${file} NAME_WE)
+  bytes_of(${file})
+  string(APPEND text "static const char topology_${index}[] = ${bytes};\n")
+  string(APPEND list "      {\"${name}\", span_of(topology_${index})},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+string(APPEND text "
+std::span<const File> topologies() {
+  static const File files[] = {\n${list}  };
+  return files;
+}
+
+}  // namespace placeto::cli::shipped
+")
+file(WRITE ${OUT} "${text}")

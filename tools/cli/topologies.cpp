@@ -1,0 +1,57 @@
+#include "tools/cli/topologies.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tools/cli/common.h"
+#include "tools/cli/shipped.h"
+#include "tools/io/read.h"
+
+namespace placeto::cli {
+namespace {
+
+const shipped::File* find(const std::string& name) {
+  for (const shipped::File& file : shipped::topologies()) {
+    if (file.name == name) return &file;
+  }
+  return nullptr;
+}
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return path == "-" || std::filesystem::exists(path, error);
+}
+
+}  // namespace
+
+Option& add_topology(Command& command, std::string& target) {
+  return command
+      .option("-t,--topology", "TOPOLOGY", target, "Topology file, or name of a built-in topology")
+      .proposes(topology_names());
+}
+
+std::vector<std::string> topology_names() {
+  std::vector<std::string> names;
+  for (const shipped::File& file : shipped::topologies()) names.emplace_back(file.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool is_topology_name(const std::string& path) {
+  return !is_file(path) && find(path) != nullptr;
+}
+
+Topology load_topology(const std::string& path) {
+  if (is_file(path)) return require(read_topology(path));
+  if (const shipped::File* file = find(path)) {
+    return require(parse_topology({file->bytes.begin(), file->bytes.end()}, path));
+  }
+  if (path.find_first_of("/.") != std::string::npos) return require(read_topology(path));
+  const std::string close = suggestion(path, topology_names());
+  std::string names;
+  for (const std::string& name : topology_names()) names += (names.empty() ? "" : ", ") + name;
+  throw Failure(kBadInputFile, path + ": no such file, and no built-in topology" +
+                                   (close.empty() ? "; there are " + names : close));
+}
+
+}  // namespace placeto::cli

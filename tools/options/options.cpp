@@ -1,0 +1,178 @@
+#include "tools/options/options.h"
+
+#include <algorithm>
+
+#include "tools/options/units.h"
+
+namespace placeto::cli {
+namespace {
+
+// Digits of a bound, as a person would write them.
+std::string shown(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+template <class Number>
+std::string check_count(const std::string& text, Number& target, uint64_t min, uint64_t max) {
+  uint64_t value = 0;
+  if (parse_large_count(text, value) && value >= min && value <= max) {
+    target = static_cast<Number>(value);
+    return "";
+  }
+  std::string wanted = "'" + text + "' is not a whole number";
+  if (max != std::numeric_limits<uint64_t>::max()) {
+    return wanted + " from " + std::to_string(min) + " to " + std::to_string(max);
+  }
+  if (min > 0) wanted += " of at least " + std::to_string(min);
+  return wanted + ", such as 1000, 100k or 1e5";
+}
+
+}  // namespace
+
+Option& Command::add(const std::string& names, const std::string& value, const std::string& help) {
+  Option& option = options_.emplace_back();
+  const size_t comma = names.find(',');
+  option.name = names;
+  if (comma != std::string::npos) {  // "-t,--topology" and "--topology,-t" alike
+    const bool first_is_long = names.starts_with("--");
+    option.name = first_is_long ? names.substr(0, comma) : names.substr(comma + 1);
+    option.letter = first_is_long ? names.back() : names[1];
+  }
+  option.value = value;
+  option.help = help;
+  option.heading = heading_;
+  return option;
+}
+
+Option& Command::custom(const std::string& names, const std::string& value, const std::string& help,
+                        std::function<std::string(const std::string&)> set) {
+  Option& option = add(names, value, help);
+  option.set = std::move(set);
+  return option;
+}
+
+Option& Command::argument(const std::string& name, std::string& target, const std::string& help) {
+  return option(name, name, target, help);
+}
+
+Option& Command::arguments(const std::string& name, std::vector<std::string>& target,
+                           const std::string& help) {
+  return list(name, name, target, help);
+}
+
+Option& Command::option(const std::string& names, const std::string& value, std::string& target,
+                        const std::string& help) {
+  return custom(names, value, help, [&target](const std::string& text) {
+    target = text;
+    return std::string();
+  });
+}
+
+Option& Command::flag(const std::string& names, bool& target, const std::string& help) {
+  return custom(names, "", help, [&target](const std::string&) {
+    target = true;
+    return std::string();
+  });
+}
+
+Option& Command::list(const std::string& names, const std::string& value,
+                      std::vector<std::string>& target, const std::string& help) {
+  Option& option = custom(names, value, help, [&target](const std::string& text) {
+    target.push_back(text);
+    return std::string();
+  });
+  option.is_repeatable = true;
+  return option;
+}
+
+Option& Command::comma_list(const std::string& names, const std::string& value,
+                            std::vector<std::string>& target, const std::string& help) {
+  Option& option = custom(names, value, help, [&target](const std::string& text) {
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      target.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return std::string();
+  });
+  option.is_repeatable = true;
+  return option;
+}
+
+Option& Command::count(const std::string& names, uint64_t& target, const std::string& help,
+                       uint64_t min, uint64_t max) {
+  return custom(names, "N", help, [&target, min, max](const std::string& text) {
+    return check_count(text, target, min, max);
+  });
+}
+
+Option& Command::count(const std::string& names, uint32_t& target, const std::string& help,
+                       uint32_t min, uint32_t max) {
+  return custom(names, "N", help, [&target, min, max](const std::string& text) {
+    return check_count(text, target, min, max);
+  });
+}
+
+Option& Command::number(const std::string& names, double& target, const std::string& help,
+                        double min, double max) {
+  return custom(names, "X", help, [&target, min, max](const std::string& text) {
+    double value = 0;
+    if (!parse_large_number(text, value) || value < min || value > max) {
+      return "'" + text + "' is not a number from " + shown(min) + " to " + shown(max);
+    }
+    target = value;
+    return std::string();
+  });
+}
+
+Option& Command::share(const std::string& names, double& target, const std::string& help,
+                       double max) {
+  return custom(names, "SHARE", help, [&target, max](const std::string& text) {
+    double value = 0;
+    if (!parse_share(text, value) || value > max) {
+      return "'" + text + "' is not a share up to " + shown(max) + ", such as 0.1 or 10%";
+    }
+    target = value;
+    return std::string();
+  });
+}
+
+Option& Command::milliseconds(const std::string& names, double& target, const std::string& help) {
+  return custom(names, "TIME", help, [&target](const std::string& text) {
+    double value = 0;
+    if (!parse_milliseconds(text, value) || value > 1e12) {
+      return "'" + text + "' is not a time, such as 500 (milliseconds), 500ms or 2s";
+    }
+    target = value;
+    return std::string();
+  });
+}
+
+Option& Command::bytes(const std::string& names, uint64_t& target, const std::string& help) {
+  return custom(names, "SIZE", help, [&target](const std::string& text) {
+    return parse_bytes(text, target) ? "" : "'" + text + "' is not a size, such as 1000000 or 8GiB";
+  });
+}
+
+const Option* Command::find(std::string_view name) const {
+  const auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const Option& o) { return o.name == name; });
+  return found == options_.end() ? nullptr : &*found;
+}
+
+const Option* Command::find(char letter) const {
+  const auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const Option& o) { return o.letter == letter; });
+  return found == options_.end() ? nullptr : &*found;
+}
+
+const Command* Program::find(std::string_view name) const {
+  const auto found = std::find_if(commands_.begin(), commands_.end(),
+                                  [&](const Command& c) { return c.name() == name; });
+  return found == commands_.end() ? nullptr : &*found;
+}
+
+}  // namespace placeto::cli

@@ -1,0 +1,149 @@
+// Command lines as tables of options: what a command takes is described once, and parsing, help,
+// suggestions for misspelt names and completion in shells all come from that.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto::cli {
+
+// An option, "--topology FILE", or an argument, which has a place instead of a name.
+struct Option {
+  std::string name;     // "--topology"; of an argument what the help calls it: "GRAPH"
+  char letter = 0;      // 't' for -t; 0: none
+  std::string value;    // what the help calls the value: "FILE"; empty: a flag, it takes none
+  std::string help;     // a phrase; lines of its own start with spaces
+  std::string heading;  // what it is listed under
+  bool is_required = false;
+  bool is_repeatable = false;        // an argument: takes all that are left
+  bool takes_list = false;           // takes the words that follow, up to the next option
+  std::vector<std::string> choices;  // the values there are; empty: any
+  bool only_choices = true;          // or choices are what a shell proposes
+  std::string needs;                 // an option that has to be given, too
+  // Stores the value (of a flag: ""). Returns what is wrong with it, as in "'x' is not a number".
+  std::function<std::string(const std::string&)> set;
+
+  bool is_argument() const { return name[0] != '-'; }
+  bool is_flag() const { return value.empty(); }
+
+  Option& required() { return is_required = true, *this; }
+  Option& one_of(std::vector<std::string> values) { return choices = std::move(values), *this; }
+  Option& proposes(std::vector<std::string> values) {
+    only_choices = false;
+    return one_of(std::move(values));
+  }
+  Option& only_with(std::string option) { return needs = std::move(option), *this; }
+};
+
+// A command's table. Targets are kept by reference: they outlive the command. The references that
+// are returned stay valid.
+class Command {
+ public:
+  Command(std::string name, std::string summary)
+      : name_(std::move(name)), summary_(std::move(summary)) {}
+
+  // In the order of the line. `names` of options: "-t,--topology" or "--topology".
+  Option& argument(const std::string& name, std::string& target, const std::string& help);
+  Option& arguments(const std::string& name, std::vector<std::string>& target,
+                    const std::string& help);
+  Option& option(const std::string& names, const std::string& value, std::string& target,
+                 const std::string& help);
+  Option& flag(const std::string& names, bool& target, const std::string& help);
+  // May be given several times, a value each; with `takes_list` set, several values each.
+  Option& list(const std::string& names, const std::string& value, std::vector<std::string>& target,
+               const std::string& help);
+  // Values separated by commas.
+  Option& comma_list(const std::string& names, const std::string& value,
+                     std::vector<std::string>& target, const std::string& help);
+  // Whole numbers: 1000, 100k, 1e5.
+  Option& count(const std::string& names, uint64_t& target, const std::string& help,
+                uint64_t min = 0, uint64_t max = std::numeric_limits<uint64_t>::max());
+  Option& count(const std::string& names, uint32_t& target, const std::string& help,
+                uint32_t min = 0, uint32_t max = std::numeric_limits<uint32_t>::max());
+  // Numbers that are not negative: 0.5, 312T, 1e12.
+  Option& number(const std::string& names, double& target, const std::string& help, double min,
+                 double max);
+  // Shares: 0.1 or 10%.
+  Option& share(const std::string& names, double& target, const std::string& help, double max);
+  // Times, in milliseconds where no unit is given: 500, 2s, 1.5min.
+  Option& milliseconds(const std::string& names, double& target, const std::string& help);
+  // Sizes, in bytes where no unit is given: 8GiB, 12GB.
+  Option& bytes(const std::string& names, uint64_t& target, const std::string& help);
+  // Anything else: `set` as in Option.
+  Option& custom(const std::string& names, const std::string& value, const std::string& help,
+                 std::function<std::string(const std::string&)> set);
+
+  // Options that follow are listed under this heading; "": under "Options".
+  void heading(std::string text) { heading_ = std::move(text); }
+  // What the help ends with: examples, remarks.
+  void footer(std::string text) { footer_ = std::move(text); }
+  // What the command does, once its line is parsed.
+  void action(std::function<void()> run) { run_ = std::move(run); }
+  void run() const { run_(); }
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  const std::string& footer() const { return footer_; }
+  const std::deque<Option>& options() const { return options_; }
+  const Option* find(std::string_view name) const;
+  const Option* find(char letter) const;
+
+ private:
+  Option& add(const std::string& names, const std::string& value, const std::string& help);
+
+  std::string name_, summary_, footer_, heading_;
+  std::deque<Option> options_;
+  std::function<void()> run_;
+};
+
+// A program and its commands.
+class Program {
+ public:
+  Program(std::string name, std::string summary, std::string version)
+      : name_(std::move(name)), summary_(std::move(summary)), version_(std::move(version)) {}
+
+  Command& add(std::string name, std::string summary) {
+    return commands_.emplace_back(std::move(name), std::move(summary));
+  }
+  void footer(std::string text) { footer_ = std::move(text); }
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  const std::string& version() const { return version_; }
+  const std::string& footer() const { return footer_; }
+  const std::deque<Command>& commands() const { return commands_; }
+  const Command* find(std::string_view name) const;
+
+ private:
+  std::string name_, summary_, version_, footer_;
+  std::deque<Command> commands_;
+};
+
+// What a line asks for. A program alone, `help`, --help and -h: help, of `command` if there is one.
+struct Request {
+  enum What : uint8_t { kRun, kHelp, kVersion } what = kHelp;
+  const Command* command = nullptr;
+};
+
+// Stores the values in the targets of the command that the line names. Fails with kInvalidArgument;
+// the message starts with the word that is wrong. Nothing ran yet.
+Result<Request> parse(const Program& program, const std::vector<std::string>& line);
+
+// For a terminal of that many columns.
+std::string help_text(const Program& program, size_t columns);
+std::string help_text(const Program& program, const Command& command, size_t columns);
+
+// A script that completes the program's lines; "" if `shell` is none of bash, zsh and fish.
+std::string completion_script(const Program& program, std::string_view shell);
+
+// ", did you mean 'place'?" if one or two of the names are like the word; else "".
+std::string suggestion(std::string_view word, const std::vector<std::string>& names);
+
+}  // namespace placeto::cli

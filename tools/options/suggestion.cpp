@@ -1,0 +1,49 @@
+// What somebody who misspelt a name may have meant: names a few edits away (edit distance with
+// swapped neighbours, "optimal string alignment": G. Navarro, A guided tour to approximate string
+// matching, ACM Computing Surveys 33(1), 2001), or of which the word is the beginning.
+#include <algorithm>
+
+#include "tools/options/options.h"
+
+namespace placeto::cli {
+namespace {
+
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    for (size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& names) {
+  constexpr size_t kShown = 2, kLongestWord = 64;
+  if (word.empty() || word.size() > kLongestWord) return "";
+  const size_t bare = std::min(word.find_first_not_of('-'), word.size());  // dashes say nothing
+  const size_t far = 1 + (word.size() - bare) / 3;
+  std::vector<std::pair<size_t, std::string>> close;
+  for (const std::string& name : names) {
+    const bool begins = word.size() >= bare + 3 && name.starts_with(word);
+    const size_t edits = begins ? 1 : distance(word, name);
+    if (edits <= far && edits < name.size() - std::min(bare, name.size()))
+      close.emplace_back(edits, name);
+  }
+  std::sort(close.begin(), close.end());
+  if (close.empty()) return "";
+  std::string text = ", did you mean '" + close[0].second + "'";
+  for (size_t i = 1; i < std::min(close.size(), kShown) && close[i].first == close[0].first; ++i) {
+    text += " or '" + close[i].second + "'";
+  }
+  return text + "?";
+}
+
+}  // namespace placeto::cli
