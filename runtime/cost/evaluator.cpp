@@ -4,36 +4,16 @@
 
 namespace placeto {
 
-namespace {
-
-// Could any placement exceed a limit?
-bool memory_matters(const Problem& problem, Stop* stop) {
-  const Graph& graph = problem.graph();
-  uint64_t everything = 0;  // fits: Graph::build has checked the sum
-  for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    everything += graph.node(v).resident_bytes + graph.node(v).workspace_bytes;
-    if (spend(stop, 1)) return true;
-  }
-  for (uint32_t o = 0; o < graph.output_count(); ++o) everything += graph.output_bytes(o);
-  for (uint32_t d = 0; d < problem.device_count(); ++d) {
-    if (everything > problem.memory_limit(d)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 Evaluator::Evaluator(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
-      memory_matters_(memory_matters(problem, stop)),
       simulator_(problem, stop),
       held_(problem.device_count()),
       workspace_(problem.device_count()),
       seen_(problem.device_count()) {}
 
 bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
-  if (!memory_matters_) return true;
+  if (!problem_->may_overflow()) return true;
   const Graph& graph = problem_->graph();
   std::fill(held_.begin(), held_.end(), 0);
   std::fill(workspace_.begin(), workspace_.end(), 0);

@@ -58,7 +58,6 @@ class Evaluator {
  private:
   const Problem* problem_;
   Stop* stop_;
-  bool memory_matters_;  // the whole graph at once would exceed some device
   Simulator simulator_;
   std::vector<uint64_t> held_, workspace_;  // per device
   std::vector<uint32_t> seen_;              // device -> last output counted there

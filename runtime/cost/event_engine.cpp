@@ -18,18 +18,11 @@ bool later(const EventEngine::Arrival& a, const EventEngine::Arrival& b) {
 
 void EventEngine::begin(std::span<const uint32_t> assignment) {
   device_of_ = assignment.data();
-  tree_.clear();
-  servers_.assign(servers_.size(), Server{});
-  unmet_ = dependencies_;
-  ready_.clear();
-  ranked_.clear();
-  waiting_.clear();
-  arrivals_.clear();
+  run_.begin(tables_->dependencies);
+  queues_.clear();
   transfers_.clear();
-  dispatched_ = 0;
-  makespan_us_ = last_event_us_ = 0;
-  for (uint32_t v : roots_) {
-    if (priority_) {
+  for (uint32_t v : tables_->roots) {
+    if (rules_.priority) {
       arrive<true>(v, 0);
     } else {
       arrive<false>(v, 0);
@@ -38,18 +31,18 @@ void EventEngine::begin(std::span<const uint32_t> assignment) {
 }
 
 bool EventEngine::advance(uint32_t nodes, double cutoff_us) {
-  if (overtake_) {
-    return priority_ ? advance_as<true, true>(nodes, cutoff_us)
-                     : advance_as<true, false>(nodes, cutoff_us);
+  if (rules_.overtake) {
+    return rules_.priority ? advance_as<true, true>(nodes, cutoff_us)
+                           : advance_as<true, false>(nodes, cutoff_us);
   }
-  return priority_ ? advance_as<false, true>(nodes, cutoff_us)
-                   : advance_as<false, false>(nodes, cutoff_us);
+  return rules_.priority ? advance_as<false, true>(nodes, cutoff_us)
+                         : advance_as<false, false>(nodes, cutoff_us);
 }
 
 // Devices and channels may be free after the last event that was needed.
 double EventEngine::drain_us() const {
-  double drain = last_event_us_;
-  for (const Server& server : servers_) drain = std::max(drain, server.next_free_us);
+  double drain = run_.last_event_us;
+  for (const Server& server : run_.servers) drain = std::max(drain, server.next_free_us);
   return drain;
 }
 
@@ -57,24 +50,24 @@ template <bool kOvertake, bool kPriority>
 bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
   constexpr uint32_t kEventsPerLook = 1024;
   uint32_t events = 0;
-  while (dispatched_ < nodes || nodes == problem_->node_count()) {
+  while (run_.dispatched < nodes || nodes == problem_->node_count()) {
     if (++events == kEventsPerLook) {
       events = 0;
       if (spend(stop_, kEventsPerLook)) return false;
     }
-    const uint32_t slot = tree_.top();
-    const double now = tree_.key(slot).time;
+    const uint32_t slot = run_.tree.top();
+    const double now = run_.tree.key(slot).time;
     if (now == WinnerTree::kNever) break;
-    last_event_us_ = now;
-    if (kOvertake && slot == devices_ + channels_) {
+    run_.last_event_us = now;
+    if (kOvertake && slot == rules_.devices + rules_.channels) {
       const Arrival arrival = pop_arrival();
       arrive<kPriority>(arrival.consumer, now);
       continue;
     }
-    Server& server = servers_[slot];
-    if (slot < devices_) {
+    Server& server = run_.servers[slot];
+    if (slot < rules_.devices) {
       double start = now;
-      if (server.state == State::kArriving) {
+      if (server.state == Server::kArriving) {
         deliver_on_device<kPriority>(server.item, slot, now);
         start = server.next_free_us;
         if (!may_start_early<kOvertake, kPriority>(slot)) {
@@ -83,11 +76,11 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
         }
       }
       if (start_node<kOvertake, kPriority>(slot, start) >= cutoff_us) return false;
-    } else if (server.state == State::kArriving) {
+    } else if (server.state == Server::kArriving) {
       deliver_broadcast<kPriority>(server.item, now);
-      release_channel(slot - devices_);
+      release_channel(slot - rules_.devices);
     } else {
-      send(waiting_.pop(slot - devices_), slot - devices_, now);
+      send(queues_.waiting.pop(slot - rules_.devices), slot - rules_.devices, now);
     }
   }
   return true;
@@ -97,21 +90,21 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
 // that follows from its finish.
 template <bool kOvertake, bool kPriority>
 double EventEngine::start_node(uint32_t device, double now) {
-  const uint32_t v = kPriority ? ranked_.pop(device) : ready_.pop(device);
+  const uint32_t v = kPriority ? queues_.ranked.pop(device) : queues_.ready.pop(device);
   const double run = problem_->run_us(v, device);
   const double finish = now + run;
-  start_us_[v] = now;
-  finish_us_[v] = finish;
-  dispatch_index_[v] = dispatched_++;
-  makespan_us_ = std::max(makespan_us_, finish);
+  times_.start_us[v] = now;
+  times_.finish_us[v] = finish;
+  times_.dispatch_index[v] = run_.dispatched++;
+  run_.makespan_us = std::max(run_.makespan_us, finish);
 
-  const NodeRow& row = rows_[v];
-  Server& server = servers_[device];
+  const EventTables::NodeRow& row = tables_->rows[v];
+  Server& server = run_.servers[device];
   bool local = false;
   if (!kOvertake && row.single) {
     bool remote = false;
     for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
-      const bool here = device_of_[edges_[e].target] == device;
+      const bool here = device_of_[tables_->edges[e].target] == device;
       local |= here;
       remote |= !here;
     }
@@ -119,30 +112,31 @@ double EventEngine::start_node(uint32_t device, double now) {
   } else {
     book(v, device, finish);
     for (uint32_t e = row.edge_begin; e < row.edge_end && !kOvertake; ++e) {
-      local |= edges_[e].output == kControlEdge || device_of_[edges_[e].target] == device;
+      local |= tables_->edges[e].output == kControlEdge ||
+               device_of_[tables_->edges[e].target] == device;
     }
   }
   server.item = v;
-  server.next_free_us = run == 0 ? finish : finish + op_gap_us_;
+  server.next_free_us = run == 0 ? finish : finish + rules_.op_gap_us;
   if (local) {
-    server.state = State::kArriving;
-    tree_.set(device, {finish, v});
+    server.state = Server::kArriving;
+    run_.tree.set(device, {finish, v});
   } else {
     release_device<kPriority>(device);
   }
-  return finish + tail_us_[v];
+  return finish + tables_->tail_us[v];
 }
 
 // The device's next event is its next device free; it needs none while nobody waits for it.
 template <bool kPriority>
 void EventEngine::release_device(uint32_t device) {
-  Server& server = servers_[device];
-  if (kPriority ? ranked_.empty(device) : ready_.empty(device)) {
-    server.state = State::kIdle;
-    tree_.set(device, {});
+  Server& server = run_.servers[device];
+  if (kPriority ? queues_.ranked.empty(device) : queues_.ready.empty(device)) {
+    server.state = Server::kIdle;
+    run_.tree.set(device, {});
   } else {
-    server.state = State::kFreeing;
-    tree_.set(device, {server.next_free_us, kDeviceRank | device});
+    server.state = Server::kFreeing;
+    run_.tree.set(device, {server.next_free_us, kDeviceRank | device});
   }
 }
 
@@ -151,36 +145,37 @@ void EventEngine::release_device(uint32_t device) {
 // others of that time, or it books transfers on channels that others book too.
 template <bool kOvertake, bool kPriority>
 bool EventEngine::may_start_early(uint32_t device) const {
-  if (kOvertake || kPriority || unicast_ || recording_ || ready_.empty(device)) return false;
-  const double start = servers_[device].next_free_us;
-  return start + problem_->run_us(ready_.front(device), device) > start;
+  if (kOvertake || kPriority || rules_.unicast || recording_ || queues_.ready.empty(device))
+    return false;
+  const double start = run_.servers[device].next_free_us;
+  return start + problem_->run_us(queues_.ready.front(device), device) > start;
 }
 
 // Rule 4.
 template <bool kPriority>
 void EventEngine::arrive(uint32_t node, double now) {
-  if (unmet_[node] > 1) {
-    --unmet_[node];
+  if (run_.unmet[node] > 1) {
+    --run_.unmet[node];
     return;
   }
-  unmet_[node] = 0;
+  run_.unmet[node] = 0;
   const uint32_t device = device_of_[node];
   if (kPriority) {
-    ranked_.push(device, node);
+    queues_.ranked.push(device, node);
   } else {
-    ready_.push(device, node);
+    queues_.ready.push(device, node);
   }
-  Server& server = servers_[device];
-  if (server.state != State::kIdle) return;
-  server.state = State::kFreeing;
-  tree_.set(device, {std::max(now, server.next_free_us), kDeviceRank | device});
+  Server& server = run_.servers[device];
+  if (server.state != Server::kIdle) return;
+  server.state = Server::kFreeing;
+  run_.tree.set(device, {std::max(now, server.next_free_us), kDeviceRank | device});
 }
 
 template <bool kPriority>
 void EventEngine::deliver_on_device(uint32_t node, uint32_t device, double now) {
-  const NodeRow& row = rows_[node];
+  const EventTables::NodeRow& row = tables_->rows[node];
   for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
-    const OutEdge& edge = edges_[e];
+    const OutEdge& edge = tables_->edges[e];
     if (edge.output == kControlEdge || device_of_[edge.target] == device) {
       arrive<kPriority>(edge.target, now);
     }
@@ -190,18 +185,20 @@ void EventEngine::deliver_on_device(uint32_t node, uint32_t device, double now) 
 template <bool kPriority>
 void EventEngine::deliver_broadcast(uint32_t output, double now) {
   const uint32_t source = device_of_[problem_->graph().producer(output)];
-  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
-    if (device_of_[consumers_[i]] != source) arrive<kPriority>(consumers_[i], now);
+  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
+       ++i) {
+    if (device_of_[tables_->consumers.node[i]] != source)
+      arrive<kPriority>(tables_->consumers.node[i], now);
   }
 }
 
 // Books the deliveries of every output that someone elsewhere reads, in the order of their first
 // such out-edge; where arrivals overtake, also those on the same device and along control edges.
 void EventEngine::book(uint32_t node, uint32_t device, double finish) {
-  const NodeRow& row = rows_[node];
+  const EventTables::NodeRow& row = tables_->rows[node];
   bookings_.clear();
   for (uint32_t o = row.output_begin; o < row.output_end; ++o) {
-    if (unicast_) {
+    if (rules_.unicast) {
       book_unicast(o, device);
     } else {
       book_broadcast(o, device);
@@ -212,13 +209,15 @@ void EventEngine::book(uint32_t node, uint32_t device, double finish) {
       [](const Booking& a, const Booking& b) { return a.file_position < b.file_position; }, nullptr,
       &sorted_);
   for (const Booking& booking : bookings_) start_delivery(booking, device, finish);
-  if (overtake_) push_arrivals_on_device(node, device, finish);
+  if (rules_.overtake) push_arrivals_on_device(node, device, finish);
 }
 
 void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
   uint32_t first = kNoItem;
-  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
-    if (device_of_[consumers_[i]] != device) first = std::min(first, file_position_[i]);
+  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
+       ++i) {
+    if (device_of_[tables_->consumers.node[i]] != device)
+      first = std::min(first, tables_->consumers.file_position[i]);
   }
   if (first != kNoItem) bookings_.push_back({first, output});
 }
@@ -226,25 +225,27 @@ void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
 // One delivery per destination; its consumers are chained in ascending order.
 void EventEngine::book_unicast(uint32_t output, uint32_t device) {
   const auto first_booking = static_cast<uint32_t>(bookings_.size());
-  if (++stamp_ == 0) {
-    std::fill(chain_stamp_.begin(), chain_stamp_.end(), 0);
-    stamp_ = 1;
+  if (++chains_.current == 0) {
+    std::fill(chains_.stamp.begin(), chains_.stamp.end(), 0);
+    chains_.current = 1;
   }
-  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
-    const uint32_t destination = device_of_[consumers_[i]];
+  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
+       ++i) {
+    const uint32_t destination = device_of_[tables_->consumers.node[i]];
     if (destination == device) continue;
-    chain_[i] = kNoItem;
-    if (chain_stamp_[destination] != stamp_) {
-      chain_stamp_[destination] = stamp_;
-      bookings_.push_back({file_position_[i], i});
+    chains_.next[i] = kNoItem;
+    if (chains_.stamp[destination] != chains_.current) {
+      chains_.stamp[destination] = chains_.current;
+      bookings_.push_back({tables_->consumers.file_position[i], i});
     } else {
-      chain_[chain_tail_[destination]] = i;
+      chains_.next[chains_.tail[destination]] = i;
     }
-    chain_tail_[destination] = i;
+    chains_.tail[destination] = i;
   }
   for (size_t b = first_booking; b < bookings_.size(); ++b) {
-    for (uint32_t i = bookings_[b].delivery; i != kNoItem; i = chain_[i]) {
-      bookings_[b].file_position = std::min(bookings_[b].file_position, file_position_[i]);
+    for (uint32_t i = bookings_[b].delivery; i != kNoItem; i = chains_.next[i]) {
+      bookings_[b].file_position =
+          std::min(bookings_[b].file_position, tables_->consumers.file_position[i]);
     }
   }
 }
@@ -253,74 +254,76 @@ void EventEngine::book_unicast(uint32_t output, uint32_t device) {
 void EventEngine::start_delivery(const Booking& booking, uint32_t device, double finish) {
   const uint32_t delivery = booking.delivery;
   const uint32_t channel = channel_of(delivery, device);
-  if (!contended_) {
+  if (!rules_.contended) {
     const double end = finish + transfer_us(delivery, device);
-    const double arrival = end + (unicast_ ? link_of(delivery, device).latency_us : 0);
+    const double arrival = end + (rules_.unicast ? link_of(delivery, device).latency_us : 0);
     if (recording_) {
-      const uint32_t to = unicast_ ? device_of_[consumers_[delivery]] : TransferSlice::kBroadcast;
+      const uint32_t to = rules_.unicast ? device_of_[tables_->consumers.node[delivery]]
+                                         : TransferSlice::kBroadcast;
       transfers_.push_back({output_of(delivery), channel, to, finish, end, arrival});
     }
     push_remote_arrivals(delivery, arrival);
     return;
   }
-  waiting_.push(channel, delivery);
-  if (servers_[devices_ + channel].state == State::kIdle) release_channel(channel);
+  queues_.waiting.push(channel, delivery);
+  if (run_.servers[rules_.devices + channel].state == Server::kIdle) release_channel(channel);
 }
 
 // Rule 3. The channel's next event, now that what it carried has left.
 void EventEngine::release_channel(uint32_t channel) {
-  const uint32_t slot = devices_ + channel;
-  Server& server = servers_[slot];
-  if (waiting_.empty(channel)) {
-    server.state = State::kIdle;
-    tree_.set(slot, {});
+  const uint32_t slot = rules_.devices + channel;
+  Server& server = run_.servers[slot];
+  if (queues_.waiting.empty(channel)) {
+    server.state = Server::kIdle;
+    run_.tree.set(slot, {});
     return;
   }
-  const uint32_t delivery = waiting_.front(channel);
+  const uint32_t delivery = queues_.waiting.front(channel);
   const uint32_t producer = problem_->graph().producer(output_of(delivery));
-  const double start = std::max(server.next_free_us, finish_us_[producer]);
+  const double start = std::max(server.next_free_us, times_.finish_us[producer]);
   // Nobody gets before the head, so its transfer needs no egress free event to start. (It does if
   // it takes no time: its arrivals come after all others then. And a record lists transfers in the
   // order of the events.)
-  const bool early =
-      !overtake_ && !recording_ && start + transfer_us(delivery, device_of_[producer]) > start;
+  const bool early = !rules_.overtake && !recording_ &&
+                     start + transfer_us(delivery, device_of_[producer]) > start;
   if (early) {
-    waiting_.pop(channel);
+    queues_.waiting.pop(channel);
     send(delivery, channel, start);
   } else {
-    server.state = State::kFreeing;
-    tree_.set(slot, {start, kChannelRank | slot});
+    server.state = Server::kFreeing;
+    run_.tree.set(slot, {start, kChannelRank | slot});
   }
 }
 
 // The channel carries the delivery from `now` on.
 void EventEngine::send(uint32_t delivery, uint32_t channel, double now) {
-  const uint32_t slot = devices_ + channel;
-  Server& server = servers_[slot];
+  const uint32_t slot = rules_.devices + channel;
+  Server& server = run_.servers[slot];
   const uint32_t producer = problem_->graph().producer(output_of(delivery));
   const uint32_t source = device_of_[producer];
   const double end = now + transfer_us(delivery, source);
   const LinkParameters& link = link_of(delivery, source);
-  const double arrival = end + (unicast_ ? link.latency_us : 0);
+  const double arrival = end + (rules_.unicast ? link.latency_us : 0);
   server.next_free_us = end + link.gap_us;
   server.item = delivery;
   if (recording_) {
-    const uint32_t to = unicast_ ? device_of_[consumers_[delivery]] : TransferSlice::kBroadcast;
+    const uint32_t to =
+        rules_.unicast ? device_of_[tables_->consumers.node[delivery]] : TransferSlice::kBroadcast;
     transfers_.push_back({output_of(delivery), channel, to, now, end, arrival});
   }
-  if (overtake_) {
+  if (rules_.overtake) {
     push_remote_arrivals(delivery, arrival);
     release_channel(channel);
   } else {
-    server.state = State::kArriving;
-    tree_.set(slot, {end, producer});
+    server.state = Server::kArriving;
+    run_.tree.set(slot, {end, producer});
   }
 }
 
 void EventEngine::push_arrivals_on_device(uint32_t node, uint32_t device, double finish) {
-  const NodeRow& row = rows_[node];
+  const EventTables::NodeRow& row = tables_->rows[node];
   for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
-    const OutEdge& edge = edges_[e];
+    const OutEdge& edge = tables_->edges[e];
     if (edge.output == kControlEdge || device_of_[edge.target] == device) {
       push_arrival({finish, node, edge.target});
     }
@@ -330,58 +333,59 @@ void EventEngine::push_arrivals_on_device(uint32_t node, uint32_t device, double
 void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
   const uint32_t output = output_of(delivery);
   const uint32_t producer = problem_->graph().producer(output);
-  if (unicast_) {
-    for (uint32_t i = delivery; i != kNoItem; i = chain_[i]) {
-      push_arrival({time, producer, consumers_[i]});
+  if (rules_.unicast) {
+    for (uint32_t i = delivery; i != kNoItem; i = chains_.next[i]) {
+      push_arrival({time, producer, tables_->consumers.node[i]});
     }
     return;
   }
-  for (uint32_t i = consumer_begin_[output]; i < consumer_begin_[output + 1]; ++i) {
-    if (device_of_[consumers_[i]] != device_of_[producer]) {
-      push_arrival({time, producer, consumers_[i]});
+  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
+       ++i) {
+    if (device_of_[tables_->consumers.node[i]] != device_of_[producer]) {
+      push_arrival({time, producer, tables_->consumers.node[i]});
     }
   }
 }
 
 void EventEngine::push_arrival(Arrival arrival) {
-  arrivals_.push_back(arrival);
-  std::push_heap(arrivals_.begin(), arrivals_.end(), later);
+  run_.arrivals.push_back(arrival);
+  std::push_heap(run_.arrivals.begin(), run_.arrivals.end(), later);
   refresh_arrival_slot();
 }
 
 EventEngine::Arrival EventEngine::pop_arrival() {
-  std::pop_heap(arrivals_.begin(), arrivals_.end(), later);
-  const Arrival arrival = arrivals_.back();
-  arrivals_.pop_back();
+  std::pop_heap(run_.arrivals.begin(), run_.arrivals.end(), later);
+  const Arrival arrival = run_.arrivals.back();
+  run_.arrivals.pop_back();
   refresh_arrival_slot();
   return arrival;
 }
 
 void EventEngine::refresh_arrival_slot() {
-  const uint32_t slot = devices_ + channels_;
-  const WinnerTree::Key key = arrivals_.empty()
-                                  ? WinnerTree::Key{}
-                                  : WinnerTree::Key{arrivals_[0].time, arrivals_[0].producer};
-  if (!(tree_.key(slot) == key)) tree_.set(slot, key);
+  const uint32_t slot = rules_.devices + rules_.channels;
+  const WinnerTree::Key key =
+      run_.arrivals.empty() ? WinnerTree::Key{}
+                            : WinnerTree::Key{run_.arrivals[0].time, run_.arrivals[0].producer};
+  if (!(run_.tree.key(slot) == key)) run_.tree.set(slot, key);
 }
 
 const LinkParameters& EventEngine::link_of(uint32_t delivery, uint32_t source) const {
   const Topology& topology = problem_->topology();
-  if (uniform_links_) return topology.spec().default_link;
-  if (unicast_) return topology.link(source, device_of_[consumers_[delivery]]);
+  if (rules_.uniform_links) return topology.spec().default_link;
+  if (rules_.unicast) return topology.link(source, device_of_[tables_->consumers.node[delivery]]);
   return broadcast_link(*problem_, {device_of_, problem_->node_count()}, delivery, source);
 }
 
 double EventEngine::transfer_us(uint32_t delivery, uint32_t source) const {
-  if (uniform_links_) return uniform_transfer_us_[output_of(delivery)];
+  if (rules_.uniform_links) return tables_->uniform_transfer_us[output_of(delivery)];
   return static_cast<double>(problem_->graph().output_bytes(output_of(delivery))) /
          link_of(delivery, source).bandwidth_bytes_per_us;
 }
 
 // A broadcast always leaves through its source's egress.
 uint32_t EventEngine::channel_of(uint32_t delivery, uint32_t source) const {
-  if (!unicast_ || uniform_links_) return source;
-  return problem_->topology().channel(source, device_of_[consumers_[delivery]]);
+  if (!rules_.unicast || rules_.uniform_links) return source;
+  return problem_->topology().channel(source, device_of_[tables_->consumers.node[delivery]]);
 }
 
 }  // namespace placeto

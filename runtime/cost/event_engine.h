@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/base/uncleared.h"
+#include "runtime/cost/event_tables.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/ready_queue.h"
 #include "runtime/cost/simulator.h"
@@ -25,7 +26,7 @@ namespace placeto {
 
 class EventEngine {
  public:
-  // Stopped, it is not usable any more: nothing that it says of a run holds.
+  // Once stopped, nothing that it says of a run holds.
   explicit EventEngine(const Problem& problem, Stop* stop = nullptr);
 
   // Simulates from time 0 to the last event. Every node is on a device that can run it. False if
@@ -37,10 +38,10 @@ class EventEngine {
   }
 
   // Of the last run.
-  double makespan_us() const { return makespan_us_; }
+  double makespan_us() const { return run_.makespan_us; }
   double drain_us() const;
-  std::span<const double> start_us() const { return start_us_; }
-  std::span<const double> finish_us() const { return finish_us_; }
+  std::span<const double> start_us() const { return times_.start_us; }
+  std::span<const double> finish_us() const { return times_.finish_us; }
   // In the order they started; empty unless recording.
   // To be taken by swapping: what comes back is cleared before the next run.
   std::vector<TransferSlice>& transfers() { return transfers_; }
@@ -54,30 +55,42 @@ class EventEngine {
   // when stopped.
   bool advance(uint32_t nodes, double cutoff_us = WinnerTree::kNever);
   // How many nodes had started when this one did.
-  uint32_t dispatch_index(uint32_t node) const { return dispatch_index_[node]; }
+  uint32_t dispatch_index(uint32_t node) const { return times_.dispatch_index[node]; }
 
   struct Arrival {
     double time;
     uint32_t producer, consumer;
     friend bool operator==(const Arrival&, const Arrival&) = default;
   };
-  enum class State : uint8_t { kIdle, kArriving, kFreeing };
   // A device (running a node) or a channel (sending a delivery).
   struct Server {
-    State state = State::kIdle;
+    enum State : uint8_t { kIdle, kArriving, kFreeing } state = kIdle;
     uint32_t item = 0;
     double next_free_us = 0;
     friend bool operator==(const Server&, const Server&) = default;
   };
-  // Everything that changes during a run and that its future depends on.
-  struct Checkpoint {
+  // What changes during a run and its future depends on, with the contents of the queues. Servers
+  // and tree slots: devices first, then channels. Where arrivals overtake, the tree's last slot is
+  // the earliest of them.
+  struct RunState {
+    RunState() = default;
+    explicit RunState(const EventTables& tables);
+    void begin(const std::vector<uint32_t>& dependencies);
+
     uint32_t dispatched = 0;
-    double makespan_us = 0;
-    std::vector<uint32_t> unmet;
-    std::vector<uint32_t> queued, queue_end;  // items of every queue: devices, then channels
-    std::vector<WinnerTree::Key> keys;
+    double makespan_us = 0, last_event_us = 0;
+    std::vector<uint32_t> unmet;  // dependencies of each node still to arrive
+    WinnerTree tree;
     std::vector<Server> servers;
-    std::vector<Arrival> arrivals;
+    std::vector<Arrival> arrivals;  // binary heap
+  };
+  struct Queued {  // of every queue, devices first, then channels
+    std::vector<uint32_t> items, ends;
+    friend bool operator==(const Queued&, const Queued&) = default;
+  };
+  struct Checkpoint {
+    RunState run;
+    Queued queued;
   };
   void save(Checkpoint& checkpoint) const;
   // True if the present state leads to the same future as the checkpoint, given an assignment that
@@ -90,10 +103,26 @@ class EventEngine {
                std::span<const double> finish_us);
 
  private:
-  struct NodeRow {                  // what starting a node reads, side by side
-    uint32_t edge_begin, edge_end;  // out-edges by ascending target
-    uint32_t output_begin, output_end;
-    bool single;  // one output and no control edge: one look at the edges books it
+  // Linked through arrays as long as all items: a checkpoint lists what is in them instead.
+  struct Queues {
+    explicit Queues(const EventTables& tables);
+    void clear();
+
+    FifoQueues ready;       // nodes, by device
+    PriorityQueues ranked;  // the same under dispatch priority
+    FifoQueues waiting;     // deliveries, by channel
+  };
+  // Under unicast a delivery is the entry of the consumers that is the first of those it serves;
+  // `next` leads to the others.
+  struct Chains {
+    std::vector<uint32_t> next, tail, stamp;
+    uint32_t current = 0;
+  };
+  struct Times {  // per node
+    explicit Times(uint32_t nodes) : start_us(nodes), finish_us(nodes), dispatch_index(nodes) {}
+
+    std::vector<double> start_us, finish_us;
+    std::vector<uint32_t> dispatch_index;
   };
   struct Booking {
     uint32_t file_position;  // of the first out-edge it serves
@@ -121,7 +150,7 @@ class EventEngine {
   void book(uint32_t node, uint32_t device, double finish);
   void book_broadcast(uint32_t output, uint32_t device);
   void book_unicast(uint32_t output, uint32_t device);
-  void list_queues(std::vector<uint32_t>& items, std::vector<uint32_t>& ends) const;
+  void list_queues(Queued& queued) const;
   void rebuild_chains(uint32_t output);
   void start_delivery(const Booking& booking, uint32_t device, double finish);
   void push_arrivals_on_device(uint32_t node, uint32_t device, double finish);
@@ -129,12 +158,8 @@ class EventEngine {
   void push_arrival(Arrival arrival);
   Arrival pop_arrival();
   void refresh_arrival_slot();
-  uint32_t slot_count() const { return devices_ + channels_ + (overtake_ ? 1 : 0); }
-
-  void compile_edges();
-  void find_tails();
   uint32_t output_of(uint32_t delivery) const {
-    return unicast_ ? consumer_output_[delivery] : delivery;
+    return rules_.unicast ? tables_->consumers.output[delivery] : delivery;
   }
   double transfer_us(uint32_t delivery, uint32_t source) const;
   const LinkParameters& link_of(uint32_t delivery, uint32_t source) const;
@@ -143,45 +168,20 @@ class EventEngine {
   static constexpr uint64_t kChannelRank = uint64_t{1} << 40;  // arrivals rank by producer, below
   static constexpr uint64_t kDeviceRank = uint64_t{2} << 40;
 
-  // The problem, compiled.
   const Problem* problem_;
+  const EventTables* tables_;
   Stop* stop_;
-  uint32_t devices_, channels_;
-  bool unicast_, contended_, overtake_, priority_, uniform_links_;
-  double op_gap_us_;
-  std::vector<NodeRow> rows_;
-  std::vector<OutEdge> edges_;                        // by source, then target
-  std::vector<uint32_t> consumers_, consumer_begin_;  // of each output, ascending
-  std::vector<uint32_t> consumer_output_;             // of each entry of consumers_
-  std::vector<uint32_t> file_position_;               // of each entry of consumers_, in out_edges
-  std::vector<uint32_t> dependencies_;                // in-edges of each node
-  std::vector<uint32_t> roots_;
-  std::vector<double> uniform_transfer_us_;  // per output, when every link is alike
-  std::vector<double> tail_us_;              // least time from a node's finish to the end
-
-  // The run. Servers, tree slots and queues: devices first, then channels. Where arrivals
-  // overtake, the tree's last slot is the earliest of them.
+  EventTables::Rules rules_;
   const uint32_t* device_of_ = nullptr;
-  WinnerTree tree_;
-  std::vector<Server> servers_;
-  std::vector<uint32_t> unmet_;    // dependencies still to arrive
-  FifoQueues ready_;               // nodes, by device
-  PriorityQueues ranked_;          // the same under dispatch priority
-  FifoQueues waiting_;             // deliveries, by channel
-  std::vector<Arrival> arrivals_;  // binary heap
-  // A delivery is an output under broadcast, else the entry of consumers_ that is the first of
-  // those it serves; chain_ leads to the others.
-  std::vector<uint32_t> chain_, chain_tail_, chain_stamp_;
-  uint32_t stamp_ = 0;
-  std::vector<Booking> bookings_;                      // of the node being started
-  Uncleared<Booking> sorted_;                          // room to sort them
-  mutable std::vector<uint32_t> listed_, listed_end_;  // scratch of same_future
-  std::vector<double> start_us_, finish_us_;
-  std::vector<uint32_t> dispatch_index_;
+  RunState run_;
+  Queues queues_;
+  Chains chains_;
+  Times times_;
+  std::vector<Booking> bookings_;  // of the node being started
+  Uncleared<Booking> sorted_;      // room to sort them
+  mutable Queued listed_;          // scratch of same_future
   std::vector<TransferSlice> transfers_;
   bool recording_ = false;
-  uint32_t dispatched_ = 0;
-  double makespan_us_ = 0, last_event_us_ = 0;
 };
 
 }  // namespace placeto

@@ -98,6 +98,8 @@ Result<Problem> Problem::build(const Graph& graph, const Topology& topology, con
   if (Status s = problem.restrict_groups(rules, stop); !s.ok()) return s;
   if (Status s = problem.check_groups(stop); !s.ok()) return s;
   if (Status s = problem.fill_ranks(stop); !s.ok()) return s;
+  problem.may_overflow_ = problem.find_overflow(stop);
+  if (!problem.event_tables_.compile(problem, stop)) return Status::stopped();
   return problem;
 }
 
@@ -108,28 +110,28 @@ void Problem::classify_devices() {
   };
   for (uint32_t d = 0; d < device_count(); ++d) {
     uint32_t c = 0;
-    while (c < class_device_.size() && key(class_device_[c]) != key(d)) ++c;
-    if (c == class_device_.size()) class_device_.push_back(d);
-    class_of_.push_back(c);
+    while (c < classes_.first_device.size() && key(classes_.first_device[c]) != key(d)) ++c;
+    if (c == classes_.first_device.size()) classes_.first_device.push_back(d);
+    classes_.of_device.push_back(c);
   }
-  class_count_ = static_cast<uint32_t>(class_device_.size());
+  classes_.count = static_cast<uint32_t>(classes_.first_device.size());
 }
 
 Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
-  if (uint64_t{node_count()} * class_count_ > limits.max_run_entries) {
-    return Status::bad_input(join({node_count(), " nodes on ", class_count_,
+  if (uint64_t{node_count()} * classes_.count > limits.max_run_entries) {
+    return Status::bad_input(join({node_count(), " nodes on ", classes_.count,
                                    " distinct classes of device, expected a product of at most ",
                                    limits.max_run_entries}));
   }
-  std::vector<uint32_t> class_size(class_count_, 0);
-  for (uint32_t c : class_of_) ++class_size[c];
-  run_us_.reserve(size_t{node_count()} * class_count_);
+  std::vector<uint32_t> class_size(classes_.count, 0);
+  for (uint32_t c : classes_.of_device) ++class_size[c];
+  run_us_.reserve(size_t{node_count()} * classes_.count);
   mean_run_us_.reserve(node_count());
   for (uint32_t v = 0; v < node_count(); ++v) {
     double sum = 0;
     uint32_t able = 0;
-    for (uint32_t c = 0; c < class_count_; ++c) {
-      const DeviceSpec& device = topology_->device(class_device_[c]);
+    for (uint32_t c = 0; c < classes_.count; ++c) {
+      const DeviceSpec& device = topology_->device(classes_.first_device[c]);
       const double run = base_run_us(*graph_, v, device) * device.slowdown;
       run_us_.push_back(run);
       if (run == kCannotRun) continue;
@@ -138,7 +140,7 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     }
     if (able == 0) return Status::bad_input(why_nothing_runs(*graph_, v, *topology_));
     mean_run_us_.push_back(sum / able);
-    if (spend(stop, class_count_)) return Status::stopped();
+    if (spend(stop, classes_.count)) return Status::stopped();
   }
   return {};
 }
@@ -158,7 +160,7 @@ Status Problem::check_times(Stop* stop) const {
   double sum = 0;
   for (uint32_t v = 0; v < node_count(); ++v) {
     double longest = 0;
-    for (uint32_t c = 0; c < class_count_; ++c) {
+    for (uint32_t c = 0; c < classes_.count; ++c) {
       const double run = run_row(v)[c];
       if (run != kCannotRun) longest = std::max(longest, run);
     }
@@ -173,7 +175,7 @@ Status Problem::check_times(Stop* stop) const {
                                      ": run times, transfers and gaps up to here sum to more than "
                                      "1e150 us, expected a smaller sum"}));
     }
-    if (spend(stop, class_count_ + graph_->out_edges(v).size())) return Status::stopped();
+    if (spend(stop, classes_.count + graph_->out_edges(v).size())) return Status::stopped();
   }
   return {};
 }
@@ -197,33 +199,33 @@ Status Problem::form_groups(const Rules& rules, Stop* stop) {
     }
     if (spend(stop, together.size())) return Status::stopped();
   }
-  group_of_.resize(n);
+  groups_.of.resize(n);
   std::vector<uint32_t> size;
   for (uint32_t v = 0; v < n; ++v) {  // a representative is the first of its set to be met
     const uint32_t lowest = sets.find(v);
     if (lowest == v) {
-      group_of_[v] = static_cast<uint32_t>(size.size());
+      groups_.of[v] = static_cast<uint32_t>(size.size());
       size.push_back(0);
     } else {
-      group_of_[v] = group_of_[lowest];
+      groups_.of[v] = groups_.of[lowest];
     }
-    ++size[group_of_[v]];
+    ++size[groups_.of[v]];
     if (spend(stop, 1)) return Status::stopped();
   }
-  member_offset_.assign(1, 0);
-  for (uint32_t s : size) member_offset_.push_back(member_offset_.back() + s);
-  std::vector<uint32_t> end(member_offset_.begin(), member_offset_.end() - 1);
-  members_.resize(n);
-  resident_bytes_.assign(group_count(), 0);
-  class_allowed_.assign(size_t{group_count()} * class_count_, 1);
+  groups_.begin.assign(1, 0);
+  for (uint32_t s : size) groups_.begin.push_back(groups_.begin.back() + s);
+  std::vector<uint32_t> end(groups_.begin.begin(), groups_.begin.end() - 1);
+  groups_.members.resize(n);
+  groups_.resident_bytes.assign(group_count(), 0);
+  groups_.class_allowed.assign(size_t{group_count()} * classes_.count, 1);
   for (uint32_t v = 0; v < n; ++v) {
-    const uint32_t g = group_of_[v];
-    members_[end[g]++] = v;
-    resident_bytes_[g] += graph_->node(v).resident_bytes;
-    for (uint32_t c = 0; c < class_count_; ++c) {
-      if (run_row(v)[c] == kCannotRun) class_allowed_[size_t{g} * class_count_ + c] = 0;
+    const uint32_t g = groups_.of[v];
+    groups_.members[end[g]++] = v;
+    groups_.resident_bytes[g] += graph_->node(v).resident_bytes;
+    for (uint32_t c = 0; c < classes_.count; ++c) {
+      if (run_row(v)[c] == kCannotRun) groups_.class_allowed[size_t{g} * classes_.count + c] = 0;
     }
-    if (spend(stop, class_count_)) return Status::stopped();
+    if (spend(stop, classes_.count)) return Status::stopped();
   }
   return {};
 }
@@ -237,7 +239,7 @@ Status Problem::restrict_groups(const Rules& rules, Stop* stop) {
         return Status::invalid(join({what, ": node ", rule.node, ", device ", rule.device,
                                      ", expected below ", node_count(), " and ", device_count()}));
       }
-      std::vector<bool>& devices = devices_of[group_of_[rule.node]];
+      std::vector<bool>& devices = devices_of[groups_.of[rule.node]];
       devices.resize(device_count(), true);
       for (uint32_t d = 0; d < device_count(); ++d) {
         const bool keeps = (d == rule.device) == (list == &rules.pins);
@@ -246,18 +248,19 @@ Status Problem::restrict_groups(const Rules& rules, Stop* stop) {
       if (spend(stop, device_count())) return Status::stopped();
     }
   }
-  for (auto& [group, devices] : devices_of) restricted_.push_back({group, std::move(devices)});
+  for (auto& [group, devices] : devices_of)
+    groups_.restricted.push_back({group, std::move(devices)});
   stoppable_sort(
-      restricted_.begin(), restricted_.end(),
+      groups_.restricted.begin(), groups_.restricted.end(),
       [](const Restriction& a, const Restriction& b) { return a.group < b.group; }, stop);
   if (stopped(stop)) return Status::stopped();
   return {};
 }
 
 bool Problem::device_allowed(uint32_t group, uint32_t device) const {
-  const auto it = std::lower_bound(restricted_.begin(), restricted_.end(), group,
+  const auto it = std::lower_bound(groups_.restricted.begin(), groups_.restricted.end(), group,
                                    [](const Restriction& r, uint32_t g) { return r.group < g; });
-  return it == restricted_.end() || it->group != group || it->devices[device];
+  return it == groups_.restricted.end() || it->group != group || it->devices[device];
 }
 
 Status Problem::check_groups(Stop* stop) const {
@@ -279,6 +282,17 @@ Status Problem::check_groups(Stop* stop) const {
   return {};
 }
 
+bool Problem::find_overflow(Stop* stop) const {
+  uint64_t everything = 0;  // fits: Graph::build has checked the sum
+  for (uint32_t v = 0; v < node_count(); ++v) {
+    everything += graph_->node(v).resident_bytes + graph_->node(v).workspace_bytes;
+    if (spend(stop, 1)) return true;
+  }
+  for (uint32_t o = 0; o < graph_->output_count(); ++o) everything += graph_->output_bytes(o);
+  return std::any_of(memory_limit_.begin(), memory_limit_.end(),
+                     [everything](uint64_t limit) { return everything > limit; });
+}
+
 Status Problem::fill_ranks(Stop* stop) {
   const uint32_t n = device_count();
   if (n > 1) {
@@ -297,8 +311,8 @@ Status Problem::fill_ranks(Stop* stop) {
       us_per_byte /= static_cast<double>(n) * (n - 1);
       latency /= static_cast<double>(n) * (n - 1);
     }
-    mean_us_per_byte_ = us_per_byte;
-    if (topology_->spec().transfer == Transfer::kUnicast) mean_latency_us_ = latency;
+    mean_transfer_.us_per_byte = us_per_byte;
+    if (topology_->spec().transfer == Transfer::kUnicast) mean_transfer_.latency_us = latency;
   }
   upward_rank_.assign(node_count(), 0);
   const auto order = graph_->topological_order();

@@ -1,4 +1,5 @@
-// Problem: one graph on one topology under the caller's rules, compiled to flat arrays.
+// Problem: one graph on one topology under the caller's rules, compiled to flat arrays. Whatever
+// depends on nothing else is compiled here, once, and shared by all who simulate or place it.
 //
 // Everything that must hold of a placement (allowed kinds, pins, forbidden devices, colocation,
 // memory) is decided here, before any heuristic or policy is asked: they choose among the devices
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "runtime/base/stop.h"
+#include "runtime/cost/event_tables.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 
@@ -51,16 +53,16 @@ class Problem {
   Objective objective() const { return objective_; }
 
   // Devices of one class (kind, slowdown, peak rates) run every node equally fast.
-  uint32_t class_count() const { return class_count_; }
-  uint32_t class_of(uint32_t device) const { return class_of_[device]; }
-  std::span<const uint32_t> classes() const { return class_of_; }
+  uint32_t class_count() const { return classes_.count; }
+  uint32_t class_of(uint32_t device) const { return classes_.of_device[device]; }
+  std::span<const uint32_t> classes() const { return classes_.of_device; }
 
   // Run time of a node on a device in microseconds; infinity where its kind cannot run it.
   [[gnu::always_inline]] double run_us(uint32_t node, uint32_t device) const {
-    return run_us_[size_t{node} * class_count_ + class_of_[device]];
+    return run_us_[size_t{node} * classes_.count + classes_.of_device[device]];
   }
   // Row of node x class run times, for inner loops: row[class_of(device)].
-  const double* run_row(uint32_t node) const { return &run_us_[size_t{node} * class_count_]; }
+  const double* run_row(uint32_t node) const { return &run_us_[size_t{node} * classes_.count]; }
   // Mean over the devices that can run the node.
   double mean_run_us(uint32_t node) const { return mean_run_us_[node]; }
 
@@ -74,7 +76,8 @@ class Problem {
   // edge (output == kControlEdge).
   [[gnu::always_inline]] double mean_transfer_us(uint32_t output) const {
     if (output == kControlEdge) return 0;
-    return static_cast<double>(graph_->output_bytes(output)) * mean_us_per_byte_ + mean_latency_us_;
+    return static_cast<double>(graph_->output_bytes(output)) * mean_transfer_.us_per_byte +
+           mean_transfer_.latency_us;
   }
 
   // Upward rank: mean run time plus the largest (mean transfer time + upward rank) over the
@@ -83,18 +86,20 @@ class Problem {
 
   // Groups: the nodes that must share a device (colocation keys and rules, transitively); every
   // node is in exactly one, most alone. Numbered by their lowest node.
-  uint32_t group_count() const { return static_cast<uint32_t>(member_offset_.size()) - 1; }
-  uint32_t group_of(uint32_t node) const { return group_of_[node]; }
+  uint32_t group_count() const { return static_cast<uint32_t>(groups_.begin.size()) - 1; }
+  uint32_t group_of(uint32_t node) const { return groups_.of[node]; }
   // Ascending.
   [[gnu::always_inline]] std::span<const uint32_t> members(uint32_t group) const {
-    return {members_.data() + member_offset_[group], members_.data() + member_offset_[group + 1]};
+    return {groups_.members.data() + groups_.begin[group],
+            groups_.members.data() + groups_.begin[group + 1]};
   }
   // Whether kinds, pins and forbids let the whole group run on the device. At least one does.
   [[gnu::always_inline]] bool allowed(uint32_t group, uint32_t device) const {
-    if (!class_allowed_[size_t{group} * class_count_ + class_of_[device]]) return false;
-    return restricted_.empty() || device_allowed(group, device);
+    if (!groups_.class_allowed[size_t{group} * classes_.count + classes_.of_device[device]])
+      return false;
+    return groups_.restricted.empty() || device_allowed(group, device);
   }
-  uint64_t resident_bytes(uint32_t group) const { return resident_bytes_[group]; }
+  uint64_t resident_bytes(uint32_t group) const { return groups_.resident_bytes[group]; }
 
   // No time that a cost model forms is longer than all runs, transfers and gaps one after the
   // other. That sum is bounded so that neither it nor its square overflows: an infinite time never
@@ -105,6 +110,12 @@ class Problem {
   static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
   uint64_t memory_limit(uint32_t device) const { return memory_limit_[device]; }
   bool memory_limited() const { return memory_limited_; }
+  // Whether the whole graph, all of it held at once, would exceed the limit of some device: if not,
+  // no placement can.
+  bool may_overflow() const { return may_overflow_; }
+
+  // What the event engine simulates from.
+  const EventTables& event_tables() const { return event_tables_; }
 
  private:
   struct Restriction {  // devices left to a group that pins or forbids name
@@ -121,19 +132,34 @@ class Problem {
   Status restrict_groups(const Rules& rules, Stop* stop);
   Status check_groups(Stop* stop) const;
   Status fill_ranks(Stop* stop);
+  bool find_overflow(Stop* stop) const;
+
+  // Devices that run every node equally fast are one class.
+  struct Classes {
+    uint32_t count = 0;
+    std::vector<uint32_t> of_device, first_device;
+  };
+  struct Groups {
+    std::vector<uint32_t> of;              // node -> group
+    std::vector<uint32_t> members, begin;  // group -> first of its members
+    std::vector<uint8_t> class_allowed;    // group x class
+    std::vector<Restriction> restricted;   // sorted by group
+    std::vector<uint64_t> resident_bytes;
+  };
+  struct MeanTransfer {  // over ordered pairs of different devices
+    double us_per_byte = 0, latency_us = 0;
+  };
 
   const Graph* graph_ = nullptr;
   const Topology* topology_ = nullptr;
   Objective objective_ = Objective::kLatency;
-  uint32_t class_count_ = 0;
-  std::vector<uint32_t> class_of_, class_device_;  // device -> class, class -> its first device
+  Classes classes_;
   std::vector<double> run_us_, mean_run_us_, upward_rank_;
-  std::vector<uint32_t> group_of_, members_, member_offset_;
-  std::vector<uint8_t> class_allowed_;
-  std::vector<Restriction> restricted_;  // sorted by group
-  std::vector<uint64_t> resident_bytes_, memory_limit_;
-  bool memory_limited_ = false;
-  double mean_us_per_byte_ = 0, mean_latency_us_ = 0;
+  Groups groups_;
+  std::vector<uint64_t> memory_limit_;  // per device
+  bool memory_limited_ = false, may_overflow_ = false;
+  MeanTransfer mean_transfer_;
+  EventTables event_tables_;
 };
 
 }  // namespace placeto

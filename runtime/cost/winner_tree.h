@@ -21,7 +21,7 @@ class WinnerTree {
     friend bool operator==(const Key&, const Key&) = default;
   };
 
-  explicit WinnerTree(uint32_t slots)
+  explicit WinnerTree(uint32_t slots = 0)
       : leaves_(std::bit_ceil(slots < 2 ? 2u : slots)), keys_(leaves_), winner_(2 * leaves_) {
     for (uint32_t i = 0; i < leaves_; ++i) winner_[leaves_ + i] = i;
     clear();
@@ -35,6 +35,7 @@ class WinnerTree {
   // Slot with the earliest key; of slots that never fire, any.
   uint32_t top() const { return winner_[1]; }
   const Key& key(uint32_t slot) const { return keys_[slot]; }
+  bool same_keys(const WinnerTree& other) const { return keys_ == other.keys_; }
 
   // Who wins a match is a coin toss to a branch predictor, so the matches are arithmetic: times are
   // not negative, and such doubles compare like their bits.

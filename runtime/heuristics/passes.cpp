@@ -21,12 +21,12 @@ constexpr double kFromBest = 0.3;
 
 }  // namespace
 
-Passes::Passes(const Problem& problem, uint64_t seed, Stop* stop)
-    : problem_(&problem),
-      stop_(stop),
+Passes::Passes(Evaluator& evaluator, uint64_t seed)
+    : problem_(&evaluator.problem()),
+      stop_(evaluator.stop()),
       random_(seed),
-      evaluator_(problem, stop),
-      builder_(problem, stop) {}
+      evaluator_(evaluator),
+      builder_(*problem_, stop_) {}
 
 void Passes::begin() {
   Chain& chain = chains_.emplace_back();

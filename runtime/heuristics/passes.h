@@ -14,7 +14,8 @@ namespace placeto {
 // Chains of passes over one problem. Not shareable between threads.
 class Passes {
  public:
-  Passes(const Problem& problem, uint64_t seed, Stop* stop);
+  // The evaluator's `stop` ends them.
+  Passes(Evaluator& evaluator, uint64_t seed);
 
   // A new chain: its first pass visits nodes by upward rank and knows no placement.
   void begin();
@@ -45,7 +46,7 @@ class Passes {
   const Problem* problem_;
   Stop* stop_;
   Random random_;
-  Evaluator evaluator_;
+  Evaluator& evaluator_;
   EarliestFinish builder_;
   std::vector<Chain> chains_;
   Candidate best_;

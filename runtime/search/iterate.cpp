@@ -39,14 +39,14 @@ class Iterate final : public Method {
   Result<Candidate> place(Workbench& bench) const override;
 };
 
-Candidate best_of_passes(const Problem& problem, const Hierarchy& hierarchy, const Assignment& etf,
-                         uint32_t count, Stop* stop) {
-  Passes passes(problem, kSeed, stop);
+Candidate best_of_passes(Workbench& bench, const Assignment& etf, uint32_t count) {
+  Stop* const stop = bench.stop();
+  Passes passes(bench.evaluator(), kSeed);
   if (stopped(stop)) return {};
   passes.begin();
   passes.begin("iterate", etf);
   if (!stopped(stop)) {
-    const Assignment partition = balanced_partition(problem, hierarchy, stop);
+    const Assignment partition = balanced_partition(bench.problem(), bench.hierarchy(), stop);
     if (!partition.empty()) passes.begin("iterate", partition);
   }
   for (uint32_t pass = 0; pass < count && !stopped(stop); ++pass) passes.run("iterate");
@@ -72,12 +72,11 @@ Result<Candidate> Iterate::place(Workbench& bench) const {
   Stop* const stop = bench.stop();
   const Result<Assignment> etf = etf_assignment(bench);
   if (!etf.ok()) return etf.status();
-  const Hierarchy& hierarchy = bench.hierarchy();
+  bench.hierarchy();
   if (stopped(stop)) return Status::stopped();
   const uint64_t count = std::max(scaled(options.passes, nodes, kAllPasses), uint64_t{1});
   Candidate best =
-      best_of_passes(problem, hierarchy, *etf,
-                     static_cast<uint32_t>(std::min<uint64_t>(count, options.passes)), stop);
+      best_of_passes(bench, *etf, static_cast<uint32_t>(std::min<uint64_t>(count, options.passes)));
   if (best.assignment.empty()) return Status::stopped();
   Budget windows;  // what they start from is the first evaluation
   const uint64_t more = std::min(nodes, kAllWindows) / kNodesPerWindow;

@@ -83,7 +83,8 @@ TEST_CASE("passes never lose the best placement they met") {
     const test::Instance instance = test::random_instance(kShape, rules, random);
     if (!instance.problem) continue;
     const Problem& problem = *instance.problem;
-    Passes passes(problem, 1, nullptr);
+    Evaluator of_passes(problem);
+    Passes passes(of_passes, 1);
     passes.begin("start", test::random_assignment(problem, random));
     Evaluator evaluator(problem);
     for (int pass = 0; pass < 6; ++pass) {
