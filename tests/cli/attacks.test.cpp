@@ -43,3 +43,11 @@ TEST_CASE_FIXTURE(Fixture, "a headroom below what a double resolves leaves all 2
         "--memory-headroom", "1e-17"},
        0);
 }
+
+#ifdef PLACETO_HAVE_ONNX
+TEST_CASE_FIXTURE(Fixture, "models that crash libonnx or make it fill memory import with a note") {
+  ends({"import", attack("lstm6-rank1.onnx"), "-o", "graph.json"}, 0);
+  ends({"import", attack("import-oom.onnx"), "--dim", "*=3", "-o", "graph.json"}, 0,
+       "asks for 2147483648 axes");
+}
+#endif
