@@ -16,10 +16,9 @@ Outcome read_list(const char* name, const T* from, size_t count, std::vector<T>&
   return {};
 }
 
-Outcome read_node(const placeto_node& from, NodeSpec& to) {
-  if (Outcome o = check_struct_size("placeto_node", from.struct_size, sizeof from); !o.ok()) {
-    return o;
-  }
+Outcome read_node(const placeto_node* node, NodeSpec& to) {
+  placeto_node from = {};
+  if (Outcome o = read_struct("placeto_node", node, from); !o.ok()) return o;
   to.name = text_or_empty(from.name);
   to.op = text_or_empty(from.op);
   if (Outcome o = read_list("cost_us", from.cost_us, from.cost_count, to.cost_us); !o.ok()) {
@@ -90,7 +89,7 @@ placeto_status placeto_graph_builder_add_node(placeto_graph_builder* builder,
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{builder, "builder"}, {node, "node"}}); !o.ok()) return o;
     NodeSpec spec;
-    if (Outcome o = read_node(*node, spec); !o.ok()) return o;
+    if (Outcome o = read_node(node, spec); !o.ok()) return o;
     // Numbers are 32 bits; how many nodes are allowed is for the build to say.
     if (builder->spec.nodes.size() >= PLACETO_NONE) return invalid("too many nodes");
     builder->spec.nodes.push_back(std::move(spec));

@@ -27,11 +27,12 @@ placeto_options defaults() {
   return options;
 }
 
+// NULL means the defaults, which `to` holds.
+Outcome read_options(const placeto_options* from, placeto_options& to) {
+  return from == nullptr ? Outcome() : read_struct("placeto_options", from, to);
+}
+
 Outcome check_options(const placeto_options& options) {
-  if (Outcome o = check_struct_size("placeto_options", options.struct_size, sizeof options);
-      !o.ok()) {
-    return o;
-  }
   if (Outcome o = check_choice("objective", options.objective, 2); !o.ok()) return o;
   if (!(options.budget_milliseconds >= 0) || std::isinf(options.budget_milliseconds)) {
     return invalid(join({"budget_milliseconds is ", number_text(options.budget_milliseconds),
@@ -194,7 +195,7 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
 }
 
 Outcome check_shortfall_buffer(const placeto_options& options, const Topology& topology) {
-  if (options.struct_size != sizeof options || options.shortfall_bytes == nullptr) return {};
+  if (options.shortfall_bytes == nullptr) return {};
   return check_capacity("shortfall_bytes", options.shortfall_capacity, topology.device_count());
 }
 
@@ -277,7 +278,8 @@ placeto_status placeto_place(const placeto_graph* graph, const placeto_topology*
         !o.ok()) {
       return o;
     }
-    const placeto_options chosen = options == nullptr ? defaults() : *options;
+    placeto_options chosen = defaults();
+    if (Outcome o = read_options(options, chosen); !o.ok()) return o;
     if (Outcome o = check_shortfall_buffer(chosen, *topology->value); !o.ok()) return o;
     const Policy* loaded = policy == nullptr ? nullptr : policy->value.get();
     std::unique_ptr<placeto_placement> result;
@@ -300,7 +302,8 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
     }
     if (Outcome o = check_list("assignment", assignment, count); !o.ok()) return o;
     std::unique_ptr<placeto_placement> result;
-    const placeto_options chosen = options == nullptr ? defaults() : *options;
+    placeto_options chosen = defaults();
+    if (Outcome o = read_options(options, chosen); !o.ok()) return o;
     Stop never;
     if (Outcome o = prepare(*graph, *topology, chosen, never, result); !o.ok()) return o;
     const std::span<const uint32_t> given(assignment, count);

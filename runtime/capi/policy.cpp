@@ -23,13 +23,14 @@ placeto_policy_options defaults() {
   return options;
 }
 
-Outcome check_options(const placeto_policy_options& options, Limits& bounds) {
-  if (Outcome o = check_struct_size("placeto_policy_options", options.struct_size, sizeof options);
-      !o.ok()) {
-    return o;
+// NULL means the defaults, which `to` holds.
+Outcome read_options(const placeto_policy_options* from, placeto_policy_options& to,
+                     Limits& bounds) {
+  if (from != nullptr) {
+    if (Outcome o = read_struct("placeto_policy_options", from, to); !o.ok()) return o;
   }
-  if (Outcome o = check_choice("mode", options.mode, 2); !o.ok()) return o;
-  return read_limits(options.limits, bounds);
+  if (Outcome o = check_choice("mode", to.mode, 2); !o.ok()) return o;
+  return read_limits(to.limits, bounds);
 }
 
 // The C function behind the runtime's. `options` must outlive it.
@@ -56,9 +57,9 @@ placeto_status placeto_policy_load_file_with(const char* path,
   if (policy != nullptr) *policy = nullptr;
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{path, "path"}, {policy, "policy"}}); !o.ok()) return o;
-    placeto_policy_options chosen = options == nullptr ? defaults() : *options;
+    placeto_policy_options chosen = defaults();
     Limits bounds;
-    if (Outcome o = check_options(chosen, bounds); !o.ok()) return o;
+    if (Outcome o = read_options(options, chosen, bounds); !o.ok()) return o;
     const auto how = chosen.mode == PLACETO_FILE_MAP ? Policy::File::kMap : Policy::File::kRead;
     return hand_out(Policy::load_file(path, how, known_features(), bounds, verifier_of(chosen)),
                     policy);
@@ -72,9 +73,9 @@ placeto_status placeto_policy_load_memory_with(const void* bytes, size_t size,
   if (policy != nullptr) *policy = nullptr;
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !o.ok()) return o;
-    placeto_policy_options chosen = options == nullptr ? defaults() : *options;
+    placeto_policy_options chosen = defaults();
     Limits bounds;
-    if (Outcome o = check_options(chosen, bounds); !o.ok()) return o;
+    if (Outcome o = read_options(options, chosen, bounds); !o.ok()) return o;
     const auto how =
         chosen.mode == PLACETO_BYTES_VIEW ? Policy::Bytes::kView : Policy::Bytes::kCopy;
     return hand_out(

@@ -74,6 +74,16 @@ Outcome check_struct_size(const char* type, size_t given, size_t known) {
             ": fill the struct with its placeto_default_ function, or set struct_size"}));
 }
 
+Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
+                          void* to) {
+  size_t given = 0;
+  std::memcpy(&given, from, sizeof given);
+  const bool fits = given >= oldest && given <= known && given % alignof(void*) == 0;
+  if (!fits) return check_struct_size(type, given, known);
+  std::memcpy(to, from, given);
+  return {};
+}
+
 Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
   if (capacity >= needed) return {};
   return {PLACETO_BUFFER_TOO_SMALL, std::string(array) + ": capacity is " +
@@ -93,18 +103,18 @@ Outcome check_list(const char* name, const void* list, size_t count) {
 
 Outcome read_limits(const placeto_limits* from, Limits& to) {
   if (from == nullptr) return {};
-  if (Outcome o = check_struct_size("placeto_limits", from->struct_size, sizeof *from); !o.ok()) {
-    return o;
-  }
-  to.max_nodes = from->max_nodes;
-  to.max_edges = from->max_edges;
-  to.max_outputs = from->max_outputs;
-  to.max_kinds = from->max_kinds;
-  to.max_devices = from->max_devices;
-  to.max_links = from->max_links;
-  to.max_name_bytes = from->max_name_bytes;
-  to.max_file_bytes = from->max_file_bytes;
-  to.max_run_entries = from->max_run_entries;
+  placeto_limits given;
+  placeto_default_limits(&given, sizeof given);
+  if (Outcome o = read_struct("placeto_limits", from, given); !o.ok()) return o;
+  to.max_nodes = given.max_nodes;
+  to.max_edges = given.max_edges;
+  to.max_outputs = given.max_outputs;
+  to.max_kinds = given.max_kinds;
+  to.max_devices = given.max_devices;
+  to.max_links = given.max_links;
+  to.max_name_bytes = given.max_name_bytes;
+  to.max_file_bytes = given.max_file_bytes;
+  to.max_run_entries = given.max_run_entries;
   return {};
 }
 

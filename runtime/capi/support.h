@@ -51,8 +51,24 @@ struct Argument {
 // Fails for the first argument that is NULL.
 Outcome check_not_null(std::initializer_list<Argument> arguments);
 
-// Fails unless the struct is one that this version knows. Later versions will know several sizes.
+// Fails unless a struct that the library fills in is one that this version knows.
 Outcome check_struct_size(const char* type, size_t given, size_t known);
+
+// Copies a struct of the caller's, of which there are struct_size bytes and perhaps no more. What a
+// later version appended is left as it is in `to`: its default.
+Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
+                          void* to);
+
+// The size that the struct had in the first version with this SONAME. Whoever appends a field
+// specialises it.
+template <class Struct>
+inline constexpr size_t kOldestSize = sizeof(Struct);
+
+// `to` holds the defaults.
+template <class Struct>
+Outcome read_struct(const char* type, const Struct* from, Struct& to) {
+  return read_struct_bytes(type, from, kOldestSize<Struct>, sizeof(Struct), &to);
+}
 
 // Fails unless the caller's array of that many entries suffices.
 Outcome check_capacity(const char* array, size_t capacity, size_t needed);

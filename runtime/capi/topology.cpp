@@ -14,11 +14,9 @@ static_assert(PLACETO_TRANSFER_UNICAST == static_cast<int>(Transfer::kUnicast));
 static_assert(PLACETO_EXECUTION_SERIAL == static_cast<int>(Execution::kSerial));
 static_assert(PLACETO_DISPATCH_PRIORITY == static_cast<int>(Dispatch::kPriority));
 
-Outcome read_rules(const placeto_topology_rules& from, TopologySpec& to) {
-  if (Outcome o = check_struct_size("placeto_topology_rules", from.struct_size, sizeof from);
-      !o.ok()) {
-    return o;
-  }
+Outcome read_rules(const placeto_topology_rules* rules, TopologySpec& to) {
+  placeto_topology_rules from = {};
+  if (Outcome o = read_struct("placeto_topology_rules", rules, from); !o.ok()) return o;
   if (Outcome o = check_choice("contention", from.contention, 2); !o.ok()) return o;
   if (Outcome o = check_choice("transfer", from.transfer, 2); !o.ok()) return o;
   if (Outcome o = check_choice("execution", from.execution, 2); !o.ok()) return o;
@@ -30,6 +28,12 @@ Outcome read_rules(const placeto_topology_rules& from, TopologySpec& to) {
   to.dispatch = static_cast<Dispatch>(from.dispatch);
   to.default_link = {from.bandwidth_bytes_per_us, from.latency_us, from.gap_us};
   return {};
+}
+
+placeto_device default_device() {
+  placeto_device device = {};
+  device.slowdown = DeviceSpec().slowdown;
+  return device;
 }
 
 Outcome hand_out(TopologySpec spec, const Limits& limits, placeto_topology** topology) {
@@ -54,9 +58,7 @@ placeto_status placeto_default_topology_rules(placeto_topology_rules* rules,
 }
 
 placeto_status placeto_default_device(placeto_device* device, size_t struct_size) noexcept {
-  placeto_device value = {};
-  value.slowdown = DeviceSpec().slowdown;
-  return set_defaults(device, struct_size, value);
+  return set_defaults(device, struct_size, default_device());
 }
 
 placeto_status placeto_default_link(placeto_link* link, size_t struct_size) noexcept {
@@ -84,7 +86,7 @@ placeto_status placeto_topology_builder_set_rules(placeto_topology_builder* buil
                                                   placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{builder, "builder"}, {rules, "rules"}}); !o.ok()) return o;
-    return read_rules(*rules, builder->spec);
+    return read_rules(rules, builder->spec);
   });
 }
 
@@ -93,14 +95,12 @@ placeto_status placeto_topology_builder_add_device(placeto_topology_builder* bui
                                                    placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{builder, "builder"}, {device, "device"}}); !o.ok()) return o;
-    if (Outcome o = check_struct_size("placeto_device", device->struct_size, sizeof *device);
-        !o.ok()) {
-      return o;
-    }
+    placeto_device from = default_device();
+    if (Outcome o = read_struct("placeto_device", device, from); !o.ok()) return o;
     if (builder->spec.devices.size() >= PLACETO_NONE) return invalid("too many devices");
-    builder->spec.devices.push_back({text_or_empty(device->name), text_or_empty(device->kind),
-                                     device->memory_bytes, device->peak_flops,
-                                     device->memory_bandwidth, device->slowdown});
+    builder->spec.devices.push_back({text_or_empty(from.name), text_or_empty(from.kind),
+                                     from.memory_bytes, from.peak_flops, from.memory_bandwidth,
+                                     from.slowdown});
     if (index != nullptr) *index = static_cast<uint32_t>(builder->spec.devices.size() - 1);
     return {};
   });
@@ -111,13 +111,12 @@ placeto_status placeto_topology_builder_add_link(placeto_topology_builder* build
                                                  placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{builder, "builder"}, {link, "link"}}); !o.ok()) return o;
-    if (Outcome o = check_struct_size("placeto_link", link->struct_size, sizeof *link); !o.ok()) {
-      return o;
-    }
-    builder->spec.links.push_back({text_or_empty(link->from),
-                                   text_or_empty(link->to),
-                                   {link->bandwidth_bytes_per_us, link->latency_us, link->gap_us},
-                                   text_or_empty(link->channel)});
+    placeto_link from = {};
+    if (Outcome o = read_struct("placeto_link", link, from); !o.ok()) return o;
+    builder->spec.links.push_back({text_or_empty(from.from),
+                                   text_or_empty(from.to),
+                                   {from.bandwidth_bytes_per_us, from.latency_us, from.gap_us},
+                                   text_or_empty(from.channel)});
     return {};
   });
 }

@@ -9,6 +9,7 @@
 #include "runtime/base/message.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/estimate.h"
+#include "runtime/cost/number_range.h"
 
 namespace placeto {
 namespace {
@@ -56,6 +57,13 @@ double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device) {
   return estimate_run_us(graph, v, device).value_or(kCannotRun);
 }
 
+uint64_t usable_bytes(const DeviceSpec& device, const Rules& rules) {
+  const double usable = static_cast<double>(device.memory_bytes) * (1 - rules.memory_headroom);
+  // Rounded, the product may be more than there is, and more than an integer holds.
+  const bool rounded_up = usable >= static_cast<double>(device.memory_bytes);
+  return rounded_up ? device.memory_bytes : static_cast<uint64_t>(usable);
+}
+
 std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& topology) {
   std::string text = node_place(graph, v) + " can run on no device of '" + topology.name() + "' (";
   constexpr uint32_t kShown = 4;
@@ -83,13 +91,11 @@ Result<Problem> Problem::build(const Graph& graph, const Topology& topology, con
   problem.graph_ = &graph;
   problem.topology_ = &topology;
   problem.objective_ = rules.objective;
+  if (Status s = check_numbers(topology, stop); !s.ok()) return s;
   for (const DeviceSpec& device : topology.spec().devices) {
-    const double usable = static_cast<double>(device.memory_bytes) * (1 - rules.memory_headroom);
     const bool limited = device.memory_bytes != 0;
     problem.memory_limited_ |= limited;
-    problem.memory_limit_.push_back(!limited                     ? kUnlimited
-                                    : rules.memory_headroom == 0 ? device.memory_bytes
-                                                                 : static_cast<uint64_t>(usable));
+    problem.memory_limit_.push_back(limited ? usable_bytes(device, rules) : kUnlimited);
   }
   problem.classify_devices();
   if (Status s = problem.fill_run_times(limits, stop); !s.ok()) return s;
@@ -132,7 +138,11 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     uint32_t able = 0;
     for (uint32_t c = 0; c < classes_.count; ++c) {
       const DeviceSpec& device = topology_->device(classes_.first_device[c]);
-      const double run = base_run_us(*graph_, v, device) * device.slowdown;
+      const double base = base_run_us(*graph_, v, device);
+      if (base != kCannotRun && !in_number_range(base)) {
+        return out_of_number_range(node_place(*graph_, v), ": its run time", base);
+      }
+      const double run = base * device.slowdown;
       run_us_.push_back(run);
       if (run == kCannotRun) continue;
       sum += run * class_size[c];
@@ -170,10 +180,10 @@ Status Problem::check_times(Stop* stop) const {
       sum += static_cast<double>(graph_->output_bytes(e.output)) / slowest.bandwidth_bytes_per_us +
              slowest.latency_us + slowest.gap_us;
     }
-    if (!(sum <= kMostMicroseconds)) {
+    if (!(sum <= kMostNumber)) {
       return Status::bad_input(join({node_place(*graph_, v),
                                      ": run times, transfers and gaps up to here sum to more than "
-                                     "1e150 us, expected a smaller sum"}));
+                                     "1e60 us, expected a smaller sum"}));
     }
     if (spend(stop, classes_.count + graph_->out_edges(v).size())) return Status::stopped();
   }

@@ -174,27 +174,83 @@ TEST_CASE("10,000 devices are refused, and placed on if the caller raises the li
   CHECK(answered(place(chain(1000, 10, 1000), unlike, raised)));
 }
 
-TEST_CASE("times that would add up to infinity are refused") {
-  CHECK(refused(place(chain(10, 1e308, 1), devices(2)), "sum"));
-  CHECK(refused(place(chain(2, 1e151, 1), devices(2)), "nodes[0]"));
-  CHECK(answered(place(chain(10, 1e148, 1), devices(2))));
+TEST_CASE("times that would add up to too much are refused") {
+  CHECK(refused(place(chain(10, 1e308, 1), devices(2)), "nodes[0]"));
+  CHECK(refused(place(chain(2, 1e60, 1), devices(2)), "sum"));
+  CHECK(answered(place(chain(10, 1e58, 1), devices(2))));
   TopologySpec slow = devices(2);
-  slow.default_link.bandwidth_bytes_per_us = 5e-324;  // the least number above 0
+  slow.default_link.bandwidth_bytes_per_us = 1e-60;
   CHECK(refused(place(chain(3, 1, 1'000'000), slow), "sum"));
   CHECK(answered(place(chain(3, 1, 0), slow)));  // nothing moves
   TopologySpec late = devices(2);
   late.default_link.latency_us = 1e300;
-  CHECK(refused(place(chain(3, 1, 1), late), "sum"));
+  CHECK(refused(place(chain(3, 1, 1), late), "default_link: latency_us"));
   TopologySpec pausing = devices(1);
   pausing.op_gap_us = 1e308;
-  CHECK(refused(place(chain(3, 1, 1), pausing), "sum"));
+  CHECK(refused(place(chain(3, 1, 1), pausing), "op_gap_us"));
 }
 
 TEST_CASE("times as small as can be are placed") {
   TopologySpec topology = devices(3);
   topology.op_gap_us = 0;
-  topology.default_link = {1e300, 0, 0};
-  CHECK(answered(place(chain(100, 5e-324, 1), topology)));
+  topology.default_link = {1e60, 0, 0};
+  CHECK(answered(place(chain(100, 1e-60, 1), topology)));
+}
+
+// Numbers that do no harm alone: the reciprocal of the least one times 0 bytes is no number.
+TEST_CASE("extreme numbers in every combination of two fields are placed or refused") {
+  const double values[] = {0, 5e-324, 1e-309, 1e-60, 1, 1e60, 1e300, 1.7976931348623157e308};
+  constexpr int kFields = 8;
+  const auto set = [](int field, double value, GraphSpec& graph, TopologySpec& topology) {
+    double* const numbers[] = {&topology.default_link.bandwidth_bytes_per_us,
+                               &topology.default_link.latency_us,
+                               &topology.default_link.gap_us,
+                               &topology.op_gap_us,
+                               &topology.devices[1].slowdown,
+                               &topology.devices[1].peak_flops,
+                               &topology.links[0].parameters.bandwidth_bytes_per_us,
+                               &graph.nodes[1].cost_us[0]};
+    *numbers[field] = value;
+  };
+  int placed = 0, refused = 0;
+  for (int a = 0; a < kFields; ++a) {
+    for (int b = a + 1; b < kFields; ++b) {
+      for (const double x : values) {
+        for (const double y : values) {
+          GraphSpec graph = chain(3, 1, 0);
+          graph.nodes[2].cost_us.clear();  // estimated
+          graph.nodes[2].flops = 1;
+          TopologySpec topology = devices(2);
+          topology.links.push_back({"gpu:0", "gpu:1", {1, 1, 1}, ""});
+          topology.devices[0].peak_flops = topology.devices[0].memory_bandwidth = 1e12;
+          set(a, x, graph, topology);
+          set(b, y, graph, topology);
+          if (!Topology::build(topology).ok()) continue;
+          const auto result = place(std::move(graph), std::move(topology));
+          ++(result.ok() ? placed : refused);
+          if (!result.ok()) CHECK(result.status().code() == StatusCode::kBadInput);
+        }
+      }
+    }
+  }
+  CHECK(placed > 100);
+  CHECK(refused > 100);
+}
+
+TEST_CASE("a headroom that rounds to nothing leaves all the memory") {
+  GraphSpec graph = chain(2, 1, 5);
+  TopologySpec topology = devices(2);
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 18446744073709551615u;
+  const Graph g = *Graph::build(std::move(graph));
+  const Topology t = *Topology::build(std::move(topology));
+  for (const double headroom : {0.0, 1e-17, 1e-300, 0.5}) {
+    Rules rules;
+    rules.memory_headroom = headroom;
+    const auto problem = Problem::build(g, t, rules);
+    REQUIRE(problem.ok());
+    CHECK(problem->memory_limit(0) > 9'000'000'000'000'000'000u);
+    CHECK(place_auto(*problem, {}).ok());
+  }
 }
 
 }  // namespace placeto

@@ -194,7 +194,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
   if (!constants.empty()) {
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i].set_constant(std::move(constants[i]));
   } else if (!apply_shape_rule(node, inputs, outputs)) {
-    infer_with_library(node, inputs, *frame.opsets, outputs, result.problem);
+    library_.infer(node, inputs, *frame.opsets, outputs, result.problem);
     infer_element_types(node, inputs, *frame.opsets, outputs);
   }
   result.work = count_work(node, inputs, outputs);

@@ -56,6 +56,7 @@ class Analyzer {
 
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by domain:name
   Opsets opsets_;
+  LibraryInference library_;
   uint64_t visits_ = 0;
 };
 

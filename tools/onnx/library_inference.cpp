@@ -3,8 +3,6 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <type_traits>
 
 #include "runtime/graph/text.h"
@@ -74,8 +72,24 @@ std::string window_objection(const NodeProto& node, std::span<const Value* const
   return "";
 }
 
-// What the library computes with unchecked. Found by giving every operator of libonnx-testdata
-// inputs of all ranks, and by fuzzing.
+// Operators whose output has as many axes as one of their inputs has elements.
+size_t shape_position(const std::string& op, bool& shaped) {
+  shaped = op == "Expand" || op == "Reshape" || op == "ConstantOfShape" || op == "Tile";
+  return op == "ConstantOfShape" ? 0 : 1;
+}
+
+std::string shape_objection(const NodeProto& node, std::span<const Value* const> inputs) {
+  bool shaped = false;
+  const size_t i = shape_position(node.op_type(), shaped);
+  if (!shaped || i >= inputs.size() || inputs[i] == nullptr) return "";
+  const auto dims = inputs[i]->dims();
+  if (!dims || dims->size() != 1 || (*dims)[0] <= static_cast<int64_t>(kMaxRank)) return "";
+  return "its input " + in_quotes(node.input(static_cast<int>(i))) + " asks for " +
+         std::to_string((*dims)[0]) + " axes, expected at most " + std::to_string(kMaxRank);
+}
+
+// What the library is known to compute with unchecked, for a reason that says more than that it
+// crashed. Found by giving every operator of libonnx-testdata inputs of all ranks, and by fuzzing.
 std::string objection(const NodeProto& node, std::span<const Value* const> inputs) {
   const std::string& op = node.op_type();
   if (op == "STFT" || op == "MaxUnpool" || op == "GatherND") {
@@ -84,6 +98,11 @@ std::string objection(const NodeProto& node, std::span<const Value* const> input
   if (op == "Gemm" && (rank_at(inputs, 0) != 2 || rank_at(inputs, 1) != 2)) {
     return "its inputs are no matrices";
   }
+  const bool recurrent = op == "RNN" || op == "GRU" || op == "LSTM";
+  if (recurrent && (rank_at(inputs, 0) != 3 || rank_at(inputs, 1) != 3)) {
+    return "its input or its weights do not have 3 axes";
+  }
+  if (std::string shape = shape_objection(node, inputs); !shape.empty()) return shape;
   for (const auto& attribute : node.attribute()) {
     const std::string& name = attribute.name();
     const bool window = name == "strides" || name == "dilations" || name == "kernel_shape";
@@ -118,31 +137,49 @@ Context inference_context(Arguments&... arguments) {
   }
 }
 
-void call(NodeProto& node, std::span<const Value* const> inputs, const onnx::OpSchema& schema,
-          std::span<Value> outputs) {
-  std::unordered_map<std::string, onnx::TypeProto*> types;
-  std::unordered_map<std::string, const onnx::TensorProto*> data;
-  std::vector<onnx::TypeProto> own_types(inputs.size());
-  std::vector<onnx::TensorProto> own_data(inputs.size());
+// What the child is asked: a graph with the node, the types of its inputs and the content of those
+// that are known. Values are told apart by the node's names for them.
+onnx::ModelProto request_for(const NodeProto& node, std::span<const Value* const> inputs,
+                             const onnx::OpSchema& schema, const std::string& domain, int version) {
+  onnx::ModelProto request;
+  auto* opset = request.add_opset_import();
+  opset->set_domain(domain);
+  opset->set_version(version);
+  onnx::GraphProto& graph = *request.mutable_graph();
+  *graph.add_node() = known_part(node, schema);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) continue;
     const std::string& name = node.input(static_cast<int>(i));
-    own_types[i] = inputs[i]->type;
-    types[name] = &own_types[i];
+    auto* input = graph.add_input();
+    input->set_name(name);
+    *input->mutable_type() = inputs[i]->type;
     if (inputs[i]->constant == nullptr) continue;
-    own_data[i] = to_tensor(*inputs[i]->constant);
-    data[name] = &own_data[i];
+    auto* content = graph.add_initializer();
+    *content = to_tensor(*inputs[i]->constant);
+    content->set_name(name);
   }
+  return request;
+}
+
+// Its answer: a graph with the types of the outputs.
+onnx::GraphProto call(onnx::ModelProto& request) {
+  onnx::GraphProto& graph = *request.mutable_graph();
+  NodeProto& node = *graph.mutable_node(0);
+  const auto& opset = request.opset_import(0);
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(
+      node.op_type(), static_cast<int>(opset.version()), opset.domain());
+  schema->Verify(node);
+  std::unordered_map<std::string, onnx::TypeProto*> types;
+  std::unordered_map<std::string, const onnx::TensorProto*> data;
+  for (auto& input : *graph.mutable_input()) types[input.name()] = input.mutable_type();
+  for (const auto& tensor : graph.initializer()) data[tensor.name()] = &tensor;
   const std::unordered_map<std::string, const onnx::SparseTensorProto*> sparse_data;
   auto context = inference_context<onnx::shape_inference::InferenceContextImpl>(node, types, data,
                                                                                 sparse_data);
-  schema.GetTypeAndShapeInferenceFunction()(context);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i].type = context.allOutputTypes_[i];
-  }
-  // Before operator set 10 the mask is like the data, and the library leaves it out.
-  const bool maskless = node.op_type() == "Dropout" && outputs.size() == 2 && !outputs[1].dims();
-  if (maskless) outputs[1].type = outputs[0].type;
+  schema->GetTypeAndShapeInferenceFunction()(context);
+  onnx::GraphProto answer;
+  for (const auto& type : context.allOutputTypes_) *answer.add_output()->mutable_type() = type;
+  return answer;
 }
 
 std::string first_line(const char* text) {
@@ -153,8 +190,14 @@ std::string first_line(const char* text) {
 
 }  // namespace
 
-bool infer_with_library(const NodeProto& node, std::span<const Value* const> inputs,
-                        const Opsets& opsets, std::span<Value> outputs, std::string& problem) {
+std::string LibraryInference::serve(const std::string& bytes) {
+  onnx::ModelProto request;
+  if (!request.ParseFromString(bytes)) return "";
+  return call(request).SerializeAsString();
+}
+
+bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const> inputs,
+                             const Opsets& opsets, std::span<Value> outputs, std::string& problem) {
   const std::string domain = is_default_domain(node.domain()) ? "" : node.domain();
   const auto version = opsets.find(domain);
   const onnx::OpSchema* schema =
@@ -171,17 +214,25 @@ bool infer_with_library(const NodeProto& node, std::span<const Value* const> inp
     return false;
   }
   if (problem = objection(node, inputs); !problem.empty()) return false;
-  try {
-    NodeProto part = known_part(node, *schema);
-    schema->Verify(part);
-    call(part, inputs, *schema, outputs);
-    return true;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {  // what libonnx throws
-    problem = first_line(error.what());
+  const onnx::ModelProto request = request_for(node, inputs, *schema, domain, version->second);
+  const Result<std::string> bytes = child_.ask(request.SerializeAsString());
+  if (!bytes.ok()) {
+    problem = "libonnx: " + first_line(bytes.status().message().c_str());
     return false;
   }
+  onnx::GraphProto answer;
+  if (!answer.ParseFromString(*bytes)) {
+    problem = "libonnx gave no answer";
+    return false;
+  }
+  const int known = std::min(answer.output_size(), static_cast<int>(outputs.size()));
+  for (int i = 0; i < known; ++i) {
+    outputs[static_cast<size_t>(i)].type = std::move(*answer.mutable_output(i)->mutable_type());
+  }
+  // Before operator set 10 the mask is like the data, and the library leaves it out.
+  const bool maskless = node.op_type() == "Dropout" && outputs.size() == 2 && !outputs[1].dims();
+  if (maskless) outputs[1].type = outputs[0].type;
+  return true;
 }
 
 }  // namespace placeto

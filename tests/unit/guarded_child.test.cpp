@@ -1,0 +1,77 @@
+// What a function does to its own process stays there.
+#include "tools/onnx/guarded_child.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+using namespace placeto;
+
+namespace {
+
+std::string misbehave(const std::string& request) {
+  if (request == "throw") throw std::runtime_error("as asked");
+  if (request == "crash") raise(SIGSEGV);
+  if (request == "abort") abort();
+  if (request == "exit") _exit(0);
+  if (request == "hang") pause();
+  if (request == "fill") {
+    std::vector<std::vector<char>> all;
+    while (true) all.emplace_back(1 << 20, 'x');
+  }
+  if (request == "loop") {
+    while (getppid() != 0) {
+    }
+  }
+  if (request == "flood") return std::string(GuardedChild::kMostBytes + 1, 'x');
+  if (request == "open") return open("/dev/null", O_RDONLY) < 0 ? "refused" : "opened";
+  return request + request;
+}
+
+constexpr ChildLimits kTight{
+    .memory_bytes = 256 << 20, .cpu_seconds = 1, .wall_seconds = 20, .deaths = 16};
+
+}  // namespace
+
+TEST_CASE("a guarded function answers, and says what it threw") {
+  GuardedChild child(misbehave);
+  for (const std::string& request : {std::string(), std::string("ab"), std::string(3 << 20, 'z')}) {
+    const auto answer = child.ask(request);
+    REQUIRE(answer.ok());
+    CHECK(*answer == request + request);
+  }
+  CHECK(child.ask("throw").status().message() == "as asked");
+  CHECK(*child.ask("open") == "refused");
+}
+
+TEST_CASE("a guarded function that crashes, hangs or fills memory leaves the caller unharmed") {
+  GuardedChild child(misbehave, kTight);
+  const std::pair<const char*, const char*> cases[] = {
+      {"crash", "crashed (signal 11)"},    {"abort", "crashed (signal 6)"},
+      {"exit", "ended without an answer"}, {"flood", "ended without an answer"},
+      {"fill", "ran out of memory"},       {"loop", "took too long"}};
+  for (const auto& [request, why] : cases) {
+    const auto answer = child.ask(request);
+    REQUIRE(!answer.ok());
+#ifndef __SANITIZE_ADDRESS__  // which has ways of its own to end a program
+    CHECK(answer.status().message() == std::string(why));
+#endif
+    CHECK(*child.ask("ab") == "abab");
+  }
+  GuardedChild slow(misbehave, {.wall_seconds = 1});
+  CHECK(slow.ask("hang").status().message() == "took too long");
+}
+
+TEST_CASE("a guarded function that dies again and again is given up") {
+  GuardedChild child(misbehave, {.deaths = 2});
+  CHECK(!child.ask("exit").ok());
+  CHECK(child.ask("ab").ok());
+  CHECK(!child.ask("exit").ok());
+  CHECK(child.ask("ab").status().message() == "failed too often");
+}

@@ -1,0 +1,191 @@
+#include "tools/onnx/guarded_child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+namespace placeto {
+namespace {
+
+constexpr int kNoMemory = 99;  // exit status of a child that got none
+
+// Before each message. A failed one carries what was thrown.
+struct Header {
+  uint64_t bytes = 0;
+  uint64_t failed = 0;
+};
+
+bool send_all(int socket, const void* data, size_t size) {
+  const auto* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    size -= static_cast<size_t>(sent);
+  }
+  return true;
+}
+
+bool receive_all(int socket, void* data, size_t size) {
+  auto* at = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = recv(socket, at, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool send_message(int socket, const std::string& text, bool failed) {
+  const Header header{text.size(), failed};
+  return send_all(socket, &header, sizeof header) && send_all(socket, text.data(), text.size());
+}
+
+bool receive_message(int socket, std::string& text, bool& failed) {
+  Header header;
+  if (!receive_all(socket, &header, sizeof header)) return false;
+  if (header.bytes > GuardedChild::kMostBytes) return false;
+  failed = header.failed != 0;
+  text.resize(header.bytes);
+  return receive_all(socket, text.data(), text.size());
+}
+
+void limit(int resource, rlim_t most) {
+  rlimit now;
+  if (getrlimit(resource, &now) != 0) return;
+  now.rlim_cur = std::min(most, now.rlim_max);
+  setrlimit(resource, &now);
+}
+
+// Address space of this process; relative to it, a limit also holds where a sanitizer or another
+// library has reserved terabytes.
+uint64_t address_space() {
+  unsigned long long pages = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%llu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void limit_cpu(uint32_t seconds) {
+  rusage used;
+  if (getrusage(RUSAGE_SELF, &used) != 0) return;
+  const auto whole = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  limit(RLIMIT_CPU, whole + seconds + 1);
+}
+
+// Nothing of the parent's is left but its memory: no files, no handlers, no output.
+void renounce(int socket, const ChildLimits& limits) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, SIG_DFL);
+  if (const uint64_t size = address_space()) limit(RLIMIT_AS, size + limits.memory_bytes);
+  dup2(socket, 3);
+  const int none = open("/dev/null", O_RDWR);
+  for (int standard = 0; standard < 3 && none >= 0; ++standard) dup2(none, standard);
+  const long files = std::min<long>(sysconf(_SC_OPEN_MAX), 4096);
+  for (int file = 4; file < files; ++file) close(file);
+  limit(RLIMIT_NOFILE, 0);
+  limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_CORE, 0);
+  std::set_new_handler([] { _exit(kNoMemory); });
+}
+
+[[noreturn]] void serve_until_closed(int socket, GuardedChild::Serve serve,
+                                     const ChildLimits& limits) {
+  renounce(socket, limits);
+  std::string request, answer;
+  bool failed = false;
+  while (receive_message(3, request, failed)) {
+    limit_cpu(limits.cpu_seconds);
+    failed = false;
+    try {
+      answer = serve(request);
+    } catch (const std::exception& error) {
+      failed = true;
+      answer = error.what();
+    }
+    if (answer.size() > GuardedChild::kMostBytes || !send_message(3, answer, failed)) break;
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+GuardedChild::~GuardedChild() {
+  if (child_ < 0) return;
+  close(socket_);
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+}
+
+Status GuardedChild::start() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Status::internal(std::string("no socket to a child process: ") + std::strerror(errno));
+  }
+  const pid_t child = fork();
+  if (child == 0) serve_until_closed(ends[1], serve_, limits_);
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return Status::internal(std::string("no child process: ") + std::strerror(errno));
+  }
+  socket_ = ends[0];
+  child_ = child;
+  return {};
+}
+
+Status GuardedChild::bury() {
+  ++deaths_;
+  close(socket_);
+  kill(child_, SIGKILL);  // if it only closed its end
+  int status = 0;
+  while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+  }
+  child_ = socket_ = -1;
+  if (too_long_) return Status::bad_input("took too long");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemory) {
+    return Status::bad_input("ran out of memory");
+  }
+  if (!WIFSIGNALED(status)) return Status::bad_input("ended without an answer");
+  if (WTERMSIG(status) == SIGXCPU) return Status::bad_input("took too long");
+  return Status::bad_input("crashed (signal " + std::to_string(WTERMSIG(status)) + ")");
+}
+
+Result<std::string> GuardedChild::ask(const std::string& request) {
+  if (request.size() > kMostBytes) return Status::bad_input("is asked too much");
+  if (deaths_ >= limits_.deaths) return Status::bad_input("failed too often");
+  if (child_ < 0) {
+    if (Status s = start(); !s.ok()) return s;
+  }
+  too_long_ = false;
+  std::string answer;
+  bool failed = false;
+  if (!send_message(socket_, request, false)) return bury();
+  pollfd readable{socket_, POLLIN, 0};
+  int ready = 0;
+  while ((ready = poll(&readable, 1, static_cast<int>(limits_.wall_seconds) * 1000)) < 0 &&
+         errno == EINTR) {
+  }
+  too_long_ = ready == 0;
+  if (too_long_ || !receive_message(socket_, answer, failed)) return bury();
+  if (failed) return Status::bad_input(std::move(answer));
+  return answer;
+}
+
+}  // namespace placeto
