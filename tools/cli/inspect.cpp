@@ -267,14 +267,53 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
                  {"peak flop/s", Align::kRight},
                  {"memory B/s", Align::kRight},
                  {"slowdown", Align::kRight}});
-  for (const DeviceSpec& d : spec.devices) {
-    devices.add_row({d.name, d.kind,
+  for (size_t i = 0; i < spec.devices.size(); ++i) {
+    const DeviceSpec& d = spec.devices[i];
+    const auto same = [&d](const DeviceSpec& other) {
+      return other.kind == d.kind && other.memory_bytes == d.memory_bytes &&
+             other.peak_flops == d.peak_flops && other.memory_bandwidth == d.memory_bandwidth &&
+             other.slowdown == d.slowdown;
+    };
+    size_t last = i;  // equal devices share a line
+    while (last + 1 < spec.devices.size() && same(spec.devices[last + 1])) ++last;
+    const std::string names =
+        last == i ? d.name : fmt::format("{} to {}", d.name, spec.devices[last].name);
+    devices.add_row({names, d.kind,
                      d.memory_bytes == 0 ? "unlimited" : format_bytes(d.memory_bytes),
                      d.peak_flops > 0 ? format_si(d.peak_flops) : "unknown",
                      d.memory_bandwidth > 0 ? format_si(d.memory_bandwidth) : "unknown",
                      fmt::format("{}", d.slowdown)});
+    i = last;
   }
   return devices.render(color);
+}
+
+// Links that are alike share a line, with the first of them.
+std::string link_table(const TopologySpec& spec, bool color) {
+  std::vector<std::pair<const LinkSpec*, size_t>> kinds;
+  for (const LinkSpec& l : spec.links) {
+    const auto same = [&l](const auto& kind) {
+      const LinkParameters &a = kind.first->parameters, &b = l.parameters;
+      return a.bandwidth_bytes_per_us == b.bandwidth_bytes_per_us && a.latency_us == b.latency_us &&
+             a.gap_us == b.gap_us && kind.first->channel == l.channel;
+    };
+    const auto found = std::find_if(kinds.begin(), kinds.end(), same);
+    if (found == kinds.end()) {
+      kinds.emplace_back(&l, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  Table links({{"from", Align::kLeft},
+               {"to", Align::kLeft},
+               {"link", Align::kLeft},
+               {"channel", Align::kLeft}});
+  for (const auto& [l, count] : kinds) {
+    const std::string others = count == 1 ? "" : fmt::format(", and {} more", count - 1);
+    links.add_row(
+        {l->from, l->to + others, link_text(l->parameters), l->channel.empty() ? "-" : l->channel});
+  }
+  return links.render(color);
 }
 
 std::string summarize(const Topology& topology, bool color) {
@@ -289,16 +328,7 @@ std::string summarize(const Topology& topology, bool color) {
     sheet.add("default link", link_text(spec.default_link));
   }
   std::string text = sheet.render(color) + "\n" + device_sheet(spec, color);
-  if (!spec.links.empty()) {
-    Table links({{"from", Align::kLeft},
-                 {"to", Align::kLeft},
-                 {"link", Align::kLeft},
-                 {"channel", Align::kLeft}});
-    for (const LinkSpec& l : spec.links) {
-      links.add_row({l.from, l.to, link_text(l.parameters), l.channel.empty() ? "-" : l.channel});
-    }
-    text += "\n" + links.render(color);
-  }
+  if (!spec.links.empty()) text += "\n" + link_table(spec, color);
   for (const Json& warning : warnings_of(topology)) {
     text +=
         "\n" + emphasized("warning: " + warning.get<std::string>(), Emphasis::kBad, color) + "\n";
