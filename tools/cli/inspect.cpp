@@ -16,6 +16,7 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/inspect_policy.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
@@ -34,11 +35,13 @@ constexpr const char* kExamples = R"(Examples:
   placeto inspect topology.json
   placeto inspect placement.plpl --json
   placeto inspect policy.plpo
+  placeto inspect model.onnx --dim batch=1      what it becomes as a graph
 
 The kind of file is told by its content.)";
 
 struct Options {
   Common common;
+  ModelOptions model;
   std::string file;
 };
 
@@ -386,6 +389,9 @@ void show(const T& value, const Common& common) {
 }
 
 void run(const Options& options) {
+  if (is_onnx_file(options.file)) {
+    return show(load_graph(options.file, options.model), options.common);
+  }
   if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
   AnySpec any = require(read_any(options.file));
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
@@ -404,12 +410,13 @@ void run(const Options& options) {
 
 void add_inspect(Program& program) {
   Command& command =
-      program.add("inspect", "Show what a graph, topology, placement or policy file holds");
+      program.add("inspect", "Show what a graph, model, topology, placement or policy holds");
   auto options = std::make_shared<Options>();
   command.argument("FILE", options->file, "File to read, or name of a built-in topology")
       .required()
       .proposes(topology_names());
   add_common(command, options->common);
+  add_model_options(command, options->model);
   command.footer(kExamples);
   command.action([options] { run(*options); });
 }
