@@ -62,7 +62,15 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME placeto)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(PLACETO_PACKAGE_CONTACT "The Placeto authors <placeto@localhost>" CACHE STRING
+# Who makes packages answers for them; as for Debian's own tools, these variables say who that is.
+set(contact "The Placeto authors <placeto@localhost>")
+if(DEFINED ENV{DEBEMAIL})
+  set(contact "The Placeto authors <$ENV{DEBEMAIL}>")
+  if(DEFINED ENV{DEBFULLNAME})
+    set(contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+  endif()
+endif()
+set(PLACETO_PACKAGE_CONTACT "${contact}" CACHE STRING
   "Maintainer of the packages that cpack makes: Name <address>")
 set(CPACK_PACKAGE_CONTACT "${PLACETO_PACKAGE_CONTACT}")
 set(CPACK_COMPONENTS_ALL ${placeto_components})

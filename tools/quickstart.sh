@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# From a fresh Debian (12 or later) to a placed network: installs what is missing, builds, generates
-# Inception-V3, places it on a machine with three unlike devices, and writes a report.
+# From a fresh Debian (12 or later) to a placed network: installs what is missing, builds the command
+# `placeto` and nothing else, places a network on a machine, and writes a report.
+#
+#   tools/quickstart.sh                            Inception-V3 on a CPU, a GPU and an NPU
+#   tools/quickstart.sh model.onnx                 a model of yours
+#   tools/quickstart.sh model.onnx -t host.json    on a machine of yours, or a built-in one: -t 2xk80
+#   tools/quickstart.sh model.onnx --dim batch=1   and whatever else `placeto place` takes
 #
 # Works as root or with sudo. Safe to run again: then it only builds what changed.
-# Another topology: tools/quickstart.sh models/topologies/2xk80.json
 set -euo pipefail
 start=$PWD
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
-topology=models/topologies/edge-cpu-gpu-npu.json
-if [ $# -gt 0 ]; then
-  topology=$(cd "$start" && realpath -- "$1")
-fi
-out=build/quickstart
+out=$PWD/build/quickstart
+placeto=$PWD/build/release/bin/placeto
 
 say "Installing what is missing"
 install_packages "${placeto_packages[@]}"
@@ -21,19 +22,23 @@ install_packages "${placeto_packages[@]}"
 say "Building Placeto into build/release"
 cmake --preset release -DPLACETO_BUILD_TESTS=OFF -DPLACETO_BUILD_BENCHMARKS=OFF >/dev/null
 cmake --build --preset release -j "$(nproc)" --target placeto_cli
-
-placeto=build/release/bin/placeto
 mkdir -p "$out"
 
-say "Generating Inception-V3"
-"$placeto" generate inception_v3 -o "$out/inception_v3.graph"
-"$placeto" inspect "$out/inception_v3.graph"
+if [ $# -eq 0 ]; then
+  say "Generating Inception-V3"
+  "$placeto" generate inception_v3 -o "$out/inception_v3.graph"
+  set -- "$out/inception_v3.graph"
+fi
+case " $* " in
+  *" -t "* | *" --topology"*) ;;
+  *) set -- "$@" -t edge-cpu-gpu-npu ;;
+esac
 
-say "Placing it on $topology"
-"$placeto" place "$out/inception_v3.graph" --topology "$topology" --budget-evals 2000 \
-  --output "$out/placement.json" --report "$out/report.html"
+say "Placing $1"
+cd "$start" # names of files are the caller's
+"$placeto" place "$@" --budget 2k --output "$out/placement.json" --report "$out/report.html"
 
 say "Done"
-echo "Placement: $PWD/$out/placement.json"
-echo "Report:    $PWD/$out/report.html (open it in a browser)"
-echo "Next:      $placeto --help"
+echo "Placement: $out/placement.json"
+echo "Report:    $out/report.html (open it in a browser)"
+echo "Next:      $placeto help"

@@ -54,6 +54,44 @@ TEST_CASE_FIXTURE(Fixture, "numbers and times may have units") {
   CHECK(run({"place", graph, "-t", topology, "--budget", "soon"}).status == 2);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a dash is standard input or output, and pipes are files") {
+  const auto shell = [this](const std::string& line) {
+    return std::system(("cd " + path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
+  };
+  write("graph.json", small_graph());
+  write("topology.json", small_topology());
+  REQUIRE(shell("$placeto generate layered --nodes 20 -o - 2>said | "
+                "$placeto place - -t topology.json -o - 2>>said | "
+                "$placeto inspect - --json > placed") == 0);
+  CHECK(nlohmann::json::parse(read("placed"))["nodes"] == 20);
+  CHECK(read("said").find("layered") != std::string::npos);
+  REQUIRE(shell("mkfifo pipe && (cat topology.json > pipe &) && "
+                "cat graph.json | $placeto place - -t pipe --json > piped") == 0);
+  CHECK(read("piped") != "");
+  CHECK(shell("cat graph.json | $placeto simulate - -t - -p - 2>said; [ $? = 2 ]") == 0);
+  CHECK(read("said").find("two inputs") != std::string::npos);
+  CHECK(shell("$placeto place graph.json -t topology.json -o - --json 2>said; [ $? = 2 ]") == 0);
+  CHECK(read("said").find("--json: standard output is taken") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "a closed pipe ends a command quietly, and files are written all the same") {
+  REQUIRE(std::system(("cd " + path(".") + " && (" PLACETO_CLI " place " + graph + " -t " +
+                       topology + " -o placed.json 2>said; echo $? >status) | true")
+                          .c_str()) == 0);
+  CHECK(read("said") == "");
+  CHECK(read("status") == "0\n");
+  CHECK(exists("placed.json"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "equal devices share a line, and a column where each is too many") {
+  const std::string shown = run({"inspect", "8xk80"}).out;
+  CHECK(shown.find("gpu:0 to gpu:7") != std::string::npos);
+  REQUIRE(run({"place", graph, "-t", "8xk80", "-o", "p.json"}).status == 0);
+  const std::string simulated = run({"simulate", graph, "-t", "8xk80", "-p", "p.json"}).out;
+  CHECK_MESSAGE(simulated.find(" to gpu:7") != std::string::npos, simulated);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a shell can complete what is printed for it") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Run script = run({"completion", shell});

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # What the top README shows works, and prints what it says:
 #   readme.sh PLACETO README_EXAMPLE SOURCE_FOLDER WORK_FOLDER
-# README_EXAMPLE: the C++ code of the README, with a main that takes a graph and a topology.
+# README_EXAMPLE: the C++ code of the README.
 set -euo pipefail
 placeto=$1 example=$2 root=$3 work=$4
 rm -rf "$work"
-mkdir -p "$work"
+mkdir -p "$work/bin"
 cd "$work"
 ln -s "$root/models" models
+ln -s "$placeto" bin/placeto
+PATH=$work/bin:$PATH
 
 fail() {
   echo "FAILED: $*"
@@ -17,25 +19,24 @@ fail() {
 # The indented lines below a heading, without their indentation.
 block() { awk -v heading="## $1" '/^## / { on = $0 == heading } on && sub(/^    /, "")' "$root/README.md"; }
 
-# The commands, in their order. `report` compares two placements that nothing before it made.
-placeto() { "$placeto" "$@"; }
-cp models/default.plpo my.plpo
-block "The command line" | sed '/placeto report/i cp placement.json a.json; cp placement.json b.json' >commands
-grep -c '^placeto' commands || fail "no commands in the README"
-set -x
-. ./commands >output
-set +x
-for file in placement.json r.html trace.json net.json report.html; do
+# Every command line, in their order.
+for heading in "Your model, your machine" "The command line"; do
+  block "$heading" | grep '^placeto ' >commands || fail "no commands below '$heading'"
+  set -x
+  . ./commands >output
+  set +x
+done
+for file in host.json placement.json stages/manifest.json report.html trace.json net.json; do
   [ -s "$file" ] || fail "the commands made no $file"
 done
 
 # What tools/quickstart.sh prints, but for the time it took.
-placeto place net.graph -t models/topologies/edge-cpu-gpu-npu.json --budget-evals 2000 \
-  -o first.json >first
-without_time() { sed -n '/^inception_v3 (/,$p' "$1" | sed 's/, took .*//; s/ *$//; /^$/d'; }
-block "Two commands" >shown
+placeto place models/example.onnx --dim batch=1 -t edge-cpu-gpu-npu --budget 2k >first
+without_time() { sed -n '/^example (/,$p' "$1" | sed 's/, took .*//; s/ *$//; /^$/d'; }
+block "Your model, your machine" | sed '/^placed by/q' >shown
 without_time shown | grep -q 'placed by' || fail "no table in the README"
 diff <(without_time shown) <(without_time first) || fail "the README shows another table"
 
-"$example" net.graph models/topologies/edge-cpu-gpu-npu.json >placed
+placeto convert models/topologies/cpu+gpu.json host.topology
+"$example" net.graph host.topology >placed
 [ "$(grep -c -- '->' placed)" = 314 ] || fail "the README's C++ code did not place all nodes"

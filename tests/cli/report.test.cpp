@@ -111,8 +111,8 @@ TEST_CASE_FIXTURE(Fixture, "report shows an infeasible placement with what is wr
   CHECK(result.status == 0);
   CHECK(result.out.find("no") != std::string::npos);
   CHECK(data().at("placements")[0].at("violations").size() == 1);
-  CHECK(data().at("placements")[0].at("violations")[0].get<std::string>().find(
-            "lacks 4000 bytes") != std::string::npos);
+  CHECK(data().at("placements")[0].at("violations")[0].get<std::string>().find("lacks 3.91 KiB") !=
+        std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "report limits the nodes it explains") {

@@ -1,6 +1,7 @@
 #include "tools/cli/common.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,9 +12,12 @@
 #include <set>
 #include <system_error>
 
-#include "runtime/format/file.h"
+#include "tools/io/write.h"
 
 namespace placeto::cli {
+
+// An output goes to standard output, so nothing else may.
+static bool output_is_printed = false;
 
 ExitStatus exit_status(const Status& status, ExitStatus io) {
   switch (status.code()) {
@@ -50,6 +54,11 @@ void add_common(Command& command, Common& common) {
   command.flag("--no-color", common.no_color, "Plain text even on a terminal, as with NO_COLOR");
 }
 
+size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 // However it is written: "x", "./x" and a link to x are one file.
 static std::filesystem::path one_name(const std::string& path) {
   std::error_code error;
@@ -61,13 +70,21 @@ static std::filesystem::path one_name(const std::string& path) {
 void check_outputs(const std::vector<std::string>& paths, const std::vector<std::string>& inputs) {
   namespace fs = std::filesystem;
   std::set<fs::path> seen, read;
+  bool reads_stdin = false;
   for (const std::string& path : inputs) {
-    if (!path.empty() && path != "-") read.insert(one_name(path));
+    if (path == "-") {
+      if (reads_stdin) throw Failure(kBadUsage, "-: standard input is given for two inputs");
+      reads_stdin = true;
+    } else if (!path.empty()) {
+      read.insert(one_name(path));
+    }
   }
   for (const std::string& path : paths) {
     if (path.empty()) continue;
-    if (path == "-") {  // the name of standard input elsewhere
-      throw Failure(kBadUsage, "-: an output is a file, expected its name ('./-' is one)");
+    if (path == "-") {
+      if (output_is_printed) throw Failure(kBadUsage, "-: given for two outputs");
+      output_is_printed = true;
+      continue;
     }
     std::error_code error;
     const fs::path file = one_name(path);
@@ -99,6 +116,10 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
 }
 
 void print(std::string_view text) {
+  if (output_is_printed) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return;
+  }
   static bool unread = false;  // whoever read it has seen enough, as `head` does: no error
   if (unread) return;
   errno = 0;
@@ -116,9 +137,16 @@ bool json_was_printed() {
   return printed_json;
 }
 
-void print_json(const Json& object) {
+void print_json(const std::string& object) {
+  if (output_is_printed) {
+    throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
+  }
   printed_json = true;
-  print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  print(object);
+}
+
+void print_json(const Json& object) {
+  print_json(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void note(std::string_view text) {
@@ -132,7 +160,7 @@ void note(std::string_view text) {
 }
 
 void write_text(const std::string& path, std::string_view text) {
-  require(write_file_atomically(path, text), kInternalError);
+  require(write_output(path, text), kInternalError);
 }
 
 std::string plural(uint64_t count, std::string_view noun) {

@@ -54,15 +54,21 @@ struct Common {
 };
 void add_common(Command& command, Common& common);
 
+// Of the terminal that standard output is; 0 if it is none.
+size_t terminal_columns();
+
 // Fails when a file surely cannot be written there (no such directory, a directory, no
 // permission), or two outputs share a path, or one is a file that is read: asked before the work
-// starts. Empty paths are skipped.
+// starts. Empty paths are skipped. One output may be standard output, "-": what is printed for
+// people then goes to standard error.
 void check_outputs(const std::vector<std::string>& paths,
                    const std::vector<std::string>& inputs = {});
 
-// Text to standard output; a Failure if it does not arrive there in full.
+// Text to standard output; a Failure if it does not arrive there in full, unless who reads it has
+// gone.
 void print(std::string_view text);
 void print_json(const Json& object);  // one line
+void print_json(const std::string& object);
 bool json_was_printed();
 // A line on standard error.
 void note(std::string_view text);

@@ -100,6 +100,29 @@ void list_workloads(const Common& common) {
   print(table.render(common.color()));
 }
 
+// The whole-number options of the workload as they were used: "batch" -> 32.
+std::vector<std::pair<std::string, uint64_t>> used_counts(const Options& options) {
+  std::vector<std::pair<std::string, uint64_t>> used;
+  for (const WorkloadInfo& workload : workloads()) {
+    if (workload.name != options.workload) continue;
+    for (const OptionInfo& option : workload.options) {
+      const auto given = options.counts.find(std::string(option.name));
+      used.emplace_back(option.name,
+                        given == options.counts.end() ? option.fallback : given->second);
+    }
+  }
+  return used;
+}
+
+// "inception_v3 with batch 1"
+std::string with_counts(const std::string& name, const Options& options) {
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : used_counts(options)) {
+    parts.push_back(fmt::format("{} {}", what, count));
+  }
+  return printable(name) + (parts.empty() ? "" : fmt::format(" with {}", fmt::join(parts, ", ")));
+}
+
 void run(const Options& options) {
   if (options.list) return list_workloads(options.common);
   if (options.workload.empty()) throw Failure(kBadUsage, "generate: no workload; try --list");
@@ -107,12 +130,14 @@ void run(const Options& options) {
   check_outputs({options.out});
   const GraphSpec spec = require(generate(options.workload, workload_options(options)));
   if (options.common.json) {
+    const auto used = used_counts(options);
     print_json(Json{{"name", spec.name},
                     {"file", options.out},
                     {"nodes", spec.nodes.size()},
-                    {"edges", spec.edges.size()}});
+                    {"edges", spec.edges.size()},
+                    {"options", std::map<std::string, uint64_t>(used.begin(), used.end())}});
   } else {
-    print(fmt::format("{}: {} ({}, {})\n", printable(options.out), printable(spec.name),
+    print(fmt::format("{}: {} ({}, {})\n", printable(options.out), with_counts(spec.name, options),
                       plural(spec.nodes.size(), "node"), plural(spec.edges.size(), "edge")));
   }
   require(write_graph(options.out, spec), kInternalError);

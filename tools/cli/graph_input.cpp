@@ -1,10 +1,14 @@
 #include "tools/cli/graph_input.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "runtime/format/file.h"
@@ -67,6 +71,56 @@ void add_costs(const std::string& path, const ImportedGraph& imported, const Mod
   if (!status.ok()) require(status.at(path));
 }
 
+// What is read through a name that is not the caller's, and the caller's own.
+struct Readable {
+  std::string path, shown;
+
+  // The same failure in the caller's words.
+  Failure named(const Failure& failure) const {
+    std::string message = failure.what();
+    for (size_t at = message.find(path); at != std::string::npos; at = message.find(path, at)) {
+      message.replace(at, path.size(), shown);
+      at += shown.size();
+    }
+    return {failure.status, message};
+  }
+};
+
+// Standard input and pipes can be read only once, and models are looked at before they are read.
+Readable readable(const std::string& path) {
+  constexpr uint64_t kMaxBytes = uint64_t{4} << 30;
+  static std::map<std::string, std::string> kept;
+  struct stat info {};
+  const bool is_pipe = stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+  if (path != "-" && !is_pipe) return {path, path};
+  const std::string shown = path == "-" ? "standard input" : path;
+  std::string& memory = kept[path];
+  if (memory.empty()) {
+    const int from = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const auto bytes = require(read_descriptor(from, shown, kMaxBytes));
+    const int to = memfd_create("input", MFD_CLOEXEC);
+    size_t done = 0;
+    while (to >= 0 && done < bytes.size()) {
+      const ssize_t written = write(to, bytes.data() + done, bytes.size() - done);
+      if (written < 0) break;
+      done += static_cast<size_t>(written);
+    }
+    if (to < 0 || done < bytes.size())
+      throw Failure(kInternalError, shown + ": does not fit memory");
+    memory = fmt::format("/proc/self/fd/{}", to);
+  }
+  return {memory, shown};
+}
+
+ModelGraph import_readable(const std::string& path, const ModelOptions& options) {
+  const ImportedGraph imported = require(import_onnx(path, import_options(options)));
+  ModelGraph model{imported.spec, imported.report, {}};
+  const bool costs =
+      !options.profiles.empty() || !options.tables.empty() || !options.efficiencies.empty();
+  if (costs) add_costs(path, imported, options, model);
+  return model;
+}
+
 }  // namespace
 
 void add_model_options(Command& command, ModelOptions& options) {
@@ -86,9 +140,10 @@ void add_model_options(Command& command, ModelOptions& options) {
 }
 
 bool is_onnx_file(const std::string& path) {
+  const std::string name = readable(path).path;
   struct stat info = {};
-  if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"),
                                                              std::fclose);
   if (file == nullptr) return false;
   std::array<uint8_t, 16> head{};
@@ -97,12 +152,12 @@ bool is_onnx_file(const std::string& path) {
 }
 
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
-  const ImportedGraph imported = require(import_onnx(path, import_options(options)));
-  ModelGraph model{imported.spec, imported.report, {}};
-  const bool costs =
-      !options.profiles.empty() || !options.tables.empty() || !options.efficiencies.empty();
-  if (costs) add_costs(path, imported, options, model);
-  return model;
+  const Readable file = readable(path);
+  try {
+    return import_readable(file.path, options);
+  } catch (const Failure& failure) {
+    throw file.named(failure);
+  }
 }
 
 std::string unknown_summary(const ImportReport& report) {
@@ -130,13 +185,17 @@ Graph load_graph(const std::string& path, const ModelOptions& options) {
     if (!unknown.empty()) note(path + ": " + unknown);
     return require(Graph::build(std::move(model.spec)));
   }
-  Graph graph = require(read_graph(path));
+  const Readable file = readable(path);
+  Result<Graph> graph = read_graph(file.path);
+  if (!graph.ok()) {
+    throw file.named(Failure(exit_status(graph.status()), graph.status().message()));
+  }
   if (options.any()) {
     throw Failure(kBadUsage, path +
                                  ": is no ONNX model, so it takes no --dim, --profile, --costs, "
                                  "--efficiencies or --copy-shared");
   }
-  return graph;
+  return *std::move(graph);
 }
 
 }  // namespace placeto::cli

@@ -28,7 +28,8 @@ struct ModelOptions {
 // --dim, --copy-shared, --profile, --costs and --efficiencies.
 void add_model_options(Command& command, ModelOptions& options);
 
-// Whether the file is an ONNX model, told by its content. False if it cannot be read.
+// Whether the file is an ONNX model, told by its content. False if it cannot be read. Standard
+// input and pipes are kept in memory, and may be read again.
 bool is_onnx_file(const std::string& path);
 
 struct ProfileUse {

@@ -16,6 +16,7 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/inspect_policy.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
@@ -34,11 +35,13 @@ constexpr const char* kExamples = R"(Examples:
   placeto inspect topology.json
   placeto inspect placement.plpl --json
   placeto inspect policy.plpo
+  placeto inspect model.onnx --dim batch=1      what it becomes as a graph
 
 The kind of file is told by its content.)";
 
 struct Options {
   Common common;
+  ModelOptions model;
   std::string file;
 };
 
@@ -267,14 +270,53 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
                  {"peak flop/s", Align::kRight},
                  {"memory B/s", Align::kRight},
                  {"slowdown", Align::kRight}});
-  for (const DeviceSpec& d : spec.devices) {
-    devices.add_row({d.name, d.kind,
+  for (size_t i = 0; i < spec.devices.size(); ++i) {
+    const DeviceSpec& d = spec.devices[i];
+    const auto same = [&d](const DeviceSpec& other) {
+      return other.kind == d.kind && other.memory_bytes == d.memory_bytes &&
+             other.peak_flops == d.peak_flops && other.memory_bandwidth == d.memory_bandwidth &&
+             other.slowdown == d.slowdown;
+    };
+    size_t last = i;  // equal devices share a line
+    while (last + 1 < spec.devices.size() && same(spec.devices[last + 1])) ++last;
+    const std::string names =
+        last == i ? d.name : fmt::format("{} to {}", d.name, spec.devices[last].name);
+    devices.add_row({names, d.kind,
                      d.memory_bytes == 0 ? "unlimited" : format_bytes(d.memory_bytes),
                      d.peak_flops > 0 ? format_si(d.peak_flops) : "unknown",
                      d.memory_bandwidth > 0 ? format_si(d.memory_bandwidth) : "unknown",
                      fmt::format("{}", d.slowdown)});
+    i = last;
   }
   return devices.render(color);
+}
+
+// Links that are alike share a line, with the first of them.
+std::string link_table(const TopologySpec& spec, bool color) {
+  std::vector<std::pair<const LinkSpec*, size_t>> kinds;
+  for (const LinkSpec& l : spec.links) {
+    const auto same = [&l](const auto& kind) {
+      const LinkParameters &a = kind.first->parameters, &b = l.parameters;
+      return a.bandwidth_bytes_per_us == b.bandwidth_bytes_per_us && a.latency_us == b.latency_us &&
+             a.gap_us == b.gap_us && kind.first->channel == l.channel;
+    };
+    const auto found = std::find_if(kinds.begin(), kinds.end(), same);
+    if (found == kinds.end()) {
+      kinds.emplace_back(&l, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  Table links({{"from", Align::kLeft},
+               {"to", Align::kLeft},
+               {"link", Align::kLeft},
+               {"channel", Align::kLeft}});
+  for (const auto& [l, count] : kinds) {
+    const std::string others = count == 1 ? "" : fmt::format(", and {} more", count - 1);
+    links.add_row(
+        {l->from, l->to + others, link_text(l->parameters), l->channel.empty() ? "-" : l->channel});
+  }
+  return links.render(color);
 }
 
 std::string summarize(const Topology& topology, bool color) {
@@ -289,16 +331,7 @@ std::string summarize(const Topology& topology, bool color) {
     sheet.add("default link", link_text(spec.default_link));
   }
   std::string text = sheet.render(color) + "\n" + device_sheet(spec, color);
-  if (!spec.links.empty()) {
-    Table links({{"from", Align::kLeft},
-                 {"to", Align::kLeft},
-                 {"link", Align::kLeft},
-                 {"channel", Align::kLeft}});
-    for (const LinkSpec& l : spec.links) {
-      links.add_row({l.from, l.to, link_text(l.parameters), l.channel.empty() ? "-" : l.channel});
-    }
-    text += "\n" + links.render(color);
-  }
+  if (!spec.links.empty()) text += "\n" + link_table(spec, color);
   for (const Json& warning : warnings_of(topology)) {
     text +=
         "\n" + emphasized("warning: " + warning.get<std::string>(), Emphasis::kBad, color) + "\n";
@@ -356,6 +389,9 @@ void show(const T& value, const Common& common) {
 }
 
 void run(const Options& options) {
+  if (is_onnx_file(options.file)) {
+    return show(load_graph(options.file, options.model), options.common);
+  }
   if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
   AnySpec any = require(read_any(options.file));
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
@@ -374,12 +410,13 @@ void run(const Options& options) {
 
 void add_inspect(Program& program) {
   Command& command =
-      program.add("inspect", "Show what a graph, topology, placement or policy file holds");
+      program.add("inspect", "Show what a graph, model, topology, placement or policy holds");
   auto options = std::make_shared<Options>();
   command.argument("FILE", options->file, "File to read, or name of a built-in topology")
       .required()
       .proposes(topology_names());
   add_common(command, options->common);
+  add_model_options(command, options->model);
   command.footer(kExamples);
   command.action([options] { run(*options); });
 }

@@ -1,5 +1,4 @@
 // placeto: places computation graphs on devices, from the command line.
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,10 +25,9 @@ standard input or output.
 Exit status: 0 done; 1 no feasible placement; 2 bad usage; 3 bad input file; 4 internal error or
 an output that cannot be written. On failure nothing is written.)";
 
-static size_t terminal_columns() {
-  winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
+static size_t help_columns() {
+  const size_t columns = terminal_columns();
+  return columns == 0 ? 80 : columns;
 }
 
 static void add_completion(Program& program) {
@@ -81,8 +79,8 @@ static void run(const std::vector<std::string>& line) {
       return print(program.name() + " " + program.version() + "\n");
     case Request::kHelp:
       return print(request->command == nullptr
-                       ? help_text(program, terminal_columns())
-                       : help_text(program, *request->command, terminal_columns()));
+                       ? help_text(program, help_columns())
+                       : help_text(program, *request->command, help_columns()));
   }
 }
 
@@ -92,7 +90,7 @@ static int fail(ExitStatus status, const char* prefix, const std::string& messag
   if (!json || json_was_printed()) return status;
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
                                            "internal error"};
-  try {
+  try {  // of an output '-', nothing was written
     print_json({{"error", message}, {"status", kWords[status]}, {"exit_status", int{status}}});
   } catch (const Failure&) {
     // Said already, where it could be said.

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
@@ -32,6 +35,43 @@ void on_interrupt(int signal) {
   interrupted = true;
   std::signal(signal, SIG_DFL);
 }
+
+// Looks at the clock and at Ctrl-C, and tells people who wait for more than a second how long it
+// will take.
+class Watch {
+ public:
+  explicit Watch(const MethodChoice& choice)
+      : deadline_ms_(choice.deadline_ms),
+        expected_ms_(choice.deadline_ms > 0 ? choice.deadline_ms
+                                            : choice.options.budget.milliseconds),
+        is_shown_(choice.stop_on_interrupt && isatty(STDERR_FILENO) == 1) {}
+  ~Watch() {
+    if (shown_at_ms_ > 0) std::fputs("\r\x1b[K", stderr);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  static bool ask(void* watch) { return static_cast<Watch*>(watch)->look(); }
+
+ private:
+  bool look() {
+    constexpr double kFirstMs = 1000, kEveryMs = 250;
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    const double now = Milliseconds(std::chrono::steady_clock::now() - start_).count();
+    if (is_shown_ && now > kFirstMs && now > shown_at_ms_ + kEveryMs) show(now);
+    return interrupted || (deadline_ms_ > 0 && now >= deadline_ms_);
+  }
+  void show(double now) {
+    shown_at_ms_ = now;
+    std::string text = fmt::format("\r\x1b[Kplacing for {:.0f} s", now / 1000);
+    if (expected_ms_ > now) text += fmt::format(", {:.0f} s left", (expected_ms_ - now) / 1000);
+    std::fputs((text + "; Ctrl-C takes the best so far").c_str(), stderr);
+  }
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double deadline_ms_, expected_ms_, shown_at_ms_ = 0;
+  bool is_shown_;
+};
 
 Result<PlaceResult> run_within(const Problem& problem, const MethodChoice& choice) {
   if (choice.name == kPolicyAlone && choice.policy == nullptr) {
@@ -151,7 +191,8 @@ void add_deadline_option(Command& command, MethodChoice& choice) {
 }
 
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {
-  Stop stop(&interrupted, choice.deadline_ms);
+  Watch watch(choice);
+  Stop stop(Watch::ask, &watch);
   stop.head_start();
   MethodChoice bounded = choice;
   bounded.options.budget.stop = &stop;

@@ -12,26 +12,65 @@
 namespace placeto::cli {
 namespace {
 
-// Devices that get a memory column of their own before tables become too wide.
-constexpr uint32_t kWideTable = 8;
-
 std::string memory_cell(uint64_t bytes, uint64_t limit) {
   if (limit == Problem::kUnlimited) return format_bytes(bytes);
   const char* over = bytes > limit ? " !" : "";
   return format_bytes(bytes) + over;
 }
 
-// The fullest device, for topologies too wide for a column each.
-std::string fullest(const Problem& problem, const std::vector<uint64_t>& peaks) {
-  uint32_t worst = 0;
+// Devices that share a column.
+struct Column {
+  std::string title;
+  std::vector<uint32_t> devices;
+};
+using Columns = std::vector<Column>;
+
+// Devices that follow each other and have everything in common but their names.
+Columns equal_devices(const Problem& problem) {
+  Columns columns;
+  const auto same = [](const DeviceSpec& a, const DeviceSpec& b) {
+    return a.kind == b.kind && a.memory_bytes == b.memory_bytes && a.slowdown == b.slowdown &&
+           a.peak_flops == b.peak_flops && a.memory_bandwidth == b.memory_bandwidth;
+  };
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    const Topology& topology = problem.topology();
+    if (d == 0 || !same(topology.device(d - 1), topology.device(d))) columns.emplace_back();
+    columns.back().devices.push_back(d);
+  }
+  for (Column& column : columns) {
+    column.title = device_range(problem.topology(), column.devices.front(), column.devices.back());
+  }
+  return columns;
+}
+
+Columns every_device(const Problem& problem) {
+  Columns columns(problem.device_count());
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    columns[d] = {shortened(problem.topology().device(d).name, 16), {d}};
+  }
+  return columns;
+}
+
+Columns all_devices(const Problem& problem) {
+  Columns columns(1);
+  columns[0].title = "fullest device";
+  for (uint32_t d = 0; d < problem.device_count(); ++d) columns[0].devices.push_back(d);
+  return columns;
+}
+
+// The memory of the fullest of them; its name, where they are unlike.
+std::string fullest(const Problem& problem, const Columns& columns, const Column& column,
+                    const std::vector<uint64_t>& peaks) {
+  uint32_t worst = column.devices[0];
   const auto share = [&](uint32_t d) {
     return static_cast<double>(peaks[d]) / static_cast<double>(problem.memory_limit(d));
   };
-  for (uint32_t d = 1; d < peaks.size(); ++d) {
+  for (const uint32_t d : column.devices) {
     if (share(d) > share(worst)) worst = d;
   }
-  return memory_cell(peaks[worst], problem.memory_limit(worst)) + " on " +
-         problem.topology().device(worst).name;
+  const std::string cell = memory_cell(peaks[worst], problem.memory_limit(worst));
+  const bool unlike = columns.size() == 1 && column.title == "fullest device";
+  return unlike ? cell + " on " + problem.topology().device(worst).name : cell;
 }
 
 std::string ratio(double value, double base) {
@@ -85,8 +124,8 @@ std::vector<std::string> violations(const Problem& problem, std::span<const uint
   const auto over = memory_shortfall(problem, timeline.peak_memory_bytes);
   for (uint32_t d = 0; d < over.size(); ++d) {
     if (over[d] == 0) continue;
-    found.push_back(fmt::format("device '{}' lacks {} bytes of memory",
-                                problem.topology().device(d).name, over[d]));
+    found.push_back(fmt::format("device '{}' lacks {} of memory", problem.topology().device(d).name,
+                                format_bytes(over[d])));
   }
   return found;
 }
@@ -108,35 +147,46 @@ std::vector<CandidateRow> candidate_rows(const Problem& problem,
   return rows;
 }
 
-std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
-                            std::span<const CandidateRow> rows, bool color) {
-  const bool wide = problem.device_count() <= kWideTable;
+static std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
+                                   std::span<const CandidateRow> rows, const Columns& memory,
+                                   bool color) {
   std::vector<Table::Column> columns{{"", Align::kLeft},
                                      {"method", Align::kLeft},
                                      {"makespan", Align::kRight},
                                      {"/ bound", Align::kRight}};
   const bool throughput = problem.objective() == Objective::kThroughput;
   if (throughput) columns.push_back({"bottleneck", Align::kRight});
-  for (uint32_t d = 0; wide && d < problem.device_count(); ++d) {
-    columns.push_back({shortened(problem.topology().device(d).name, 16), Align::kRight});
-  }
-  if (!wide) columns.push_back({"fullest device", Align::kRight});
+  for (const Column& column : memory) columns.push_back({column.title, Align::kRight});
   columns.push_back({"fits", Align::kLeft});
   Table table(columns);
   for (const CandidateRow& row : rows) {
     std::vector<std::string> cells{row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
                                    ratio(row.makespan_us, bounds.best_us())};
     if (throughput) cells.push_back(format_us(row.bottleneck_us));
-    for (uint32_t d = 0; wide && d < problem.device_count(); ++d) {
-      cells.push_back(memory_cell(row.peak_memory_bytes[d], problem.memory_limit(d)));
+    for (const Column& column : memory) {
+      cells.push_back(fullest(problem, memory, column, row.peak_memory_bytes));
     }
-    if (!wide) cells.push_back(fullest(problem, row.peak_memory_bytes));
     cells.emplace_back(row.feasible ? "yes" : "no");
     table.add_row(std::move(cells), row.chosen     ? Emphasis::kGood
                                     : row.feasible ? Emphasis::kNone
                                                    : Emphasis::kBad);
   }
   return table.render(color);
+}
+
+// The most detailed of three that is not too wide, for the terminal or, in a file, for people.
+std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
+                            std::span<const CandidateRow> rows, bool color) {
+  constexpr size_t kMostColumns = 8;
+  const size_t terminal = terminal_columns();
+  for (const Columns& columns : {every_device(problem), equal_devices(problem)}) {
+    if (columns.size() > kMostColumns) continue;
+    if (terminal == 0) return candidate_table(problem, bounds, rows, columns, color);
+    const std::string plain = candidate_table(problem, bounds, rows, columns, false);
+    const size_t width = display_width(plain.substr(0, plain.find('\n')));
+    if (width <= terminal) return candidate_table(problem, bounds, rows, columns, color);
+  }
+  return candidate_table(problem, bounds, rows, all_devices(problem), color);
 }
 
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
@@ -152,16 +202,40 @@ std::string device_table(const Problem& problem, std::span<const uint32_t> assig
   for (const uint32_t d : assignment) ++nodes[d];
   for (uint32_t d = 0; d < nodes.size(); ++d) {
     const DeviceSpec& device = problem.topology().device(d);
+    uint32_t last = d;  // devices of a kind that have nothing to do share a line
+    while (nodes[d] == 0 && last + 1 < nodes.size() && nodes[last + 1] == 0 &&
+           problem.topology().device(last + 1).kind == device.kind &&
+           problem.memory_limit(last + 1) == problem.memory_limit(d)) {
+      ++last;
+    }
     const uint64_t limit = problem.memory_limit(d), peak = timeline.peak_memory_bytes[d];
     const double busy = timeline.device_busy_us[d];
     table.add_row(
-        {shortened(device.name, 32), shortened(device.kind, 16), format_count(nodes[d]),
-         format_us(busy),
+        {device_range(problem.topology(), d, last), shortened(device.kind, 16),
+         format_count(nodes[d]), format_us(busy),
          timeline.makespan_us > 0 ? fmt::format("{:.0f}%", 100 * busy / timeline.makespan_us) : "-",
          memory_cell(peak, limit), limit == Problem::kUnlimited ? "none" : format_bytes(limit)},
         peak > limit ? Emphasis::kBad : Emphasis::kNone);
+    d = last;
   }
   return table.render(color);
+}
+
+std::string device_range(const Topology& topology, uint32_t first, uint32_t last) {
+  const std::string name = shortened(topology.device(first).name, 32);
+  return first == last ? name : name + " to " + shortened(topology.device(last).name, 32);
+}
+
+std::vector<std::string> device_names(const Topology& topology) {
+  std::vector<std::string> names;
+  for (uint32_t d = 0; d < topology.device_count(); ++d) names.push_back(topology.device(d).name);
+  return names;
+}
+
+std::vector<std::string> channel_names(const Topology& topology) {
+  std::vector<std::string> names;
+  for (uint32_t c = 0; c < topology.channel_count(); ++c) names.push_back(topology.channel_name(c));
+  return names;
 }
 
 void add_figures(Json& object, const Timeline& timeline, const LowerBounds& bounds) {

@@ -42,6 +42,13 @@ std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
                          const Timeline& timeline, bool color);
 
+// "gpu:0 to gpu:7", or one name.
+std::string device_range(const Topology& topology, uint32_t first, uint32_t last);
+
+// What the entries of lists per device and per channel belong to.
+std::vector<std::string> device_names(const Topology& topology);
+std::vector<std::string> channel_names(const Topology& topology);
+
 // The fields that place and simulate share: busy times, bottleneck and bounds.
 void add_figures(Json& object, const Timeline& timeline, const LowerBounds& bounds);
 

@@ -91,7 +91,7 @@ void run(Options& options) {
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons_of(problem, result.best.assignment, explained);
-    print(require(to_json(report), kInternalError));
+    print_json(require(to_json(report), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {

@@ -35,6 +35,8 @@ Json describe(const Problem& problem, const Timeline& timeline, const LowerBound
               const std::vector<std::string>& found) {
   Json object{{"graph", problem.graph().name()},
               {"topology", problem.topology().name()},
+              {"devices", device_names(problem.topology())},
+              {"channels", channel_names(problem.topology())},
               {"makespan_us", timeline.makespan_us},
               {"drain_us", timeline.drain_us},
               {"start_us", timeline.start_us},

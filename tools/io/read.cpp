@@ -1,12 +1,16 @@
 #include "tools/io/read.h"
 
+#include <fcntl.h>
 #include <graph_generated.h>
 #include <placement_generated.h>
 #include <policy_generated.h>
+#include <sys/stat.h>
 #include <topology_generated.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "runtime/format/file.h"
@@ -41,6 +45,14 @@ std::string shown(const std::string& path) {
 
 Result<Bytes> read_bytes(const std::string& path, const Limits& limits) {
   if (path == "-") return read_descriptor(STDIN_FILENO, shown(path), limits.max_file_bytes);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode)) {
+    const int pipe = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (pipe < 0) return Status::io(path + ": cannot open: " + std::strerror(errno));
+    Result<Bytes> bytes = read_descriptor(pipe, path, limits.max_file_bytes);
+    ::close(pipe);
+    return bytes;
+  }
   return read_file(path, limits.max_file_bytes);
 }
 

@@ -1,5 +1,6 @@
 // Reading graphs, topologies, placements and policies, binary or JSON: told apart by content, never
-// by file name. A path of "-" is standard input. Every message starts with the path.
+// by file name. A path of "-" is standard input; pipes, as
+// shells make for <(command), are read like it. Every message starts with the path.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,12 @@
 #include <placement_generated.h>
 #include <policy_generated.h>
 #include <topology_generated.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -38,19 +42,39 @@ Result<std::string> json_of(const Result<Bytes>& binary, const flatbuffers::Type
   return buffer_to_json(*binary, type);
 }
 
+Status write_bytes(const std::string& path, std::span<const uint8_t> bytes) {
+  return write_output(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 template <class Spec>
 Status write(const std::string& path, const Spec& spec, Encoding encoding) {
   if (encoding == Encoding::kJson) {
     const Result<std::string> text = to_json(spec);
-    return text.ok() ? write_file_atomically(path, *text) : text.status().at(path);
+    return text.ok() ? write_output(path, *text) : text.status().at(path);
   }
   const Result<Bytes> bytes = encode(spec);
-  return bytes.ok() ? write_file_atomically(path, *bytes) : bytes.status().at(path);
+  return bytes.ok() ? write_bytes(path, *bytes) : bytes.status().at(path);
 }
 
 }  // namespace
 
+Status write_output(const std::string& path, std::string_view bytes) {
+  if (path != "-") return write_file_atomically(path, bytes);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE)
+      return {};  // whoever read it has seen enough, as `head` does
+    if (written < 0) {
+      return Status::io(std::string("cannot write to standard output: ") + std::strerror(errno));
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
 Encoding encoding_for(const std::string& path) {
+  if (path == "-") return Encoding::kJson;
   constexpr std::string_view kExtension = ".json";
   if (path.size() < kExtension.size()) return Encoding::kBinary;
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };

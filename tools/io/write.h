@@ -1,8 +1,9 @@
 // Writing graphs, topologies, placements and policies, binary or JSON. Files appear whole or not at
-// all.
+// all. A path of "-" is standard output.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "runtime/base/result.h"
 #include "runtime/format/placement_file.h"
@@ -14,8 +15,11 @@ namespace placeto {
 
 enum class Encoding { kBinary, kJson };
 
-// JSON for a path that ends in ".json" (any case), binary otherwise.
+// JSON for "-" and a path that ends in ".json" (any case), binary otherwise.
 Encoding encoding_for(const std::string& path);
+
+// Text or bytes, to a file or to standard output, where nobody may be left to read them: no error.
+Status write_output(const std::string& path, std::string_view bytes);
 
 // Fail with kIo when the file cannot be written, and with kInvalidArgument when the description
 // has no such form: a number that is not finite or text that is not UTF-8 in JSON, more than 2 GiB
