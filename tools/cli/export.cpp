@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
@@ -128,7 +129,9 @@ void export_names(const Job& job) {
 void export_split(const Job& job) {
   const Options& options = job.options;
   const PlacedModel model = require(PlacedModel::read(need_model(job, "--split"), resolve(job)));
-  const StageRule rule = options.stages == "overlap" ? StageRule::kOverlap : StageRule::kFewest;
+  std::optional<StageRule> rule;
+  if (options.stages == "overlap") rule = StageRule::kOverlap;
+  if (options.stages == "fewest") rule = StageRule::kFewest;
   const SplitSummary summary = require(model.write_stages(options.split, rule), kInternalError);
   if (options.common.json) {
     Json stages = Json::array();
@@ -217,9 +220,10 @@ void add_export(Program& program) {
   command.option("-o,--output", "FILE", options->out, "File to write; standard output if absent");
   command.option("--split", "DIR", options->split, "New directory for one model per stage");
   command
-      .option("--stages", "fewest|overlap", options->stages,
-              "As few stages as possible, or cut so that devices can overlap")
-      .one_of({"fewest", "overlap"})
+      .option("--stages", "recorded|fewest|overlap", options->stages,
+              "As recorded in the placement (fewest if it has none), as few as possible, or cut so "
+              "that devices can overlap")
+      .one_of({"recorded", "fewest", "overlap"})
       .only_with("--split");
   command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
                "The engine's name of a device (gpu:0=cuda) or of all of a kind (gpu=dml); may be "

@@ -101,7 +101,7 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
                 {"graph", placed.graph},     {"topology", placed.topology},
                 {"devices", placed.devices}, {"inputs", describe_inputs(model.graph(), plan)},
                 {"outputs", Json::array()},  {"stages", Json::array()},
-                {"order", Json::array()}};
+                {"order", plan.order}};
   for (int i = 0; i < model.graph().output_size(); ++i) {
     const uint32_t stage = plan.output_stage[static_cast<size_t>(i)];
     Json output = describe(model.graph().output(i));
@@ -110,7 +110,6 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
   }
   for (uint32_t s = 0; s < plan.stages.size(); ++s) {
     manifest["stages"].push_back(describe_stage(plan, s, placed));
-    manifest["order"].push_back(s);
   }
   return manifest.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -17,12 +17,14 @@ struct PlacedNode {
   std::string op;
   uint32_t device = 0;          // index into Placed::devices
   uint64_t resident_bytes = 0;  // parameters
+  uint32_t stage = kNoStage;    // as recorded
 };
 
 struct Placed {
   std::string graph, topology;       // names
   std::vector<std::string> devices;  // names
   std::vector<PlacedNode> nodes;
+  std::vector<uint32_t> order = {};  // of stages, as recorded; empty: none
 };
 
 // Fails with kBadInput when the placement has not one entry per node of the graph.
