@@ -47,7 +47,7 @@ class Evaluator {
   }
   // An empty division: by the better rule.
   const Timeline& timeline(std::span<const uint32_t> assignment, const Division& division) {
-    return division.empty() ? simulator_.run(assignment) : simulator_.run(assignment, division);
+    return simulator_.run(assignment, division);
   }
   Timeline take_timeline(std::span<const uint32_t> assignment, const Division& division = {}) && {
     timeline(assignment, division);

@@ -132,7 +132,7 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
-  if (!work_->staged) return run(assignment);
+  if (!work_->staged || division.empty()) return run(assignment);
   if (stopped(work_->stop)) return work_->timeline;
   work_->staged->run(assignment, division);
   return finish_timeline(assignment);
@@ -146,6 +146,12 @@ const Timeline& Simulator::finish_timeline(std::span<const uint32_t> assignment)
   fill_bottleneck(timeline);
   work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
   return timeline;
+}
+
+Division recorded_division(const Timeline& timeline) {
+  Division division{timeline.stage_of, {}, timeline.stage_order};
+  for (const StageSlice& stage : timeline.stages) division.device.push_back(stage.device);
+  return division;
 }
 
 Timeline Simulator::take_timeline() && {

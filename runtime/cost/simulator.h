@@ -48,6 +48,9 @@ struct Timeline {
   std::vector<uint32_t> stage_order;  // every stage, in the order in which they start
 };
 
+// How the run was divided, and in which order; empty unless staged.
+Division recorded_division(const Timeline& timeline);
+
 // Simulates placements of one problem again and again. Owns a workspace that is sized once: no call
 // after the first allocates. Not shareable between threads; the problem must outlive it.
 class Simulator {
@@ -72,8 +75,8 @@ class Simulator {
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
-  // Under staged execution, divided as given instead of by the better rule; the division fits the
-  // assignment. In other executions stages mean nothing.
+  // Under staged execution, divided as given, or by the better rule if that is empty; the division
+  // fits the assignment. In other executions stages mean nothing.
   const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
   // That of the last run, not copied: of a large graph this takes milliseconds.
   Timeline take_timeline() &&;

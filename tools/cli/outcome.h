@@ -42,6 +42,11 @@ std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
                          const Timeline& timeline, bool color);
 
+// One line per stage of a staged run, in the order in which they start.
+std::string stage_table(const Problem& problem, const Timeline& timeline, bool color);
+// Of a staged run: "stages" (device, nodes, start, end), "stage_of" each node, "stage_order".
+void add_stages(Json& object, const Problem& problem, const Timeline& timeline);
+
 // The fields that place and simulate share: busy times, bottleneck and bounds.
 void add_figures(Json& object, const Timeline& timeline, const LowerBounds& bounds);
 
@@ -56,10 +61,10 @@ void write_reports(const Reports& reports, const Problem& problem, const LowerBo
                    const std::string& method, std::vector<CandidateRow> candidates);
 
 // A placement as a report shows it: simulated, checked, with reasons for as many nodes as `work`
-// allows (explain_nodes). It must be runnable.
+// allows (explain_nodes). It must be runnable, and the division fit it.
 ReportPlacement report_placement(const Problem& problem, Assignment assignment,
                                  const std::string& method, std::vector<CandidateRow> candidates,
-                                 uint64_t work);
+                                 uint64_t work, const Division& division = {});
 // Evaluations times nodes to spend on reasons: at most a second, at most about five.
 inline constexpr uint64_t kLittleReasonWork = 8'000'000, kReasonWork = 40'000'000;
 

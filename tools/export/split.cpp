@@ -228,7 +228,12 @@ Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& ty
   Result<Division> stages =
       find_stages(flow->predecessors, device_of_node, device_count, flow->live, wish);
   if (!stages.ok()) return stages.status();
+  std::vector<uint32_t> recorded(wish.stage_of.empty() ? 0 : stages->stage_count());
+  for (size_t v = 0; v < wish.stage_of.size(); ++v) {
+    if (stages->stage_of[v] != kNoStage) recorded[stages->stage_of[v]] = wish.stage_of[v];
+  }
   SplitPlan plan = Planner(graph, *flow, std::move(*stages)).run();
+  plan.recorded = std::move(recorded);
   if (Status s = add_info(graph, types, plan); !s.ok()) return s;
   return plan;
 }

@@ -31,6 +31,7 @@ inline constexpr uint32_t kFromInput = 0xffffffffu;
 struct SplitPlan {
   std::vector<StagePlan> stages;                      // in an order of execution
   std::vector<uint32_t> order;                        // in which devices take them
+  std::vector<uint32_t> recorded;                     // number of each in the placement, or empty
   std::unordered_map<std::string, uint32_t> made_by;  // stage of each of the stages' outputs
   std::vector<uint32_t> output_stage;                 // per graph output; kFromInput: an input
                                                       // handed through
