@@ -13,6 +13,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/topologies.h"
 #include "tools/export/dot.h"
 #include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"
@@ -135,7 +136,7 @@ Prediction predict(Job& job) {
   const Options& options = job.options;
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   const Graph graph = load_graph(path, options.import);
-  const Topology topology = require(read_topology(options.topology));
+  const Topology topology = load_topology(options.topology);
   const Problem problem = build_problem(path, graph, options.topology, topology);
   const auto assignment = resolve_placement(job.placement, graph, topology);
   if (!assignment.ok()) require(assignment.status().at(options.placement));
