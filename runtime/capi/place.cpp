@@ -155,7 +155,8 @@ void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
                      candidate.assignment == result.chosen.assignment;
     found = found || won;
     const double makespan_us =
-        latency ? candidate.score.objective_us : simulator->makespan_us(candidate.assignment);
+        latency ? candidate.score.objective_us
+                : simulator->run(candidate.assignment, candidate.division).makespan_us;
     result.candidates.push_back({candidate.method, makespan_us, candidate.score, won});
   }
 }

@@ -197,15 +197,44 @@ placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t 
   });
 }
 
+uint32_t placeto_placement_stage_count(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : static_cast<uint32_t>(placement->timeline.stages.size());
+}
+
+placeto_status placeto_placement_stages(const placeto_placement* placement, uint32_t* stages,
+                                        size_t capacity, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {stages, "stages"}}); !o.ok()) {
+      return o;
+    }
+    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+    return copy_list<uint32_t>("stages", placement->timeline.stage_of, stages, capacity);
+  });
+}
+
+placeto_status placeto_placement_stage_order(const placeto_placement* placement, uint32_t* order,
+                                             size_t capacity, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{placement, "placement"}, {order, "order"}}); !o.ok()) {
+      return o;
+    }
+    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
+    return copy_list<uint32_t>("order", placement->timeline.stage_order, order, capacity);
+  });
+}
+
 placeto_status placeto_placement_encode(const placeto_placement* placement, void* buffer,
                                         size_t capacity, size_t* size,
                                         placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
     const Timeline& timeline = placement->timeline;
-    const Result<std::vector<uint8_t>> bytes = encode_placement(describe_placement(
-        *placement->graph, *placement->topology, placement->chosen.assignment, timeline.makespan_us,
-        timeline.peak_memory_bytes, placement->chosen.method));
+    PlacementSpec spec = describe_placement(*placement->graph, *placement->topology,
+                                            placement->chosen.assignment, timeline.makespan_us,
+                                            timeline.peak_memory_bytes, placement->chosen.method);
+    spec.stages = timeline.stage_of;
+    spec.order = timeline.stage_order;
+    const Result<std::vector<uint8_t>> bytes = encode_placement(spec);
     if (!bytes.ok()) return bytes.status();
     return copy_out(*bytes, buffer, capacity, size);
   });

@@ -2,6 +2,7 @@
 // message in the caller's memory, and checking what C cannot express in types.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <span>
@@ -63,6 +64,8 @@ Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, siz
 // specialises it.
 template <class Struct>
 inline constexpr size_t kOldestSize = sizeof(Struct);
+template <>
+inline constexpr size_t kOldestSize<placeto_device> = offsetof(placeto_device, stage_us);
 
 // `to` holds the defaults.
 template <class Struct>

@@ -12,6 +12,7 @@ namespace {
 static_assert(PLACETO_CONTENTION_NONE == static_cast<int>(Contention::kNone));
 static_assert(PLACETO_TRANSFER_UNICAST == static_cast<int>(Transfer::kUnicast));
 static_assert(PLACETO_EXECUTION_SERIAL == static_cast<int>(Execution::kSerial));
+static_assert(PLACETO_EXECUTION_STAGED == static_cast<int>(Execution::kStaged));
 static_assert(PLACETO_DISPATCH_PRIORITY == static_cast<int>(Dispatch::kPriority));
 
 Outcome read_rules(const placeto_topology_rules* rules, TopologySpec& to) {
@@ -19,7 +20,7 @@ Outcome read_rules(const placeto_topology_rules* rules, TopologySpec& to) {
   if (Outcome o = read_struct("placeto_topology_rules", rules, from); !o.ok()) return o;
   if (Outcome o = check_choice("contention", from.contention, 2); !o.ok()) return o;
   if (Outcome o = check_choice("transfer", from.transfer, 2); !o.ok()) return o;
-  if (Outcome o = check_choice("execution", from.execution, 2); !o.ok()) return o;
+  if (Outcome o = check_choice("execution", from.execution, 3); !o.ok()) return o;
   if (Outcome o = check_choice("dispatch", from.dispatch, 2); !o.ok()) return o;
   to.op_gap_us = from.op_gap_us;
   to.contention = static_cast<Contention>(from.contention);
@@ -100,7 +101,8 @@ placeto_status placeto_topology_builder_add_device(placeto_topology_builder* bui
     if (builder->spec.devices.size() >= PLACETO_NONE) return invalid("too many devices");
     builder->spec.devices.push_back({text_or_empty(from.name), text_or_empty(from.kind),
                                      from.memory_bytes, from.peak_flops, from.memory_bandwidth,
-                                     from.slowdown});
+                                     from.slowdown, from.stage_us, from.cut_us,
+                                     from.cut_bytes_per_us});
     if (index != nullptr) *index = static_cast<uint32_t>(builder->spec.devices.size() - 1);
     return {};
   });

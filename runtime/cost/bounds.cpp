@@ -97,7 +97,13 @@ LowerBounds lower_bounds(const Problem& problem, Stop* stop) {
   if (topology.execution == Execution::kSerial) {
     bounds.work_us = std::accumulate(fastest.begin(), fastest.end(), 0.0);
   } else {
-    bounds.work_us = spread_work_us(problem, topology.op_gap_us, stop);
+    const bool staged = topology.execution == Execution::kStaged;
+    bounds.work_us = spread_work_us(problem, staged ? 0 : topology.op_gap_us, stop);
+    if (staged) {  // there is at least one stage
+      double least = topology.devices[0].stage_us;
+      for (const DeviceSpec& device : topology.devices) least = std::min(least, device.stage_us);
+      bounds.critical_path_us += least;
+    }
   }
   return bounds;
 }

@@ -40,15 +40,25 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
   return true;
 }
 
-Score Evaluator::evaluate(std::span<const uint32_t> assignment) {
+Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us) {
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
   if (latency && surely_fits(assignment)) {
-    const double makespan_us = simulator_.makespan_us(assignment);
+    const double makespan_us = simulator_.makespan_us(assignment, cutoff_us);
     return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
   }
   const Timeline& timeline = simulator_.run(assignment);
-  if (stopped(stop_)) return Score::worst();
+  return stopped(stop_) ? Score::worst() : score_of(timeline);
+}
+
+Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division) {
+  ++evaluations_;
+  const Timeline& timeline = simulator_.run(assignment, division);
+  return stopped(stop_) ? Score::worst() : score_of(timeline);
+}
+
+Score Evaluator::score_of(const Timeline& timeline) const {
+  const bool latency = problem_->objective() == Objective::kLatency;
   Score score;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t peak = timeline.peak_memory_bytes[d], limit = problem_->memory_limit(d);

@@ -32,8 +32,11 @@ class Evaluator {
   explicit Evaluator(const Problem& problem, Stop* stop = nullptr);
 
   // Score of a placement that obeys the rules (allowed devices, colocation); Score::worst() once
-  // stopped.
-  Score evaluate(std::span<const uint32_t> assignment);
+  // stopped. A makespan that is sure not to be below `cutoff_us` may come back as infinity.
+  Score evaluate(std::span<const uint32_t> assignment,
+                 double cutoff_us = std::numeric_limits<double>::infinity());
+  // The same, and the whole timeline, of a placement that is divided in this way.
+  Score evaluate(std::span<const uint32_t> assignment, const Division& division);
 
   // True if even everything a device ever holds, as if at once, is within every limit.
   bool surely_fits(std::span<const uint32_t> assignment);
@@ -42,8 +45,12 @@ class Evaluator {
   const Timeline& timeline(std::span<const uint32_t> assignment) {
     return simulator_.run(assignment);
   }
-  Timeline take_timeline(std::span<const uint32_t> assignment) && {
-    simulator_.run(assignment);
+  // An empty division: by the better rule.
+  const Timeline& timeline(std::span<const uint32_t> assignment, const Division& division) {
+    return simulator_.run(assignment, division);
+  }
+  Timeline take_timeline(std::span<const uint32_t> assignment, const Division& division = {}) && {
+    timeline(assignment, division);
     return std::move(simulator_).take_timeline();
   }
   // Start times of the last placement evaluated.
@@ -56,6 +63,8 @@ class Evaluator {
   Stop* stop() const { return stop_; }
 
  private:
+  Score score_of(const Timeline& timeline) const;
+
   const Problem* problem_;
   Stop* stop_;
   Simulator simulator_;

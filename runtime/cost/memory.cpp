@@ -27,23 +27,33 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
   const auto hold = [&visit](uint32_t device, double from, double to, uint64_t bytes) {
     if (bytes != 0 && from < to) visit(device, from, to, static_cast<int64_t>(bytes));
   };
+  // A session holds what enters and leaves it until it ends.
+  const bool staged = !timeline.stages.empty();
+  const auto last_read = [&timeline, staged](uint32_t producer, uint32_t w) {
+    const bool cut = staged && timeline.stage_of[w] != timeline.stage_of[producer];
+    return cut ? timeline.stages[timeline.stage_of[w]].end_us : timeline.finish_us[w];
+  };
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const uint32_t device = assignment[v];
     hold(device, timeline.start_us[v], timeline.finish_us[v], graph.node(v).workspace_bytes);
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       double last = timeline.finish_us[v];
       for (uint32_t w : graph.consumers(o)) {
-        if (assignment[w] == device) last = std::max(last, timeline.finish_us[w]);
+        if (assignment[w] == device) last = std::max(last, last_read(v, w));
+        if (staged && timeline.stage_of[w] != timeline.stage_of[v]) {
+          last = std::max(last, timeline.stages[timeline.stage_of[v]].end_us);
+        }
       }
       hold(device, timeline.start_us[v], last, graph.output_bytes(o));
     }
     if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }
   for (const TransferSlice& transfer : timeline.transfers) {
-    const uint32_t source = assignment[graph.producer(transfer.output)];
+    const uint32_t producer = graph.producer(transfer.output);
+    const uint32_t source = assignment[producer];
     const auto consumers = graph.consumers(transfer.output);
     for (uint32_t w : consumers) {
-      last_finish_[assignment[w]] = std::max(last_finish_[assignment[w]], timeline.finish_us[w]);
+      last_finish_[assignment[w]] = std::max(last_finish_[assignment[w]], last_read(producer, w));
     }
     for (uint32_t w : consumers) {  // the first consumer on each device speaks for it
       const uint32_t device = assignment[w];

@@ -8,8 +8,8 @@
 namespace placeto {
 
 MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(problem, stop) {
-  const bool serial = problem.topology().spec().execution == Execution::kSerial;
-  if (!serial && problem.objective() == Objective::kLatency && !stopped(stop)) {
+  const bool parallel = problem.topology().spec().execution == Execution::kParallel;
+  if (parallel && problem.objective() == Objective::kLatency && !stopped(stop)) {
     incremental_.emplace(problem, stop);
   } else {
     start_us_.resize(problem.node_count());
@@ -63,10 +63,10 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   changes_.assign(changes.begin(), changes.end());
   swap_changes();
   const bool makespan_only = incremental_ && evaluator_.surely_fits(base_);
-  if (!makespan_only) trial_ = evaluator_.evaluate(base_);
-  swap_changes();
   // Whatever fits is better than a base that does not, so then the makespan has to be known.
   if (!score_.feasible()) cutoff_us = WinnerTree::kNever;
+  if (!makespan_only) trial_ = evaluator_.evaluate(base_, cutoff_us);
+  swap_changes();
   if (makespan_only) trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};
   return trial_ = stopped(stop()) ? Score::worst() : trial_;
 }

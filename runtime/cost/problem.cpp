@@ -167,6 +167,16 @@ Status Problem::check_times(Stop* stop) const {
     slowest.latency_us = std::max(slowest.latency_us, p.latency_us);
     slowest.gap_us = std::max(slowest.gap_us, p.gap_us);
   }
+  // At worst every node is a stage and every edge two times a cut.
+  double stage_us = 0, cut_us = 0, cut_us_per_byte = 0;
+  for (const DeviceSpec& device : topology_->spec().devices) {
+    if (topology_->spec().execution != Execution::kStaged) break;
+    stage_us = std::max(stage_us, device.stage_us);
+    cut_us = std::max(cut_us, device.cut_us);
+    if (device.cut_bytes_per_us > 0) {
+      cut_us_per_byte = std::max(cut_us_per_byte, 1 / device.cut_bytes_per_us);
+    }
+  }
   double sum = 0;
   for (uint32_t v = 0; v < node_count(); ++v) {
     double longest = 0;
@@ -174,9 +184,11 @@ Status Problem::check_times(Stop* stop) const {
       const double run = run_row(v)[c];
       if (run != kCannotRun) longest = std::max(longest, run);
     }
-    sum += longest + topology_->spec().op_gap_us;
+    sum += longest + topology_->spec().op_gap_us + stage_us;
     for (const OutEdge& e : graph_->out_edges(v)) {
-      if (device_count() == 1 || e.output == kControlEdge) continue;
+      if (e.output == kControlEdge) continue;
+      sum += 2 * (cut_us + static_cast<double>(graph_->output_bytes(e.output)) * cut_us_per_byte);
+      if (device_count() == 1) continue;
       sum += static_cast<double>(graph_->output_bytes(e.output)) / slowest.bandwidth_bytes_per_us +
              slowest.latency_us + slowest.gap_us;
     }

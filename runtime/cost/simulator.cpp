@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "runtime/cost/broadcast_link.h"
 #include "runtime/cost/event_engine.h"
 #include "runtime/cost/memory.h"
 #include "runtime/cost/serial.h"
+#include "runtime/cost/staged.h"
 
 namespace placeto {
 
@@ -18,6 +20,13 @@ struct Simulator::Workspace {
         engine(p, s),
         memory(p, s) {
     if (stopped(stop)) return;
+    if (p.topology().spec().execution == Execution::kStaged) {
+      staged.emplace(p, s);
+      timeline.stage_of.reserve(p.node_count());
+      timeline.stages.reserve(p.node_count());
+      timeline.stage_order.reserve(p.node_count());
+      timeline.transfers.reserve(staged->most_transfers());
+    }
     timeline.start_us.resize(p.node_count());
     timeline.finish_us.resize(p.node_count());
     timeline.transfers.reserve(engine.transfers().capacity());
@@ -35,6 +44,7 @@ struct Simulator::Workspace {
   Stop* stop;
   bool serial;
   EventEngine engine;
+  std::optional<StagedSimulator> staged;
   MemoryMeter memory;
   std::vector<SerialSend> sends;  // scratch of serial execution
   Timeline timeline;
@@ -46,9 +56,10 @@ Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
-double Simulator::makespan_us(std::span<const uint32_t> assignment) {
+double Simulator::makespan_us(std::span<const uint32_t> assignment, double cutoff_us) {
   constexpr double kStopped = std::numeric_limits<double>::infinity();
   if (stopped(work_->stop)) return kStopped;
+  if (work_->staged) return work_->staged->run(assignment, cutoff_us);
   if (work_->serial) {
     const bool done =
         run_serially(work_->problem, assignment, false, work_->sends, work_->timeline, work_->stop);
@@ -59,10 +70,12 @@ double Simulator::makespan_us(std::span<const uint32_t> assignment) {
 }
 
 std::span<const double> Simulator::start_us() const {
+  if (work_->staged) return work_->staged->start_us();
   return work_->serial ? work_->timeline.start_us : work_->engine.start_us();
 }
 
 std::span<const double> Simulator::finish_us() const {
+  if (work_->staged) return work_->staged->finish_us();
   return work_->serial ? work_->timeline.finish_us : work_->engine.finish_us();
 }
 
@@ -86,6 +99,9 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
     timeline.channel_busy_us[t.channel] += t.end_us - t.start_us + link.gap_us;
     if (spend(stop, 1)) return;
   }
+}
+
+static void fill_bottleneck(Timeline& timeline) {
   timeline.bottleneck_us = 0;
   for (const auto* busy : {&timeline.device_busy_us, &timeline.channel_busy_us}) {
     for (double us : *busy) timeline.bottleneck_us = std::max(timeline.bottleneck_us, us);
@@ -96,6 +112,10 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
   Timeline& timeline = work_->timeline;
   EventEngine& engine = work_->engine;
   if (stopped(work_->stop)) return timeline;
+  if (work_->staged) {
+    work_->staged->run(assignment, std::numeric_limits<double>::infinity());
+    return finish_timeline(assignment);
+  }
   if (work_->serial) {
     run_serially(work_->problem, assignment, true, work_->sends, timeline, work_->stop);
   } else {
@@ -108,9 +128,30 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
     timeline.transfers.swap(engine.transfers());
   }
   fill_busy_times(work_->problem, assignment, timeline, work_->stop);
+  return finish_timeline(assignment);
+}
+
+const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
+  if (!work_->staged || division.empty()) return run(assignment);
+  if (stopped(work_->stop)) return work_->timeline;
+  work_->staged->run(assignment, division);
+  return finish_timeline(assignment);
+}
+
+// What every execution has in common: the bottleneck and the memory.
+const Timeline& Simulator::finish_timeline(std::span<const uint32_t> assignment) {
+  Timeline& timeline = work_->timeline;
+  if (work_->staged && !stopped(work_->stop)) work_->staged->describe(timeline);
   if (stopped(work_->stop)) return timeline;
+  fill_bottleneck(timeline);
   work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
   return timeline;
+}
+
+Division recorded_division(const Timeline& timeline) {
+  Division division{timeline.stage_of, {}, timeline.stage_order};
+  for (const StageSlice& stage : timeline.stages) division.device.push_back(stage.device);
+  return division;
 }
 
 Timeline Simulator::take_timeline() && {

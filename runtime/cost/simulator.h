@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "runtime/cost/problem.h"
+#include "runtime/cost/stages.h"
 
 namespace placeto {
 
@@ -24,6 +26,12 @@ struct TransferSlice {
   double arrival_us;  // end, plus the link's latency under unicast
 };
 
+// One stage of staged execution.
+struct StageSlice {
+  uint32_t device;
+  double start_us, end_us;
+};
+
 // The whole predicted run.
 struct Timeline {
   double makespan_us = 0;                   // last finish
@@ -34,7 +42,14 @@ struct Timeline {
   std::vector<double> device_busy_us;       // run times and gaps after them, per device
   std::vector<double> channel_busy_us;      // transfers and gaps after them, per channel
   double bottleneck_us = 0;                 // largest busy time: 1 / throughput when pipelined
+  // Staged execution alone (staged.h); else empty.
+  std::vector<uint32_t> stage_of;     // per node
+  std::vector<StageSlice> stages;     // by number
+  std::vector<uint32_t> stage_order;  // every stage, in the order in which they start
 };
+
+// How the run was divided, and in which order; empty unless staged.
+Division recorded_division(const Timeline& timeline);
 
 // Simulates placements of one problem again and again. Owns a workspace that is sized once: no call
 // after the first allocates. Not shareable between threads; the problem must outlive it.
@@ -49,7 +64,10 @@ class Simulator {
 
   // Makespan in microseconds; infinity if a node is on a device that cannot run it, and if stopped.
   // `assignment` has one device index per node.
-  double makespan_us(std::span<const uint32_t> assignment);
+  // Under staged execution, what is sure not to be below `cutoff_us` may come back as infinity; the
+  // times are then not to be asked for.
+  double makespan_us(std::span<const uint32_t> assignment,
+                     double cutoff_us = std::numeric_limits<double>::infinity());
 
   // Of the last makespan_us or run, per node.
   std::span<const double> start_us() const;
@@ -57,10 +75,15 @@ class Simulator {
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
+  // Under staged execution, divided as given, or by the better rule if that is empty; the division
+  // fits the assignment. In other executions stages mean nothing.
+  const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
   // That of the last run, not copied: of a large graph this takes milliseconds.
   Timeline take_timeline() &&;
 
  private:
+  const Timeline& finish_timeline(std::span<const uint32_t> assignment);
+
   struct Workspace;
   std::unique_ptr<Workspace> work_;
 };

@@ -78,6 +78,8 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   to.bottleneck_us = from.bottleneck_us();
   budget.copy(from.note(), to.note);
   copy_reasons(from, budget, to);
+  budget.copy(from.stages(), to.stages);
+  budget.copy(from.order(), to.order);
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
@@ -133,6 +135,50 @@ Status check_reasons(const PlacementSpec& spec) {
       if (!std::isfinite(us) || us < 0)
         return wrong(i, "has a cost that is not finite or negative");
     }
+  }
+  return {};
+}
+
+// Stages by themselves: all of it that needs no graph.
+Status check_stages(const PlacementSpec& spec) {
+  if (spec.stages.empty()) {
+    if (spec.order.empty()) return {};
+    return Status::bad_input("order: lists stages, expected 'stages' beside it");
+  }
+  if (spec.stages.size() != spec.assignment.size()) {
+    return Status::bad_input(
+        join({"stages: ", spec.stages.size(), " entries, expected one for each of ",
+              spec.assignment.size(), " nodes, or none"}));
+  }
+  const size_t count = size_t{*std::max_element(spec.stages.begin(), spec.stages.end())} + 1;
+  if (count > spec.stages.size()) {
+    return Status::bad_input(join({"stages: stage ", count - 1, " of ", spec.stages.size(),
+                                   " nodes, expected numbers from 0 without gaps"}));
+  }
+  std::vector<uint32_t> device(count, UINT32_MAX);
+  for (size_t v = 0; v < spec.stages.size(); ++v) {
+    uint32_t& of_stage = device[spec.stages[v]];
+    if (of_stage == UINT32_MAX) of_stage = spec.assignment[v];
+    if (of_stage == spec.assignment[v]) continue;
+    return Status::bad_input(join({entry("stages", v), " is ", spec.stages[v], ", a stage of ",
+                                   in_quotes(spec.devices[of_stage]), ", but the node is on ",
+                                   in_quotes(spec.devices[spec.assignment[v]])}));
+  }
+  const auto unused = std::find(device.begin(), device.end(), UINT32_MAX);
+  if (unused != device.end()) {
+    return Status::bad_input(join({"stages: stage ", unused - device.begin(),
+                                   " has no node, expected numbers from 0 without gaps"}));
+  }
+  if (spec.order.empty()) return {};
+  std::vector<bool> seen(count, false);
+  for (size_t i = 0; i < spec.order.size(); ++i) {
+    const uint32_t s = spec.order[i];
+    if (s < count && !seen[s] && spec.order.size() == count) {
+      seen[s] = true;
+      continue;
+    }
+    return Status::bad_input(
+        join({entry("order", i), " is ", s, ", expected each of the ", count, " stages once"}));
   }
   return {};
 }
@@ -196,11 +242,11 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
 }
 
 Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
-  const uint64_t needed = 256 + string_bytes(spec.graph) + string_bytes(spec.topology) +
-                          vector_bytes(spec.devices) + vector_bytes(spec.assignment) +
-                          vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method) +
-                          candidate_bytes(spec) + string_bytes(spec.note) + 16 +
-                          64 * spec.reasons.size();
+  const uint64_t needed =
+      256 + string_bytes(spec.graph) + string_bytes(spec.topology) + vector_bytes(spec.devices) +
+      vector_bytes(spec.assignment) + vector_bytes(spec.peak_memory_bytes) +
+      string_bytes(spec.method) + candidate_bytes(spec) + string_bytes(spec.note) + 16 +
+      64 * spec.reasons.size() + vector_bytes(spec.stages) + vector_bytes(spec.order);
   if (Status s = check_buffer_size(needed, FileKind::kPlacement); !s.ok()) return s;
   flatbuffers::FlatBufferBuilder builder;
   // Reports are read by programs that look for "feasible": false and zeros in full.
@@ -214,11 +260,13 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const auto candidates = add_candidates(builder, spec.candidates);
   const auto note = add_text(builder, spec.note);
   const auto reasons = add_reasons(builder, spec.reasons);
+  const auto stages = add_list(builder, spec.stages);
+  const auto order = add_list(builder, spec.order);
   schema::FinishPlacementBuffer(
       builder, schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices,
                                        assignment, spec.makespan_us, peak_memory_bytes, method,
                                        candidates, spec.lower_bound_us, spec.place_time_us,
-                                       spec.bottleneck_us, note, reasons));
+                                       spec.bottleneck_us, note, reasons, stages, order));
   return finished_bytes(builder);
 }
 
@@ -244,6 +292,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   }
   if (Status s = check_times(spec); !s.ok()) return s;
   if (Status s = check_reasons(spec); !s.ok()) return s;
+  if (Status s = check_stages(spec); !s.ok()) return s;
   const size_t peaks = spec.peak_memory_bytes.size();
   if (peaks != 0 && peaks != spec.devices.size()) {
     return Status::bad_input(
@@ -273,6 +322,34 @@ Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& gra
   std::transform(spec.assignment.begin(), spec.assignment.end(), assignment.begin(),
                  [&index](uint32_t d) { return index[d]; });
   return assignment;
+}
+
+Result<Division> resolve_stages(const PlacementSpec& spec, const Graph& graph,
+                                const Assignment& assignment) {
+  Division division;
+  if (spec.stages.empty()) return division;
+  division.stage_of = spec.stages;
+  division.device.resize(size_t{*std::max_element(spec.stages.begin(), spec.stages.end())} + 1);
+  division.order = spec.order;
+  std::vector<uint32_t> position(division.device.size());
+  for (uint32_t i = 0; i < spec.order.size(); ++i) position[spec.order[i]] = i;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    division.device[spec.stages[v]] = assignment[v];
+    for (const OutEdge& e : graph.out_edges(v)) {
+      const uint32_t from = spec.stages[v], to = spec.stages[e.target];
+      if (to < from) {
+        return Status::bad_input(join(
+            {entry("stages", e.target), " is ", to, " and reads from node ", v, " of stage ", from,
+             ", expected that every dependency leads to the same or a higher "
+             "stage"}));
+      }
+      if (position[to] >= position[from]) continue;
+      return Status::bad_input(
+          join({entry("order", position[to]), " is ", to, ", which reads from stage ", from,
+                ", expected that one before it"}));
+    }
+  }
+  return division;
 }
 
 PlacementSpec describe_placement(const Graph& graph, const Topology& topology,

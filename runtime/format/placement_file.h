@@ -9,6 +9,7 @@
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
 #include "runtime/cost/problem.h"
+#include "runtime/cost/stages.h"
 
 namespace placeto {
 
@@ -49,6 +50,9 @@ struct PlacementSpec {
   double lower_bound_us = 0, place_time_us = 0, bottleneck_us = 0;  // 0: unknown
   std::string note;
   std::vector<ReasonSpec> reasons;  // of the nodes that were asked for
+  // Of staged execution, or empty (cost/stages.h): a stage per node, and the order in which devices
+  // take them.
+  std::vector<uint32_t> stages, order;
 };
 
 // The description a binary placement file holds, checked with check_placement. Like decode_graph,
@@ -67,6 +71,12 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits = {});
 // nodes is for Problem to say.
 Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& graph,
                                      const Topology& topology, const Limits& limits = {});
+
+// The stages of the placement, on the topology's devices; without any, an empty division. Fails
+// with kBadInput when a dependency of the graph leads to a lower stage, or `order` puts a stage
+// before one that it reads from.
+Result<Division> resolve_stages(const PlacementSpec& spec, const Graph& graph,
+                                const Assignment& assignment);
 
 // Describes an assignment to this graph and topology, listing all the topology's devices.
 // peak_memory_bytes: per device, or empty.

@@ -22,6 +22,7 @@ static_assert(int(schema::Contention::egress) == int(Contention::kEgress) &&
               int(schema::Transfer::unicast) == int(Transfer::kUnicast) &&
               int(schema::Execution::parallel) == int(Execution::kParallel) &&
               int(schema::Execution::serial) == int(Execution::kSerial) &&
+              int(schema::Execution::staged) == int(Execution::kStaged) &&
               int(schema::Dispatch::fifo) == int(Dispatch::kFifo) &&
               int(schema::Dispatch::priority) == int(Dispatch::kPriority));
 
@@ -31,8 +32,12 @@ Status copy_rule(const char* field, From from, const char* const* names, To& to)
     to = static_cast<To>(from);
     return {};
   }
-  return Status::bad_input(
-      join({field, " is ", int(from), ", expected 0 (", names[0], ") or 1 (", names[1], ")"}));
+  std::string expected;
+  for (int i = 0; i <= int(From::MAX); ++i) {
+    if (i != 0) expected += i == int(From::MAX) ? " or " : ", ";
+    expected += join({i, " (", names[i], ")"});
+  }
+  return Status::bad_input(join({field, " is ", int(from), ", expected ", expected}));
 }
 
 Status copy_rules(const schema::Topology& from, TopologySpec& to) {
@@ -61,6 +66,9 @@ Status copy_device(const schema::Device& from, CopyBudget& budget, DeviceSpec& t
   to.peak_flops = from.peak_flops();
   to.memory_bandwidth = from.memory_bandwidth();
   to.slowdown = from.slowdown();
+  to.stage_us = from.stage_us();
+  to.cut_us = from.cut_us();
+  to.cut_bytes_per_us = from.cut_bytes_per_us();
   return {};
 }
 
@@ -118,7 +126,7 @@ Result<TopologySpec> copy_topology(const schema::Topology& from, size_t file_byt
 uint64_t bytes_needed(const TopologySpec& spec) {
   uint64_t bytes = 512 + string_bytes(spec.name);
   for (const DeviceSpec& device : spec.devices) {
-    bytes += 96 + string_bytes(device.name) + string_bytes(device.kind);
+    bytes += 128 + string_bytes(device.name) + string_bytes(device.kind);
   }
   for (const LinkSpec& link : spec.links) {
     bytes += 96 + string_bytes(link.from) + string_bytes(link.to) + string_bytes(link.channel);
@@ -130,7 +138,8 @@ Offset<schema::Device> add_device(FlatBufferBuilder& builder, const DeviceSpec& 
   const auto name = add_shared_text(builder, device.name);
   const auto kind = add_shared_text(builder, device.kind);
   return schema::CreateDevice(builder, name, kind, device.memory_bytes, device.peak_flops,
-                              device.memory_bandwidth, device.slowdown);
+                              device.memory_bandwidth, device.slowdown, device.stage_us,
+                              device.cut_us, device.cut_bytes_per_us);
 }
 
 Offset<schema::Link> add_link(FlatBufferBuilder& builder, const LinkSpec& link) {

@@ -30,8 +30,11 @@ Status check_device(const TopologySpec& spec, size_t d, const Limits& limits) {
   const std::string place = device_place(spec, d);
   if (Status s = check_name(device.name, limits); !s.ok()) return s.at(join({place, ": name"}));
   if (Status s = check_name(device.kind, limits); !s.ok()) return s.at(join({place, ": kind"}));
-  for (auto [field, x] : {std::pair{": peak_flops", device.peak_flops},
-                          std::pair{": memory_bandwidth", device.memory_bandwidth}}) {
+  for (auto [field, x] :
+       {std::pair{": peak_flops", device.peak_flops},
+        std::pair{": memory_bandwidth", device.memory_bandwidth},
+        std::pair{": stage_us", device.stage_us}, std::pair{": cut_us", device.cut_us},
+        std::pair{": cut_bytes_per_us", device.cut_bytes_per_us}}) {
     if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (!std::isfinite(device.slowdown) || device.slowdown <= 0) {

@@ -15,8 +15,9 @@ namespace placeto {
 
 enum class Contention : uint8_t { kEgress, kNone };      // transfers queue, or never wait
 enum class Transfer : uint8_t { kBroadcast, kUnicast };  // one per output, or per (output, device)
-enum class Execution : uint8_t { kParallel, kSerial };   // devices overlap, or one at a time
-enum class Dispatch : uint8_t { kFifo, kPriority };      // oldest ready node, or highest rank
+// Devices overlap; one thing at a time; each device runs its nodes stage after stage.
+enum class Execution : uint8_t { kParallel, kSerial, kStaged };
+enum class Dispatch : uint8_t { kFifo, kPriority };  // oldest ready node, or highest rank
 
 struct DeviceSpec {
   std::string name;
@@ -25,6 +26,10 @@ struct DeviceSpec {
   double peak_flops = 0;        // per second; 0: unknown
   double memory_bandwidth = 0;  // bytes per second; 0: unknown
   double slowdown = 1;          // multiplies every run time on this device
+  // Prices of staged execution: of a stage, and of each cut that enters or leaves one.
+  double stage_us = 0;
+  double cut_us = 0;
+  double cut_bytes_per_us = 0;  // 0: cuts take no time by size
 };
 
 struct LinkParameters {

@@ -30,12 +30,16 @@ struct MethodOptions {
   uint32_t passes = 4;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
   Grouping grouping = Grouping::kAutomatic;
+  // Of placements within that share of the best, `auto` hands out the one with the fewest stages,
+  // so one device unless leaving it gains more. At 0, ties alone.
+  double tolerance = 0;
 };
 
 struct Candidate {
   std::string method;     // name, with a detail where one name covers several: "single gpu:1"
   Assignment assignment;  // obeys allowed devices, colocation and pins
   Score score;            // score.feasible(): also fits memory
+  Division division;      // under staged execution; empty: by the better rule
 };
 
 class Workbench;  // workbench.h: what the methods of one placing share

@@ -6,6 +6,7 @@
 #include "runtime/graph/text.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/steps.h"
+#include "runtime/search/stage_search.h"
 
 namespace placeto {
 namespace {
@@ -32,13 +33,33 @@ void leave_timeline_out(const Problem& problem, PlaceResult& result) {
   result.simulated = false;
 }
 
+// Of the candidates within the tolerance of the best, the one with the fewest stages; of these the
+// better, and of these the one tried first.
+const Candidate& simplest(Workbench& bench) {
+  const Candidate* chosen = &bench.best();
+  const double limit_us = chosen->score.objective_us * (1 + bench.options().tolerance);
+  if (!chosen->score.feasible()) return *chosen;
+  uint32_t fewest = 0;  // not counted yet
+  for (const Candidate& candidate : bench.candidates()) {
+    if (!candidate.score.feasible() || candidate.score.objective_us > limit_us) continue;
+    if (&candidate == chosen || candidate.assignment == chosen->assignment) continue;
+    if (fewest == 0) fewest = count_stages(*chosen, bench.evaluator());
+    const uint32_t stages = count_stages(candidate, bench.evaluator());
+    if (stopped(bench.stop())) return bench.best();
+    if (stages > fewest || (stages == fewest && !(candidate.score < chosen->score))) continue;
+    chosen = &candidate;
+    fewest = stages;
+  }
+  return *chosen;
+}
+
 // The answer: the best candidate, its timeline and what bounds it.
 Result<PlaceResult> conclude(Placing& placing) {
   const Problem& problem = placing.bench.problem();
   Stop* const stop = placing.bench.stop();
   if (placing.bench.candidates().empty()) return Status::stopped();
   PlaceResult result;
-  result.best = placing.bench.best();
+  result.best = simplest(placing.bench);
   result.note = std::move(placing.note);
   result.candidates = placing.bench.take_candidates();
   result.stopped = stopped(stop);
@@ -49,7 +70,8 @@ Result<PlaceResult> conclude(Placing& placing) {
   const bool small = uint64_t{graph.node_count()} + graph.edge_count() <= kSmall;
   Stop* const limit = small ? nullptr : stop;
   Evaluator evaluator(problem, limit);
-  result.timeline = std::move(evaluator).take_timeline(result.best.assignment);
+  result.timeline =
+      std::move(evaluator).take_timeline(result.best.assignment, result.best.division);
   if (stopped(limit)) {
     leave_timeline_out(problem, result);
     result.place_us = placing.elapsed_us();

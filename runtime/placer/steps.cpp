@@ -4,12 +4,16 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/search/search.h"
+#include "runtime/search/stage_search.h"
 
 namespace placeto {
 namespace {
 
 bool always(const Placing&) {
   return true;
+}
+bool is_staged(const Placing& placing) {
+  return placing.bench.problem().topology().spec().execution == Execution::kStaged;
 }
 bool nothing_fits(const Placing& placing) {
   return !placing.bench.best().score.feasible();
@@ -65,6 +69,48 @@ Status place_by_policy(const Step&, Placing& placing) {
   return {};
 }
 
+Status split(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Evaluator& evaluator = bench.evaluator();
+  Candidate best;
+  for (Assignment& assignment : contiguous_splits(bench.problem(), bench.stop())) {
+    const Score score = evaluator.evaluate(assignment);
+    if (stopped(bench.stop())) break;
+    if (!best.assignment.empty() && !(score < best.score)) continue;
+    best.method = step.name;
+    best.assignment = std::move(assignment);
+    best.score = score;
+  }
+  if (!best.assignment.empty()) bench.add(std::move(best));
+  return {};
+}
+
+// Evaluations of the finish: fewer on large graphs, where each takes longer.
+uint64_t stage_evaluations(const Graph& graph) {
+  constexpr uint64_t kMost = 300, kLeast = 20, kWork = 500'000;
+  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+}
+
+Status refine(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  const uint64_t evaluations = stage_evaluations(bench.problem().graph());
+  Candidate found = bench.best();
+  found.method = step.name;
+  refine_stages(evaluations, bench.evaluator(), found);
+  if (stopped(bench.stop())) return {};
+  const double limit_us =
+      std::min(found.score, bench.best().score).objective_us * (1 + bench.options().tolerance);
+  const Score before = bench.best().score;
+  const bool fewer = found.score == before &&
+                     found.division.stage_count() < count_stages(bench.best(), bench.evaluator());
+  if (found.score < before || fewer) bench.add(found);
+  if (bench.options().tolerance == 0) return {};
+  const uint32_t stages = found.division.stage_count();
+  simplify_stages(evaluations, limit_us, bench.evaluator(), found);
+  if (found.division.stage_count() < stages && !stopped(bench.stop())) bench.add(std::move(found));
+  return {};
+}
+
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
@@ -84,12 +130,16 @@ std::vector<Step> auto_steps() {
     if (!method->in_auto()) continue;
     steps.push_back({method->name(), method->summary(), kAlways, always, run_heuristic, method});
   }
-  steps.insert(steps.end(), {{"repair", "moves of groups, towards less overflow of memory",
+  steps.insert(steps.end(), {{"split", "consecutive stages of the topological order, by price",
+                              "under staged execution", is_staged, split},
+                             {"repair", "moves of groups, towards less overflow of memory",
                               "where nothing fits", nothing_fits, repair},
                              {"policy", "the policy's passes, from the best so far",
                               "with a policy", has_policy, place_by_policy},
                              {"search", "annealing over moves and windows, from the best so far",
-                              "with a budget", has_budget, search}});
+                              "with a budget", has_budget, search},
+                             {"stages", "stages moved, merged and divided, from the best so far",
+                              "under staged execution", is_staged, refine}});
   return steps;
 }
 

@@ -127,6 +127,34 @@ TEST_CASE_FIXTURE(Fixture, "simulate predicts the timeline of the published simu
 }
 
 TEST_CASE_FIXTURE(Fixture,
+                  "a staged placement records its stages, and simulating them says the same") {
+  json system = json::parse(small_topology());
+  system["execution"] = "staged";
+  for (json& device : system["devices"]) {
+    device["stage_us"] = 5;
+    device["cut_us"] = 1;
+    device["cut_bytes_per_us"] = 1000;
+  }
+  const std::string staged = write("staged.json", system.dump());
+  const json report = run_json({"place", graph, "-t", staged, "-o", path("p.plpl"), "--json"});
+  CHECK(report.at("stages").size() == 6);
+  const json again = run_json({"simulate", graph, "-t", staged, "-p", path("p.plpl"), "--json"});
+  CHECK(again.at("makespan_us") == report.at("makespan_us"));
+  CHECK(again.at("stage_of") == report.at("stages"));
+  CHECK(again.at("stage_order") == report.at("order"));
+  CHECK(again.at("stages").size() == report.at("order").size());
+  const Run table = run({"simulate", graph, "-t", staged, "-p", path("p.plpl")});
+  CHECK(table.out.find("stage") != std::string::npos);
+
+  json wrong = report;
+  wrong["stages"][0] = 9;
+  const Run refused =
+      run({"simulate", graph, "-t", staged, "-p", write("wrong.json", wrong.dump())});
+  CHECK(refused.status == 3);
+  CHECK(refused.err.find("expected numbers from 0 without gaps") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture,
                   "simulate reports what makes a placement infeasible, and still runs it") {
   const std::string tight = write("tight.json", small_topology(9000));
   const json over = run_json({"simulate", graph, "-t", tight, "-p", placement, "--json"});

@@ -61,7 +61,7 @@ void check_stages(const onnx::ModelProto& model, const SplitPlan& plan, const Pl
 }
 
 bool split(const OnnxModel& model, const ValueTypes& types, const Placing& placing) {
-  Placed placed{"graph", "topology", {}, {}};
+  Placed placed{"graph", "topology", {}, {}, {}};
   for (uint32_t d = 0; d < placing.devices; ++d) placed.devices.push_back(std::to_string(d));
   for (const StageRule rule : {StageRule::kFewest, StageRule::kOverlap}) {
     const auto plan = plan_split(model.proto, types, placing.of_node, placing.devices, rule);

@@ -107,14 +107,14 @@ inline LinkParameters random_link(const RandomShape& shape, Random& random) {
   return link;
 }
 
-// `rules` in [0, 16) picks one of the sets of rules: bits for contention, transfer, execution and
-// dispatch.
-constexpr uint32_t kRuleSets = 16;
+// `rules` in [0, 24) picks one of the sets of rules: bits for contention, transfer and dispatch,
+// then the execution.
+constexpr uint32_t kRuleSets = 24;
 inline void set_rules(uint32_t rules, TopologySpec& topology) {
   topology.contention = (rules & 1) != 0 ? Contention::kNone : Contention::kEgress;
   topology.transfer = (rules & 2) != 0 ? Transfer::kUnicast : Transfer::kBroadcast;
   topology.dispatch = (rules & 4) != 0 ? Dispatch::kPriority : Dispatch::kFifo;
-  topology.execution = (rules & 8) != 0 ? Execution::kSerial : Execution::kParallel;
+  topology.execution = static_cast<Execution>(rules / 8);
 }
 
 inline TopologySpec random_topology(const RandomShape& shape, uint32_t rules, Random& random) {
@@ -130,6 +130,11 @@ inline TopologySpec random_topology(const RandomShape& shape, uint32_t rules, Ra
     device.kind = d % 2 == 0 ? "gpu" : "cpu";
     device.name = device.kind + ":" + std::to_string(d);
     if (random.below(4) == 0) device.slowdown = 2;
+    if (topology.execution == Execution::kStaged) {
+      device.stage_us = random.below(2) == 0 ? 0 : random_us(random, shape.whole_numbers, 4);
+      device.cut_us = random.below(2) == 0 ? 0 : random_us(random, shape.whole_numbers, 3);
+      device.cut_bytes_per_us = random.below(2) == 0 ? 0 : 1 << random.below(3);  // exact sums
+    }
     topology.devices.push_back(device);
   }
   if (n < 2 || random.below(2) == 0) return topology;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/cost/problem.h"
+#include "tests/support/slow_staged.h"
 
 namespace placeto::test {
 
@@ -44,6 +45,8 @@ class SlowEvaluator {
     run_.finish_us.assign(graph_.node_count(), -1);
     if (rules_.execution == Execution::kSerial) {
       run_serially();
+    } else if (rules_.execution == Execution::kStaged) {
+      run_staged();
     } else {
       run_events();
     }
@@ -246,10 +249,22 @@ class SlowEvaluator {
     run_.drain_us = clock;
   }
 
+  // See runtime/cost/staged.h.
+  void run_staged() {
+    stages_ = run_stages_slowly(problem_, device_of_);
+    run_.start_us = stages_.start_us;
+    run_.finish_us = stages_.finish_us;
+    run_.drain_us = stages_.drain_us;
+    for (const SlowStages::Sent& t : stages_.sent) {
+      run_.transfers.push_back(
+          {t.output, t.channel, t.destinations, t.start_us, t.end_us, t.arrival_us, t.gap_us});
+    }
+  }
+
   // The largest time any device or channel is taken, gaps included.
   void measure_bottleneck() {
-    std::map<uint32_t, double> devices, channels;
-    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+    std::map<uint32_t, double> devices = stages_.device_busy_us, channels;
+    for (uint32_t v = 0; v < graph_.node_count() && stages_.stage_of.empty(); ++v) {
       const double cost = problem_.run_us(v, device(v));
       devices[device(v)] += cost == 0 ? 0 : cost + rules_.op_gap_us;
     }
@@ -272,6 +287,15 @@ class SlowEvaluator {
     double last = otherwise;
     for (uint32_t w : graph_.consumers(output)) {
       if (device(w) == on_device) last = std::max(last, run_.finish_us[w]);
+    }
+    if (stages_.stage_of.empty()) return last;
+    // A session holds what enters and leaves it until it ends.
+    const uint32_t producer = graph_.producer(output), maker = stages_.stage_of[producer];
+    for (uint32_t w : graph_.consumers(output)) {
+      const uint32_t reader = stages_.stage_of[w];
+      if (reader == maker) continue;
+      if (device(w) == on_device) last = std::max(last, stages_.stage_end_us[reader]);
+      if (device(producer) == on_device) last = std::max(last, stages_.stage_end_us[maker]);
     }
     return last;
   }
@@ -315,6 +339,7 @@ class SlowEvaluator {
   const TopologySpec& rules_;
   std::vector<uint32_t> device_of_;
   SlowRun run_;
+  SlowStages stages_;  // of staged execution
   std::set<Event> events_;
   uint64_t events_made_ = 0;
   std::vector<std::deque<uint32_t>> compute_;

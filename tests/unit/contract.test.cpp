@@ -59,9 +59,9 @@ std::optional<test::Instance> contract_instance(uint32_t rule_set, Random& rando
 }
 
 // The score, from the simulator alone.
-Score measured(const Problem& problem, const Assignment& assignment) {
+Score measured(const Problem& problem, const Candidate& candidate) {
   Simulator simulator(problem);
-  const Timeline& timeline = simulator.run(assignment);
+  const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
   Score score;
   for (uint64_t bytes : memory_shortfall(problem, timeline.peak_memory_bytes)) {
     score.overflow_bytes += bytes;
@@ -99,7 +99,7 @@ TEST_CASE(
       const Result<Candidate> candidate = method->place(problem, quick());
       REQUIRE(candidate.ok());
       CHECK(obeys_rules(problem, candidate->assignment));
-      CHECK(candidate->score == measured(problem, candidate->assignment));
+      CHECK(candidate->score == measured(problem, *candidate));
       CHECK(candidate->method.starts_with(method->name()));
       CHECK(std::isfinite(candidate->score.objective_us));
     }
@@ -150,10 +150,10 @@ TEST_CASE("auto is at least as good as every candidate and every heuristic, and 
       if (!placed.ok()) continue;
       CHECK(placed->best.score.feasible());
       CHECK(obeys_rules(problem, placed->best.assignment));
-      CHECK(placed->best.score == measured(problem, placed->best.assignment));
+      CHECK(placed->best.score == measured(problem, placed->best));
       for (const Candidate& candidate : placed->candidates) {
         CHECK(placed->best.score <= candidate.score);
-        CHECK(candidate.score == measured(problem, candidate.assignment));
+        CHECK(candidate.score == measured(problem, candidate));
       }
       if (problem.objective() == Objective::kLatency) {
         CHECK(placed->bounds.best_us() <= placed->timeline.makespan_us * (1 + 1e-9));

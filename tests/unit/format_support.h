@@ -49,7 +49,8 @@ inline bool same(const LinkSpec& a, const LinkSpec& b) {
 
 inline bool same(const DeviceSpec& a, const DeviceSpec& b) {
   const auto all = [](const DeviceSpec& d) {
-    return std::tie(d.name, d.kind, d.memory_bytes, d.peak_flops, d.memory_bandwidth, d.slowdown);
+    return std::tie(d.name, d.kind, d.memory_bytes, d.peak_flops, d.memory_bandwidth, d.slowdown,
+                    d.stage_us, d.cut_us, d.cut_bytes_per_us);
   };
   return all(a) == all(b);
 }
@@ -66,7 +67,7 @@ inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
   const auto all = [](const PlacementSpec& p) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
                     p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us, p.place_time_us,
-                    p.bottleneck_us, p.note, p.reasons);
+                    p.bottleneck_us, p.note, p.reasons, p.stages, p.order);
   };
   return all(a) == all(b);
 }
@@ -153,13 +154,14 @@ inline TopologySpec random_topology(Random& random) {
   spec.op_gap_us = random_number(random);
   spec.contention = static_cast<Contention>(random.below(2));
   spec.transfer = static_cast<Transfer>(random.below(2));
-  spec.execution = static_cast<Execution>(random.below(2));
+  spec.execution = static_cast<Execution>(random.below(3));
   spec.dispatch = static_cast<Dispatch>(random.below(2));
   const uint32_t n = 1 + random.below(5);
   for (uint32_t d = 0; d < n; ++d) {
     spec.devices.push_back({"d" + std::to_string(d) + random_text(random), "kind",
                             random_size(random), random_number(random), random_number(random),
-                            random.below(2) == 0 ? 1 : 0.5 + random.uniform()});
+                            random.below(2) == 0 ? 1 : 0.5 + random.uniform(),
+                            random_number(random), random_number(random), random_number(random)});
   }
   spec.default_link = random_link(random);
   for (uint32_t d = 0; d < n; ++d) {
@@ -195,6 +197,12 @@ inline PlacementSpec random_placement(Random& random) {
     spec.reasons.push_back({v, spec.assignment[v], random_number(random),
                             second == n ? ReasonSpec::kNoDevice : second, random_number(random),
                             random.below(2) == 0});
+  }
+  if (random.below(2) == 0) {  // a stage for each node, taken backwards
+    for (uint32_t v = 0; v < spec.assignment.size(); ++v) {
+      spec.stages.push_back(v);
+      spec.order.insert(spec.order.begin(), v);
+    }
   }
   return spec;
 }

@@ -4,10 +4,16 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
+#include "runtime/cost/evaluator.h"
+#include "runtime/heuristics/heuristics.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/outcome.h"
+#include "tools/cli/topologies.h"
 #include "tools/export/dot.h"
 #include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"
@@ -43,7 +49,7 @@ constexpr const char* kNameOption = "session.name_based_layer_assignment";
 struct Options {
   Common common;
   std::string placement, graph, model, format, out, split;
-  std::string stages = "fewest";
+  std::string topology, stages = "recorded";
   std::vector<std::string> engine_devices;
   ModelOptions import;
 };
@@ -125,10 +131,57 @@ void export_names(const Job& job) {
   export_annotations(job, why + "; wrote an annotated copy to " + options.out);
 }
 
-void export_split(const Job& job) {
+// Runs the placement on the topology: what is predicted is what is written.
+Prediction predict(Job& job) {
   const Options& options = job.options;
-  const PlacedModel model = require(PlacedModel::read(need_model(job, "--split"), resolve(job)));
-  const StageRule rule = options.stages == "overlap" ? StageRule::kOverlap : StageRule::kFewest;
+  const std::string& path = options.graph.empty() ? job.model : options.graph;
+  const Graph graph = load_graph(path, options.import);
+  const Topology topology = load_topology(options.topology);
+  const Problem problem = build_problem(path, graph, options.topology, topology);
+  const auto assignment = resolve_placement(job.placement, graph, topology);
+  if (!assignment.ok()) require(assignment.status().at(options.placement));
+  check_runnable(problem, *assignment);
+  const auto division = resolve_stages(job.placement, graph, *assignment);
+  if (!division.ok()) require(division.status().at(options.placement));
+  Simulator simulator(problem);
+  const Timeline& timeline = simulator.run(*assignment, *division);
+  Prediction prediction;
+  if (timeline.stages.empty()) {
+    throw Failure(kBadUsage,
+                  options.topology + ": execution is not 'staged', so it predicts no stages");
+  }
+  job.placement.stages = timeline.stage_of;
+  job.placement.order = timeline.stage_order;
+  prediction.makespan_us = timeline.makespan_us;
+  for (const StageSlice& stage : timeline.stages) {
+    prediction.start_us.push_back(stage.start_us);
+    prediction.us.push_back(stage.end_us - stage.start_us);
+  }
+  Evaluator evaluator(problem);
+  for (const Candidate& candidate : place_on_each_device(problem, evaluator)) {
+    const Score& score = candidate.score;
+    const bool whole =
+        std::set<uint32_t>(candidate.assignment.begin(), candidate.assignment.end()).size() == 1;
+    if (!whole || !score.feasible()) continue;
+    if (prediction.whole_us == 0 || score.objective_us < prediction.whole_us) {
+      prediction.whole_us = score.objective_us;
+    }
+  }
+  return prediction;
+}
+
+void export_split(Job& job) {
+  const Options& options = job.options;
+  Prediction prediction;
+  if (!options.topology.empty()) {
+    prediction = predict(job);
+  }
+  Placed placed = resolve(job);
+  placed.prediction = std::move(prediction);
+  const PlacedModel model = require(PlacedModel::read(need_model(job, "--split"), placed));
+  std::optional<StageRule> rule;
+  if (options.stages == "overlap") rule = StageRule::kOverlap;
+  if (options.stages == "fewest") rule = StageRule::kFewest;
   const SplitSummary summary = require(model.write_stages(options.split, rule), kInternalError);
   if (options.common.json) {
     Json stages = Json::array();
@@ -182,6 +235,10 @@ void check_usage(const Options& options) {
   if (!options.split.empty() && !options.out.empty()) {
     throw Failure(kBadUsage, "--split names its own directory and takes no -o");
   }
+  if (!options.topology.empty() && options.stages != "recorded") {
+    throw Failure(kBadUsage,
+                  "--stages " + options.stages + " forms other stages than --topology predicts");
+  }
   if (options.format == "ort-annotations" && options.out.empty()) {
     throw Failure(kBadUsage, "ort-annotations needs -o MODEL.onnx for the annotated copy");
   }
@@ -217,9 +274,14 @@ void add_export(Program& program) {
   command.option("-o,--output", "FILE", options->out, "File to write; standard output if absent");
   command.option("--split", "DIR", options->split, "New directory for one model per stage");
   command
-      .option("--stages", "fewest|overlap", options->stages,
-              "As few stages as possible, or cut so that devices can overlap")
-      .one_of({"fewest", "overlap"})
+      .option("-t,--topology", "FILE", options->topology,
+              "Record in the manifest what this staged topology predicts")
+      .only_with("--split");
+  command
+      .option("--stages", "recorded|fewest|overlap", options->stages,
+              "As recorded in the placement (fewest if it has none), as few as possible, or cut so "
+              "that devices can overlap")
+      .one_of({"recorded", "fewest", "overlap"})
       .only_with("--split");
   command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
                "The engine's name of a device (gpu:0=cuda) or of all of a kind (gpu=dml); may be "

@@ -137,7 +137,7 @@ std::vector<CandidateRow> candidate_rows(const Problem& problem,
   std::vector<CandidateRow> rows;
   bool marked = false;
   for (const Candidate& candidate : candidates) {
-    const Timeline& timeline = simulator.run(candidate.assignment);
+    const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
     const bool is_chosen =
         !marked && candidate.method == chosen.method && candidate.assignment == chosen.assignment;
     marked = marked || is_chosen;
@@ -238,6 +238,46 @@ std::vector<std::string> channel_names(const Topology& topology) {
   return names;
 }
 
+std::string stage_table(const Problem& problem, const Timeline& timeline, bool color) {
+  constexpr size_t kMostRows = 40;
+  Table table({{"stage", Align::kRight},
+               {"device", Align::kLeft},
+               {"nodes", Align::kRight},
+               {"starts", Align::kRight},
+               {"takes", Align::kRight}});
+  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
+  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  for (size_t i = 0; i < timeline.stage_order.size() && i < kMostRows; ++i) {
+    const uint32_t s = timeline.stage_order[i];
+    const StageSlice& stage = timeline.stages[s];
+    table.add_row({std::to_string(s), shortened(problem.topology().device(stage.device).name, 32),
+                   format_count(nodes[s]), format_us(stage.start_us),
+                   format_us(stage.end_us - stage.start_us)});
+  }
+  std::string text = table.render(color);
+  if (timeline.stages.size() > kMostRows) {
+    text += fmt::format("and {} more stages\n", timeline.stages.size() - kMostRows);
+  }
+  return text;
+}
+
+void add_stages(Json& object, const Problem& problem, const Timeline& timeline) {
+  if (timeline.stages.empty()) return;
+  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
+  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  Json stages = Json::array();
+  for (size_t s = 0; s < timeline.stages.size(); ++s) {
+    const StageSlice& stage = timeline.stages[s];
+    stages.push_back({{"device", problem.topology().device(stage.device).name},
+                      {"nodes", nodes[s]},
+                      {"start_us", stage.start_us},
+                      {"end_us", stage.end_us}});
+  }
+  object["stages"] = std::move(stages);
+  object["stage_of"] = timeline.stage_of;
+  object["stage_order"] = timeline.stage_order;
+}
+
 void add_figures(Json& object, const Timeline& timeline, const LowerBounds& bounds) {
   object["bottleneck_us"] = timeline.bottleneck_us;
   object["device_busy_us"] = timeline.device_busy_us;
@@ -259,7 +299,7 @@ void write_reports(const Reports& reports, const Problem& problem, const LowerBo
   if (!reports.page.empty()) {
     const ReportPlacement placement =
         report_placement(problem, Assignment(assignment.begin(), assignment.end()), method,
-                         std::move(candidates), kLittleReasonWork);
+                         std::move(candidates), kLittleReasonWork, recorded_division(timeline));
     write_text(reports.page, report_page(problem, bounds, {&placement, 1}));
   }
   if (!reports.trace.empty()) {
@@ -269,11 +309,11 @@ void write_reports(const Reports& reports, const Problem& problem, const LowerBo
 
 ReportPlacement report_placement(const Problem& problem, Assignment assignment,
                                  const std::string& method, std::vector<CandidateRow> candidates,
-                                 uint64_t work) {
+                                 uint64_t work, const Division& division) {
   ReportPlacement placement;
   placement.label = method.empty() ? "placement" : method;
   placement.method = method;
-  placement.timeline = Simulator(problem).run(assignment);
+  placement.timeline = Simulator(problem).run(assignment, division);
   placement.violations = violations(problem, assignment, placement.timeline);
   placement.candidates = std::move(candidates);
   if (obeys_rules(problem, assignment)) {

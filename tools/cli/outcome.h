@@ -49,6 +49,11 @@ std::string device_range(const Topology& topology, uint32_t first, uint32_t last
 std::vector<std::string> device_names(const Topology& topology);
 std::vector<std::string> channel_names(const Topology& topology);
 
+// One line per stage of a staged run, in the order in which they start.
+std::string stage_table(const Problem& problem, const Timeline& timeline, bool color);
+// Of a staged run: "stages" (device, nodes, start, end), "stage_of" each node, "stage_order".
+void add_stages(Json& object, const Problem& problem, const Timeline& timeline);
+
 // The fields that place and simulate share: busy times, bottleneck and bounds.
 void add_figures(Json& object, const Timeline& timeline, const LowerBounds& bounds);
 
@@ -63,10 +68,10 @@ void write_reports(const Reports& reports, const Problem& problem, const LowerBo
                    const std::string& method, std::vector<CandidateRow> candidates);
 
 // A placement as a report shows it: simulated, checked, with reasons for as many nodes as `work`
-// allows (explain_nodes). It must be runnable.
+// allows (explain_nodes). It must be runnable, and the division fit it.
 ReportPlacement report_placement(const Problem& problem, Assignment assignment,
                                  const std::string& method, std::vector<CandidateRow> candidates,
-                                 uint64_t work);
+                                 uint64_t work, const Division& division = {});
 // Evaluations times nodes to spend on reasons: at most a second, at most about five.
 inline constexpr uint64_t kLittleReasonWork = 8'000'000, kReasonWork = 40'000'000;
 

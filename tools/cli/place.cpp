@@ -62,6 +62,9 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                       format_us(result.bounds.best_us()), format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
   if (result.stopped) text += "note: stopped before everything was tried\n";
+  if (!result.timeline.stages.empty()) {
+    text += plural(result.timeline.stages.size(), "stage") + "\n";
+  }
   if (problem.objective() == Objective::kThroughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
   }
@@ -88,6 +91,8 @@ void run(Options& options) {
       with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, result.best.method),
                   result, rows);
+  placement.stages = timeline.stage_of;
+  placement.order = timeline.stage_order;
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons_of(problem, result.best.assignment, explained);

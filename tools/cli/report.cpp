@@ -157,11 +157,13 @@ void run(Options& options) {
     auto assignment = resolve_placement(spec, graph, topology);
     if (!assignment.ok()) require(assignment.status().at(options.placements[i]));
     check_runnable(problem, *assignment);
+    const auto division = resolve_stages(spec, graph, *assignment);
+    if (!division.ok()) require(division.status().at(options.placements[i]));
     auto rows = !options.candidates ? rows_of(spec, topology)
                 : i == 0            ? rows_by_placing(problem, options, *assignment)
                                     : std::vector<CandidateRow>();
     placements.push_back(report_placement(problem, std::move(*assignment), spec.method,
-                                          std::move(rows), std::min(work, all)));
+                                          std::move(rows), std::min(work, all), *division));
     placements.back().label = names[i];
   }
 

@@ -22,7 +22,8 @@ constexpr const char* kExamples = R"(Examples:
   placeto simulate graph.json --topology 2xk80.json --placement p.json --trace trace.json
 
 A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
-reported as not feasible; one with a node on a device that cannot run it ends with status 1.)";
+reported as not feasible; one with a node on a device that cannot run it ends with status 1.
+Under staged execution it runs in the stages that it records, or else by the better rule.)";
 
 struct Options {
   Common common;
@@ -46,12 +47,14 @@ Json describe(const Problem& problem, const Timeline& timeline, const LowerBound
               {"violations", found}};
   object["memory_shortfall_bytes"] = memory_shortfall(problem, timeline.peak_memory_bytes);
   add_figures(object, timeline, bounds);
+  add_stages(object, problem, timeline);
   return object;
 }
 
 std::string summary(const Problem& problem, const Assignment& assignment, const Timeline& timeline,
                     const LowerBounds& bounds, const std::vector<std::string>& found, bool color) {
   std::string text = heading(problem) + "\n" + device_table(problem, assignment, timeline, color);
+  if (!timeline.stages.empty()) text += "\n" + stage_table(problem, timeline, color);
   const CriticalPath path = critical_path(problem, assignment, timeline);
   Table figures({{"", Align::kLeft}, {"", Align::kRight}});
   figures.add_row({"makespan", format_us(timeline.makespan_us)}, Emphasis::kStrong);
@@ -79,9 +82,11 @@ void run(const Options& options) {
   if (!resolved.ok()) require(resolved.status().at(options.placement));
   const Assignment& assignment = *resolved;
   check_runnable(problem, assignment);
+  const auto division = resolve_stages(placement, graph, assignment);
+  if (!division.ok()) require(division.status().at(options.placement));
 
   Simulator simulator(problem);
-  const Timeline& timeline = simulator.run(assignment);
+  const Timeline& timeline = simulator.run(assignment, *division);
   const LowerBounds bounds = lower_bounds(problem);
   const auto found = violations(problem, assignment, timeline);
   if (options.common.json) {

@@ -64,6 +64,11 @@ Json describe_stage(const SplitPlan& plan, uint32_t s, const Placed& placed) {
   Json object{{"file", stage_file(s)},       {"device", placed.devices[stage.device]},
               {"nodes", stage.nodes.size()}, {"after", stage.after},
               {"inputs", Json::array()},     {"outputs", Json::array()}};
+  const Prediction& predicted = placed.prediction;
+  if (predicted.makespan_us > 0 && s < plan.recorded.size()) {
+    object["predicted_start_us"] = predicted.start_us[plan.recorded[s]];
+    object["predicted_us"] = predicted.us[plan.recorded[s]];
+  }
   for (const std::string& name : stage.inputs) {
     Json tensor = describe(plan.info.at(name));
     if (const auto maker = plan.made_by.find(name); maker != plan.made_by.end()) {
@@ -101,7 +106,11 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
                 {"graph", placed.graph},     {"topology", placed.topology},
                 {"devices", placed.devices}, {"inputs", describe_inputs(model.graph(), plan)},
                 {"outputs", Json::array()},  {"stages", Json::array()},
-                {"order", Json::array()}};
+                {"order", plan.order}};
+  if (placed.prediction.makespan_us > 0) {
+    manifest["predicted_makespan_us"] = placed.prediction.makespan_us;
+    if (placed.prediction.whole_us > 0) manifest["predicted_whole_us"] = placed.prediction.whole_us;
+  }
   for (int i = 0; i < model.graph().output_size(); ++i) {
     const uint32_t stage = plan.output_stage[static_cast<size_t>(i)];
     Json output = describe(model.graph().output(i));
@@ -110,7 +119,6 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
   }
   for (uint32_t s = 0; s < plan.stages.size(); ++s) {
     manifest["stages"].push_back(describe_stage(plan, s, placed));
-    manifest["order"].push_back(s);
   }
   return manifest.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -21,6 +21,10 @@ std::string stage_file(uint32_t stage);
 //                "inputs": [{..., "stage": 0}], "outputs": [...]}],
 //   "order": [0, 1, 2]
 // }
+// With a topology to predict from, each stage also has "predicted_start_us" and "predicted_us" (how
+// long it takes, prices of cuts included), and the manifest "predicted_makespan_us" and
+// "predicted_whole_us": the whole model on its best device.
+// "order" lists the stages in the order in which devices take them.
 // "stage" of an input is the stage that makes it; it is absent for inputs of the model. An output
 // of the model without "stage" is one of its inputs, handed through. A shape is absent where the
 // number of axes is not known; an axis is a number, a symbol, or null. "after" lists the stages

@@ -36,7 +36,8 @@ Result<std::string> PlacedModel::name_rules(std::span<const std::string>) const 
   return absent("model");
 }
 
-Result<SplitSummary> PlacedModel::write_stages(const std::string& directory, StageRule) const {
+Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
+                                               std::optional<StageRule>) const {
   return absent(directory);
 }
 

@@ -83,18 +83,34 @@ Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Pla
   return Status::bad_input("the graph that was placed has two nodes of one name");
 }
 
+// Per node of the main graph; empty if the placement has none.
+std::vector<uint32_t> stages_of_nodes(const OnnxModel& model, const Placed& placed) {
+  std::unordered_map<std::string_view, uint32_t> stage;
+  for (const PlacedNode& node : placed.nodes) {
+    if (node.stage == kNoStage) return {};
+    stage.emplace(node.name, node.stage);
+  }
+  std::vector<uint32_t> stages(model.node_names.size(), kNoStage);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const auto entry = stage.find(model.node_names[i]);
+    if (entry != stage.end()) stages[i] = entry->second;
+  }
+  return stages;
+}
+
 }  // namespace
 
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement) {
   const Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return model.status();
-  Placed placed{placement.graph, placement.topology, placement.devices, {}};
+  Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order};
   for (size_t i = 0; i < model->node_names.size(); ++i) {
     const onnx::NodeProto& node = model->proto.graph().node(static_cast<int>(i));
     if (is_constant_node(node)) continue;
     const size_t v = placed.nodes.size();
     const uint32_t device = v < placement.assignment.size() ? placement.assignment[v] : 0;
-    placed.nodes.push_back({model->node_names[i], node.op_type(), device, 0});
+    const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoStage;
+    placed.nodes.push_back({model->node_names[i], node.op_type(), device, 0, stage});
   }
   if (placed.nodes.size() == placement.assignment.size()) return placed;
   return Status::bad_input("'assignment' of the placement has " +
@@ -108,6 +124,7 @@ struct PlacedModel::State {
   Placed placed;
   OnnxModel model;
   std::vector<uint32_t> device;  // per node of the main graph
+  std::vector<uint32_t> stage;   // the same, as recorded; empty: none
 
   uint32_t device_count() const { return static_cast<uint32_t>(placed.devices.size()); }
 };
@@ -124,7 +141,9 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   if (!model.ok()) return model.status();
   Result<std::vector<uint32_t>> device = devices_of_nodes(*model, placed);
   if (!device.ok()) return device.status().at(path);
-  auto state = std::make_unique<State>(State{path, placed, std::move(*model), std::move(*device)});
+  std::vector<uint32_t> stage = stages_of_nodes(*model, placed);
+  auto state = std::make_unique<State>(
+      State{path, placed, std::move(*model), std::move(*device), std::move(stage)});
   return PlacedModel(std::move(state));
 }
 
@@ -155,11 +174,17 @@ Result<std::string> PlacedModel::name_rules(std::span<const std::string> engine)
   return placeto::name_rules(names, engine);
 }
 
-Result<SplitSummary> PlacedModel::write_stages(const std::string& directory, StageRule rule) const {
+Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
+                                               std::optional<StageRule> rule) const {
   const onnx::ModelProto& model = state_->model.proto;
   const Result<ValueTypes> types = infer_types(model);
   if (!types.ok()) return types.status().at(state_->path);
-  Result<SplitPlan> plan = plan_split(model, *types, state_->device, state_->device_count(), rule);
+  StageWish wish(rule.value_or(StageRule::kFewest));
+  if (!rule) {
+    wish.stage_of = state_->stage;
+    wish.order = state_->placed.order;
+  }
+  Result<SplitPlan> plan = plan_split(model, *types, state_->device, state_->device_count(), wish);
   if (!plan.ok()) return plan.status().at(state_->path);
   Result<NewDirectory> target = NewDirectory::create(directory);
   if (!target.ok()) return target.status();

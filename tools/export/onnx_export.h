@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,8 +48,10 @@ class PlacedModel {
   Result<std::string> name_rules(std::span<const std::string> engine) const;
 
   // Writes one model per stage and manifest.json (manifest.h) into a new directory. External data
-  // is copied: each stage that has some gets a file of its own.
-  Result<SplitSummary> write_stages(const std::string& directory, StageRule rule) const;
+  // is copied: each stage that has some gets a file of its own. Without a rule, the stages are
+  // those recorded with the placement; the fewest if it has none.
+  Result<SplitSummary> write_stages(const std::string& directory,
+                                    std::optional<StageRule> rule) const;
 
  private:
   struct State;

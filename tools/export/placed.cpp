@@ -11,11 +11,13 @@ Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) 
                              std::to_string(graph.node_count()) + " nodes of " +
                              in_quotes(graph.name()));
   }
-  Placed placed{placement.graph, placement.topology, placement.devices, {}};
+  Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order};
   placed.nodes.reserve(graph.node_count());
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
-    placed.nodes.push_back({node.name, node.op, placement.assignment[v], node.resident_bytes});
+    const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoStage;
+    placed.nodes.push_back(
+        {node.name, node.op, placement.assignment[v], node.resident_bytes, stage});
   }
   return placed;
 }

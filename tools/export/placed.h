@@ -17,12 +17,22 @@ struct PlacedNode {
   std::string op;
   uint32_t device = 0;          // index into Placed::devices
   uint64_t resident_bytes = 0;  // parameters
+  uint32_t stage = kNoStage;    // as recorded
+};
+
+// What the cost model predicts of a staged run.
+struct Prediction {
+  double makespan_us = 0;            // 0: nothing is predicted
+  double whole_us = 0;               // on the best single device; 0: none fits
+  std::vector<double> start_us, us;  // per recorded stage
 };
 
 struct Placed {
   std::string graph, topology;       // names
   std::vector<std::string> devices;  // names
   std::vector<PlacedNode> nodes;
+  std::vector<uint32_t> order = {};  // of stages, as recorded; empty: none
+  Prediction prediction = {};
 };
 
 // Fails with kBadInput when the placement has not one entry per node of the graph.

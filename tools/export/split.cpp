@@ -14,12 +14,16 @@ using From = Origin::From;
 // Collects, stage by stage, what crosses into and out of stages.
 class Planner {
  public:
-  Planner(const onnx::GraphProto& graph, const ValueFlow& flow, Stages stages)
+  Planner(const onnx::GraphProto& graph, const ValueFlow& flow, Division stages)
       : graph_(graph), flow_(flow), stages_(std::move(stages)) {
     // A model whose outputs are all weights has no live node, and still needs a model to hold them.
     if (stages_.device.empty()) stages_.device.push_back(0);
     plan_.stages.resize(stages_.device.size());
     for (size_t s = 0; s < plan_.stages.size(); ++s) plan_.stages[s].device = stages_.device[s];
+    plan_.order = stages_.order;
+    for (uint32_t s = 0; stages_.order.empty() && s < plan_.stages.size(); ++s) {
+      plan_.order.push_back(s);
+    }
     held_.resize(plan_.stages.size());
   }
 
@@ -38,7 +42,7 @@ class Planner {
 
  private:
   void add_node(int i) {
-    const uint32_t s = stages_.of_node[static_cast<size_t>(i)];
+    const uint32_t s = stages_.stage_of[static_cast<size_t>(i)];
     if (s == kNoStage) {
       plan_.unused_nodes += is_constant_node(graph_.node(i)) ? 0 : 1;
       return;
@@ -95,12 +99,12 @@ class Planner {
   }
 
   uint32_t made_in(const Origin& origin) const {
-    return stages_.of_node[static_cast<size_t>(origin.index)];
+    return stages_.stage_of[static_cast<size_t>(origin.index)];
   }
 
   const onnx::GraphProto& graph_;
   const ValueFlow& flow_;
-  Stages stages_;
+  Division stages_;
   SplitPlan plan_;
   std::vector<std::unordered_set<std::string>> held_;  // per stage: tensors brought in
 };
@@ -217,12 +221,19 @@ void copy_unknown_fields(const Message& from, Message& to) {
 
 Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& types,
                              std::span<const uint32_t> device_of_node, uint32_t device_count,
-                             StageRule rule) {
+                             const StageWish& wish) {
   const onnx::GraphProto& graph = model.graph();
   const Result<ValueFlow> flow = find_value_flow(graph);
   if (!flow.ok()) return flow.status();
-  Stages stages = find_stages(flow->predecessors, device_of_node, device_count, flow->live, rule);
-  SplitPlan plan = Planner(graph, *flow, std::move(stages)).run();
+  Result<Division> stages =
+      find_stages(flow->predecessors, device_of_node, device_count, flow->live, wish);
+  if (!stages.ok()) return stages.status();
+  std::vector<uint32_t> recorded(wish.stage_of.empty() ? 0 : stages->stage_count());
+  for (size_t v = 0; v < wish.stage_of.size(); ++v) {
+    if (stages->stage_of[v] != kNoStage) recorded[stages->stage_of[v]] = wish.stage_of[v];
+  }
+  SplitPlan plan = Planner(graph, *flow, std::move(*stages)).run();
+  plan.recorded = std::move(recorded);
   if (Status s = add_info(graph, types, plan); !s.ok()) return s;
   return plan;
 }

@@ -30,6 +30,8 @@ inline constexpr uint32_t kFromInput = 0xffffffffu;
 
 struct SplitPlan {
   std::vector<StagePlan> stages;                      // in an order of execution
+  std::vector<uint32_t> order;                        // in which devices take them
+  std::vector<uint32_t> recorded;                     // number of each in the placement, or empty
   std::unordered_map<std::string, uint32_t> made_by;  // stage of each of the stages' outputs
   std::vector<uint32_t> output_stage;                 // per graph output; kFromInput: an input
                                                       // handed through
@@ -39,11 +41,12 @@ struct SplitPlan {
 
 // device_of_node: per node of the main graph, an index below device_count; entries of Constant
 // nodes are not read. `types` fills in what the model itself does not say of tensors between
-// stages. Fails with kBadInput when the model is malformed (value_flow.h) or the type of a tensor
-// between stages is not known; its shape need not be.
+// stages. Fails with kBadInput when the model is malformed (value_flow.h), recorded
+// stages do not fit it (stages.h), or the type of a tensor between stages is not known; its shape
+// need not be.
 Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& types,
                              std::span<const uint32_t> device_of_node, uint32_t device_count,
-                             StageRule rule);
+                             const StageWish& wish);
 
 // The model of one stage: nodes in the original's order, the weights they read, and everything the
 // original says beside its graph (versions, functions, metadata).

@@ -2,110 +2,110 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
 
 namespace placeto {
 namespace {
 
-struct View {
-  std::span<const std::vector<uint32_t>> predecessors;
-  std::span<const uint32_t> device;
-  uint32_t device_count;
-  const std::vector<bool>& live;
-  std::vector<std::vector<uint32_t>> successors;
-
-  uint32_t size() const { return static_cast<uint32_t>(device.size()); }
-};
-
-std::vector<std::vector<uint32_t>> invert(std::span<const std::vector<uint32_t>> predecessors,
-                                          const std::vector<bool>& live) {
-  std::vector<std::vector<uint32_t>> successors(predecessors.size());
-  for (uint32_t v = 0; v < predecessors.size(); ++v) {
+Division form(std::span<const std::vector<uint32_t>> predecessors, std::span<const uint32_t> device,
+              uint32_t device_count, const std::vector<bool>& live, StageRule rule) {
+  const auto count = static_cast<uint32_t>(device.size());
+  std::vector<uint32_t> order, begin(size_t{count} + 1, 0), target;
+  for (uint32_t v = 0; v < count; ++v) {
     if (!live[v]) continue;
+    order.push_back(v);
     for (const uint32_t u : predecessors[v]) {
       assert(u < v && live[u]);
-      successors[u].push_back(v);
+      ++begin[size_t{u} + 1];
     }
   }
-  return successors;
+  for (uint32_t v = 0; v < count; ++v) begin[size_t{v} + 1] += begin[v];
+  target.resize(begin.back());
+  std::vector<uint32_t> end(begin.begin(), begin.end() - 1);
+  for (const uint32_t v : order) {
+    for (const uint32_t u : predecessors[v]) target[end[u]++] = v;
+  }
+  Division division;
+  StageFormer({order, begin, target}, device_count).form(device, rule, division);
+  return division;
 }
 
-// Nodes that need nothing that is not taken, per device.
-using Ready = std::vector<std::vector<uint32_t>>;
+std::string stage_text(uint32_t stage) {
+  return "stage " + std::to_string(stage);
+}
 
-// Takes all that `device` can run now into the stage.
-void peel(const View& view, uint32_t device, std::vector<uint32_t>& missing, Ready& ready,
-          Stages& stages) {
-  const auto stage = static_cast<uint32_t>(stages.device.size());
-  stages.device.push_back(device);
-  std::vector<uint32_t>& mine = ready[device];
-  while (!mine.empty()) {
-    const uint32_t v = mine.back();
-    mine.pop_back();
-    stages.of_node[v] = stage;
-    for (const uint32_t w : view.successors[v]) {
-      if (--missing[w] == 0) ready[view.device[w]].push_back(w);
+// Old number -> new one, without the stages that no live node is in.
+Result<Division> keep(std::span<const std::vector<uint32_t>> predecessors,
+                      std::span<const uint32_t> device, const std::vector<bool>& live,
+                      const StageWish& wish) {
+  const auto count = static_cast<uint32_t>(device.size());
+  std::vector<uint32_t> number(size_t{count} + 1, kNoStage);
+  for (uint32_t v = 0; v < count; ++v) {
+    if (!live[v]) continue;
+    if (wish.stage_of[v] > count) {
+      return Status::bad_input("a node has no stage in the placement, expected one for each");
+    }
+    number[wish.stage_of[v]] = 0;
+  }
+  Division division;
+  for (uint32_t& n : number) {
+    if (n == kNoStage) continue;
+    n = division.stage_count();
+    division.device.push_back(kNoStage);
+  }
+  division.stage_of.assign(count, kNoStage);
+  for (uint32_t v = 0; v < count; ++v) {
+    if (!live[v]) continue;
+    const uint32_t s = division.stage_of[v] = number[wish.stage_of[v]];
+    if (division.device[s] != kNoStage && division.device[s] != device[v]) {
+      return Status::bad_input(stage_text(wish.stage_of[v]) +
+                               " of the placement is on two devices, expected one");
+    }
+    division.device[s] = device[v];
+    for (const uint32_t u : predecessors[v]) {
+      if (division.stage_of[u] <= s) continue;
+      return Status::bad_input(
+          stage_text(wish.stage_of[v]) + " of the placement reads from " +
+          stage_text(wish.stage_of[u]) +
+          ", expected that every dependency leads to the same or a higher stage");
     }
   }
+  for (const uint32_t s : wish.order) {
+    if (s <= count && number[s] != kNoStage) division.order.push_back(number[s]);
+  }
+  return division;
 }
 
-// Peeling that starts with `device`.
-Stages peel_from(const View& view, uint32_t device) {
-  Stages stages{std::vector<uint32_t>(view.size(), kNoStage), {}};
-  std::vector<uint32_t> missing(view.size());
-  Ready ready(view.device_count);
-  for (uint32_t v = 0; v < view.size(); ++v) {
-    if (!view.live[v]) continue;
-    missing[v] = static_cast<uint32_t>(view.predecessors[v].size());
-    if (missing[v] == 0) ready[view.device[v]].push_back(v);
+Status check_order(std::span<const std::vector<uint32_t>> predecessors, const Division& division) {
+  if (division.order.empty()) return {};
+  std::vector<uint32_t> position(division.stage_count(), kNoStage);
+  for (uint32_t i = 0; i < division.order.size(); ++i) position[division.order[i]] = i;
+  const auto missing = std::find(position.begin(), position.end(), kNoStage);
+  if (missing != position.end() || division.order.size() != position.size()) {
+    return Status::bad_input("the order of the placement has not each stage once");
   }
-  while (!ready[device].empty()) {
-    peel(view, device, missing, ready, stages);
-    for (uint32_t d = 0; d < view.device_count; ++d) {
-      if (ready[d].size() > ready[device].size()) device = d;
+  for (uint32_t v = 0; v < predecessors.size(); ++v) {
+    if (division.stage_of[v] == kNoStage) continue;
+    for (const uint32_t u : predecessors[v]) {
+      if (position[division.stage_of[u]] <= position[division.stage_of[v]]) continue;
+      return Status::bad_input(
+          "the order of the placement puts a stage before one that it reads from");
     }
   }
-  return stages;
-}
-
-Stages fewest(const View& view) {
-  Stages best;
-  for (uint32_t d = 0; d < view.device_count; ++d) {
-    Stages stages = peel_from(view, d);
-    if (stages.device.empty()) continue;  // nothing can start there
-    if (best.device.empty() || stages.device.size() < best.device.size()) best = std::move(stages);
-  }
-  if (best.of_node.empty()) best.of_node.assign(view.size(), kNoStage);
-  return best;
-}
-
-Stages overlap(const View& view) {
-  const auto elsewhere = [&](uint32_t v, std::span<const uint32_t> others) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](uint32_t u) { return view.device[u] != view.device[v]; });
-  };
-  Stages stages{std::vector<uint32_t>(view.size(), kNoStage), {}};
-  std::vector<uint32_t> open(view.device_count, kNoStage);  // stage that still takes nodes
-  for (uint32_t v = 0; v < view.size(); ++v) {
-    if (!view.live[v]) continue;
-    uint32_t& stage = open[view.device[v]];
-    if (stage == kNoStage || elsewhere(v, view.predecessors[v])) {
-      stage = static_cast<uint32_t>(stages.device.size());
-      stages.device.push_back(view.device[v]);
-    }
-    stages.of_node[v] = stage;
-    if (elsewhere(v, view.successors[v])) stage = kNoStage;
-  }
-  return stages;
+  return {};
 }
 
 }  // namespace
 
-Stages find_stages(std::span<const std::vector<uint32_t>> predecessors,
-                   std::span<const uint32_t> device, uint32_t device_count,
-                   const std::vector<bool>& live, StageRule rule) {
+Result<Division> find_stages(std::span<const std::vector<uint32_t>> predecessors,
+                             std::span<const uint32_t> device, uint32_t device_count,
+                             const std::vector<bool>& live, const StageWish& wish) {
   assert(predecessors.size() == device.size() && live.size() == device.size());
-  const View view{predecessors, device, device_count, live, invert(predecessors, live)};
-  return rule == StageRule::kFewest ? fewest(view) : overlap(view);
+  if (wish.stage_of.empty()) return form(predecessors, device, device_count, live, wish.rule);
+  Result<Division> kept = keep(predecessors, device, live, wish);
+  if (!kept.ok()) return kept;
+  if (Status s = check_order(predecessors, *kept); !s.ok()) return s;
+  return kept;
 }
 
 }  // namespace placeto

@@ -108,7 +108,11 @@ typedef struct placeto_error {
 enum { PLACETO_LATENCY = 0, PLACETO_THROUGHPUT = 1 };                /* objective */
 enum { PLACETO_CONTENTION_EGRESS = 0, PLACETO_CONTENTION_NONE = 1 }; /* do transfers wait? */
 enum { PLACETO_TRANSFER_BROADCAST = 0, PLACETO_TRANSFER_UNICAST = 1 };
-enum { PLACETO_EXECUTION_PARALLEL = 0, PLACETO_EXECUTION_SERIAL = 1 };
+enum {
+  PLACETO_EXECUTION_PARALLEL = 0,
+  PLACETO_EXECUTION_SERIAL = 1,
+  PLACETO_EXECUTION_STAGED = 2
+};
 enum { PLACETO_DISPATCH_FIFO = 0, PLACETO_DISPATCH_PRIORITY = 1 };
 
 /* How a policy's file or bytes are held. */
@@ -296,7 +300,8 @@ typedef struct placeto_topology_rules {
   int32_t transfer;              /* PLACETO_TRANSFER_BROADCAST (default): one per output, for all
                                     its devices; UNICAST: one per output and device */
   int32_t execution;             /* PLACETO_EXECUTION_PARALLEL (default): devices overlap;
-                                    SERIAL: one node or transfer at a time */
+                                    SERIAL: one node or transfer at a time; STAGED: each device
+                                    runs its nodes stage after stage, as sessions of an engine */
   int32_t dispatch;              /* PLACETO_DISPATCH_FIFO (default): the oldest ready node first;
                                     PRIORITY: the one with the longest way to go */
   double bandwidth_bytes_per_us; /* of links that are not added one by one; > 0 when devices
@@ -313,6 +318,11 @@ typedef struct placeto_device {
   double peak_flops;       /* per second, for estimated costs; 0: unknown */
   double memory_bandwidth; /* bytes per second, for estimated costs; 0: unknown */
   double slowdown;         /* multiplies every run time on this device; default 1 */
+  /* Prices of staged execution. A cut is a tensor that passes from one stage to another; the stage
+   * that makes it pays for it once, and each that reads it. */
+  double stage_us;         /* of starting a stage; default 0 */
+  double cut_us;           /* of each cut that enters or leaves a stage; default 0 */
+  double cut_bytes_per_us; /* and its bytes over this; default 0: nothing by size */
 } placeto_device;
 
 typedef struct placeto_link {
@@ -614,6 +624,20 @@ typedef struct placeto_reason {
 PLACETO_API placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t node,
                                                      placeto_reason* reason,
                                                      placeto_error* error) PLACETO_NOEXCEPT;
+
+/* Staged execution: the stage of every node, numbered so that every dependency leads to the same or a
+ * higher number; none has any in other executions. `capacity`: entries of `stages`, at least the
+ * number of nodes. */
+PLACETO_API uint32_t placeto_placement_stage_count(const placeto_placement* placement)
+    PLACETO_NOEXCEPT;
+PLACETO_API placeto_status placeto_placement_stages(const placeto_placement* placement,
+                                                    uint32_t* stages, size_t capacity,
+                                                    placeto_error* error) PLACETO_NOEXCEPT;
+/* Every stage once, in an order in which they may run: each device takes its stages in this order.
+ * `capacity`: entries of `order`, at least the number of stages. */
+PLACETO_API placeto_status placeto_placement_stage_order(const placeto_placement* placement,
+                                                         uint32_t* order, size_t capacity,
+                                                         placeto_error* error) PLACETO_NOEXCEPT;
 
 /* As the content of a binary placement file; else like placeto_graph_encode. It holds names,
  * assignment, makespan, peak memory and method, so that equal placements are equal bytes.

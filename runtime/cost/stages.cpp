@@ -1,0 +1,153 @@
+#include "runtime/cost/stages.h"
+
+#include <algorithm>
+
+namespace placeto {
+
+StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count)
+    : graph_(graph),
+      predecessors_(graph.node_count(), 0),
+      missing_(graph.node_count()),
+      ready_(device_count),
+      ready_count_(device_count),
+      next_(graph.node_count()),
+      open_(device_count),
+      reads_elsewhere_(graph.node_count()),
+      sends_elsewhere_(graph.node_count()) {
+  for (uint32_t target : graph.target) ++predecessors_[target];
+  for (uint32_t v : graph.order) {
+    if (predecessors_[v] == 0) roots_.push_back(v);
+  }
+}
+
+bool StageFormer::form(std::span<const uint32_t> device_of, StageRule rule, Division& division,
+                       Stop* stop) {
+  division.order.clear();
+  return rule == StageRule::kFewest ? fewest(device_of, division, stop)
+                                    : overlap(device_of, division, stop);
+}
+
+// Takes all that `device` can run now into the stage.
+void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
+                       std::span<uint32_t> stage_of) {
+  while (ready_[device] != kNone) {
+    const uint32_t v = ready_[device];
+    ready_[device] = next_[v];
+    stage_of[v] = stage;
+    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+      const uint32_t w = graph_.target[i];
+      if (--missing_[w] == 0) make_ready(w, device_of[w]);
+    }
+  }
+  ready_count_[device] = 0;
+}
+
+// Peeling that starts with `device`, given up when it needs more than `most` stages. False if it
+// was, and if stopped.
+bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
+                            Division& division, Stop* stop) {
+  std::fill(ready_.begin(), ready_.end(), kNone);
+  std::fill(ready_count_.begin(), ready_count_.end(), 0);
+  std::copy(predecessors_.begin(), predecessors_.end(), missing_.begin());
+  for (uint32_t v : roots_) make_ready(v, device_of[v]);
+  division.device.clear();
+  division.stage_of.assign(graph_.node_count(), kNoStage);
+  if (spend(stop, graph_.order.size() + graph_.target.size())) return false;
+  while (ready_count_[device] != 0) {
+    if (division.stage_count() == most) return false;
+    division.device.push_back(device);
+    peel(device, division.stage_count() - 1, device_of, division.stage_of);
+    for (uint32_t d = 0; d < ready_.size(); ++d) {
+      if (ready_count_[d] > ready_count_[device]) device = d;
+    }
+    if (spend(stop, 1)) return false;
+  }
+  return true;
+}
+
+bool StageFormer::fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
+  division.device.clear();
+  division.stage_of.assign(graph_.node_count(), kNoStage);
+  std::fill(open_.begin(), open_.end(), kNone);  // here: whether a root is on the device
+  for (uint32_t v : roots_) open_[device_of[v]] = 0;
+  uint32_t best = kNone, last = kNone, most = kNone;
+  for (uint32_t d = 0; d < open_.size() && most != 0; ++d) {
+    if (open_[d] == kNone) continue;
+    last = d;
+    if (peel_from(d, most, device_of, division, stop)) {
+      best = d;
+      most = division.stage_count() - 1;
+    }
+    if (stopped(stop)) return false;
+  }
+  return best == last || peel_from(best, most + 1, device_of, division, stop);
+}
+
+bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
+  std::fill(open_.begin(), open_.end(), kNone);
+  std::fill(reads_elsewhere_.begin(), reads_elsewhere_.end(), 0);
+  std::fill(sends_elsewhere_.begin(), sends_elsewhere_.end(), 0);
+  division.device.clear();
+  division.stage_of.assign(graph_.node_count(), kNoStage);
+  for (uint32_t v : graph_.order) {
+    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+      if (device_of[graph_.target[i]] == device_of[v]) continue;
+      reads_elsewhere_[graph_.target[i]] = 1;
+      sends_elsewhere_[v] = 1;
+    }
+    uint32_t& stage = open_[device_of[v]];
+    if (stage == kNone || reads_elsewhere_[v] != 0) {
+      stage = division.stage_count();
+      division.device.push_back(device_of[v]);
+    }
+    division.stage_of[v] = stage;
+    if (sends_elsewhere_[v] != 0) stage = kNone;
+  }
+  return !spend(stop, graph_.order.size() + graph_.target.size());
+}
+
+bool renumber_stages(const StageGraph& graph, Division& division) {
+  const uint32_t stages = division.stage_count();
+  std::vector<std::vector<uint32_t>> after(stages);
+  std::vector<uint32_t> missing(stages, 0), nodes(stages, 0);
+  for (uint32_t v : graph.order) {
+    const uint32_t from = division.stage_of[v];
+    ++nodes[from];
+    for (uint32_t i = graph.begin[v]; i < graph.begin[v + 1]; ++i) {
+      const uint32_t to = division.stage_of[graph.target[i]];
+      if (to == from) continue;
+      after[from].push_back(to);
+      ++missing[to];
+    }
+  }
+  // Of stages that could be next, the one of the lowest number so far.
+  std::vector<uint32_t> ready, number(stages, kNoStage), device;
+  uint32_t taken = 0;
+  const auto lower = [](uint32_t a, uint32_t b) { return a > b; };
+  for (uint32_t s = 0; s < stages; ++s) {
+    if (missing[s] == 0) ready.push_back(s);
+  }
+  std::make_heap(ready.begin(), ready.end(), lower);
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), lower);
+    const uint32_t s = ready.back();
+    ready.pop_back();
+    ++taken;
+    if (nodes[s] != 0) {
+      number[s] = static_cast<uint32_t>(device.size());
+      device.push_back(division.device[s]);
+    }
+    for (uint32_t t : after[s]) {
+      if (--missing[t] != 0) continue;
+      ready.push_back(t);
+      std::push_heap(ready.begin(), ready.end(), lower);
+    }
+  }
+  if (taken != stages) return false;
+  for (uint32_t v : graph.order) division.stage_of[v] = number[division.stage_of[v]];
+  division.device = std::move(device);
+  division.order.clear();
+  return true;
+}
+
+}  // namespace placeto

@@ -1,0 +1,94 @@
+// Stages: a placement divided into parts that an engine runs one after another, each on one device.
+//
+// This is the one place where stages are formed: the simulator predicts them, the placement file
+// records them, and export writes one model for each.
+//
+// Both rules number stages so that every dependency leads from a stage to itself or to one with a
+// higher number. So stages never wait for each other in a circle, whatever the placement, and
+// running them in the order of their numbers is always right.
+//
+// kFewest peels the graph: the stage takes every node of its device that needs nothing outside of
+// what has been taken, until there is none; then another device has its turn. A node enters after
+// its predecessors, so in the same stage or a later one. Taking more never hurts what follows, so
+// with two devices no division has fewer stages that starts with the same device, and each start is
+// tried. With more devices the next is the one with the most nodes ready, which is a heuristic.
+//
+// kOverlap is for devices that run at the same time. The nodes of each device, in topological
+// order, are cut before a node that reads another device's output and after a node whose output
+// another device reads, so that no tensor waits for work that it does not depend on. What enters a
+// stage from another device enters at its first node and what leaves it leaves at its last; a
+// dependency between stages thus leads from a last node to a first node that comes later in the
+// order, and so does one along a device. Ordered by their first nodes, stages depend on earlier
+// ones alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/base/stop.h"
+
+namespace placeto {
+
+inline constexpr uint32_t kNoStage = 0xffffffffu;
+
+enum class StageRule : uint8_t { kFewest, kOverlap };
+inline constexpr StageRule kStageRules[] = {StageRule::kFewest, StageRule::kOverlap};
+
+// Where the work of each device is divided, and in which order devices take the parts.
+struct Division {
+  std::vector<uint32_t> stage_of;  // per node; kNoStage for nodes that are not to run
+  std::vector<uint32_t> device;    // per stage
+  std::vector<uint32_t> order;     // every stage once, each device taking its stages in the order
+                                   // in which they stand here; empty: the first that is ready
+  bool empty() const { return stage_of.empty(); }
+  uint32_t stage_count() const { return static_cast<uint32_t>(device.size()); }
+};
+
+// What is divided. Not owned: lives as long as what it was made from.
+struct StageGraph {
+  std::span<const uint32_t> order;   // the nodes that run, each after its predecessors
+  std::span<const uint32_t> begin;   // per node, and one more: where its successors begin
+  std::span<const uint32_t> target;  // successors, all of them nodes that run
+  uint32_t node_count() const { return static_cast<uint32_t>(begin.size()) - 1; }
+};
+
+// Forms stages again and again. No call after the first of a kind allocates.
+class StageFormer {
+ public:
+  StageFormer(const StageGraph& graph, uint32_t device_count);
+
+  // Overwrites all of `division`; its order is left empty. device_of[v] < device_count. False if
+  // stopped. Time: nodes + edges, times the devices that can start for kFewest.
+  bool form(std::span<const uint32_t> device_of, StageRule rule, Division& division,
+            Stop* stop = nullptr);
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  bool fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop);
+  bool overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop);
+  bool peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
+                 Division& division, Stop* stop);
+  void peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
+            std::span<uint32_t> stage_of);
+  void make_ready(uint32_t node, uint32_t device) {
+    next_[node] = ready_[device];
+    ready_[device] = node;
+    ++ready_count_[device];
+  }
+
+  StageGraph graph_;
+  std::vector<uint32_t> roots_;                             // nodes without predecessors
+  std::vector<uint32_t> predecessors_, missing_;            // per node: how many
+  std::vector<uint32_t> ready_, ready_count_, next_;        // nodes to take, chained per device
+  std::vector<uint32_t> open_;                              // per device: stage that takes nodes
+  std::vector<uint8_t> reads_elsewhere_, sends_elsewhere_;  // per node
+};
+
+// Numbers the stages anew so that every dependency leads to the same or a higher number, drops
+// those without nodes, and forgets the order. False, and nothing is changed, if stages wait for
+// each other in a circle.
+bool renumber_stages(const StageGraph& graph, Division& division);
+
+}  // namespace placeto

@@ -1,0 +1,190 @@
+#include "runtime/search/stage_search.h"
+
+#include <algorithm>
+
+#include "runtime/cost/staged.h"
+
+namespace placeto {
+namespace {
+
+class Refiner {
+ public:
+  Refiner(uint64_t evaluations, Evaluator& evaluator, Candidate& best)
+      : problem_(evaluator.problem()),
+        tables_(problem_),
+        last_(evaluator.evaluations() + evaluations),
+        evaluator_(evaluator),
+        best_(best) {
+    const Score score = best.division.empty() ? evaluator.evaluate(best.assignment)
+                                              : evaluator.evaluate(best.assignment, best.division);
+    const Timeline& timeline = evaluator.timeline(best.assignment, best.division);
+    if (done()) return;
+    best_.score = score;
+    keep(timeline);
+  }
+
+  // Down to where no move helps.
+  void descend() {
+    while (!done() && (move_stages(kBetter) || merge_stages(kBetter) || divide_stages())) {
+    }
+  }
+  // For fewer stages, within the limit.
+  void simplify(double limit_us) {
+    limit_us_ = limit_us;
+    while (!done() && (move_stages(kFewer) || merge_stages(kFewer))) {
+    }
+  }
+
+ private:
+  enum Aim { kBetter, kFewer };
+
+  bool done() const {
+    return stopped(evaluator_.stop()) || evaluator_.evaluations() >= last_ ||
+           best_.assignment.empty();
+  }
+  uint32_t stages() const { return best_.division.stage_count(); }
+
+  // Takes over how the run was divided; devices stay free to take what is ready first.
+  void keep(const Timeline& timeline) {
+    best_.division.stage_of = timeline.stage_of;
+    best_.division.device.clear();
+    for (const StageSlice& stage : timeline.stages) best_.division.device.push_back(stage.device);
+    order_ = timeline.stage_order;
+    best_.division.order.clear();
+  }
+
+  // An empty division: by the better rule.
+  bool try_out(const Assignment& assignment, const Division& division, Aim aim) {
+    const Score score = division.empty() ? evaluator_.evaluate(assignment)
+                                         : evaluator_.evaluate(assignment, division);
+    if (stopped(evaluator_.stop()) || score.overflow_bytes > best_.score.overflow_bytes) {
+      return false;
+    }
+    const bool within = aim == kFewer && score.objective_us <= limit_us_;
+    if (!(score < best_.score) && !within && score != best_.score) return false;
+    const Timeline& timeline = evaluator_.timeline(assignment, division);
+    const bool fewer = timeline.stages.size() < stages();
+    if (stopped(evaluator_.stop()) || (aim == kFewer || score == best_.score ? !fewer : false)) {
+      return false;
+    }
+    best_.assignment = assignment;
+    best_.score = score;
+    keep(timeline);
+    return true;
+  }
+
+  // A stage with all its nodes, and those that share a device with them, to another device.
+  bool move_stages(Aim aim) {
+    for (uint32_t s = 0; s < stages() && stages() > 1; ++s) {
+      for (uint32_t d = 0; d < problem_.device_count(); ++d) {
+        if (d == best_.division.device[s]) continue;
+        if (done()) return false;
+        moved_ = best_.assignment;
+        bool allowed = true;
+        for (uint32_t v = 0; v < problem_.node_count() && allowed; ++v) {
+          if (best_.division.stage_of[v] != s) continue;
+          allowed = problem_.allowed(problem_.group_of(v), d);
+          for (uint32_t w : problem_.members(problem_.group_of(v))) moved_[w] = d;
+        }
+        if (allowed && try_out(moved_, {}, aim)) return true;
+      }
+    }
+    return false;
+  }
+
+  // A stage with the next one that its device takes.
+  bool merge_stages(Aim aim) {
+    std::vector<uint32_t> before(problem_.device_count(), kNoStage);
+    const std::vector<uint32_t> order = order_;
+    for (const uint32_t s : order) {
+      const uint32_t first = before[best_.division.device[s]];
+      before[best_.division.device[s]] = s;
+      if (first == kNoStage) continue;
+      if (done()) return false;
+      trial_ = best_.division;
+      for (uint32_t& of_node : trial_.stage_of) {
+        if (of_node == s) of_node = first;
+      }
+      if (!renumber_stages(tables_.graph(), trial_)) continue;
+      if (try_out(best_.assignment, trial_, aim)) return true;
+    }
+    return false;
+  }
+
+  // Before the first node that reads what enters, behind the first that makes what leaves.
+  bool divide_stages() {
+    std::vector<uint32_t> nodes;
+    for (uint32_t s = 0; s < stages(); ++s) {
+      nodes.clear();
+      for (uint32_t v : problem_.graph().topological_order()) {
+        if (best_.division.stage_of[v] == s) nodes.push_back(v);
+      }
+      const auto reads = std::find_if(nodes.begin(), nodes.end(), [&](uint32_t v) {
+        const auto in = problem_.graph().in_edges(v);
+        return std::any_of(in.begin(), in.end(),
+                           [&](const InEdge& e) { return best_.division.stage_of[e.source] != s; });
+      });
+      const auto makes = std::find_if(nodes.begin(), nodes.end(), [&](uint32_t v) {
+        const auto out = problem_.graph().out_edges(v);
+        return std::any_of(out.begin(), out.end(), [&](const OutEdge& e) {
+          return best_.division.stage_of[e.target] != s;
+        });
+      });
+      for (const auto at : {reads, makes == nodes.end() ? makes : makes + 1}) {
+        if (at == nodes.begin() || at == nodes.end()) continue;
+        if (done()) return false;
+        trial_ = best_.division;
+        trial_.device.push_back(trial_.device[s]);
+        for (auto v = at; v != nodes.end(); ++v) trial_.stage_of[*v] = trial_.stage_count() - 1;
+        if (!renumber_stages(tables_.graph(), trial_)) continue;
+        if (try_out(best_.assignment, trial_, kBetter)) return true;
+      }
+    }
+    return false;
+  }
+
+  const Problem& problem_;
+  StageTables tables_;
+  uint64_t last_;  // evaluation
+  Evaluator& evaluator_;
+  Candidate& best_;
+  double limit_us_ = 0;
+  std::vector<uint32_t> order_;  // of the best's stages, as they started
+  Assignment moved_;
+  Division trial_;
+};
+
+// The recorded order is the one in which the stages of the candidate start.
+void record_order(Evaluator& evaluator, Candidate& candidate) {
+  if (candidate.division.empty() || stopped(evaluator.stop())) return;
+  candidate.division.order =
+      evaluator.timeline(candidate.assignment, candidate.division).stage_order;
+}
+
+}  // namespace
+
+void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate) {
+  Refiner(evaluations, evaluator, candidate).descend();
+  record_order(evaluator, candidate);
+}
+
+void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator,
+                     Candidate& candidate) {
+  Refiner(evaluations, evaluator, candidate).simplify(limit_us);
+  record_order(evaluator, candidate);
+}
+
+uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator) {
+  const Problem& problem = evaluator.problem();
+  if (problem.topology().spec().execution == Execution::kStaged) {
+    return static_cast<uint32_t>(
+        evaluator.timeline(candidate.assignment, candidate.division).stages.size());
+  }
+  const StageTables tables(problem);
+  Division division;
+  StageFormer(tables.graph(), problem.device_count())
+      .form(candidate.assignment, StageRule::kFewest, division, evaluator.stop());
+  return division.stage_count();
+}
+
+}  // namespace placeto

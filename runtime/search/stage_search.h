@@ -1,0 +1,31 @@
+// What staged execution adds to the search: splits of the topological order as starts, and moves of
+// whole stages, merging and dividing as a finish.
+#pragma once
+
+#include <vector>
+
+#include "runtime/cost/evaluator.h"
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// For 2, 3, ... consecutive parts of the topological order, the cheapest devices and boundaries by
+// dynamic programming: run times, stages, and whatever passes each boundary, one after the other.
+// Exact for chains; elsewhere a start. Groups stand where their first node stands. Fewer than asked
+// for where rules or the number of devices leave no such split; nothing once stopped.
+std::vector<Assignment> contiguous_splits(const Problem& problem, Stop* stop = nullptr);
+
+// A descent: moves every stage as a whole to every other device, merges stages of a device, divides
+// stages where a cut enters or leaves, and keeps what is better, or as good with fewer stages.
+// Never worse than what it starts from. The candidate's division is then filled. At most so many
+// evaluations.
+void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate);
+
+// Moves and merges stages as long as the objective stays within `limit_us`, for fewer of them.
+void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator,
+                     Candidate& candidate);
+
+// How many stages a candidate has: those it is divided into, or the fewest.
+uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator);
+
+}  // namespace placeto

@@ -1,0 +1,114 @@
+// Searches under staged execution, and the simplest of what is about as good.
+#include "runtime/search/stage_search.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/placer/placer.h"
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kStagedRules = 16;
+
+// Five nodes in a chain; the fourth runs ten times faster on the second kind of device, whatever
+// passes costs 5 twice.
+test::Instance chain(double fast_us) {
+  GraphSpec graph;
+  graph.name = "chain";
+  graph.kinds = {"cpu", "npu"};
+  for (uint32_t v = 0; v < 5; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes[v].name = std::to_string(v);
+    graph.nodes[v].cost_us = {100, v == 3 ? fast_us : 300};
+    graph.nodes[v].outputs = {10};
+    if (v > 0) graph.edges.push_back({v - 1, 0, v});
+  }
+  TopologySpec topology;
+  topology.name = "edge";
+  topology.execution = Execution::kStaged;
+  topology.default_link.bandwidth_bytes_per_us = 10;
+  topology.devices.resize(2);
+  topology.devices[0].name = topology.devices[0].kind = "cpu";
+  topology.devices[1].name = topology.devices[1].kind = "npu";
+  for (DeviceSpec& device : topology.devices) device.cut_us = 5;
+  return test::build_instance(std::move(graph), std::move(topology));
+}
+
+PlaceResult placed(const Problem& problem, double tolerance) {
+  MethodOptions options;
+  options.tolerance = tolerance;
+  Result<PlaceResult> result = place_auto(problem, options);
+  REQUIRE(result.ok());
+  return std::move(*result);
+}
+
+}  // namespace
+
+TEST_CASE("contiguous splits find the boundaries that pay on a chain of unlike devices") {
+  const test::Instance instance = chain(10);
+  Evaluator evaluator(*instance.problem);
+  double best = evaluator.evaluate(Assignment(5, 0)).objective_us;
+  CHECK(best == 500);
+  for (const Assignment& split : contiguous_splits(*instance.problem)) {
+    best = std::min(best, evaluator.evaluate(split).objective_us);
+  }
+  CHECK(best == 400 + 10 + 4 * 5 + 2 * 1);  // three parts, two cuts, two transfers
+}
+
+TEST_CASE("auto leaves one device for what it gains, and stays within the tolerance of it") {
+  const test::Instance instance = chain(10);
+  CHECK(placed(*instance.problem, 0).timeline.makespan_us == 432);
+  CHECK(placed(*instance.problem, 0.1).timeline.stages.size() == 3);  // 500 is 16% more
+  const PlaceResult simple = placed(*instance.problem, 0.2);
+  CHECK(simple.best.assignment == Assignment(5, 0));
+  CHECK(simple.timeline.makespan_us == 500);
+}
+
+TEST_CASE("with a tolerance nothing within it has fewer stages, and nothing is worse than it") {
+  Random random(41);
+  int simpler = 0;
+  for (int i = 0; i < 80; ++i) {
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 30, .whole_numbers = false}, kStagedRules, random);
+    if (!instance.problem) continue;
+    const PlaceResult best = placed(*instance.problem, 0);
+    const PlaceResult within = placed(*instance.problem, 0.1);
+    CHECK(within.timeline.makespan_us <= best.timeline.makespan_us * (1.1 + 1e-9));
+    CHECK(within.timeline.stages.size() <= best.timeline.stages.size());
+    simpler += within.timeline.stages.size() < best.timeline.stages.size() ? 1 : 0;
+    Evaluator evaluator(*instance.problem);
+    for (const Candidate& candidate : within.candidates) {
+      if (candidate.score.objective_us > best.timeline.makespan_us * 1.1) continue;
+      CHECK(count_stages(candidate, evaluator) >= within.timeline.stages.size());
+    }
+  }
+  CHECK(simpler > 0);
+}
+
+TEST_CASE("refining makes no placement worse, and its division gives the score that it says") {
+  Random random(42);
+  int better = 0;
+  for (int i = 0; i < 200; ++i) {
+    const test::Instance instance = test::random_instance(
+        {.most_nodes = 30, .restrictions = i % 2 == 0}, kStagedRules + random.below(8), random);
+    if (!instance.problem) continue;
+    Evaluator evaluator(*instance.problem);
+    Candidate candidate;
+    candidate.assignment = test::random_assignment(*instance.problem, random);
+    candidate.score = evaluator.evaluate(candidate.assignment);
+    const Score before = candidate.score;
+    refine_stages(100, evaluator, candidate);
+    CHECK(candidate.score <= before);
+    better += candidate.score < before ? 1 : 0;
+    CHECK(obeys_rules(*instance.problem, candidate.assignment));
+    CHECK(evaluator.evaluate(candidate.assignment, candidate.division) == candidate.score);
+    const uint32_t stages = candidate.division.stage_count();
+    simplify_stages(100, candidate.score.objective_us * 1.2, evaluator, candidate);
+    CHECK(candidate.division.stage_count() <= stages);
+    CHECK(candidate.score.overflow_bytes <= before.overflow_bytes);
+  }
+  CHECK(better > 50);
+}
+
+}  // namespace placeto
