@@ -133,7 +133,7 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
                                const placeto_options& options, Stop& stop,
                                std::vector<uint64_t>& shortfall) {
   const MethodOptions method_options = read_method_options(options, stop);
-  StepReporter reporter(problem, options.on_step, options.step_context);
+  StepReporter reporter(options.on_step, options.step_context);
   const std::string_view name = options.method == nullptr ? kAuto : options.method;
   if (name == kPolicyAlone && policy == nullptr) {
     return Status::invalid("method is 'policy' and policy is NULL");

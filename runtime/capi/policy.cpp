@@ -3,8 +3,8 @@
 
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
+#include "runtime/policy/guide.h"
 #include "runtime/policy/pairwise/features.h"
-#include "runtime/policy/published/placeto_features.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
@@ -108,7 +108,7 @@ void placeto_policy_free(placeto_policy* policy) noexcept {
 
 const char* placeto_policy_architecture(const placeto_policy* policy) noexcept {
   if (policy == nullptr) return "";
-  return policy->value->architecture() == Architecture::kPairwise ? "pairwise" : "placeto";
+  return name_of(policy->value->architecture()).data();  // a literal: it ends with a NUL
 }
 
 uint64_t placeto_policy_parameter_count(const placeto_policy* policy) noexcept {
@@ -121,15 +121,7 @@ uint64_t placeto_policy_file_bytes(const placeto_policy* policy) noexcept {
 
 const char* placeto_policy_feature_name(const placeto_policy* policy, uint32_t column) noexcept {
   if (policy == nullptr) return "";
-  // The lists are made of literals, so every name ends with a NUL.
-  if (policy->value->architecture() == Architecture::kPairwise) {
-    return column < kPairFeatures ? kPairFeatureList[column].name.data() : "";
-  }
-  constexpr auto kPlacedOn = static_cast<uint32_t>(StepFeature::k_placed_on);
-  const uint32_t devices = policy->value->dimensions().devices;
-  if (column >= step_columns(devices)) return "";
-  if (column > kPlacedOn) column -= std::min(devices - 1, column - kPlacedOn);
-  return kStepFeatureList[column].name.data();
+  return feature_name(*policy->value, column).data();
 }
 
 placeto_status placeto_policy_sha256(const placeto_policy* policy, uint8_t digest[32],

@@ -33,14 +33,6 @@ struct PassRule {
   static PassRule draw(Random& random);
 };
 
-// Of the nodes in `order`, the order in which a timeline starts them: when each could start without
-// a longer run, the places of its consumers and transfers to them given. The next node on its
-// device does not count: it may go elsewhere. Incomplete once stopped.
-void find_latest_starts(const Problem& problem, std::span<const uint32_t> assignment,
-                        std::span<const uint32_t> order, std::span<const double> start_us,
-                        std::span<const double> finish_us, std::vector<double>& latest_start_us,
-                        Stop* stop = nullptr);
-
 class EarliestFinish {
  public:
   explicit EarliestFinish(const Problem& problem, Stop* stop = nullptr);

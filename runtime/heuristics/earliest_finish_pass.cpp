@@ -14,27 +14,6 @@ PassRule PassRule::draw(Random& random) {
   return {Kind::kLateness, 0.3 + 1.5 * weight};
 }
 
-void find_latest_starts(const Problem& problem, std::span<const uint32_t> assignment,
-                        std::span<const uint32_t> order, std::span<const double> start_us,
-                        std::span<const double> finish_us, std::vector<double>& latest_start_us,
-                        Stop* stop) {
-  const double makespan = *std::max_element(finish_us.begin(), finish_us.end());
-  latest_start_us.resize(problem.node_count());
-  for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    const auto consumers = problem.graph().out_edges(*v);
-    if (spend(stop, 1 + consumers.size())) return;
-    double latest = makespan;
-    for (const OutEdge& out : consumers) {
-      double start_by = latest_start_us[out.target];
-      if (out.output != kControlEdge) {
-        start_by -= problem.transfer_us(out.output, assignment[*v], assignment[out.target]);
-      }
-      latest = std::min(latest, start_by);
-    }
-    latest_start_us[*v] = latest - (finish_us[*v] - start_us[*v]);
-  }
-}
-
 EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "runtime/timeline/latest_starts.h"
 #include "runtime/timeline/order.h"
 
 namespace placeto {
@@ -63,8 +64,9 @@ void Passes::add(Chain& chain, Candidate candidate) {
   chain.last.order =
       order_by(problem_->graph(), evaluator_.start_us(), Direction::kAscending, stop_);
   if (!stopped(stop_)) {
-    find_latest_starts(*problem_, chain.last.assignment, chain.last.order, evaluator_.start_us(),
-                       evaluator_.finish_us(), chain.last.latest_start_us, stop_);
+    find_latest_starts({*problem_, chain.last.assignment, chain.last.order, evaluator_.start_us(),
+                        evaluator_.finish_us()},
+                       chain.last.latest_start_us, stop_);
   }
   if (chain.best.assignment.empty() || chain.last.score < chain.best.score) {
     chain.best = chain.last;

@@ -118,9 +118,8 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
   if (stopped(bench.stop())) return Status::stopped();
-  Result<PolicyGuide> guide = PolicyGuide::build(bench, placer);
-  if (!guide.ok()) return guide.status();
-  Candidate placed = guide->place(bench);
+  if (Status s = make_guide(placing); !s.ok()) return s;
+  Candidate placed = guided_candidate(placing);
   bench.take_candidates();
   bench.add(std::move(placed));
   return conclude(placing);

@@ -12,15 +12,13 @@
 
 namespace placeto {
 
-struct PolicyStep;   // policy_pass.h
-struct PlacetoStep;  // placeto_pass.h
+struct PolicyStep;  // policy/guide.h
 
 // Sees every step of a policy's passes. `sample`: 0 while it places greedily, then the number of
 // the drawn placement, from 1.
 class PolicyObserver {
  public:
   virtual void see(uint32_t sample, const PolicyStep& step) = 0;
-  virtual void see(uint32_t sample, const PlacetoStep& step) = 0;
 
  protected:
   ~PolicyObserver() = default;

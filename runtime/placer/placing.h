@@ -2,12 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "runtime/heuristics/workbench.h"
 #include "runtime/placer/placer.h"
-#include "runtime/placer/policy_guide.h"
+#include "runtime/policy/guide.h"
 
 namespace placeto {
 
@@ -23,8 +23,8 @@ struct Placing {
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Workbench bench;
   const PlacerOptions& options;
-  std::optional<PolicyGuide> guide;  // from the step on in which the policy places
-  std::string note;                  // why it does not
+  std::unique_ptr<PolicyGuide> guide;  // from the step on in which the policy places
+  std::string note;                    // why it does not
 };
 
 }  // namespace placeto

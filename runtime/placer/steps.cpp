@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/random.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/search/search.h"
 #include "runtime/search/stage_search.h"
@@ -59,13 +60,11 @@ Status repair(const Step& step, Placing& placing) {
 
 Status place_by_policy(const Step&, Placing& placing) {
   if (!ready(placing.bench)) return {};
-  Result<PolicyGuide> guide = PolicyGuide::build(placing.bench, placing.options);
-  if (!guide.ok()) {
-    placing.note = guide.status().message();
+  if (Status s = make_guide(placing); !s.ok()) {
+    placing.note = s.message();
     return {};
   }
-  placing.guide = std::move(*guide);
-  placing.bench.add(placing.guide->place(placing.bench));
+  placing.bench.add(guided_candidate(placing));
   return {};
 }
 
@@ -123,6 +122,32 @@ Status search(const Step& step, Placing& placing) {
 }
 
 }  // namespace
+
+Status make_guide(Placing& placing) {
+  Result<std::unique_ptr<PolicyGuide>> guide =
+      make_policy_guide(*placing.options.policy, placing.bench, placing.options.kernels);
+  if (guide.ok()) placing.guide = std::move(*guide);
+  return guide.status();
+}
+
+Candidate guided_candidate(Placing& placing) {
+  Workbench& bench = placing.bench;
+  const Candidate& start = bench.best();
+  uint32_t sample = 0;
+  PolicyPasses passes;
+  if (PolicyObserver* const observer = placing.options.observer; observer != nullptr) {
+    passes.on_step = [observer, &sample](const PolicyStep& step) { observer->see(sample, step); };
+  }
+  Candidate best = placing.guide->place(start, passes, bench.move_evaluator());
+  Random seeds(bench.options().seed);
+  while (sample < bench.options().samples && !stopped(bench.stop())) {
+    ++sample;
+    passes.seed = seeds.next();
+    Candidate drawn = placing.guide->place(start, passes, bench.move_evaluator());
+    if (drawn.score < best.score) best = std::move(drawn);
+  }
+  return best;
+}
 
 std::vector<Step> auto_steps() {
   std::vector<Step> steps;

@@ -24,4 +24,10 @@ struct Step {
 
 std::vector<Step> auto_steps();
 
+// The guide of the policy that the options have.
+Status make_guide(Placing& placing);
+// The guide's, from the best candidate: the best of the greedy placement and the drawn ones that
+// the bench's options ask for.
+Candidate guided_candidate(Placing& placing);
+
 }  // namespace placeto

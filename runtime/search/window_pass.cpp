@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/timeline/latest_starts.h"
+
 namespace placeto {
 namespace {
 
@@ -31,8 +33,9 @@ WindowPass::WindowPass(const Problem& problem, Stop* stop)
 bool WindowPass::load(const MoveEvaluator& evaluator) {
   evaluator.start_order(order_);
   if (stopped(stop_)) return false;
-  find_latest_starts(*problem_, evaluator.assignment(), order_, evaluator.start_us(),
-                     evaluator.finish_us(), latest_start_us_, stop_);
+  find_latest_starts(
+      {*problem_, evaluator.assignment(), order_, evaluator.start_us(), evaluator.finish_us()},
+      latest_start_us_, stop_);
   if (stopped(stop_)) return false;
   builder_.load(order_, {evaluator.assignment(), latest_start_us_}, evaluator.start_us(),
                 evaluator.finish_us(), plan_);

@@ -1,36 +1,13 @@
 #include "runtime/timeline/waiting_chain.h"
 
+#include "runtime/timeline/last_input.h"
+
 namespace placeto {
-namespace {
-
-constexpr uint32_t kNone = 0xffffffffu;
-
-// The predecessor whose output gets to `node` last.
-uint32_t last_source(const MoveEvaluator& evaluator, uint32_t node) {
-  const Problem& problem = evaluator.problem();
-  const auto device_of = evaluator.assignment();
-  uint32_t latest = kNone;
-  double latest_us = -1;
-  for (const InEdge& in : problem.graph().in_edges(node)) {
-    double arrival = evaluator.finish_us()[in.source];
-    if (in.output != kControlEdge) {
-      arrival += problem.transfer_us(in.output, device_of[in.source], device_of[node]);
-    }
-    if (arrival > latest_us) {
-      latest = in.source;
-      latest_us = arrival;
-    }
-  }
-  return latest;
-}
-
-}  // namespace
-
 void WaitingChain::update(const MoveEvaluator& evaluator) {
   const Problem& problem = evaluator.problem();
   const auto start = evaluator.start_us(), finish = evaluator.finish_us();
   evaluator.start_order(order_);
-  last_on_device_.assign(problem.device_count(), kNone);
+  last_on_device_.assign(problem.device_count(), LastInput::kNone);
   before_on_device_.resize(problem.node_count());
   uint32_t node = order_[0];
   Stop* const stop = evaluator.stop();
@@ -43,14 +20,15 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
   }
   nodes_.clear();
   const double slack_us = 1e-9 * finish[node];  // times are rounded sums
-  while (node != kNone && nodes_.size() < problem.node_count()) {
+  while (node != LastInput::kNone && nodes_.size() < problem.node_count()) {
     nodes_.push_back(node);
     if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;
     const uint32_t before = before_on_device_[node];
     const bool device_was_busy =
-        before != kNone &&
+        before != LastInput::kNone &&
         finish[before] + problem.topology().spec().op_gap_us >= start[node] - slack_us;
-    node = device_was_busy ? before : last_source(evaluator, node);
+    node =
+        device_was_busy ? before : last_input(problem, evaluator.assignment(), finish, node).source;
   }
 }
 

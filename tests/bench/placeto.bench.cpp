@@ -1,7 +1,7 @@
 // Passes of the published architecture, and what a step consists of.
 #include <benchmark/benchmark.h>
 
-#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/policy/published/pass.h"
 #include "tests/bench/cases.h"
 #include "tests/support/small_policies.h"
 
@@ -32,7 +32,7 @@ struct Pass {
 void placeto_pass(benchmark::State& state) {
   Pass p(state);
   for (auto _ : state) {
-    PlacetoPlacer placer(*p.policy, p.c.problem);
+    PublishedPlacer placer(*p.policy, p.c.problem);
     benchmark::DoNotOptimize(placer.place(p.start, {}, p.evaluator).score.objective_us);
   }
 }
@@ -40,8 +40,8 @@ void placeto_pass(benchmark::State& state) {
 // All steps of a pass without deciding anything: features and networks.
 void placeto_scores(benchmark::State& state) {
   Pass p(state);
-  PlacetoFeatures features(p.c.problem);
-  PlacetoScorer scorer(*p.policy, p.c.problem, KernelChoice::kPortable);
+  PublishedFeatures features(p.c.problem);
+  PublishedScorer scorer(*p.policy, p.c.problem, KernelChoice::kPortable);
   features.begin_pass(p.start.assignment);
   for (auto _ : state) {
     for (uint32_t v = 0; v < p.c.problem.node_count(); ++v) {
@@ -54,7 +54,7 @@ void placeto_scores(benchmark::State& state) {
 // The sets of every node: reachability of a whole pass.
 void placeto_reach(benchmark::State& state) {
   const Pass p(state);
-  PlacetoReach reach(p.c.graph);
+  PublishedReach reach(p.c.graph);
   for (auto _ : state) {
     for (uint32_t v = 0; v < p.c.problem.node_count(); ++v) {
       reach.find(v);

@@ -13,7 +13,7 @@
 #include "runtime/policy/file/architecture.h"
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
-#include "runtime/policy/published/placeto_features.h"
+#include "runtime/policy/published/features.h"
 
 namespace placeto::test {
 namespace {

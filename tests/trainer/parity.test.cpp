@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/pairwise/pass.h"
 #include "tests/trainer/support.h"
 #include "trainer/pairwise/collect.h"
 #include "trainer/train/export.h"
@@ -45,7 +45,7 @@ Config wide(Config config) {
 }
 
 // One decision of the placer, with what its graph network has seen, if it has one.
-Samples decision(const PolicyPlacer& placer, const Graph& graph, std::span<const float> rows,
+Samples decision(const PairwisePlacer& placer, const Graph& graph, std::span<const float> rows,
                  std::span<const uint32_t> nodes) {
   Samples one;
   one.rows.assign(rows.begin(), rows.end());
@@ -79,15 +79,15 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   const Trained trained(config);
   const Problem& problem = *trained.instance.problem;
   const Hierarchy hierarchy(problem);
-  PolicyPlacer placer(*trained.policy, problem, hierarchy);
+  PairwisePlacer placer(*trained.policy, problem, hierarchy);
   MoveEvaluator evaluator(problem);
   const Result<Candidate> start = heft_method().place(problem, {});
   REQUIRE(start.ok());
-  PolicyPassOptions options;
+  PairwisePassOptions options;
   options.temperature = 0.01f;  // far from the arg max, too
   float most = 0, largest = 0;
   size_t rows = 0;
-  options.on_step = [&](const PolicyStep& step) {
+  options.on_step = [&](const PairwiseStep& step) {
     const std::vector<float> expected =
         trained.learner.score(decision(placer, problem.graph(), step.rows, step.nodes));
     REQUIRE(expected.size() == step.scores.size());
@@ -109,7 +109,7 @@ TEST_CASE("a search that begins without a pass is guided by an embedding, and ke
   const Trained trained(wide(test::small_graph_config()));
   const Problem& problem = *trained.instance.problem;
   const Hierarchy hierarchy(problem);
-  PolicyPlacer placer(*trained.policy, problem, hierarchy);
+  PairwisePlacer placer(*trained.policy, problem, hierarchy);
   MoveEvaluator evaluator(problem);
   PlacementState state(problem);
   MoveFeatures features(problem, hierarchy);

@@ -6,6 +6,7 @@
 
 #include "runtime/cost/move_evaluator.h"
 #include "runtime/search/partition.h"
+#include "runtime/timeline/latest_starts.h"
 #include "runtime/timeline/order.h"
 #include "tests/support/random_problem.h"
 
@@ -111,7 +112,7 @@ TEST_CASE("a pass over a window changes groups that have a node there, and obeys
     const auto order =
         order_by(problem.graph(), evaluator.start_us(), Direction::kAscending, nullptr);
     std::vector<double> latest_start_us;
-    find_latest_starts(problem, start, order, evaluator.start_us(), evaluator.finish_us(),
+    find_latest_starts({problem, start, order, evaluator.start_us(), evaluator.finish_us()},
                        latest_start_us);
     EarliestFinish builder(problem);
     MemoryPlan plan(problem);

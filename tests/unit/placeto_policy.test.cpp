@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/policy/published/pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -57,9 +57,9 @@ struct Recorded {
 };
 
 std::vector<Recorded> record(const Policy& policy, const Problem& problem, const Candidate& start,
-                             PlacetoPassOptions options, Candidate* result = nullptr) {
+                             PublishedPassOptions options, Candidate* result = nullptr) {
   std::vector<Recorded> steps;
-  options.on_step = [&](const PlacetoStep& s) {
+  options.on_step = [&](const PublishedStep& s) {
     steps.push_back({s.pass,
                      s.node,
                      s.choice,
@@ -70,8 +70,8 @@ std::vector<Recorded> record(const Policy& policy, const Problem& problem, const
                      s.before,
                      s.after});
   };
-  REQUIRE(PlacetoPlacer::check(policy, problem).ok());
-  PlacetoPlacer placer(policy, problem);
+  REQUIRE(PublishedPlacer::check(policy, problem).ok());
+  PublishedPlacer placer(policy, problem);
   MoveEvaluator evaluator(problem);
   const Candidate best = placer.place(start, options, evaluator);
   if (result != nullptr) *result = best;
@@ -86,7 +86,7 @@ TEST_CASE("features are what the list says, each as a share of its maximum") {
   graph.nodes = {node("a", 10, 40), node("b", 20, 80), node("c", 5, 0)};
   graph.edges = {{0, 0, 1}};
   const test::Instance instance = test::build_instance(graph, equal_devices(2));
-  PlacetoFeatures features(*instance.problem);
+  PublishedFeatures features(*instance.problem);
   const std::vector<uint32_t> assignment = {0, 1, 0};
   const std::vector<double> start_us = {0, 16, 10};
   features.begin_pass(assignment);
@@ -103,7 +103,7 @@ TEST_CASE("features are what the list says, each as a share of its maximum") {
 
 TEST_CASE("only rows that a step changed are touched") {
   const test::Instance instance = test::build_instance(independent(5), equal_devices(2));
-  PlacetoFeatures features(*instance.problem);
+  PublishedFeatures features(*instance.problem);
   features.begin_pass(Assignment(5, 0));
   features.begin_step(0, std::vector<double>(5, 0.0));
   CHECK(features.touched().size() == 5);
@@ -257,12 +257,12 @@ TEST_CASE("the result is never worse than the start and is what the steps met") 
 TEST_CASE("a cancelled pass returns what it has") {
   const test::Instance instance = test::build_instance(independent(8), equal_devices(2));
   const auto policy = test::load_policy(test::small_placeto_policy(2, Looks::kAtLoads));
-  PlacetoPlacer placer(*policy, *instance.problem);
+  PublishedPlacer placer(*policy, *instance.problem);
   std::atomic<bool> cancel{false};
   uint32_t steps = 0;
-  PlacetoPassOptions options;
+  PublishedPassOptions options;
   options.passes = 100;
-  options.on_step = [&](const PlacetoStep&) { cancel = ++steps == 3; };
+  options.on_step = [&](const PublishedStep&) { cancel = ++steps == 3; };
   Stop stop(&cancel);
   MoveEvaluator evaluator(*instance.problem, &stop);
   const Candidate best = placer.place(on_device(*instance.problem, 0), options, evaluator);
@@ -274,9 +274,9 @@ TEST_CASE("a policy that does not fit the problem is refused with the reason") {
   const test::Instance instance = test::build_instance(independent(8), equal_devices(2));
   const auto message = [&](const PolicySpec& spec, size_t most_bytes) {
     const auto policy = test::load_policy(spec);
-    return PlacetoPlacer::check(*policy, *instance.problem, most_bytes);
+    return PublishedPlacer::check(*policy, *instance.problem, most_bytes);
   };
-  const size_t enough = PlacetoPlacer::kMostBytes;
+  const size_t enough = PublishedPlacer::kMostBytes;
   CHECK(message(test::small_placeto_policy(3, Looks::kAtLoads), enough).message() ==
         "the policy places on 3 devices, the topology has 2");
   CHECK(message(test::small_pairwise_policy(), enough).message() ==

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/base/sha256.h"
-#include "runtime/policy/pairwise/policy_pass.h"
-#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/policy/pairwise/pass.h"
+#include "runtime/policy/published/pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -35,9 +35,9 @@ test::Instance instance(uint32_t i) {
 Assignment place_pairwise(const Problem& problem, const Candidate& start, uint32_t i) {
   const auto policy = test::load_policy(test::small_pairwise_policy());
   const Hierarchy hierarchy(problem);
-  PolicyPlacer placer(*policy, problem, hierarchy);
+  PairwisePlacer placer(*policy, problem, hierarchy);
   MoveEvaluator evaluator(problem);
-  PolicyPassOptions options;
+  PairwisePassOptions options;
   options.seed = i;
   if (i % 3 == 2) options.temperature = 0.1f;
   return placer.place(start, options, evaluator).assignment;
@@ -52,10 +52,10 @@ PolicySpec policy_of_case(uint32_t devices, uint32_t i) {
 Assignment place_placeto(const PolicySpec& spec, const Problem& problem, const Candidate& start,
                          uint32_t i) {
   const auto policy = test::load_policy(spec);
-  if (!PlacetoPlacer::check(*policy, problem).ok()) return {};
-  PlacetoPlacer placer(*policy, problem);
+  if (!PublishedPlacer::check(*policy, problem).ok()) return {};
+  PublishedPlacer placer(*policy, problem);
   MoveEvaluator evaluator(problem);
-  PlacetoPassOptions options;
+  PublishedPassOptions options;
   options.passes = 2;
   options.seed = i;
   if (i % 3 == 2) options.temperature = 0.1f;

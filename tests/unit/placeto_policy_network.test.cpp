@@ -1,4 +1,4 @@
-#include "runtime/policy/published/placeto_network.h"
+#include "runtime/policy/published/network.h"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace placeto;
 namespace {
 
 using Row = std::vector<double>;
-using Reuse = PlacetoNetwork::Reuse;
+using Reuse = PublishedNetwork::Reuse;
 
 constexpr uint32_t kDevices = 3;
 
@@ -153,7 +153,7 @@ void check_policy(const PolicySpec& spec, uint32_t nodes, KernelChoice kernels) 
   const auto inputs = random_rows(size_t{nodes} * policy->graph_network().encoder.inputs(), random);
   const Exact exact(*policy, graph);
   const std::vector<Row> x = exact.embed(inputs);
-  PlacetoNetwork network(*policy, graph, kernels, Reuse::kNever);
+  PublishedNetwork network(*policy, graph, kernels, Reuse::kNever);
   network.embed(inputs.data(), {});
   for (uint32_t v = 0; v < nodes; ++v) {
     check_close({network.embeddings() + size_t{v} * network.stride(), x[v].size()}, x[v]);
@@ -194,7 +194,7 @@ TEST_CASE("message passing agrees with the graph network that other policies use
   std::vector<float> x(size_t{300} * plain.width());
   plain.embed(inputs.data(), plain.encoder.inputs(), {in, sources}, {out, targets}, x.data(),
               kernels, workspace);
-  PlacetoNetwork network(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
+  PublishedNetwork network(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
   network.embed(inputs.data(), {});
   for (uint32_t v = 0; v < 300; ++v) {
     const float* const row = &x[size_t{v} * plain.width()];
@@ -210,8 +210,8 @@ TEST_CASE("after a few inputs changed the rows in reach are recomputed, to the b
   const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 4, false, 3));
   const size_t width = policy->graph_network().encoder.inputs();
   std::vector<float> inputs = random_rows(nodes * width, random);
-  PlacetoNetwork kept(*policy, graph, KernelChoice::kPortable, Reuse::kWherePossible);
-  PlacetoNetwork anew(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
+  PublishedNetwork kept(*policy, graph, KernelChoice::kPortable, Reuse::kWherePossible);
+  PublishedNetwork anew(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
   kept.embed(inputs.data(), {});
   for (const uint32_t count : {1u, 2u, 0u, 5u, 150u, 1u, 300u, 2u}) {
     std::vector<uint32_t> changed;
@@ -249,7 +249,7 @@ TEST_CASE("the sets of a node are what it depends on, what depends on it, and th
     spec.edges.push_back({from, kControlEdge, to});
   }
   const Graph graph = *Graph::build(spec);
-  PlacetoReach reach(graph);
+  PublishedReach reach(graph);
   using List = std::vector<uint32_t>;
   const auto check = [&](uint32_t node, const List& up, const List& down, const List& rest) {
     reach.find(node);
@@ -278,7 +278,7 @@ TEST_CASE("the sets are those that walking the edges finds, on graphs of any siz
       }
     }
     const Graph graph = *Graph::build(spec);
-    PlacetoReach reach(graph);
+    PublishedReach reach(graph);
     std::vector<std::vector<uint8_t>> reaches(nodes, std::vector<uint8_t>(nodes, 0));
     for (uint32_t v = 0; v < nodes; ++v) {
       for (const OutEdge& out : graph.out_edges(v)) {

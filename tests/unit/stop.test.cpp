@@ -12,7 +12,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/pairwise/move_features.h"
-#include "runtime/policy/published/placeto_reach.h"
+#include "runtime/policy/published/reach.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -226,7 +226,7 @@ TEST_CASE("the table of who depends on whom can be stopped wherever it looks") {
   uint32_t stops = 0;
   for (Countdown countdown{1};; countdown = {countdown.stop_at + 1}) {
     Stop stop = countdown.stop(2'000);
-    const PlacetoReach reach(graph, &stop);
+    const PublishedReach reach(graph, &stop);
     if (!stop.stopped()) break;
     CHECK(countdown.looks == countdown.stop_at);  // and it did not go on
     ++stops;

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/timeline/critical_path.h"
 #include "tests/unit/report_scene.h"
-#include "tools/report/critical_path.h"
 #include "tools/report/lanes.h"
 #include "tools/report/memory.h"
 

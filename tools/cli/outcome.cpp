@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "runtime/cost/evaluator.h"
+#include "runtime/timeline/critical_path.h"
 #include "tools/report/chrome_trace.h"
-#include "tools/report/critical_path.h"
 
 namespace placeto::cli {
 namespace {

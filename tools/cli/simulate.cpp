@@ -5,13 +5,13 @@
 
 #include "runtime/cost/bounds.h"
 #include "runtime/cost/evaluator.h"
+#include "runtime/timeline/critical_path.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
-#include "tools/report/critical_path.h"
 
 namespace placeto::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/report/critical_path.h"
+#include "runtime/timeline/critical_path.h"
 #include "tools/report/lanes.h"
 #include "tools/report/memory.h"
 

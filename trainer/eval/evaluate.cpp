@@ -8,8 +8,8 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/pairwise/policy_pass.h"
-#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/policy/pairwise/pass.h"
+#include "runtime/policy/published/pass.h"
 #include "runtime/search/search.h"
 #include "tools/partition/partition.h"
 #include "trainer/data/merge.h"
@@ -134,7 +134,7 @@ class Grader {
   Candidate greedy() {
     const Stopwatch watch;
     const uint64_t before = evaluator_.evaluations();
-    PolicyPassOptions options;
+    PairwisePassOptions options;
     options.passes = options_.passes > 0 ? options_.passes : passes_that_pay(problem_.node_count());
     Candidate placed = placer_->place(start_, options, evaluator_);
     placed_ms_ = start_ms_ + watch.milliseconds();
@@ -148,8 +148,8 @@ class Grader {
   Result<Candidate> published() {
     const Stopwatch watch;
     const Problem& problem = *instance_.problem;
-    if (Status s = PlacetoPlacer::check(policy_, problem); !s.ok()) return s;
-    PlacetoPlacer placer(policy_, problem);
+    if (Status s = PublishedPlacer::check(policy_, problem); !s.ok()) return s;
+    PublishedPlacer placer(policy_, problem);
     Candidate start = start_;
     if (instance_.merged) {
       Result<PlaceResult> found = place_auto(problem, {});
@@ -157,7 +157,7 @@ class Grader {
       start = std::move(found->best);
     }
     MoveEvaluator evaluator(problem);
-    PlacetoPassOptions options;
+    PublishedPassOptions options;
     if (options_.passes > 0) options.passes = options_.passes;
     Candidate placed = placer.place(start, options, evaluator);
     if (instance_.merged) {
@@ -217,7 +217,7 @@ class Grader {
   const EvaluateOptions& options_;
   Hierarchy hierarchy_;
   MoveEvaluator evaluator_;
-  std::optional<PolicyPlacer> placer_;  // of a `pairwise` policy
+  std::optional<PairwisePlacer> placer_;  // of a `pairwise` policy
   Candidate start_;
   double start_ms_ = 0, placed_ms_ = 0;
   uint64_t placed_evaluations_ = 0;

@@ -7,7 +7,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/pairwise/node_features.h"
-#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/pairwise/pass.h"
 #include "runtime/search/search.h"
 #include "trainer/pairwise/canonical.h"
 
@@ -116,14 +116,14 @@ class Collector final : public ProposalRanker {
       steps += hierarchy_.group_count(level);
     }
     const double share = wanted / (2.0 * double(steps));  // usually about two passes
-    PolicyPassOptions options;
+    PairwisePassOptions options;
     options.passes = passes_that_pay(problem_.node_count());
     // Some passes draw their choices: states near those of the arg max.
     if (random_.below(3) == 0) options.temperature = 0.003f;
     options.seed = random_.next();
     uint64_t last = 0;
     std::vector<Change> pending;
-    options.on_step = [&](const PolicyStep& step) {
+    options.on_step = [&](const PairwiseStep& step) {
       if (evaluator_.evaluations() != last) pending.clear();
       last = evaluator_.evaluations();
       if (random_.uniform() < share) record_step(step, pending);
@@ -136,7 +136,7 @@ class Collector final : public ProposalRanker {
     if (random_.below(4) != 0) candidate = std::move(best);
   }
 
-  void record_step(const PolicyStep& step, const std::vector<Change>& pending) {
+  void record_step(const PairwiseStep& step, const std::vector<Change>& pending) {
     Assignment now(evaluator_.assignment().begin(), evaluator_.assignment().end());
     for (const Change& change : pending) now[change.node] = change.device;
     judge_.rebase(now);
@@ -234,7 +234,7 @@ class Collector final : public ProposalRanker {
   MoveEvaluator evaluator_, judge_;  // of the placer; of the credit
   PlacementState state_;
   MoveFeatures features_;
-  std::optional<PolicyPlacer> placer_;
+  std::optional<PairwisePlacer> placer_;
   bool judged_ = false;  // judge_ and state_ are of the search's placement
   double record_share_ = 0;
   uint64_t embeddings_ = 0;  // of the placer, when samples_.graphs.back() was recorded

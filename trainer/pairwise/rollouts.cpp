@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/pairwise/pass.h"
 #include "trainer/base/bytes.h"
 
 namespace placeto::train {
@@ -29,12 +29,12 @@ class Recorder {
     }
   }
 
-  void run(PolicyPlacer& placer, const Candidate& start, uint64_t seed) {
-    PolicyPassOptions options;
+  void run(PairwisePlacer& placer, const Candidate& start, uint64_t seed) {
+    PairwisePassOptions options;
     options.passes = config_.passes;
     options.temperature = static_cast<float>(config_.temperature);
     options.seed = seed;
-    options.on_step = [this](const PolicyStep& step) { record(step); };
+    options.on_step = [this](const PairwiseStep& step) { record(step); };
     MoveEvaluator evaluator(judge_.problem());
     judge_.rebase(start.assignment);
     now_ = first = best = cost(judge_.score());
@@ -61,7 +61,7 @@ class Recorder {
     while (begun.size() <= number) begun.push_back(now_);
   }
 
-  void record(const PolicyStep& step) {
+  void record(const PairwiseStep& step) {
     // Passes go from the coarsest level down to 0.
     if (step.level > level_) ++pass_;
     level_ = step.level;
@@ -81,7 +81,7 @@ class Recorder {
     best = std::min(best, now_);
   }
 
-  Score evaluate(const PolicyStep& step, uint32_t device) {
+  Score evaluate(const PairwiseStep& step, uint32_t device) {
     changes_.clear();
     for (const uint32_t v : hierarchy_.nodes(step.level, step.group)) {
       if (judge_.assignment()[v] != device) changes_.push_back({v, device});
@@ -89,7 +89,7 @@ class Recorder {
     return changes_.empty() ? judge_.score() : judge_.evaluate(changes_);
   }
 
-  float gain(const PolicyStep& step, uint32_t device) {
+  float gain(const PairwiseStep& step, uint32_t device) {
     if (credit_ == nullptr) return 0;
     const double decrease = now_ - cost(evaluate(step, device));
     return static_cast<float>(std::clamp(decrease, credit_->least_gain, credit_->most_gain));
@@ -169,7 +169,7 @@ Rollouts roll_out(Instance instance, const Policy& policy, const EpisodesConfig&
   const Candidate start = draw_start(*course, config, random);
   const Problem& problem = *course->instance.problem;
   const Hierarchy hierarchy(problem);
-  PolicyPlacer placer(policy, problem, hierarchy);
+  PairwisePlacer placer(policy, problem, hierarchy);
   std::vector<Recorder> episodes;
   episodes.reserve(config.rollouts);
   for (uint32_t i = 0; i < config.rollouts; ++i) {

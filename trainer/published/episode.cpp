@@ -5,7 +5,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/policy/published/pass.h"
 
 namespace placeto::train {
 namespace {
@@ -38,13 +38,13 @@ class Recorder {
   }
 
   Episode run(const Policy& policy, const Candidate& start) {
-    assert(PlacetoPlacer::check(policy, problem_).ok());
-    PlacetoPlacer placer(policy, problem_);
-    PlacetoPassOptions passes;
+    assert(PublishedPlacer::check(policy, problem_).ok());
+    PublishedPlacer placer(policy, problem_);
+    PublishedPassOptions passes;
     passes.passes = options_.passes;
     passes.seed = options_.seed;
     if (options_.sample) passes.temperature = 1.0f;
-    passes.on_step = [this](const PlacetoStep& step) { record(step); };
+    passes.on_step = [this](const PublishedStep& step) { record(step); };
     MoveEvaluator evaluator(problem_);
     if (options_.gains) {
       judge_.emplace(problem_);
@@ -62,7 +62,7 @@ class Recorder {
     return score.objective_us / reference_ + options_.memory_penalty * beyond;
   }
 
-  void record(const PlacetoStep& step) {
+  void record(const PublishedStep& step) {
     Episode& e = episode_;
     e.node.push_back(step.node);
     e.choice.push_back(step.choice);
@@ -75,7 +75,7 @@ class Recorder {
   }
 
   // The judge follows the placer one step behind, so it can ask what other devices would give.
-  void record_gains(const PlacetoStep& step) {
+  void record_gains(const PublishedStep& step) {
     const uint32_t current = judge_->assignment()[step.node];
     const double before = episode_.cost.back();
     for (uint32_t d = 0; d < episode_.devices; ++d) {

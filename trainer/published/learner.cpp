@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/policy/published/placeto_features.h"
+#include "runtime/policy/published/features.h"
 #include "trainer/nn/learner_state.h"
 #include "trainer/published/network.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/policy/published/placeto_features.h"
-#include "runtime/policy/published/placeto_reach.h"
+#include "runtime/policy/published/features.h"
+#include "runtime/policy/published/reach.h"
 
 namespace placeto::train {
 namespace {
@@ -40,7 +40,7 @@ GraphTensors graph_tensors(const Problem& problem) {
   for (int i = 0; i < 3; ++i) {
     tensors.members.push_back(torch::zeros({nodes, static_cast<int64_t>(steps.size())}));
   }
-  PlacetoReach reach(graph);
+  PublishedReach reach(graph);
   for (size_t t = 0; t < steps.size(); ++t) {
     reach.find(static_cast<uint32_t>(steps[t]));
     const std::span<const uint32_t> sets[] = {reach.ancestors(), reach.descendants(),

@@ -1,5 +1,5 @@
 // PlacetoNet: the networks of a `placeto` policy in LibTorch, for all steps of an episode at once.
-// The same functions as runtime/policy/placeto_network.h, which computes one step at a time; a test
+// The same functions as runtime/policy/network.h, which computes one step at a time; a test
 // holds the two together. Private to the files that include LibTorch.
 //
 // Tensors of an episode of T steps on a graph of N nodes are [N, T, width]: message passing over

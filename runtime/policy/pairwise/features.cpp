@@ -1,6 +1,6 @@
 #include "runtime/policy/pairwise/features.h"
 
-#include "runtime/policy/published/placeto_features.h"
+#include "runtime/policy/published/features.h"
 
 namespace placeto {
 namespace {

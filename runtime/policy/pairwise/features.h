@@ -79,7 +79,7 @@ inline constexpr std::array<Feature, kNodeFeatures> kNodeFeatureList = {
     PLACETO_NODE_FEATURES(PLACETO_FEATURE_ROW)};
 #undef PLACETO_FEATURE_ROW
 
-// The names alone, those of `placeto` (placeto_features.h) included, as policy files are checked
+// The names alone, those of `placeto` (published/features.h) included, as policy files are checked
 // against them.
 KnownFeatures known_features();
 

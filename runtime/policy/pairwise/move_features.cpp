@@ -31,48 +31,44 @@ class Row {
 MoveFeatures::MoveFeatures(const Problem& problem, const Hierarchy& hierarchy)
     : problem_(&problem),
       hierarchy_(&hierarchy),
+      stamps_{std::vector<uint32_t>(problem.node_count(), 0)},
       work_on_(problem.device_count()),
       border_bytes_(problem.device_count()),
-      run_of_class_(problem.class_count()),
-      group_stamp_(problem.node_count(), 0) {
+      run_of_class_(problem.class_count()) {
   candidates_.reserve(problem.device_count());
 }
 
 void MoveFeatures::begin(const PlacementState& state, uint32_t level, uint32_t group) {
   state_ = &state;
-  level_ = level;
-  group_ = group;
-  nodes_ = hierarchy_->nodes(level, group);
+  group_ = {level, group, 0, hierarchy_->nodes(level, group)};
   std::fill(work_on_.begin(), work_on_.end(), 0);
   std::fill(border_bytes_.begin(), border_bytes_.end(), 0);
   std::fill(run_of_class_.begin(), run_of_class_.end(), 0);
   border_.clear();
   candidates_.clear();
-  work_now_ = resident_ = critical_work_ = transfer_before_ = critical_before_ = border_total_ = 0;
-  first_start_ = state.makespan_us();
-  last_finish_ = 0;
-  least_slack_ = state.makespan_us();
-  ++current_stamp_;
-  for (uint32_t v : nodes_) group_stamp_[v] = current_stamp_;
-  for (uint32_t v : nodes_) {
+  now_ = {};
+  now_.first_start_us = now_.least_slack_us = state.makespan_us();
+  ++stamps_.current;
+  for (uint32_t v : group_.nodes) stamps_.of_node[v] = stamps_.current;
+  for (uint32_t v : group_.nodes) {
     const uint32_t device = state.device_of(v);
     const double run = problem_->run_us(v, device);
     work_on_[device] += run;
-    work_now_ += run;
-    resident_ += static_cast<double>(problem_->graph().node(v).resident_bytes);
+    now_.work_us += run;
+    now_.resident_bytes += static_cast<double>(problem_->graph().node(v).resident_bytes);
     for (uint32_t c = 0; c < run_of_class_.size(); ++c) run_of_class_[c] += problem_->run_row(v)[c];
-    first_start_ = std::min(first_start_, state.start_us(v));
-    last_finish_ = std::max(last_finish_, state.finish_us(v));
-    least_slack_ = std::min(least_slack_, state.slack_us(v));
-    if (state.critical(v)) critical_work_ += run;
+    now_.first_start_us = std::min(now_.first_start_us, state.start_us(v));
+    now_.last_finish_us = std::max(now_.last_finish_us, state.finish_us(v));
+    now_.least_slack_us = std::min(now_.least_slack_us, state.slack_us(v));
+    if (state.critical(v)) now_.critical_work_us += run;
     add_border(state, v);
     const size_t edges =
         problem_->graph().in_edges(v).size() + problem_->graph().out_edges(v).size();
     if (spend(state.stop(), 1 + edges)) return;
   }
-  source_ =
+  group_.source =
       static_cast<uint32_t>(std::max_element(work_on_.begin(), work_on_.end()) - work_on_.begin());
-  if (work_now_ == 0) source_ = state.device_of(nodes_[0]);
+  if (now_.work_us == 0) group_.source = state.device_of(group_.nodes[0]);
   choose_candidates();
   fill_common();
 }
@@ -84,21 +80,21 @@ void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
     const bool critical = state.critical(producer) && state.critical(consumer);
     if (output != kControlEdge) {
       const double transfer = problem_->transfer_us(output, from, to);
-      transfer_before_ += transfer;
-      if (critical) critical_before_ += transfer;
+      now_.transfer_us += transfer;
+      if (critical) now_.critical_transfer_us += transfer;
     }
-    if (group_stamp_[outside] == current_stamp_) return;  // inside the group
+    if (stamps_.of_node[outside] == stamps_.current) return;  // inside the group
     const uint32_t elsewhere = state.device_of(outside);
     const double bytes =
         output == kControlEdge ? 0 : static_cast<double>(graph.output_bytes(output));
     border_bytes_[elsewhere] += bytes;
-    border_total_ += bytes;
+    now_.border_bytes += bytes;
     border_.push_back({output, elsewhere, outside == producer, critical, state.finish_us(producer),
                        state.start_us(consumer)});
   };
   for (const InEdge& in : graph.in_edges(node)) add(in.output, in.source, node, in.source);
   for (const OutEdge& out : graph.out_edges(node)) {
-    if (group_stamp_[out.target] == current_stamp_) continue;  // counted as an input already
+    if (stamps_.of_node[out.target] == stamps_.current) continue;  // counted as an input already
     add(out.output, node, out.target, out.target);
   }
 }
@@ -106,12 +102,12 @@ void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
 void MoveFeatures::choose_candidates() {
   const uint32_t devices = problem_->device_count();
   for (uint32_t d = 0; d < devices; ++d) {
-    if (spend(state_->stop(), 1 + nodes_.size() / 4)) {  // what `allowed` may look at
+    if (spend(state_->stop(), 1 + group_.nodes.size() / 4)) {  // what `allowed` may look at
       candidates_.clear();
       return;
     }
-    const bool stays = work_on_[d] == work_now_ && d == source_;
-    if (!stays && hierarchy_->allowed(level_, group_, d)) candidates_.push_back(d);
+    const bool stays = work_on_[d] == now_.work_us && d == group_.source;
+    if (!stays && hierarchy_->allowed(group_.level, group_.index, d)) candidates_.push_back(d);
   }
   if (candidates_.size() <= kMostCandidates) return;
   // A few of many, each by going through what is left.
@@ -139,8 +135,9 @@ double MoveFeatures::transfer_us(const Border& edge, uint32_t device) const {
 
 // How busy others keep the device while the group runs.
 double MoveFeatures::busy_share(uint32_t device) const {
-  const double others = state_->busy_us(device, first_start_, last_finish_) - work_on_[device];
-  return ratio(others, last_finish_ - first_start_);
+  const double others =
+      state_->busy_us(device, now_.first_start_us, now_.last_finish_us) - work_on_[device];
+  return ratio(others, now_.last_finish_us - now_.first_start_us);
 }
 
 void MoveFeatures::fill_common() {
@@ -148,19 +145,19 @@ void MoveFeatures::fill_common() {
   const double makespan = state.makespan_us();
   Row r(common_.data());
   using F = PairFeature;
-  r.set(F::k_load_source, ratio(state.load_us(source_) - work_on_[source_], makespan));
+  r.set(F::k_load_source, ratio(state.load_us(group_.source) - work_on_[group_.source], makespan));
   r.set(F::k_load_mean, ratio(state.mean_load_us(), makespan));
-  r.set(F::k_busy_source, busy_share(source_));
-  r.set(F::k_window, ratio(last_finish_ - first_start_, makespan));
-  r.set(F::k_position, ratio((first_start_ + last_finish_) / 2, makespan));
-  r.set(F::k_transfer_before, ratio(transfer_before_, makespan));
-  r.set(F::k_critical_transfer_before, ratio(critical_before_, makespan));
-  r.set(F::k_critical_work, ratio(critical_work_, makespan));
-  r.set(F::k_slack, ratio(least_slack_, makespan));
-  r.set(F::k_egress_source, ratio(state.egress_us(source_), makespan));
-  r.set(F::k_affinity_source, ratio(border_bytes_[source_], border_total_));
-  r.set(F::k_scattered, 1 - ratio(work_on_[source_], work_now_));
-  r.set(F::k_group_share, ratio(static_cast<double>(nodes_.size()), problem_->node_count()));
+  r.set(F::k_busy_source, busy_share(group_.source));
+  r.set(F::k_window, ratio(now_.last_finish_us - now_.first_start_us, makespan));
+  r.set(F::k_position, ratio((now_.first_start_us + now_.last_finish_us) / 2, makespan));
+  r.set(F::k_transfer_before, ratio(now_.transfer_us, makespan));
+  r.set(F::k_critical_transfer_before, ratio(now_.critical_transfer_us, makespan));
+  r.set(F::k_critical_work, ratio(now_.critical_work_us, makespan));
+  r.set(F::k_slack, ratio(now_.least_slack_us, makespan));
+  r.set(F::k_egress_source, ratio(state.egress_us(group_.source), makespan));
+  r.set(F::k_affinity_source, ratio(border_bytes_[group_.source], now_.border_bytes));
+  r.set(F::k_scattered, 1 - ratio(work_on_[group_.source], now_.work_us));
+  r.set(F::k_group_share, ratio(static_cast<double>(group_.nodes.size()), problem_->node_count()));
   r.set(F::k_devices, 1.0 / problem_->device_count());
   r.set(F::k_parallelism, ratio(state.mean_load_us(), makespan));
   r.set(F::k_communication, state.communication());
@@ -179,14 +176,14 @@ void MoveFeatures::row(uint32_t device, float* out) const {
     delay = std::max(delay, edge.ready_us + transfer - edge.needed_us);
   }
   const uint64_t limit = problem_->memory_limit(device);
-  const double share_here = ratio(work_on_[device], work_now_);
-  const double held = state.resident_bytes(device) + resident_ * (1 - share_here);
+  const double share_here = ratio(work_on_[device], now_.work_us);
+  const double held = state.resident_bytes(device) + now_.resident_bytes * (1 - share_here);
 
   std::copy(common_.begin(), common_.end(), out);
   Row r(out);
   using F = PairFeature;
   r.set(F::k_work_target, ratio(work, makespan));
-  r.set(F::k_work_change, ratio(work - work_now_, makespan));
+  r.set(F::k_work_change, ratio(work - now_.work_us, makespan));
   r.set(F::k_load_target, ratio(state.load_us(device) - work_on_[device], makespan));
   r.set(F::k_busy_target, busy_share(device));
   r.set(F::k_transfer_after, ratio(after, makespan));
@@ -194,7 +191,7 @@ void MoveFeatures::row(uint32_t device, float* out) const {
   r.set(F::k_delay_in, ratio(delay_in, makespan));
   r.set(F::k_delay_out, ratio(delay_out, makespan));
   r.set(F::k_egress_target, ratio(state.egress_us(device), makespan));
-  r.set(F::k_affinity_target, ratio(border_bytes_[device], border_total_));
+  r.set(F::k_affinity_target, ratio(border_bytes_[device], now_.border_bytes));
   r.set(F::k_on_target, share_here);
   r.set(F::k_memory_after,
         limit == Problem::kUnlimited ? 0 : ratio(held, static_cast<double>(limit)));

@@ -29,9 +29,9 @@ class MoveFeatures {
   // Writes kPairFeatures floats for moving the group to `device`.
   void row(uint32_t device, float* out) const;
   // Nodes of the group.
-  std::span<const uint32_t> nodes() const { return nodes_; }
+  std::span<const uint32_t> nodes() const { return group_.nodes; }
   // Device with the largest share of the group's work.
-  uint32_t source() const { return source_; }
+  uint32_t source() const { return group_.source; }
 
  private:
   struct Border {  // an edge between the group and the rest
@@ -48,20 +48,31 @@ class MoveFeatures {
   double busy_share(uint32_t device) const;
   double transfer_us(const Border& edge, uint32_t device) const;
 
+  struct Group {
+    uint32_t level = 0, index = 0, source = 0;
+    std::span<const uint32_t> nodes;
+  };
+  struct Sums {  // over the group's nodes and the edges at them
+    double work_us = 0, resident_bytes = 0, critical_work_us = 0;
+    double first_start_us = 0, last_finish_us = 0, least_slack_us = 0;
+    double transfer_us = 0, critical_transfer_us = 0, border_bytes = 0;
+  };
+  struct Stamps {  // which nodes are in the group
+    std::vector<uint32_t> of_node;
+    uint32_t current = 0;
+  };
+
   const Problem* problem_;
   const Hierarchy* hierarchy_;
   const PlacementState* state_ = nullptr;
-  std::span<const uint32_t> nodes_;
-  uint32_t level_ = 0, group_ = 0, source_ = 0;
+  Group group_;
+  Sums now_;
+  Stamps stamps_;
   std::vector<Border> border_;
   std::vector<double> work_on_, border_bytes_;  // per device
   std::vector<double> run_of_class_;
-  std::vector<uint32_t> group_stamp_;
-  uint32_t current_stamp_ = 0;
   std::vector<uint32_t> candidates_;
   std::array<float, kPairFeatures> common_;  // of every device's row, as far as they agree
-  double work_now_ = 0, resident_ = 0, first_start_ = 0, last_finish_ = 0, least_slack_ = 0;
-  double critical_work_ = 0, transfer_before_ = 0, critical_before_ = 0, border_total_ = 0;
 };
 
 }  // namespace placeto

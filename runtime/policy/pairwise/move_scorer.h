@@ -2,11 +2,10 @@
 // logarithm of the makespan, so staying scores 0.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "runtime/policy/file/policy.h"
+#include "runtime/policy/pairwise/graph_embedding.h"
 #include "runtime/policy/pairwise/move_features.h"
 
 namespace placeto {
@@ -17,13 +16,14 @@ class MoveScorer {
   // The policy's architecture is kPairwise. Policy and problem must outlive the scorer.
   MoveScorer(const Policy& policy, const Problem& problem, KernelChoice kernels);
 
-  // Embeds the graph with the features of the last simulated timeline; once per pass. Incomplete if
-  // stopped.
-  void embed(const PlacementState& state, Stop* stop = nullptr);
+  // Embeds the graph, if the policy has a graph network; once per pass. Incomplete if stopped.
+  void embed(const PlacementState& state, Stop* stop = nullptr) {
+    embedding_.update(state, kernels_, workspace_, stop);
+  }
   // How often that was done; 0 for ever if the policy has no graph network.
-  uint64_t embeddings() const { return embeddings_; }
+  uint64_t embeddings() const { return embedding_.updates(); }
   // Unnormalised rows of the last time, nodes x kNodeFeatures: what a trainer records.
-  std::span<const float> node_rows() const { return node_rows_; }
+  std::span<const float> node_rows() const { return embedding_.node_rows(); }
 
   // One score per device, for the group that `features` has begun. `devices` has at most
   // MoveFeatures::kMostCandidates entries. The rows stay readable until the next call.
@@ -32,17 +32,12 @@ class MoveScorer {
   std::span<const float> rows() const { return rows_; }
 
  private:
-  void pool_group(std::span<const uint32_t> nodes);
-
   const Policy* policy_;
-  const Problem* problem_;
   Kernels kernels_;
   Workspace workspace_;
-  uint64_t embeddings_ = 0;
-  std::vector<uint32_t> node_columns_, pair_columns_;  // feature of each input column
-  std::vector<uint32_t> in_offset_, in_index_, out_offset_, out_index_;
-  std::vector<float> node_rows_, node_inputs_, embedding_, pooled_;
-  std::vector<float> rows_, inputs_, scores_;
+  GraphEmbedding embedding_;
+  std::vector<uint32_t> columns_;  // feature of each input column behind the pooled embedding
+  std::vector<float> pooled_, rows_, inputs_, scores_;
 };
 
 }  // namespace placeto

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "runtime/cost/move_evaluator.h"
+#include "runtime/timeline/latest_starts.h"
+#include "runtime/timeline/loads.h"
 #include "runtime/timeline/waiting_chain.h"
 
 namespace placeto {
@@ -30,37 +32,34 @@ class PlacementState {
   double start_us(uint32_t node) const { return start_[node]; }
   double finish_us(uint32_t node) const { return finish_[node]; }
   // Time the node could finish later without lengthening the run, if every order stays.
-  double slack_us(uint32_t node) const { return slack_[node]; }
+  double slack_us(uint32_t node) const { return slack_.slack_us(node); }
+  // Whether it is on the chain that the makespan waits for (waiting_chain.h).
   bool critical(uint32_t node) const { return critical_[node] != 0; }
-  // Time between the arrival of the node's last input, as far as finishes and transfers tell, and
-  // its start.
+  // Time between the arrival of the node's last input (last_input.h) and its start.
   double wait_us(uint32_t node) const { return wait_[node]; }
-  double load_us(uint32_t device) const { return load_[device]; }
-  double egress_us(uint32_t device) const { return egress_[device]; }
-  double resident_bytes(uint32_t device) const { return held_[device]; }
+  double load_us(uint32_t device) const { return loads_.run_us[device]; }
+  double egress_us(uint32_t device) const { return loads_.egress_us[device]; }
+  double resident_bytes(uint32_t device) const { return loads_.resident_bytes[device]; }
   double mean_load_us() const { return mean_load_; }
   // Ratio of mean transfer time to mean run time of the graph.
   double communication() const { return communication_; }
-
   // Run time of the device's nodes that start in [from, to), in the last timeline.
-  double busy_us(uint32_t device, double from, double to) const;
+  double busy_us(uint32_t device, double from, double to) const {
+    return runs_.busy_us(device, from, to);
+  }
 
  private:
-  void index_devices();
-  void find_slack();
+  void find_waits();
 
   const Problem* problem_;
   Stop* stop_ = nullptr;
   double makespan_us_ = 0, mean_load_ = 0, communication_ = 0;
-  std::vector<uint32_t> device_of_;
-  std::vector<double> start_, finish_, slack_, wait_;
+  std::vector<uint32_t> device_of_, order_;  // the second: nodes by start
+  std::vector<double> start_, finish_, wait_;
   std::vector<uint8_t> critical_;
-  std::vector<double> load_, egress_, held_;
-  std::vector<uint32_t> order_;                     // nodes by start
-  std::vector<uint32_t> device_begin_;              // rows of the two arrays below, by device
-  std::vector<double> device_start_, device_work_;  // starts, and run time before each
-  std::vector<uint32_t> device_end_;                // scratch of index_devices
-  std::vector<double> latest_, next_on_device_;     // scratch of find_slack
+  Loads loads_;
+  DeviceRuns runs_;
+  OrderedSlack slack_;
   WaitingChain chain_;
 };
 

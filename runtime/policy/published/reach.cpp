@@ -1,4 +1,4 @@
-#include "runtime/policy/published/placeto_reach.h"
+#include "runtime/policy/published/reach.h"
 
 #include <bit>
 
@@ -20,7 +20,7 @@ uint64_t bit(uint32_t node) {
 
 }  // namespace
 
-PlacetoReach::PlacetoReach(const Graph& graph, Stop* stop)
+PublishedReach::PublishedReach(const Graph& graph, Stop* stop)
     : nodes_(graph.node_count()),
       row_words_((nodes_ + kBits - 1) / kBits),
       above_(size_t{nodes_} * row_words_),
@@ -38,14 +38,14 @@ PlacetoReach::PlacetoReach(const Graph& graph, Stop* stop)
   }
 }
 
-void PlacetoReach::add(Words& table, uint32_t to, uint32_t from) const {
+void PublishedReach::add(Words& table, uint32_t to, uint32_t from) const {
   uint64_t* const row = &table[size_t{to} * row_words_];
   const uint64_t* const other = &table[size_t{from} * row_words_];
   for (uint32_t w = 0; w < row_words_; ++w) row[w] |= other[w];
   row[from / kBits] |= bit(from);
 }
 
-void PlacetoReach::find(uint32_t node) {
+void PublishedReach::find(uint32_t node) {
   ancestors_.clear();
   descendants_.clear();
   unrelated_.clear();

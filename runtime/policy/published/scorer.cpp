@@ -1,4 +1,4 @@
-#include "runtime/policy/published/placeto_scorer.h"
+#include "runtime/policy/published/scorer.h"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +6,7 @@
 namespace placeto {
 
 // Loading the policy has checked that every name is known.
-std::vector<PlacetoScorer::Column> PlacetoScorer::columns_of(const Policy& policy) {
+std::vector<PublishedScorer::Column> PublishedScorer::columns_of(const Policy& policy) {
   const uint32_t devices = policy.dimensions().devices;
   std::vector<Column> columns;
   for (const PolicyFeature& wanted : policy.node_features()) {
@@ -23,15 +23,15 @@ std::vector<PlacetoScorer::Column> PlacetoScorer::columns_of(const Policy& polic
   return columns;
 }
 
-PlacetoScorer::PlacetoScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
-                             Stop* stop)
+PublishedScorer::PublishedScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
+                                 Stop* stop)
     : columns_(columns_of(policy)),
       inputs_(columns_.size() * problem.node_count()),
       network_(policy, problem.graph(), kernels,
                std::any_of(columns_.begin(), columns_.end(),
                            [](const Column& c) { return c.start_time; })
-                   ? PlacetoNetwork::Reuse::kNever
-                   : PlacetoNetwork::Reuse::kWherePossible,
+                   ? PublishedNetwork::Reuse::kNever
+                   : PublishedNetwork::Reuse::kWherePossible,
                stop) {
   assert(policy.dimensions().devices == problem.device_count());
   const auto it =
@@ -39,7 +39,7 @@ PlacetoScorer::PlacetoScorer(const Policy& policy, const Problem& problem, Kerne
   if (it != columns_.end()) start_time_ = static_cast<size_t>(it - columns_.begin());
 }
 
-void PlacetoScorer::normalise(const PlacetoFeatures& features, uint32_t node) {
+void PublishedScorer::normalise(const PublishedFeatures& features, uint32_t node) {
   const float* const row = &features.rows()[size_t{node} * features.columns()];
   float* const out = &inputs_[node * columns_.size()];
   for (size_t i = 0; i < columns_.size(); ++i) {
@@ -47,7 +47,7 @@ void PlacetoScorer::normalise(const PlacetoFeatures& features, uint32_t node) {
   }
 }
 
-void PlacetoScorer::normalise_start_times(const PlacetoFeatures& features) {
+void PublishedScorer::normalise_start_times(const PublishedFeatures& features) {
   const Column& column = columns_[*start_time_];
   const float* in = features.rows().data() + column.column;
   float* out = inputs_.data() + *start_time_;
@@ -57,7 +57,7 @@ void PlacetoScorer::normalise_start_times(const PlacetoFeatures& features) {
   }
 }
 
-std::span<const float> PlacetoScorer::score(PlacetoFeatures& features) {
+std::span<const float> PublishedScorer::score(PublishedFeatures& features) {
   for (const uint32_t v : features.touched()) normalise(features, v);
   if (start_time_) normalise_start_times(features);
   network_.embed(inputs_.data(), features.touched());

@@ -1,4 +1,4 @@
-#include "runtime/policy/pairwise/policy_pass.h"
+#include "runtime/policy/pairwise/pass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,8 +46,8 @@ uint32_t batches_per_level(uint32_t nodes, uint32_t levels, uint32_t passes) {
 
 }  // namespace
 
-PolicyPlacer::PolicyPlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
-                           KernelChoice kernels)
+PairwisePlacer::PairwisePlacer(const Policy& policy, const Problem& problem,
+                               const Hierarchy& hierarchy, KernelChoice kernels)
     : problem_(&problem),
       least_score_(least_score(problem.node_count())),
       hierarchy_(&hierarchy),
@@ -55,18 +55,18 @@ PolicyPlacer::PolicyPlacer(const Policy& policy, const Problem& problem, const H
       features_(problem, hierarchy),
       state_(problem) {}
 
-void PolicyPlacer::refresh(const MoveEvaluator& evaluator) {
+void PairwisePlacer::refresh(const MoveEvaluator& evaluator) {
   state_.refresh(evaluator);
   if (scorer_.embeddings() == 0) scorer_.embed(state_, evaluator.stop());
 }
 
-float PolicyPlacer::score(uint32_t level, uint32_t group, uint32_t device) {
+float PairwisePlacer::score(uint32_t level, uint32_t group, uint32_t device) {
   features_.begin(state_, level, group);
   return scorer_.score(features_, {&device, 1})[0];
 }
 
-Candidate PolicyPlacer::place(const Candidate& start, const PolicyPassOptions& options,
-                              MoveEvaluator& evaluator) {
+Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOptions& options,
+                                MoveEvaluator& evaluator) {
   random_ = Random(options.seed);
   Candidate best = start;
   best.method = "policy";
@@ -90,8 +90,8 @@ Candidate PolicyPlacer::place(const Candidate& start, const PolicyPassOptions& o
   return best;
 }
 
-void PolicyPlacer::run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
-                             MoveEvaluator& evaluator) {
+void PairwisePlacer::run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,
+                               MoveEvaluator& evaluator) {
   Stop* const stop = evaluator.stop();
   order_groups(pass, level, stop);
   const uint32_t groups = hierarchy_->group_count(level);
@@ -108,7 +108,7 @@ void PolicyPlacer::run_level(uint32_t pass, uint32_t level, const PolicyPassOpti
   settle(level, !options.temperature, evaluator);
 }
 
-void PolicyPlacer::order_groups(uint32_t pass, uint32_t level, Stop* stop) {
+void PairwisePlacer::order_groups(uint32_t pass, uint32_t level, Stop* stop) {
   const uint32_t groups = hierarchy_->group_count(level);
   order_.resize(groups);
   key_.resize(groups);
@@ -126,13 +126,13 @@ void PolicyPlacer::order_groups(uint32_t pass, uint32_t level, Stop* stop) {
       stop);
 }
 
-bool PolicyPlacer::awaited(uint32_t level, uint32_t group) const {
+bool PairwisePlacer::awaited(uint32_t level, uint32_t group) const {
   const auto nodes = hierarchy_->nodes(level, group);
   return std::any_of(nodes.begin(), nodes.end(), [&](uint32_t v) { return state_.critical(v); });
 }
 
-void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions& options,
-                        Stop* stop) {
+void PairwisePlacer::step(uint32_t level, uint32_t group, const PairwisePassOptions& options,
+                          Stop* stop) {
   const auto nodes = hierarchy_->nodes(level, group);
   features_.begin(state_, level, group);
   const auto devices = features_.candidates();
@@ -151,8 +151,8 @@ void PolicyPlacer::step(uint32_t level, uint32_t group, const PolicyPassOptions&
 }
 
 // Index of the chosen score, or scores.size() to stay.
-uint32_t PolicyPlacer::choose(std::span<const float> scores, const PolicyPassOptions& options,
-                              float& log_probability) {
+uint32_t PairwisePlacer::choose(std::span<const float> scores, const PairwisePassOptions& options,
+                                float& log_probability) {
   const auto stay = static_cast<uint32_t>(scores.size());
   const auto best =
       static_cast<uint32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
@@ -181,7 +181,7 @@ uint32_t PolicyPlacer::choose(std::span<const float> scores, const PolicyPassOpt
 
 // Evaluates what has been decided since the last call and keeps it, or, when `check` is set and it
 // does not help, the most promising part of it, or nothing.
-bool PolicyPlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) {
+bool PairwisePlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) {
   if (decisions_.empty()) return false;
   bool kept = try_decisions(level, decisions_, check, evaluator);
   if (!kept && decisions_.size() > 1) {
@@ -203,8 +203,8 @@ bool PolicyPlacer::settle(uint32_t level, bool check, MoveEvaluator& evaluator) 
   return kept;
 }
 
-bool PolicyPlacer::try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,
-                                 MoveEvaluator& evaluator) {
+bool PairwisePlacer::try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,
+                                   MoveEvaluator& evaluator) {
   changes_.clear();
   for (const Decision& decision : decisions) {
     for (uint32_t v : hierarchy_->nodes(level, decision.group)) {

@@ -52,10 +52,10 @@ constexpr uint32_t step_column(StepFeature feature, uint32_t devices) {
 // The rows of one episode. A step touches few of them, apart from the start times, which are
 // relative to the current node and so change in every row; touched() says which rows changed in
 // another column.
-class PlacetoFeatures {
+class PublishedFeatures {
  public:
   // The problem must outlive it.
-  explicit PlacetoFeatures(const Problem& problem);
+  explicit PublishedFeatures(const Problem& problem);
 
   // A new pass: no node is visited.
   void begin_pass(std::span<const uint32_t> assignment);

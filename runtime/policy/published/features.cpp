@@ -1,4 +1,4 @@
-#include "runtime/policy/published/placeto_features.h"
+#include "runtime/policy/published/features.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ double bytes_of_outputs(const Graph& graph, uint32_t node) {
 
 }  // namespace
 
-PlacetoFeatures::PlacetoFeatures(const Problem& problem)
+PublishedFeatures::PublishedFeatures(const Problem& problem)
     : nodes_(problem.node_count()),
       devices_(problem.device_count()),
       columns_(step_columns(devices_)),
@@ -37,7 +37,7 @@ PlacetoFeatures::PlacetoFeatures(const Problem& problem)
   touched_.reserve(nodes_);
 }
 
-void PlacetoFeatures::begin_pass(std::span<const uint32_t> assignment) {
+void PublishedFeatures::begin_pass(std::span<const uint32_t> assignment) {
   current_ = kNone;
   for (uint32_t v = 0; v < nodes_; ++v) {
     touch(v);
@@ -49,7 +49,7 @@ void PlacetoFeatures::begin_pass(std::span<const uint32_t> assignment) {
   }
 }
 
-void PlacetoFeatures::begin_step(uint32_t node, std::span<const double> start_us) {
+void PublishedFeatures::begin_step(uint32_t node, std::span<const double> start_us) {
   if (current_ != kNone) {
     at(current_, StepFeature::k_current) = 0;
     touch(current_);
@@ -64,7 +64,7 @@ void PlacetoFeatures::begin_step(uint32_t node, std::span<const double> start_us
   }
 }
 
-void PlacetoFeatures::decide(std::span<const uint32_t> nodes, uint32_t device) {
+void PublishedFeatures::decide(std::span<const uint32_t> nodes, uint32_t device) {
   for (const uint32_t v : nodes) {
     float* const placed_on = &at(v, StepFeature::k_placed_on);
     std::fill_n(placed_on, devices_, 0.0f);
@@ -74,13 +74,13 @@ void PlacetoFeatures::decide(std::span<const uint32_t> nodes, uint32_t device) {
   }
 }
 
-void PlacetoFeatures::touch(uint32_t node) {
+void PublishedFeatures::touch(uint32_t node) {
   if (is_touched_[node]) return;
   is_touched_[node] = 1;
   touched_.push_back(node);
 }
 
-void PlacetoFeatures::forget_touched() {
+void PublishedFeatures::forget_touched() {
   for (const uint32_t v : touched_) is_touched_[v] = 0;
   touched_.clear();
 }

@@ -1,4 +1,4 @@
-// PlacetoPlacer: placing with a `placeto` policy, as published (Addanki et al., NeurIPS 2019,
+// PublishedPlacer: placing with a `placeto` policy, as published (Addanki et al., NeurIPS 2019,
 // section 3; DESIGN, sections 6 and 7).
 //
 // A pass visits the nodes in topological order. A step re-places one node, and with it all that it
@@ -12,12 +12,12 @@
 #include "runtime/base/random.h"
 #include "runtime/cost/move_evaluator.h"
 #include "runtime/heuristics/method.h"
-#include "runtime/policy/published/placeto_scorer.h"
+#include "runtime/policy/published/scorer.h"
 
 namespace placeto {
 
 // One decision and what came of it, as the trainer sees it. Spans are valid during the call.
-struct PlacetoStep {
+struct PublishedStep {
   uint32_t pass, node;
   std::span<const float> features;  // nodes x step_columns(devices), unnormalised, before the step
   std::span<const uint8_t> mask;    // per device: 1 if it may be chosen
@@ -27,16 +27,16 @@ struct PlacetoStep {
   Score before, after;              // of the whole placement
 };
 
-struct PlacetoPassOptions {
+struct PublishedPassOptions {
   uint32_t passes = 1;
   // Sampling mode: devices are drawn from softmax(logits / temperature) over the mask. Absent: arg
   // max, ties to the lower device.
   std::optional<float> temperature = {};
   uint64_t seed = 1;
-  std::function<void(const PlacetoStep&)> on_step = {};
+  std::function<void(const PublishedStep&)> on_step = {};
 };
 
-class PlacetoPlacer {
+class PublishedPlacer {
  public:
   // Whether the policy can place the graph. Fails with kInvalidArgument if it is of another
   // architecture or for another number of devices, and with kOutOfMemory if its rows for this graph
@@ -46,31 +46,31 @@ class PlacetoPlacer {
 
   // Policy and problem have passed the check and must outlive the placer. Stopped while it is made,
   // it places nothing: the `stop` has to be the evaluator's.
-  PlacetoPlacer(const Policy& policy, const Problem& problem,
-                KernelChoice kernels = KernelChoice::kPortable, Stop* stop = nullptr);
+  PublishedPlacer(const Policy& policy, const Problem& problem,
+                  KernelChoice kernels = KernelChoice::kPortable, Stop* stop = nullptr);
 
   // Passes from `start`, which obeys the rules; the best placement met, never worse than `start`.
   // The evaluator's `stop` ends them.
   // A device is masked if the rules forbid it for the group, if the group's resident bytes do not
   // fit beside those of the others, or if the simulated peak turns out to lie further above the
   // limits than before. The device that the group is on is never masked.
-  Candidate place(const Candidate& start, const PlacetoPassOptions& options,
+  Candidate place(const Candidate& start, const PublishedPassOptions& options,
                   MoveEvaluator& evaluator);
 
-  const PlacetoNetwork& network() const { return scorer_.network(); }
+  const PublishedNetwork& network() const { return scorer_.network(); }
 
  private:
   void begin_pass(const MoveEvaluator& evaluator);
-  void step(uint32_t pass, uint32_t node, const PlacetoPassOptions& options,
+  void step(uint32_t pass, uint32_t node, const PublishedPassOptions& options,
             MoveEvaluator& evaluator);
   void mask_devices(uint32_t group, uint32_t current);
-  void set_preferences(std::span<const float> logits, const PlacetoPassOptions& options);
+  void set_preferences(std::span<const float> logits, const PublishedPassOptions& options);
   uint32_t preferred() const;
   bool try_move(uint32_t group, uint32_t device, MoveEvaluator& evaluator);
 
   const Problem* problem_;
-  PlacetoFeatures features_;
-  PlacetoScorer scorer_;
+  PublishedFeatures features_;
+  PublishedScorer scorer_;
   Random random_{1};
   std::vector<uint8_t> decided_;    // per group, in this pass
   std::vector<uint64_t> held_;      // resident bytes per device

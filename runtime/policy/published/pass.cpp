@@ -1,4 +1,4 @@
-#include "runtime/policy/published/placeto_pass.h"
+#include "runtime/policy/published/pass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ size_t bytes_of_rows(const Policy& policy, const Problem& problem) {
                         policy.graph_network().encoder.inputs() +
                         2 * size_t{PaddedMlp::padded(policy.dimensions().embedding)};
   return floats * sizeof(float) * problem.node_count() +
-         PlacetoReach::table_bytes(problem.node_count());
+         PublishedReach::table_bytes(problem.node_count());
 }
 
 // Only reported: no decision depends on it.
@@ -37,7 +37,7 @@ float log_probability(std::span<const float> logits, std::span<const uint8_t> ma
 
 }  // namespace
 
-Status PlacetoPlacer::check(const Policy& policy, const Problem& problem, size_t most_bytes) {
+Status PublishedPlacer::check(const Policy& policy, const Problem& problem, size_t most_bytes) {
   if (policy.architecture() != Architecture::kPlaceto) {
     return Status::invalid(join({"the policy is of the architecture '",
                                  name_of(policy.architecture()), "', expected 'placeto'"}));
@@ -56,8 +56,8 @@ Status PlacetoPlacer::check(const Policy& policy, const Problem& problem, size_t
   return Status();
 }
 
-PlacetoPlacer::PlacetoPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels,
-                             Stop* stop)
+PublishedPlacer::PublishedPlacer(const Policy& policy, const Problem& problem, KernelChoice kernels,
+                                 Stop* stop)
     : problem_(&problem),
       features_(problem),
       scorer_(policy, problem, kernels, stop),
@@ -66,8 +66,8 @@ PlacetoPlacer::PlacetoPlacer(const Policy& policy, const Problem& problem, Kerne
       mask_(problem.device_count()),
       preference_(problem.device_count()) {}
 
-Candidate PlacetoPlacer::place(const Candidate& start, const PlacetoPassOptions& options,
-                               MoveEvaluator& evaluator) {
+Candidate PublishedPlacer::place(const Candidate& start, const PublishedPassOptions& options,
+                                 MoveEvaluator& evaluator) {
   random_ = Random(options.seed);
   Candidate best = start;
   best.method = "policy";
@@ -89,7 +89,7 @@ Candidate PlacetoPlacer::place(const Candidate& start, const PlacetoPassOptions&
   return best;
 }
 
-void PlacetoPlacer::begin_pass(const MoveEvaluator& evaluator) {
+void PublishedPlacer::begin_pass(const MoveEvaluator& evaluator) {
   features_.begin_pass(evaluator.assignment());
   std::fill(decided_.begin(), decided_.end(), uint8_t{0});
   std::fill(held_.begin(), held_.end(), uint64_t{0});
@@ -98,8 +98,8 @@ void PlacetoPlacer::begin_pass(const MoveEvaluator& evaluator) {
   }
 }
 
-void PlacetoPlacer::step(uint32_t pass, uint32_t node, const PlacetoPassOptions& options,
-                         MoveEvaluator& evaluator) {
+void PublishedPlacer::step(uint32_t pass, uint32_t node, const PublishedPassOptions& options,
+                           MoveEvaluator& evaluator) {
   const uint32_t group = problem_->group_of(node);
   const uint32_t current = evaluator.assignment()[node];
   const Score before = evaluator.score();
@@ -122,7 +122,7 @@ void PlacetoPlacer::step(uint32_t pass, uint32_t node, const PlacetoPassOptions&
   decided_[group] = 1;
 }
 
-void PlacetoPlacer::mask_devices(uint32_t group, uint32_t current) {
+void PublishedPlacer::mask_devices(uint32_t group, uint32_t current) {
   const uint64_t bytes = problem_->resident_bytes(group);
   for (uint32_t d = 0; d < mask_.size(); ++d) {
     const uint64_t limit = problem_->memory_limit(d);
@@ -134,8 +134,8 @@ void PlacetoPlacer::mask_devices(uint32_t group, uint32_t current) {
 // What the arg max is taken of. When sampling, each logit is perturbed once (Gumbel): the largest
 // of any subset is then a draw from the softmax over that subset, so a device may still be masked
 // after it was drawn.
-void PlacetoPlacer::set_preferences(std::span<const float> logits,
-                                    const PlacetoPassOptions& options) {
+void PublishedPlacer::set_preferences(std::span<const float> logits,
+                                      const PublishedPassOptions& options) {
   for (uint32_t d = 0; d < logits.size(); ++d) {
     preference_[d] = static_cast<double>(logits[d]);
     if (!options.temperature) continue;
@@ -145,7 +145,7 @@ void PlacetoPlacer::set_preferences(std::span<const float> logits,
   }
 }
 
-uint32_t PlacetoPlacer::preferred() const {
+uint32_t PublishedPlacer::preferred() const {
   auto choice = static_cast<uint32_t>(std::find(mask_.begin(), mask_.end(), 1) - mask_.begin());
   for (uint32_t d = choice + 1; d < mask_.size(); ++d) {
     if (mask_[d] && preference_[d] > preference_[choice]) choice = d;
@@ -154,7 +154,7 @@ uint32_t PlacetoPlacer::preferred() const {
 }
 
 // False if the devices would hold more beyond their limits than they do.
-bool PlacetoPlacer::try_move(uint32_t group, uint32_t device, MoveEvaluator& evaluator) {
+bool PublishedPlacer::try_move(uint32_t group, uint32_t device, MoveEvaluator& evaluator) {
   const uint32_t current = evaluator.assignment()[problem_->members(group)[0]];
   changes_.clear();
   for (const uint32_t v : problem_->members(group)) changes_.push_back({v, device});

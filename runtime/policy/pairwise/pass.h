@@ -20,7 +20,7 @@
 namespace placeto {
 
 // One decision, as the trainer sees it. Spans are valid during the call.
-struct PolicyStep {
+struct PairwiseStep {
   uint32_t level, group;
   std::span<const uint32_t> nodes;    // of the group
   std::span<const uint32_t> devices;  // candidates; those that rules forbid are not among them
@@ -42,25 +42,25 @@ inline uint32_t passes_that_pay(uint32_t nodes) {
   return nodes < 300 ? 3 : 1;
 }
 
-struct PolicyPassOptions {
+struct PairwisePassOptions {
   uint32_t passes = passes_that_pay(0);  // at most: they end with one that gains nothing
   KernelChoice kernels = KernelChoice::kPortable;
   // Sampling mode: choices are drawn from softmax(scores / temperature), staying included, and are
   // not checked in batches. Absent: arg max, ties to the lower device.
   std::optional<float> temperature;
   uint64_t seed = 1;
-  std::function<void(const PolicyStep&)> on_step;
+  std::function<void(const PairwiseStep&)> on_step;
 };
 
-class PolicyPlacer final : public ProposalRanker {
+class PairwisePlacer final : public ProposalRanker {
  public:
   // Policy (kPairwise), problem and hierarchy must outlive it.
-  PolicyPlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
-               KernelChoice kernels = KernelChoice::kPortable);
+  PairwisePlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
+                 KernelChoice kernels = KernelChoice::kPortable);
 
   // Passes from `start`; the best placement met, which is never worse than `start`. The evaluator's
   // `stop` ends them.
-  Candidate place(const Candidate& start, const PolicyPassOptions& options,
+  Candidate place(const Candidate& start, const PairwisePassOptions& options,
                   MoveEvaluator& evaluator);
 
   // As the ranker of a search's proposals. The graph is embedded as the last pass left it, or, if
@@ -78,13 +78,13 @@ class PolicyPlacer final : public ProposalRanker {
     float score;
   };
 
-  void run_level(uint32_t pass, uint32_t level, const PolicyPassOptions& options,
+  void run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,
                  MoveEvaluator& evaluator);
   void order_groups(uint32_t pass, uint32_t level, Stop* stop);
   // Does the makespan wait for a node of the group?
   bool awaited(uint32_t level, uint32_t group) const;
-  void step(uint32_t level, uint32_t group, const PolicyPassOptions& options, Stop* stop);
-  uint32_t choose(std::span<const float> scores, const PolicyPassOptions& options,
+  void step(uint32_t level, uint32_t group, const PairwisePassOptions& options, Stop* stop);
+  uint32_t choose(std::span<const float> scores, const PairwisePassOptions& options,
                   float& log_probability);
   bool settle(uint32_t level, bool check, MoveEvaluator& evaluator);
   bool try_decisions(uint32_t level, std::span<const Decision> decisions, bool check,

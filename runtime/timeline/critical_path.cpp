@@ -1,9 +1,11 @@
-#include "tools/report/critical_path.h"
+#include "runtime/timeline/critical_path.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
+
+#include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
@@ -46,7 +48,7 @@ class Walk {
     std::vector<uint32_t> position(assignment_.size());
     const auto topological = problem_.graph().topological_order();
     for (uint32_t i = 0; i < topological.size(); ++i) position[topological[i]] = i;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    stoppable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       return std::tie(timeline_.start_us[a], timeline_.finish_us[a], position[a]) <
              std::tie(timeline_.start_us[b], timeline_.finish_us[b], position[b]);
     });

@@ -20,10 +20,10 @@
 namespace placeto {
 
 // No allocation after construction.
-class PlacetoReach {
+class PublishedReach {
  public:
   // Stopped, it finds nothing that holds.
-  explicit PlacetoReach(const Graph& graph, Stop* stop = nullptr);
+  explicit PublishedReach(const Graph& graph, Stop* stop = nullptr);
 
   // O(nodes).
   void find(uint32_t node);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "runtime/policy/published/placeto_network.h"
+#include "runtime/policy/published/network.h"
 
 namespace placeto {
 namespace {
@@ -75,22 +75,23 @@ PaddedSum::PaddedSum(const Mlp& f, const Mlp& g) {
   total = PaddedMlp(layers);
 }
 
-PlacetoNetwork::PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels,
-                               Reuse reuse, Stop* stop)
-    : nodes_(graph.node_count()),
-      embedding_(policy.dimensions().embedding),
-      inputs_(policy.graph_network().encoder.inputs()),
-      devices_(policy.dimensions().devices),
-      half_rounds_(2 * policy.dimensions().rounds),
-      stride_(PaddedMlp::padded(embedding_)),
-      message_stride_(message_stride(policy)),
+PublishedNetwork::Sizes PublishedNetwork::sizes_of(const Policy& policy, const Graph& graph) {
+  const PolicyDimensions& dimensions = policy.dimensions();
+  return {graph.node_count(),    dimensions.embedding,  policy.graph_network().encoder.inputs(),
+          dimensions.devices,    2 * dimensions.rounds, PaddedMlp::padded(dimensions.embedding),
+          message_stride(policy)};
+}
+
+PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels,
+                                   Reuse reuse, Stop* stop)
+    : size_(sizes_of(policy, graph)),
       keep_(reuse == Reuse::kWherePossible && kept_bytes() <= kMostKeptBytes),
       kernels_(kernels),
       encoder_(policy.graph_network().encoder.layers()),
       head_(policy.head().layers()),
       reach_(graph, stop) {
   assert(policy.architecture() == Architecture::kPlaceto);
-  if (half_rounds_ > 0) {
+  if (size_.half_rounds > 0) {
     const GraphNetwork& network = policy.graph_network();
     directions_[0].message = PaddedSum(network.along.f(), network.along.g());
     directions_[1].message = PaddedSum(network.against.f(), network.against.g());
@@ -105,7 +106,7 @@ PlacetoNetwork::PlacetoNetwork(const Policy& policy, const Graph& graph, KernelC
   allocate();
 }
 
-void PlacetoNetwork::allocate() {
+void PublishedNetwork::allocate() {
   uint32_t widest = std::max(encoder_.widest(), head_.widest()), summand = 0;
   const auto count = [&](const PaddedSum& sum) {
     widest = std::max({widest, sum.each.widest(), sum.total.widest()});
@@ -113,39 +114,41 @@ void PlacetoNetwork::allocate() {
   };
   for (const Direction& d : directions_) count(d.message);
   for (const PaddedSum& p : pools_) count(p);
-  sum_stride_ = PaddedMlp::padded(summand + 1);
-  for (auto& hidden : scratch_) hidden.resize(size_t{kBlock} * widest);
-  stages_.resize(stage_size() * (keep_ ? half_rounds_ + 1 : 1));
-  messages_.resize(message_size() * (keep_ ? half_rounds_ : 1));
-  block_in_.resize(size_t{kBlock} * std::max({stride_, inputs_, sum_stride_}));
-  block_out_.resize(size_t{kBlock} * std::max(stride_, sum_stride_));
-  pooled_.resize(sum_stride_);
-  head_in_.resize(4 * size_t{stride_});
-  logits_.resize(PaddedMlp::padded(devices_));
-  is_affected_.resize(nodes_);
-  rows_.reserve(nodes_);
-  affected_.reserve(nodes_);
+  size_.sum_stride = PaddedMlp::padded(summand + 1);
+  for (auto& hidden : scratch_.layers) hidden.resize(size_t{kBlock} * widest);
+  stages_.resize(stage_size() * (keep_ ? size_.half_rounds + 1 : 1));
+  messages_.resize(message_size() * (keep_ ? size_.half_rounds : 1));
+  scratch_.block_in.resize(size_t{kBlock} *
+                           std::max({size_.stride, size_.inputs, size_.sum_stride}));
+  scratch_.block_out.resize(size_t{kBlock} * std::max(size_.stride, size_.sum_stride));
+  scratch_.pooled.resize(size_.sum_stride);
+  scratch_.head_in.resize(4 * size_t{size_.stride});
+  scratch_.logits.resize(PaddedMlp::padded(size_.devices));
+  play_.is_affected.resize(size_.nodes);
+  play_.rows.reserve(size_.nodes);
+  play_.affected.reserve(size_.nodes);
 }
 
-size_t PlacetoNetwork::kept_bytes() const {
-  return sizeof(float) * ((half_rounds_ + 1) * stage_size() + half_rounds_ * message_size());
+size_t PublishedNetwork::kept_bytes() const {
+  return sizeof(float) *
+         ((size_.half_rounds + 1) * stage_size() + size_.half_rounds * message_size());
 }
 
 // Every edge carries a message: two edges between the same nodes count twice, as in GraphNetwork.
-void PlacetoNetwork::list_edges(const Graph& graph) {
+void PublishedNetwork::list_edges(const Graph& graph) {
   auto& [along, against] = directions_;
   const auto predecessors = [&](auto add) {
-    for (uint32_t v = 0; v < nodes_; ++v) {
+    for (uint32_t v = 0; v < size_.nodes; ++v) {
       for (const InEdge& in : graph.in_edges(v)) add(v, in.source);
     }
   };
   const auto successors = [&](auto add) {
-    for (uint32_t v = 0; v < nodes_; ++v) {
+    for (uint32_t v = 0; v < size_.nodes; ++v) {
       for (const OutEdge& out : graph.out_edges(v)) add(v, out.target);
     }
   };
-  list_by_row(nodes_, predecessors, along.offset, along.senders);
-  list_by_row(nodes_, successors, against.offset, against.senders);
+  list_by_row(size_.nodes, predecessors, along.offset, along.senders);
+  list_by_row(size_.nodes, successors, against.offset, against.senders);
   along.receiver_offset = against.offset;
   along.receivers = against.senders;
   against.receiver_offset = along.offset;

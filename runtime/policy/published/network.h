@@ -25,7 +25,7 @@
 
 #include "runtime/graph/graph.h"
 #include "runtime/policy/file/policy.h"
-#include "runtime/policy/published/placeto_reach.h"
+#include "runtime/policy/published/reach.h"
 
 namespace placeto {
 
@@ -64,7 +64,7 @@ struct PaddedSum {
 };
 
 // One per placer; the policy is shared. No allocation after the first embed.
-class PlacetoNetwork {
+class PublishedNetwork {
  public:
   enum class Reuse : uint8_t {
     kWherePossible,  // unless keeping every half round takes more than kMostKeptBytes
@@ -74,8 +74,8 @@ class PlacetoNetwork {
 
   // The policy's architecture is kPlaceto. Graph and policy must outlive it. Stopped, it is not
   // usable.
-  PlacetoNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels, Reuse reuse,
-                 Stop* stop = nullptr);
+  PublishedNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels, Reuse reuse,
+                   Stop* stop = nullptr);
 
   // Embeds every node. inputs: nodes x inputs of the encoder; changed: the rows that differ from
   // the last call, each once (at the first call it makes no difference).
@@ -84,8 +84,8 @@ class PlacetoNetwork {
   std::span<const float> logits(uint32_t node);
 
   // nodes x stride(); the first columns of a row are the node's embedding, zeros follow.
-  const float* embeddings() const { return stage(half_rounds_); }
-  uint32_t stride() const { return stride_; }
+  const float* embeddings() const { return stage(size_.half_rounds); }
+  uint32_t stride() const { return size_.stride; }
   // Rows of embeddings that have been worked on since construction, for tests and profiles.
   uint64_t rows_updated() const { return rows_updated_; }
 
@@ -101,8 +101,8 @@ class PlacetoNetwork {
   const float* stage(uint32_t i) const { return &stages_[keep_ ? i * stage_size() : 0]; }
   float* stage(uint32_t i) { return &stages_[keep_ ? i * stage_size() : 0]; }
   float* messages(uint32_t i) { return &messages_[keep_ ? i * message_size() : 0]; }
-  size_t stage_size() const { return size_t{nodes_} * stride_; }
-  size_t message_size() const { return size_t{nodes_} * message_stride_; }
+  size_t stage_size() const { return size_t{size_.nodes} * size_.stride; }
+  size_t message_size() const { return size_t{size_.nodes} * size_.message_stride; }
   size_t kept_bytes() const;
 
   void encode(const float* inputs);
@@ -115,23 +115,34 @@ class PlacetoNetwork {
   void gather(std::span<const uint32_t> rows, const float* from, size_t width, float* to) const;
   void pool(const PaddedSum& sum, std::span<const uint32_t> members, float* out);
 
-  uint32_t nodes_, embedding_, inputs_, devices_, half_rounds_;
-  uint32_t stride_, message_stride_, sum_stride_ = 0;  // of embeddings, messages, sums
+  struct Sizes {
+    uint32_t nodes, embedding, inputs, devices, half_rounds;
+    uint32_t stride, message_stride, sum_stride = 0;  // of embeddings, messages, sums
+  };
+  struct InPlay {  // rows that a half round works on
+    bool all = true;
+    std::vector<uint32_t> rows, affected;  // before and after it
+    std::vector<uint8_t> is_affected;
+  };
+  struct Scratch {
+    std::vector<float> block_in, block_out, pooled, head_in, logits;
+    PaddedMlp::Scratch layers;
+  };
+
+  static Sizes sizes_of(const Policy& policy, const Graph& graph);
+
+  Sizes size_;
   bool keep_;
   Kernels kernels_;
   PaddedMlp encoder_, head_;
   std::array<Direction, 2> directions_;  // along the edges, against them
   std::array<PaddedSum, 3> pools_;       // ancestors, descendants, unrelated
-  PlacetoReach reach_;
-
-  bool all_ = true;  // every row is in play
+  PublishedReach reach_;
+  InPlay play_;
   bool embedded_ = false;
   uint64_t rows_updated_ = 0;
-  std::vector<uint32_t> rows_, affected_;  // in play before and after a half round
-  std::vector<uint8_t> is_affected_;
   std::vector<float> stages_, messages_;
-  std::vector<float> block_in_, block_out_, pooled_, head_in_, logits_;
-  PaddedMlp::Scratch scratch_;
+  Scratch scratch_;
 };
 
 }  // namespace placeto

@@ -1,0 +1,55 @@
+#include "runtime/policy/pairwise/guide.h"
+
+#include "runtime/policy/pairwise/pass.h"
+
+namespace placeto {
+namespace {
+
+// Scores are changes of the logarithm of the makespan, a few thousandths as a rule.
+constexpr float kTemperature = 0.002f;
+
+class PairwiseGuide final : public PolicyGuide {
+ public:
+  PairwiseGuide(const Policy& policy, Workbench& bench, KernelChoice kernels)
+      : placer_(policy, bench.problem(), bench.hierarchy(), kernels) {}
+
+  Candidate place(const Candidate& start, const PolicyPasses& passes,
+                  MoveEvaluator& evaluator) override {
+    PairwisePassOptions options;
+    options.passes =
+        passes.passes > 0 ? passes.passes : passes_that_pay(evaluator.problem().node_count());
+    if (passes.seed) options.temperature = kTemperature;
+    options.seed = passes.seed.value_or(0);
+    if (passes.on_step) {
+      options.on_step = [&](const PairwiseStep& step) { passes.on_step(describe(step)); };
+    }
+    return placer_.place(start, options, evaluator);
+  }
+  ProposalRanker* ranker() override { return &placer_; }
+
+ private:
+  PolicyStep describe(const PairwiseStep& from) {
+    const auto count = static_cast<uint32_t>(from.devices.size());
+    mask_.resize(count, 1);
+    PolicyStep step{from.nodes, from.devices, mask_, from.scores, from.rows, count};
+    if (from.choice != count) step.choice = from.devices[from.choice];
+    step.log_probability = from.log_probability;
+    return step;
+  }
+
+  PairwisePlacer placer_;
+  std::vector<uint8_t> mask_;  // ones: it scores no other devices
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PolicyGuide>> make_pairwise_guide(const Policy& policy, Workbench& bench,
+                                                         KernelChoice kernels) {
+  return std::unique_ptr<PolicyGuide>(std::make_unique<PairwiseGuide>(policy, bench, kernels));
+}
+
+std::string_view pairwise_feature_name(uint32_t column) {
+  return column < kPairFeatures ? kPairFeatureList[column].name : "";
+}
+
+}  // namespace placeto

@@ -1,0 +1,30 @@
+// The input of a node that arrives last in a simulated run.
+#pragma once
+
+#include <span>
+
+#include "runtime/cost/problem.h"
+
+namespace placeto {
+
+struct LastInput {
+  static constexpr uint32_t kNone = 0xffffffffu;
+  uint32_t source = kNone;  // of several, the first
+  double arrival_us = -1;
+};
+
+// As far as finishes and transfers tell: a transfer takes its own time, whoever held its channel.
+inline LastInput last_input(const Problem& problem, std::span<const uint32_t> assignment,
+                            std::span<const double> finish_us, uint32_t node) {
+  LastInput last;
+  for (const InEdge& in : problem.graph().in_edges(node)) {
+    double arrival = finish_us[in.source];
+    if (in.output != kControlEdge) {
+      arrival += problem.transfer_us(in.output, assignment[in.source], assignment[node]);
+    }
+    if (arrival > last.arrival_us) last = {in.source, arrival};
+  }
+  return last;
+}
+
+}  // namespace placeto
