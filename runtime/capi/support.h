@@ -101,8 +101,9 @@ Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, 
 // The body of every placeto_default_ function.
 template <class Struct>
 placeto_status set_defaults(Struct* to, size_t struct_size, const Struct& defaults) noexcept {
-  if (to == nullptr || struct_size != sizeof(Struct)) return PLACETO_INVALID_ARGUMENT;
-  *to = defaults;
+  const bool known = struct_size >= kOldestSize<Struct> && struct_size <= sizeof(Struct);
+  if (to == nullptr || !known) return PLACETO_INVALID_ARGUMENT;
+  std::memcpy(static_cast<void*>(to), &defaults, struct_size);
   to->struct_size = struct_size;
   return PLACETO_OK;
 }
