@@ -6,97 +6,11 @@
 #include <unordered_map>
 
 #include "runtime/graph/text.h"
+#include "tools/costs/engine_nodes.h"
+#include "tools/costs/operator_class.h"
 
 namespace placeto {
 namespace {
-
-constexpr uint32_t kNoNode = 0xffffffffu;
-
-// --- names
-
-constexpr std::string_view kPrefixes[] = {"fused ", "fused_"};
-// What onnxruntime/core/optimizer appends to the name of a node or of its output.
-constexpr std::string_view kSuffixes[] = {"_nchwc",           "_nhwc",        "_quant",  "_fused",
-                                          "/MatMulAddFusion", "_gemm",        "_Fusion", "_qlinear",
-                                          "_mul_fusion",      "_transformed", "_kernel", "/",
-                                          "_transpose_fusion"};
-
-// Names as long as this are told from words that happen to occur in others.
-constexpr size_t kLeastContained = 6;
-
-class Names {
- public:
-  Names(const Graph& graph, std::span<const std::vector<std::string>> output_names)
-      : graph_(graph) {
-    for (uint32_t v = 0; v < graph.node_count(); ++v) by_name_.emplace(graph.node(v).name, v);
-    for (uint32_t v = 0; v < output_names.size(); ++v) {
-      for (const std::string& output : output_names[v]) {
-        if (!output.empty()) by_name_.emplace(output, v);
-      }
-    }
-  }
-
-  // The node of the graph that the engine's node is or ends with; kNoNode if its name tells none.
-  uint32_t find(const ProfiledNode& node) const {
-    std::string_view name = node.name;
-    if (const uint32_t v = exact(name); v != kNoNode) return v;
-    if (const uint32_t v = numbered(name); v != kNoNode) return v;
-    for (bool changed = true; changed;) {
-      changed = shorten(name);
-      if (const uint32_t v = exact(name); changed && v != kNoNode) return v;
-    }
-    return longest_contained(node.name);
-  }
-
- private:
-  uint32_t exact(std::string_view name) const {
-    const auto it = by_name_.find(std::string(name));
-    return it == by_name_.end() ? kNoNode : it->second;
-  }
-
-  // ONNX Runtime calls a node without a name "<op>_<index>" and does not count Constant nodes; so
-  // do the nodes of an imported graph.
-  uint32_t numbered(std::string_view name) const {
-    const size_t underscore = name.rfind('_');
-    if (underscore == std::string_view::npos) return kNoNode;
-    uint32_t v = 0;
-    const char* end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + underscore + 1, end, v);
-    if (error != std::errc() || stop != end || v >= graph_.node_count()) return kNoNode;
-    return graph_.node(v).op == name.substr(0, underscore) ? v : kNoNode;
-  }
-
-  static bool shorten(std::string_view& name) {
-    for (std::string_view prefix : kPrefixes) {
-      if (name.starts_with(prefix)) return name.remove_prefix(prefix.size()), true;
-    }
-    for (std::string_view suffix : kSuffixes) {
-      if (name.ends_with(suffix)) return name.remove_suffix(suffix.size()), true;
-    }
-    const size_t token = name.rfind("_token_");  // a counter that keeps names unique
-    if (token != std::string_view::npos && token > 0) return name = name.substr(0, token), true;
-    return false;
-  }
-
-  uint32_t longest_contained(const std::string& name) const {
-    uint32_t best = kNoNode;
-    size_t length = kLeastContained - 1;
-    // All substrings of one name are fewer than all names of a large graph times its length.
-    for (size_t begin = 0; begin < name.size(); ++begin) {
-      for (size_t n = std::min(name.size() - begin, kLongest); n > length; --n) {
-        const uint32_t v = exact(std::string_view(name).substr(begin, n));
-        if (v == kNoNode) continue;
-        best = v, length = n;
-        break;
-      }
-    }
-    return best;
-  }
-
-  static constexpr size_t kLongest = 256;
-  const Graph& graph_;
-  std::unordered_map<std::string, uint32_t> by_name_;
-};
 
 // The node nearest before `v`, or `v`, that has the engine's operator and a name that the profile
 // does not use otherwise.
@@ -111,11 +25,11 @@ uint32_t nearest_with_op(const Graph& graph, uint32_t v, const std::string& op,
     if (graph.node(at).op == op || (product && kind == operator_class_of(op))) {
       return at;
     }
-    uint32_t next = kNoNode;
+    uint32_t next = kNoGraphNode;
     for (const InEdge& edge : graph.in_edges(at)) {
       if (!taken[edge.source]) next = edge.source;
     }
-    if (next == kNoNode) break;
+    if (next == kNoGraphNode) break;
     at = next;
   }
   return v;
@@ -194,29 +108,30 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
                                      std::span<const std::vector<std::string>> output_names,
                                      const Profile& profile, const std::string& kind,
                                      Coverage& coverage) {
-  const Names names(graph, output_names);
-  std::vector<uint32_t> node_of;
+  const EngineNodes engine = match_engine_nodes(graph, output_names, profile);
+  const std::vector<uint32_t>& node_of = engine.node_of;
   std::vector<bool> taken(graph.node_count(), false);
-  for (const ProfiledNode& node : profile.nodes) {
-    node_of.push_back(names.find(node));
-    if (node_of.back() != kNoNode) taken[node_of.back()] = true;
+  for (uint32_t v : node_of) {
+    if (v != kNoGraphNode) taken[v] = true;
   }
   coverage = {};
   std::vector<double> us(graph.node_count(), 0);
   std::vector<bool> measured(graph.node_count(), false);
-  uint32_t before = kNoNode;
+  uint32_t before = kNoGraphNode;
   double unplaced_us = 0;  // before the first node that has a place
   for (size_t i = 0; i < profile.nodes.size(); ++i) {
     const ProfiledNode& node = profile.nodes[i];
     ++coverage.profiled;
     coverage.profiled_us += node.median_us;
-    if (node_of[i] != kNoNode) {
+    if (engine.by_name[i] != kNoGraphNode) {
       ++coverage.by_name;
       coverage.by_name_us += node.median_us;
+    }
+    if (node_of[i] != kNoGraphNode) {
       before = nearest_with_op(graph, node_of[i], node.op, taken);
       measured[before] = true;
     }
-    (before == kNoNode ? unplaced_us : us[before]) += node.median_us;
+    (before == kNoGraphNode ? unplaced_us : us[before]) += node.median_us;
   }
   if (coverage.by_name == 0 || coverage.share() < kLeastCoverage) {
     return Status::bad_input(

@@ -32,14 +32,12 @@ struct Coverage {
 // Below this share of the time the profile is taken to be of another model.
 inline constexpr double kLeastCoverage = 0.5;
 
-// Maps a profile onto a graph. The engine renames and fuses nodes: names are matched as they are,
-// as those of tensors, without what optimizers add ("fused ", "_nchwc", "/MatMulAddFusion", ...),
-// and at last by the longest name of the graph that they contain. The time of a fused node goes to
-// the node with its operator nearest before it; the others it stands for cost 0, as do nodes that
-// the engine removed or computed at load. The time of nodes that lead nowhere (changes of layout)
-// goes to the node that ran before, so the total is kept.
-// `output_names` by node may be empty, and helps where models name no nodes. Fails with kBadInput
-// when less than kLeastCoverage of the time can be mapped by name.
+// Maps a profile onto a graph (engine_nodes.h). The time of a fused node goes to the node with its
+// operator nearest before it; the others it stands for cost 0, as do nodes that the engine removed
+// or computed at load. The time of nodes that lead nowhere (changes of layout) goes to the node
+// that ran before, so the total is kept. `output_names` by node may be empty, and helps where
+// models name no nodes. Fails with kBadInput when less than kLeastCoverage of the time can be
+// mapped by name.
 Result<KindCosts> costs_from_profile(const Graph& graph,
                                      std::span<const std::vector<std::string>> output_names,
                                      const Profile& profile, const std::string& kind,

@@ -23,6 +23,7 @@ struct Event {
 struct NodeEvent : Event {
   std::string name, op, provider;
   uint32_t index = kNoIndex;
+  uint64_t output_bytes = 0;
 };
 
 struct Events {
@@ -42,11 +43,13 @@ std::string text_of(const Json& object, const char* key) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
-uint32_t index_of(const Json& args) {
-  const std::string text = text_of(args, "node_index");
-  uint32_t index = kNoIndex;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  return error == std::errc() && end == text.data() + text.size() ? index : kNoIndex;
+// A number that the engine writes as text; `fallback` if there is none.
+template <class T>
+T number_of(const Json& args, const char* key, T fallback) {
+  const std::string text = text_of(args, key);
+  T value = fallback;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : fallback;
 }
 
 Status read_times(const Json& event, size_t i, Event& out) {
@@ -80,7 +83,8 @@ Status add_event(const Json& event, size_t i, Events& events) {
   if (const auto args = event.find("args"); args != event.end() && args->is_object()) {
     node.op = text_of(*args, "op_name");
     node.provider = text_of(*args, "provider");
-    node.index = index_of(*args);
+    node.index = number_of(*args, "node_index", kNoIndex);
+    node.output_bytes = number_of(*args, "output_size", uint64_t{0});
   }
   events.nodes.push_back(std::move(node));
   return {};
@@ -146,7 +150,8 @@ Profile summarize(const Events& events) {
     const auto [it, fresh] = place.emplace(key_of(node), times.size());
     if (fresh) {
       times.emplace_back();
-      profile.nodes.push_back({node.name, node.op, node.provider, node.index, 0});
+      profile.nodes.push_back(
+          {node.name, node.op, node.provider, node.index, node.output_bytes, 0});
     }
     times[it->second].push_back(node.duration);
   }

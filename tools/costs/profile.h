@@ -16,7 +16,8 @@ struct ProfiledNode {
   std::string name;  // after graph optimization, without "_kernel_time"
   std::string op;    // of the engine's kernel; may be empty
   std::string provider;
-  uint32_t index = 0;  // of the engine's node; kNoIndex if the profile does not say
+  uint32_t index = 0;         // of the engine's node; kNoIndex if the profile does not say
+  uint64_t output_bytes = 0;  // of its outputs together; 0 if the profile does not say
   double median_us = 0;
 };
 inline constexpr uint32_t kNoIndex = 0xffffffffu;

@@ -57,11 +57,15 @@ std::vector<std::string> onnx_node_names(const onnx::GraphProto& graph) {
     if (!check_name(name, {}).ok() || !taken.insert(name).second) continue;
     names[static_cast<size_t>(i)] = name;
   }
+  // Engines drop Constants when they load a model and number what is left.
+  int number = 0;
   for (int i = 0; i < graph.node_size(); ++i) {
+    const bool constant = is_constant_node(graph.node(i));
+    const int position = constant ? i : number++;
     std::string& name = names[static_cast<size_t>(i)];
     if (!name.empty()) continue;
     const std::string& op = graph.node(i).op_type();
-    name = (check_name(op, {}).ok() ? op : std::string("node")) + "_" + std::to_string(i);
+    name = (check_name(op, {}).ok() ? op : std::string("node")) + "_" + std::to_string(position);
     while (!taken.insert(name).second) name += "_";
   }
   return names;
