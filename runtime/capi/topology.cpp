@@ -99,10 +99,9 @@ placeto_status placeto_topology_builder_add_device(placeto_topology_builder* bui
     placeto_device from = default_device();
     if (Outcome o = read_struct("placeto_device", device, from); !o.ok()) return o;
     if (builder->spec.devices.size() >= PLACETO_NONE) return invalid("too many devices");
-    builder->spec.devices.push_back({text_or_empty(from.name), text_or_empty(from.kind),
-                                     from.memory_bytes, from.peak_flops, from.memory_bandwidth,
-                                     from.slowdown, from.stage_us, from.cut_us,
-                                     from.cut_bytes_per_us});
+    builder->spec.devices.push_back(
+        {text_or_empty(from.name), text_or_empty(from.kind), from.memory_bytes, from.peak_flops,
+         from.memory_bandwidth, from.slowdown, from.stage_us, from.cut_us, from.cut_bytes_per_us});
     if (index != nullptr) *index = static_cast<uint32_t>(builder->spec.devices.size() - 1);
     return {};
   });
