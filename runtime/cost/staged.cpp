@@ -383,7 +383,7 @@ StagedSimulator::Event StagedSimulator::pop() {
 // Nodes run back to back behind what enters. The sums are those of Stage::taken_us, so the last
 // node of a stage that nothing leaves finishes when the stage ends, to the bit.
 const StagedSimulator::Times& StagedSimulator::times() {
-  if (times_.filled) return times_;
+  if (times_.filled || stopped(stop_)) return times_;  // a run that was stopped left no stages
   times_.filled = true;
   times_.done_us.assign(kept_->stages.size(), 0);
   for (uint32_t v : problem_->graph().topological_order()) {

@@ -46,6 +46,7 @@ void MoveFeatures::begin(const PlacementState& state, uint32_t level, uint32_t g
   std::fill(run_of_class_.begin(), run_of_class_.end(), 0);
   border_.clear();
   candidates_.clear();
+  if (stopped(state.stop())) return;  // the state may be incomplete
   now_ = {};
   now_.first_start_us = now_.least_slack_us = state.makespan_us();
   ++stamps_.current;
