@@ -78,8 +78,7 @@ Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, siz
                           void* to) {
   size_t given = 0;
   std::memcpy(&given, from, sizeof given);
-  const bool fits = given >= oldest && given <= known && given % alignof(void*) == 0;
-  if (!fits) return check_struct_size(type, given, known);
+  if (!knows_size(given, oldest, known)) return check_struct_size(type, given, known);
   std::memcpy(to, from, given);
   return {};
 }

@@ -55,6 +55,11 @@ Outcome check_not_null(std::initializer_list<Argument> arguments);
 // Fails unless a struct that the library fills in is one that this version knows.
 Outcome check_struct_size(const char* type, size_t given, size_t known);
 
+// Whether a struct of that many bytes is one of this version or of one before it.
+inline bool knows_size(size_t given, size_t oldest, size_t known) {
+  return given >= oldest && given <= known && given % alignof(void*) == 0;
+}
+
 // Copies a struct of the caller's, of which there are struct_size bytes and perhaps no more. What a
 // later version appended is left as it is in `to`: its default.
 Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
@@ -101,8 +106,9 @@ Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, 
 // The body of every placeto_default_ function.
 template <class Struct>
 placeto_status set_defaults(Struct* to, size_t struct_size, const Struct& defaults) noexcept {
-  const bool known = struct_size >= kOldestSize<Struct> && struct_size <= sizeof(Struct);
-  if (to == nullptr || !known) return PLACETO_INVALID_ARGUMENT;
+  if (to == nullptr || !knows_size(struct_size, kOldestSize<Struct>, sizeof(Struct))) {
+    return PLACETO_INVALID_ARGUMENT;
+  }
   std::memcpy(static_cast<void*>(to), &defaults, struct_size);
   to->struct_size = struct_size;
   return PLACETO_OK;

@@ -49,13 +49,14 @@ class LastBytes {
 
 constexpr size_t kHuge = ~size_t{0};
 
-// `call` refuses the struct, of which there are eight bytes, whatever size it claims but its own.
+// `call` refuses the struct, of which there are eight bytes, whatever size it claims but those that
+// it has had, from `oldest` on.
 template <class Struct, class Call>
-void refuses_stubs(Call call) {
+void refuses_stubs(Call call, size_t oldest = sizeof(Struct)) {
   const LastBytes room, error_room;
   placeto_error* const error = error_room.last<placeto_error>();
-  for (const size_t size : {size_t{0}, size_t{1}, sizeof(size_t), sizeof(Struct) - 8,
-                            sizeof(Struct) - 1, sizeof(Struct) + 8, kHuge}) {
+  for (const size_t size : {size_t{0}, size_t{1}, sizeof(size_t), oldest - 8, sizeof(Struct) - 1,
+                            sizeof(Struct) + 8, kHuge}) {
     INFO(size);
     CHECK(call(room.stub<Struct>(size), error) == PLACETO_INVALID_ARGUMENT);
     CHECK(mentions(*error, "struct_size is "));
@@ -242,7 +243,8 @@ TEST_CASE("nodes, devices, links and rules are read as far as their struct_size 
     return placeto_topology_builder_set_rules(raw, given, error);
   };
   refuses_stubs<placeto_node>(add_node);
-  refuses_stubs<placeto_device>(add_device);
+  constexpr size_t kWithoutStages = offsetof(placeto_device, stage_us);
+  refuses_stubs<placeto_device>(add_device, kWithoutStages);
   refuses_stubs<placeto_link>(add_link);
   refuses_stubs<placeto_topology_rules>(set_rules);
   const LastBytes room;
@@ -252,6 +254,12 @@ TEST_CASE("nodes, devices, links and rules are read as far as their struct_size 
   placeto_device* const device = room.last<placeto_device>();
   REQUIRE(placeto_default_device(device, sizeof *device) == PLACETO_OK);
   CHECK(add_device(device, nullptr) == PLACETO_OK);
+  placeto_device shorter;
+  REQUIRE(placeto_default_device(&shorter, kWithoutStages) == PLACETO_OK);
+  CHECK(shorter.struct_size == kWithoutStages);
+  void* const older = room.last<char>(kWithoutStages);
+  std::memcpy(older, &shorter, kWithoutStages);
+  CHECK(add_device(static_cast<placeto_device*>(older), nullptr) == PLACETO_OK);
   placeto_link* const link = room.last<placeto_link>();
   REQUIRE(placeto_default_link(link, sizeof *link) == PLACETO_OK);
   CHECK(add_link(link, nullptr) == PLACETO_OK);
@@ -316,7 +324,7 @@ TEST_CASE("defaults are written to memory of their size and to no other") {
     CHECK(fill(value, sizeof *value) == PLACETO_OK);
     CHECK(value->struct_size == sizeof *value);
     auto* const stub = reinterpret_cast<decltype(value)>(room.last<size_t>());
-    for (const size_t size : {size_t{0}, sizeof(size_t), sizeof *value - 8, sizeof *value + 8}) {
+    for (const size_t size : {size_t{0}, sizeof(size_t), 2 * sizeof(size_t), sizeof *value + 8}) {
       CHECK(fill(stub, size) == PLACETO_INVALID_ARGUMENT);
     }
   };

@@ -151,6 +151,15 @@ bool is_onnx_file(const std::string& path) {
   return looks_like_onnx({head.data(), length});
 }
 
+AnySpec load_any(const std::string& path) {
+  const Readable file = readable(path);
+  try {
+    return require(read_any(file.path));
+  } catch (const Failure& failure) {
+    throw file.named(failure);
+  }
+}
+
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   const Readable file = readable(path);
   try {

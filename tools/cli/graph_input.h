@@ -6,6 +6,7 @@
 
 #include "runtime/graph/graph.h"
 #include "tools/costs/measured.h"
+#include "tools/io/read.h"
 #include "tools/onnx/import.h"
 #include "tools/options/options.h"
 
@@ -31,6 +32,9 @@ void add_model_options(Command& command, ModelOptions& options);
 // Whether the file is an ONNX model, told by its content. False if it cannot be read. Standard
 // input and pipes are kept in memory, and may be read again.
 bool is_onnx_file(const std::string& path);
+
+// What a file of Placeto describes, which is_onnx_file may have read already.
+AnySpec load_any(const std::string& path);
 
 struct ProfileUse {
   std::string kind, file;

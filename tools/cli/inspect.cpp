@@ -393,7 +393,7 @@ void run(const Options& options) {
     return show(load_graph(options.file, options.model), options.common);
   }
   if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
-  AnySpec any = require(read_any(options.file));
+  AnySpec any = load_any(options.file);
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
     show(require(Graph::build(std::move(*graph))), options.common);
   } else if (auto* topology = std::get_if<TopologySpec>(&any)) {
