@@ -108,11 +108,7 @@ typedef struct placeto_error {
 enum { PLACETO_LATENCY = 0, PLACETO_THROUGHPUT = 1 };                /* objective */
 enum { PLACETO_CONTENTION_EGRESS = 0, PLACETO_CONTENTION_NONE = 1 }; /* do transfers wait? */
 enum { PLACETO_TRANSFER_BROADCAST = 0, PLACETO_TRANSFER_UNICAST = 1 };
-enum {
-  PLACETO_EXECUTION_PARALLEL = 0,
-  PLACETO_EXECUTION_SERIAL = 1,
-  PLACETO_EXECUTION_STAGED = 2
-};
+enum { PLACETO_EXECUTION_PARALLEL = 0, PLACETO_EXECUTION_SERIAL = 1, PLACETO_EXECUTION_STAGED = 2 };
 enum { PLACETO_DISPATCH_FIFO = 0, PLACETO_DISPATCH_PRIORITY = 1 };
 
 /* How a policy's file or bytes are held. */
@@ -625,8 +621,8 @@ PLACETO_API placeto_status placeto_placement_explain(placeto_placement* placemen
                                                      placeto_reason* reason,
                                                      placeto_error* error) PLACETO_NOEXCEPT;
 
-/* Staged execution: the stage of every node, numbered so that every dependency leads to the same or a
- * higher number; none has any in other executions. `capacity`: entries of `stages`, at least the
+/* Staged execution: the stage of every node, numbered so that every dependency leads to the same or
+ * a higher number; none has any in other executions. `capacity`: entries of `stages`, at least the
  * number of nodes. */
 PLACETO_API uint32_t placeto_placement_stage_count(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
