@@ -6,8 +6,10 @@
 
 #include "runtime/base/portable_math.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/heuristics/best_met.h"
 
 namespace placeto {
+
 PairwisePlacer::PairwisePlacer(const Policy& policy, const Problem& problem,
                                const Hierarchy& hierarchy, KernelChoice kernels)
     : problem_(&problem),
@@ -30,10 +32,8 @@ float PairwisePlacer::score(uint32_t level, uint32_t group, uint32_t device) {
 Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOptions& options,
                                 MoveEvaluator& evaluator) {
   random_ = Random(options.seed);
-  Candidate best = start;
-  best.method = "policy";
-  if (evaluator.rebase(start.assignment); stopped(evaluator.stop())) return best;
-  best.score = evaluator.score();
+  Candidate best = begin_at(start, "policy", evaluator);
+  if (stopped(evaluator.stop())) return best;
   for (uint32_t pass = 0; pass < options.passes; ++pass) {
     const Score before = best.score;
     state_.refresh(evaluator);
@@ -41,10 +41,7 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
     if (stopped(evaluator.stop())) return best;
     for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
       run_level(pass, level, options, evaluator);
-      if (evaluator.score() < best.score) {
-        best.score = evaluator.score();
-        best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
-      }
+      keep_better(evaluator, best);
       if (stopped(evaluator.stop())) return best;
     }
     if (!options.temperature && !(best.score < before)) break;  // the next pass would repeat it
