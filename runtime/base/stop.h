@@ -38,14 +38,6 @@ class Stop {
   // answer even if the flag is already set.
   void head_start(uint64_t work = kHeadStart) { look_after_ = work; }
 
-  // The same reasons, and that many milliseconds from now as one more; 0: none.
-  Stop sooner(double milliseconds) const {
-    Stop stop = *this;
-    const Stop other(nullptr, milliseconds);
-    if (other.deadline_ < stop.deadline_) stop.deadline_ = other.deadline_;
-    return stop;
-  }
-
   // Looks now. Once true, it stays true.
   bool requested() {
     unseen_ = 0;
@@ -59,7 +51,11 @@ class Stop {
   // What the last look told.
   bool stopped() const { return stopped_; }
 
-  // Reports work done, in nodes or edges gone through; looks when enough has come together.
+  // Reports work done; looks when enough has come together. The unit is a node or an edge gone
+  // through; whatever takes less is a part of that:
+  static constexpr uint64_t looked_up(uint64_t elements) { return elements / 4; }
+  static constexpr uint64_t compared(uint64_t elements) { return elements / 8; }
+  static constexpr uint64_t copied(uint64_t elements) { return elements / 16; }
   [[gnu::always_inline]] bool spend(uint64_t work) {
     unseen_ += work;
     return unseen_ < look_after_ ? stopped_ : requested();

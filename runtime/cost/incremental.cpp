@@ -36,7 +36,8 @@ bool IncrementalSimulator::run_and_save(uint32_t first) {
   for (uint32_t c = first; c < checkpoints_.size(); ++c) {
     if (!engine_.advance(c * stride_)) return false;
     engine_.save(checkpoints_[c]);
-    if (spend(stop_, problem_->node_count() / 16)) return false;  // copied, not gone through
+    if (spend(stop_, Stop::copied(problem_->node_count())))
+      return false;  // copied, not gone through
   }
   return engine_.advance(problem_->node_count());
 }

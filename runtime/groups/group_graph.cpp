@@ -40,7 +40,7 @@ void fill_rows(std::vector<HalfEdge>& edges, GroupGraph& graph, Stop* stop) {
 
 bool all_allowed(const Problem& problem, Stop* stop) {
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
-    if (spend(stop, 1 + problem.device_count() / 8)) break;
+    if (spend(stop, 1 + Stop::compared(problem.device_count()))) break;
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
       if (!problem.allowed(g, d)) return false;
     }
@@ -95,7 +95,7 @@ DeviceRows device_rows(const Problem& problem, Stop* stop) {
   if (all_allowed(problem, stop)) return {};
   DeviceRows rows(problem.group_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
-    if (spend(stop, 4 + problem.device_count() / 4)) break;
+    if (spend(stop, 4 + Stop::looked_up(problem.device_count()))) break;
     rows[g].resize(problem.device_count());
     for (uint32_t d = 0; d < problem.device_count(); ++d) rows[g][d] = problem.allowed(g, d);
   }
@@ -115,7 +115,7 @@ DeviceRows contract(const DeviceRows& fine, const std::vector<uint32_t>& coarse_
   if (fine.empty()) return {};
   DeviceRows coarse(coarse_count);
   for (size_t g = 0; g < fine.size(); ++g) {
-    if (spend(stop, 4 + fine[g].size() / 16)) break;
+    if (spend(stop, 4 + Stop::copied(fine[g].size()))) break;
     std::vector<bool>& row = coarse[coarse_of[g]];
     if (row.empty()) {
       row = fine[g];

@@ -56,7 +56,7 @@ class Merger {
   void merge_tiny() {
     for (uint32_t g = 0; g < graph_.size(); ++g) {
       const uint32_t begin = graph_.offset[g], end = graph_.offset[g + 1];
-      if (spend(stop_, 1 + (end - begin) / 4)) return;
+      if (spend(stop_, 1 + Stop::looked_up(end - begin))) return;
       if (graph_.work[g] > tiny_ || begin == end) continue;
       const auto heaviest = static_cast<size_t>(
           std::max_element(graph_.weight.begin() + begin, graph_.weight.begin() + end) -

@@ -3,15 +3,16 @@
 #include <limits>
 
 #include "runtime/heuristics/earliest_finish.h"
+#include "runtime/heuristics/tuning.h"
 
 namespace placeto {
 
 PassRule PassRule::draw(Random& random) {
-  constexpr double kFinishShare = 0.25, kTransfersShare = 0.4;  // the rest is lateness
+  using namespace tuning;  // NOLINT
   const double kind = random.uniform(), weight = random.uniform();
   if (kind < kFinishShare) return {};
   if (kind < kFinishShare + kTransfersShare) return {Kind::kTransfers, weight};
-  return {Kind::kLateness, 0.3 + 1.5 * weight};
+  return {Kind::kLateness, kLeastFinishWeight + kFinishWeights * weight};
 }
 
 EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
@@ -59,14 +60,13 @@ void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& l
 
 double EarliestFinish::place_window(Window window, const PassRule& rule, Keep keep,
                                     std::vector<Change>& changes) {
-  constexpr uint32_t kFirstLook = 8;  // positions; from there on, each look is half as far again
   changes.clear();
   within_.clear();
   schedule_.open(window);
   double least_us = std::numeric_limits<double>::infinity();
   size_t kept = 0;   // of within_, in the part that is least late
   size_t moved = 0;  // since the last look
-  uint32_t look = keep == Keep::kAll ? window.end : window.begin + kFirstLook;
+  uint32_t look = keep == Keep::kAll ? window.end : window.begin + tuning::kFirstLook;
   for (uint32_t position = window.begin; position < window.end; ++position) {
     const uint32_t v = schedule_.node_at(position), there = last_.assignment[v];
     const uint32_t group = problem_->group_of(v);
@@ -101,7 +101,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
     plan_->take(group, there);
     if (i < kept && device != there) {
       for (uint32_t v : members) changes.push_back({v, device});
-      spend(stop_, members.size() / 4);
+      spend(stop_, Stop::looked_up(members.size()));
     }
     device = ListSchedule::kNowhere;
   }
@@ -112,7 +112,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
 uint64_t EarliestFinish::work_of(uint32_t node) const {
   const Graph& graph = problem_->graph();
   return 2 + graph.in_edges(node).size() + graph.out_edges(node).size() +
-         problem_->device_count() / 8;
+         Stop::compared(problem_->device_count());
 }
 
 }  // namespace placeto

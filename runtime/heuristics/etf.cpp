@@ -110,7 +110,8 @@ class EarliestTaskFirst {
       const uint32_t group = problem_.group_of(window_[i]);
       schedule_.ready_times(window_[i], ready_us_);
       // The caller looks whether that is to be the last step: a step is never left half done.
-      spend(stop_, 1 + problem_.graph().in_edges(window_[i]).size() + ready_us_.size() / 8);
+      spend(stop_,
+            1 + problem_.graph().in_edges(window_[i]).size() + Stop::compared(ready_us_.size()));
       const double* lost = lost_us(window_[i]);
       uint32_t roomiest = ListSchedule::kNowhere;
       bool fits_somewhere = false;

@@ -34,7 +34,7 @@ void ListSchedule::clear() {
   arrived_.reserve(slots);
   while (arrived_.size() < slots) {
     arrived_.resize(std::min(slots, arrived_.size() + kPiece), kNotSent);
-    if (spend(stop_, kPiece / 16)) return;
+    if (spend(stop_, Stop::copied(kPiece))) return;
   }
   std::fill(device_of_.begin(), device_of_.end(), kNowhere);
 }

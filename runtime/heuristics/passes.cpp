@@ -1,27 +1,14 @@
 // What the passes weigh differs from pass to pass, by chance: a pass that repeats the one before
-// repeats it for ever, and no rule is best everywhere. Measured on random graphs, 60 of 40 to 160
-// nodes and 16 of 800 to 1,600, mean ratio to the best known after 36 passes:
-//   rules                                        small    large
-//   finish and transfers x 0.5 in turn           1.108    1.227
-//   finish, transfers x 0.5, lateness in turn    1.089    1.190
-//   drawn                                        1.092    1.176
-//   drawn, 0.35 of the passes from the best      1.091    1.168
-// (1.108 and 1.227 are of two chains and 24 passes, fewer on large graphs; the others of three:
-// HEFT's order, ETF, and a balanced partition, without which large graphs stay 0.02 higher).
+// repeats it for ever, and no rule is best everywhere.
 #include "runtime/heuristics/passes.h"
 
 #include <algorithm>
 
+#include "runtime/heuristics/tuning.h"
 #include "runtime/timeline/latest_starts.h"
 #include "runtime/timeline/order.h"
 
 namespace placeto {
-namespace {
-
-constexpr double kFromBest = 0.3;
-
-}  // namespace
-
 Passes::Passes(Evaluator& evaluator, uint64_t seed)
     : problem_(&evaluator.problem()),
       stop_(evaluator.stop()),
@@ -48,7 +35,7 @@ void Passes::run(const std::string& method) {
 }
 
 void Passes::extend(Chain& chain, const std::string& method) {
-  const bool from_best = random_.uniform() < kFromBest && !chain.best.assignment.empty();
+  const bool from_best = random_.uniform() < tuning::kFromBest && !chain.best.assignment.empty();
   const Point& from = from_best ? chain.best : chain.last;
   const PassRule rule = PassRule::draw(random_);
   Candidate candidate = place_within_memory(*problem_, evaluator_, method, [&](MemoryPlan& plan) {

@@ -28,7 +28,7 @@ class RandomMethod final : public Method {
     const auto draw = [&](MemoryPlan& plan) {
       Assignment assignment(problem.node_count());
       for (uint32_t g = 0; g < problem.group_count(); ++g) {
-        if (spend(stop, problem.members(g).size() + problem.device_count() / 8)) break;
+        if (spend(stop, problem.members(g).size() + Stop::compared(problem.device_count()))) break;
         const uint32_t device = draw_device(problem, g, plan, random);
         plan.take(g, device);
         for (uint32_t v : problem.members(g)) assignment[v] = device;

@@ -29,24 +29,24 @@ void WindowSchedule::load(std::span<const uint32_t> order, std::span<const uint3
                           std::span<const double> start_us, std::span<const double> finish_us) {
   clear();
   if (spend(stop_, order.size() / 2)) return;  // copied, not gone through
-  order_.assign(order.begin(), order.end());
-  position_.resize(order.size());
-  base_device_.assign(assignment.begin(), assignment.end());
-  base_finish_us_.assign(finish_us.begin(), finish_us.end());
-  device_of_ = base_device_;
-  finish_ = base_finish_us_;
-  makespan_us_ = *std::max_element(finish_us.begin(), finish_us.end());
+  base_.order.assign(order.begin(), order.end());
+  base_.position.resize(order.size());
+  base_.device.assign(assignment.begin(), assignment.end());
+  base_.finish_us.assign(finish_us.begin(), finish_us.end());
+  device_of_ = base_.device;
+  finish_ = base_.finish_us;
+  base_.makespan_us = *std::max_element(finish_us.begin(), finish_us.end());
   sends_.clear();
   send_begin_.clear();
   device_at_.clear();
   channel_.clear();
   for (uint32_t position = 0; position < order.size(); ++position) {
-    position_[order[position]] = position;
+    base_.position[order[position]] = position;
     device_at_.push_back(assignment[order[position]]);
     if (!book_sends(position)) return;
   }
   send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
-  if (spend(stop_, order.size() / 4 + sends_.size() / 4)) return;
+  if (spend(stop_, Stop::looked_up(order.size()) + Stop::looked_up(sends_.size()))) return;
   on_device_.assign(device_at_, problem_->device_count());
   on_channel_.assign(channel_, problem_->topology().channel_count());
   if (keep_arrivals()) find_latest_in_order(start_us);
@@ -56,7 +56,7 @@ void WindowSchedule::load(std::span<const uint32_t> order, std::span<const uint3
 bool WindowSchedule::book_sends(uint32_t position) {
   const Graph& graph = problem_->graph();
   const Topology& topology = problem_->topology();
-  const uint32_t v = order_[position], device = device_of_[v];
+  const uint32_t v = base_.order[position], device = device_of_[v];
   send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
   for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
     if (spend(stop_, 1 + graph.consumers(o).size())) return false;
@@ -76,12 +76,12 @@ bool WindowSchedule::book_sends(uint32_t position) {
 // False once stopped.
 bool WindowSchedule::keep_arrivals() {
   constexpr size_t kPiece = size_t{1} << 16;
-  base_arrived_us_.reserve(arrived_.size());
+  base_.arrived_us.reserve(arrived_.size());
   for (size_t begin = 0; begin < arrived_.size(); begin += kPiece) {
     const size_t end = std::min(begin + kPiece, arrived_.size());
-    if (base_arrived_us_.size() < end) base_arrived_us_.resize(end);
-    std::copy(arrived_.begin() + begin, arrived_.begin() + end, base_arrived_us_.begin() + begin);
-    if (spend(stop_, kPiece / 16)) return false;
+    if (base_.arrived_us.size() < end) base_.arrived_us.resize(end);
+    std::copy(arrived_.begin() + begin, arrived_.begin() + end, base_.arrived_us.begin() + begin);
+    if (spend(stop_, Stop::copied(kPiece))) return false;
   }
   return true;
 }
@@ -91,17 +91,18 @@ bool WindowSchedule::keep_arrivals() {
 bool WindowSchedule::find_latest_in_order(std::span<const double> start_us) {
   const Graph& graph = problem_->graph();
   const double gap = problem_->topology().spec().op_gap_us;
-  latest_start_us_.resize(order_.size());
-  next_node_us_.assign(problem_->device_count(), kInfinity);
-  next_send_us_.assign(channel_free_.size(), kInfinity);
-  due_us_.assign(problem_->device_count(), kInfinity);
-  for (auto position = static_cast<uint32_t>(order_.size()); position-- > 0;) {
-    const uint32_t v = order_[position], device = base_device_[v];
-    const double run = base_finish_us_[v] - start_us[v];
-    double finish_by = std::min(makespan_us_, next_node_us_[device] - (run == 0 ? 0 : gap));
+  base_.latest_start_us.resize(base_.order.size());
+  scratch_.next_node_us.assign(problem_->device_count(), kInfinity);
+  scratch_.next_send_us.assign(channel_free_.size(), kInfinity);
+  scratch_.due_us.assign(problem_->device_count(), kInfinity);
+  for (auto position = static_cast<uint32_t>(base_.order.size()); position-- > 0;) {
+    const uint32_t v = base_.order[position], device = base_.device[v];
+    const double run = base_.finish_us[v] - start_us[v];
+    double finish_by =
+        std::min(base_.makespan_us, scratch_.next_node_us[device] - (run == 0 ? 0 : gap));
     for (const OutEdge& out : graph.out_edges(v)) {
-      const uint32_t there = base_device_[out.target];
-      double due = latest_start_us_[out.target];
+      const uint32_t there = base_.device[out.target];
+      double due = base_.latest_start_us[out.target];
       if (out.output != kControlEdge && there != device) {
         if (contended_) continue;  // by its send
         due -= transfer_with_latency_us(out.output, device, there);
@@ -117,7 +118,7 @@ bool WindowSchedule::find_latest_in_order(std::span<const double> start_us) {
       }
       finish_by = std::min(finish_by, latest_send_us(first, last));
     }
-    latest_start_us_[v] = next_node_us_[device] = finish_by - run;
+    base_.latest_start_us[v] = scratch_.next_node_us[device] = finish_by - run;
     if (spend(stop_, 1 + 2 * graph.out_edges(v).size())) return false;
   }
   return true;
@@ -127,22 +128,22 @@ bool WindowSchedule::find_latest_in_order(std::span<const double> start_us) {
 double WindowSchedule::latest_send_us(uint32_t first, uint32_t last) {
   const Topology& topology = problem_->topology();
   const uint32_t output = sends_[first].output;
-  const uint32_t device = base_device_[problem_->graph().producer(output)];
+  const uint32_t device = base_.device[problem_->graph().producer(output)];
   double latest = kInfinity;
   for (uint32_t w : problem_->graph().consumers(output)) {
-    const uint32_t there = base_device_[w];
+    const uint32_t there = base_.device[w];
     if (there == device) continue;
-    double& due = due_us_[unicast_ ? there : sends_[first].destination];
-    due = std::min(due, latest_start_us_[w]);
+    double& due = scratch_.due_us[unicast_ ? there : sends_[first].destination];
+    due = std::min(due, base_.latest_start_us[w]);
   }
   for (uint32_t s = last; s-- > first;) {
     const uint32_t to = sends_[s].destination, channel = topology.channel(device, to);
-    double& next = next_send_us_[channel];
+    double& next = scratch_.next_send_us[channel];
     next = std::min(
-        due_us_[to] - transfer_with_latency_us(output, device, to),
+        scratch_.due_us[to] - transfer_with_latency_us(output, device, to),
         next - topology.link(device, to).gap_us - problem_->transfer_us(output, device, to));
     sends_[s].latest_start_us = next;
-    due_us_[to] = kInfinity;
+    scratch_.due_us[to] = kInfinity;
     latest = std::min(latest, next);
   }
   return latest;
@@ -156,8 +157,8 @@ void WindowSchedule::open(Window window) {
     const uint32_t next = on_device_.first_from(d, window.begin);
     device_free_[d] = 0;
     if (next == on_device_.begin[d]) continue;
-    const uint32_t v = order_[on_device_.items[next - 1]];
-    device_free_[d] = base_finish_us_[v] + (problem_->run_us(v, d) == 0 ? 0 : gap);
+    const uint32_t v = base_.order[on_device_.items[next - 1]];
+    device_free_[d] = base_.finish_us[v] + (problem_->run_us(v, d) == 0 ? 0 : gap);
   }
   for (uint32_t c = 0; c < on_channel_.size(); ++c) {
     if (spend(stop_, 1)) return;
@@ -167,67 +168,67 @@ void WindowSchedule::open(Window window) {
   }
   const Graph& graph = problem_->graph();
   for (uint32_t position = window.begin; position < window.end; ++position) {
-    const uint32_t v = order_[position];
+    const uint32_t v = base_.order[position];
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       const auto slots = arrivals(o);
       std::fill(slots.begin(), slots.end(), kNotSent);
-      if (spend(stop_, 1 + slots.size() / 16)) return;
+      if (spend(stop_, 1 + Stop::copied(slots.size()))) return;
     }
   }
 }
 
 void WindowSchedule::restore(std::span<double> slots) {
-  const auto from = base_arrived_us_.begin() + (slots.data() - arrived_.data());
+  const auto from = base_.arrived_us.begin() + (slots.data() - arrived_.data());
   std::copy_n(from, slots.size(), slots.begin());
 }
 
 void WindowSchedule::close() {
   const Graph& graph = problem_->graph();
   for (uint32_t position = window_.begin; position < window_.end; ++position) {
-    const uint32_t v = order_[position];
+    const uint32_t v = base_.order[position];
     for (const InEdge& in : graph.in_edges(v)) {
       if (in.output != kControlEdge) restore({&sent_slot(in.output, device_of_[v]), 1});
     }
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       restore(arrivals(o));
-      if (spend(stop_, arrivals(o).size() / 16)) return;
+      if (spend(stop_, Stop::copied(arrivals(o).size()))) return;
     }
-    device_of_[v] = base_device_[v];
-    finish_[v] = base_finish_us_[v];
+    device_of_[v] = base_.device[v];
+    finish_[v] = base_.finish_us[v];
     if (spend(stop_, 1 + graph.in_edges(v).size())) return;
   }
 }
 
 double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device) {
-  kept_channel_free_ = channel_free_;
-  sent_.clear();
+  scratch_.kept_channel_free = channel_free_;
+  scratch_.sent.clear();
   const Graph& graph = problem_->graph();
   double latest = -kInfinity;
   for (uint32_t position = window_.begin; position < end; ++position) {
-    const uint32_t v = order_[position], device = device_of_[v];
+    const uint32_t v = base_.order[position], device = device_of_[v];
     if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
-    latest = std::max(latest, finish_[v] - makespan_us_);
+    latest = std::max(latest, finish_[v] - base_.makespan_us);
     for (const OutEdge& out : graph.out_edges(v)) {
-      if (position_[out.target] < end) continue;
+      if (base_.position[out.target] < end) continue;
       const uint32_t moved = group_device[problem_->group_of(out.target)];
-      const uint32_t there = moved == kNowhere ? base_device_[out.target] : moved;
+      const uint32_t there = moved == kNowhere ? base_.device[out.target] : moved;
       double arrival = finish_[v];
       if (out.output != kControlEdge && there != device) {
         arrival = arrival_us(out.output, device, there);
         if (double& slot = sent_slot(out.output, there); slot == kNotSent) {
           send(out.output, device, there);
-          sent_.push_back(static_cast<uint32_t>(&slot - arrived_.data()));
+          scratch_.sent.push_back(static_cast<uint32_t>(&slot - arrived_.data()));
         }
       }
-      latest = std::max(latest, arrival - latest_start_us_[out.target]);
+      latest = std::max(latest, arrival - base_.latest_start_us[out.target]);
     }
   }
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
     if (spend(stop_, 1)) return latest;
     const uint32_t next = on_device_.first_from(d, end);
     if (next == on_device_.begin[d + 1]) continue;
-    const uint32_t v = order_[on_device_.items[next]];
-    latest = std::max(latest, device_free_[d] - latest_start_us_[v]);
+    const uint32_t v = base_.order[on_device_.items[next]];
+    latest = std::max(latest, device_free_[d] - base_.latest_start_us[v]);
   }
   for (uint32_t c = 0; c < on_channel_.size(); ++c) {
     if (spend(stop_, 1)) return latest;
@@ -235,8 +236,8 @@ double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t
     if (next == on_channel_.begin[c + 1]) continue;
     latest = std::max(latest, channel_free_[c] - sends_[on_channel_.items[next]].latest_start_us);
   }
-  channel_free_ = kept_channel_free_;
-  for (uint32_t slot : sent_) arrived_[slot] = kNotSent;
+  channel_free_ = scratch_.kept_channel_free;
+  for (uint32_t slot : scratch_.sent) arrived_[slot] = kNotSent;
   return latest;
 }
 

@@ -43,10 +43,10 @@ class WindowSchedule : public ListSchedule {
   // groups are now, kNowhere for those that stay. The rest of the window may be placed after it.
   double lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device);
 
-  uint32_t node_at(uint32_t position) const { return order_[position]; }
+  uint32_t node_at(uint32_t position) const { return base_.order[position]; }
   // In the timeline, without a longer run, every device and channel keeping its order.
-  double latest_start_us(uint32_t node) const { return latest_start_us_[node]; }
-  double makespan_us() const { return makespan_us_; }
+  double latest_start_us(uint32_t node) const { return base_.latest_start_us[node]; }
+  double makespan_us() const { return base_.makespan_us; }
 
  private:
   struct Send {
@@ -72,19 +72,26 @@ class WindowSchedule : public ListSchedule {
   bool keep_arrivals();
   void restore(std::span<double> slots);
 
-  std::vector<uint32_t> order_, position_;  // nodes; their places
-  std::vector<uint32_t> base_device_;
-  std::vector<double> base_finish_us_, base_arrived_us_, latest_start_us_;
-  double makespan_us_ = 0;
+  struct Base {                             // the timeline
+    std::vector<uint32_t> order, position;  // nodes; their places
+    std::vector<uint32_t> device;
+    std::vector<double> finish_us, arrived_us, latest_start_us;
+    double makespan_us = 0;
+  };
+  struct Scratch {
+    std::vector<double> next_node_us, next_send_us;  // latest start of what is next
+    std::vector<double> due_us;                      // per destination
+    std::vector<double> kept_channel_free;           // what sends behind the window change
+    std::vector<uint32_t> sent;                      // slots filled by them
+  };
+
+  Base base_;
   Window window_{0, 0};
-  std::vector<Send> sends_;                          // by producer
-  std::vector<uint32_t> send_begin_;                 // position -> its first send
-  std::vector<uint32_t> device_at_, channel_;        // of positions, of sends
-  Rows on_device_, on_channel_;                      // positions, sends
-  std::vector<double> next_node_us_, next_send_us_;  // scratch: latest start of what is next
-  std::vector<double> kept_channel_free_;            // scratch: what sends behind the window change
-  std::vector<uint32_t> sent_;                       // scratch: slots filled by them
-  std::vector<double> due_us_;                       // scratch: per destination
+  std::vector<Send> sends_;                    // by producer
+  std::vector<uint32_t> send_begin_;           // position -> its first send
+  std::vector<uint32_t> device_at_, channel_;  // of positions, of sends
+  Rows on_device_, on_channel_;                // positions, sends
+  Scratch scratch_;
 };
 
 }  // namespace placeto

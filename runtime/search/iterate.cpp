@@ -1,14 +1,7 @@
 // `iterate`: earliest-finish passes over the whole timeline in three chains, from HEFT's order,
 // from ETF's timeline and from a balanced partition, and then passes over windows of the best
-// one's. The chains end in different places: on 16 random graphs of 800 to 1,600 nodes, 18 passes
-// over the three reach 1.174 of the best known, 18 of ETF's chain 1.196; on 40 to 160 nodes that
-// chain alone does as well. A window is worth more than a whole pass once the first few are made.
-// Makespan over ETF's, and ms of all heuristics, 120 random graphs each:
-//   passes, windows    40 to 160 nodes    passes, windows    800 to 1,600
-//   4, 0                 0.897  0.7       1, 0                 0.961  5
-//   4, 16                0.875  0.8       1, 16                0.931  8
-//   4, 32                0.871  0.9       1, 32                0.916 10
-//   4, 64                0.867  1.3       1, 64                0.900 16
+// one's. The chains end in different places, and a window is worth more than a whole pass once the
+// first few are made.
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +9,7 @@
 #include "runtime/heuristics/passes.h"
 #include "runtime/search/partition.h"
 #include "runtime/search/search.h"
+#include "runtime/search/tuning.h"
 
 namespace placeto {
 namespace {
@@ -62,10 +56,7 @@ Result<Assignment> etf_assignment(Workbench& bench) {
 }
 
 Result<Candidate> Iterate::place(Workbench& bench) const {
-  // Windows are a better use of time than passes, the more so the larger the graph.
-  constexpr uint32_t kAllPasses = 160, kAllWindows = 1'500;  // up to so many nodes
-  constexpr uint64_t kWindowsPerPass = 8;
-  constexpr uint32_t kNodesPerWindow = 200;  // that makes one more for each pass
+  using namespace tuning;  // NOLINT
   const Problem& problem = bench.problem();
   const MethodOptions& options = bench.options();
   const uint32_t nodes = problem.node_count();

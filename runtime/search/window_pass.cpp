@@ -3,26 +3,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/search/tuning.h"
 #include "runtime/timeline/latest_starts.h"
 
 namespace placeto {
 namespace {
 
-// Nodes in a window: at least kLeast, small ones more often. On large graphs more proposals pay
-// better than longer ones.
-constexpr double kLeast = 8, kMostShare = 0.3, kLargeMost = 60, kLargeShare = 0.1;
-
 uint32_t draw_length(uint32_t nodes, Random& random) {
+  using namespace tuning;  // NOLINT
   const double most =
-      std::max(kLeast, std::min(kMostShare * nodes, kLargeMost + kLargeShare * nodes));
+      std::max(kLeastWindow, std::min(kMostShare * nodes, kLargeMost + kLargeShare * nodes));
   const double u = random.uniform();
-  return static_cast<uint32_t>(kLeast + (most - kLeast) * u * u * u);
-}
-
-// How many windows are drawn for one proposal. On small graphs placing one takes as long as an
-// evaluation; on large ones it pays to choose. More than three cost more than they gain.
-uint32_t draws(uint32_t nodes) {
-  return std::clamp(nodes / 100, 1u, 3u);
+  return static_cast<uint32_t>(kLeastWindow + (most - kLeastWindow) * u * u * u);
 }
 
 }  // namespace
@@ -55,7 +47,7 @@ void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
   const uint32_t nodes = problem_->node_count();
   double least_us = telling ? 0 : std::numeric_limits<double>::infinity();
   share_ = 0;
-  for (uint32_t i = telling ? draws(nodes) : 1; i > 0; --i) {
+  for (uint32_t i = telling ? window_draws(nodes) : 1; i > 0; --i) {
     // It may hang over at either end, so that all nodes are equally often in one.
     const uint32_t length = draw_length(nodes, random);
     const uint32_t end = 1 + random.below(nodes + length - 1);
@@ -63,7 +55,7 @@ void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
     share_ += static_cast<double>(window.end - window.begin) / nodes;
     const PassRule rule = PassRule::draw(random);
     const double late_us = builder_.place_window(
-        window, rule, telling ? EarliestFinish::Keep::kLeastLate : EarliestFinish::Keep::kAll,
+        window, rule, telling ? EarliestFinish::Keep::kLeastWindowLate : EarliestFinish::Keep::kAll,
         drawn_);
     if (stopped(stop_)) return changes.clear();
     if (drawn_.empty() || late_us >= least_us) continue;

@@ -235,16 +235,3 @@ TEST_CASE("a graph network on portable kernels gives the same bits in every buil
   }
   CHECK(text == "4db60185780e27cc2b36ca9478cda921aacaecf2d952426b6411084057fa6c87");
 }
-
-TEST_CASE("pooling gives the sum, mean and maximum of the members and zeros for none") {
-  const float x[] = {1, -2, 99, 3, 4, 99, -5, -6, 99};  // three rows of two, 3 apart
-  const OwnedLists sets({{0, 1, 2}, {}, {2}});
-  const auto run = [&](Pooling pooling) {
-    std::vector<float> y(6, -1);
-    pool(pooling, sets.view(), x, 3, 2, y.data(), 2);
-    return y;
-  };
-  CHECK(run(Pooling::kSum) == std::vector<float>{-1, -4, 0, 0, -5, -6});
-  CHECK(run(Pooling::kMean) == std::vector<float>{-1.0f / 3, -4.0f / 3, 0, 0, -5, -6});
-  CHECK(run(Pooling::kMax) == std::vector<float>{3, 4, 0, 0, -5, -6});
-}

@@ -25,15 +25,6 @@ void sum_rows(std::span<const uint32_t> rows, const float* x, size_t x_stride, u
   for (const uint32_t row : rows) add(x + row * x_stride, y, width);
 }
 
-void max_rows(std::span<const uint32_t> rows, const float* x, size_t x_stride, uint32_t width,
-              float* y) {
-  std::copy_n(x + rows[0] * x_stride, width, y);
-  for (const uint32_t row : rows.subspan(1)) {
-    const float* from = x + row * x_stride;
-    for (uint32_t i = 0; i < width; ++i) y[i] = from[i] > y[i] ? from[i] : y[i];
-  }
-}
-
 }  // namespace
 
 void Workspace::plan(uint32_t nodes, uint32_t embedding, uint32_t widest) {
@@ -122,21 +113,6 @@ void GraphNetwork::embed(const float* features, size_t features_stride, const Li
   for (uint32_t round = 0; round < rounds && !stopped(stop); ++round) {
     along.run(predecessors, x, kernels, workspace, stop);
     if (!stopped(stop)) against.run(successors, x, kernels, workspace, stop);
-  }
-}
-
-void pool(Pooling pooling, const Lists& sets, const float* x, size_t x_stride, uint32_t width,
-          float* y, size_t y_stride) {
-  for (uint32_t i = 0; i < sets.size(); ++i, y += y_stride) {
-    const std::span<const uint32_t> members = sets[i];
-    if (pooling == Pooling::kMax && !members.empty()) {
-      max_rows(members, x, x_stride, width, y);
-      continue;
-    }
-    sum_rows(members, x, x_stride, width, y);
-    if (pooling != Pooling::kMean || members.empty()) continue;
-    const auto count = static_cast<float>(members.size());
-    for (uint32_t c = 0; c < width; ++c) y[c] /= count;
   }
 }
 

@@ -108,11 +108,4 @@ struct GraphNetwork {
              Stop* stop = nullptr) const;
 };
 
-enum class Pooling : uint8_t { kSum, kMean, kMax };
-
-// y[sets x width]: per set, the sum, mean or largest value of each column of x over its members.
-// A set without members gives zeros.
-void pool(Pooling pooling, const Lists& sets, const float* x, size_t x_stride, uint32_t width,
-          float* y, size_t y_stride);
-
 }  // namespace placeto

@@ -5,19 +5,10 @@
 // Every feature is a ratio: nothing depends on units, and little on the size of the graph.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string_view>
-
+#include "runtime/policy/feature.h"
 #include "runtime/policy/file/policy_spec.h"
 
 namespace placeto {
-
-struct Feature {
-  std::string_view name;
-  std::string_view meaning;
-  float low, high;  // range; values beyond it are clamped to it
-};
 
 // Of a move: a group, the device it would move to (target) and the device that now holds most of
 // its work (source). M is the makespan; times are shares of it.
@@ -64,20 +55,8 @@ struct Feature {
   X(remote_inputs, "share of its inputs that come from other devices", 0, 1)                     \
   X(remote_outputs, "share of its out-edges that leave its device", 0, 1)
 
-#define PLACETO_FEATURE_ENUM(name, meaning, low, high) k_##name,
-enum class PairFeature : uint32_t { PLACETO_PAIR_FEATURES(PLACETO_FEATURE_ENUM) kCount };
-enum class NodeFeature : uint32_t { PLACETO_NODE_FEATURES(PLACETO_FEATURE_ENUM) kCount };
-#undef PLACETO_FEATURE_ENUM
-
-inline constexpr uint32_t kPairFeatures = static_cast<uint32_t>(PairFeature::kCount);
-inline constexpr uint32_t kNodeFeatures = static_cast<uint32_t>(NodeFeature::kCount);
-
-#define PLACETO_FEATURE_ROW(name, meaning, low, high) Feature{#name, meaning, low, high},
-inline constexpr std::array<Feature, kPairFeatures> kPairFeatureList = {
-    PLACETO_PAIR_FEATURES(PLACETO_FEATURE_ROW)};
-inline constexpr std::array<Feature, kNodeFeatures> kNodeFeatureList = {
-    PLACETO_NODE_FEATURES(PLACETO_FEATURE_ROW)};
-#undef PLACETO_FEATURE_ROW
+PLACETO_DEFINE_FEATURES(PairFeature, kPairFeatures, kPairFeatureList, PLACETO_PAIR_FEATURES)
+PLACETO_DEFINE_FEATURES(NodeFeature, kNodeFeatures, kNodeFeatureList, PLACETO_NODE_FEATURES)
 
 // The names alone, those of `placeto` (published/features.h) included, as policy files are checked
 // against them.

@@ -5,9 +5,6 @@
 namespace placeto {
 namespace {
 
-// Scores are changes of the logarithm of the makespan, a few thousandths as a rule.
-constexpr float kTemperature = 0.002f;
-
 class PairwiseGuide final : public PolicyGuide {
  public:
   PairwiseGuide(const Policy& policy, Workbench& bench, KernelChoice kernels)
@@ -18,7 +15,7 @@ class PairwiseGuide final : public PolicyGuide {
     PairwisePassOptions options;
     options.passes =
         passes.passes > 0 ? passes.passes : passes_that_pay(evaluator.problem().node_count());
-    if (passes.seed) options.temperature = kTemperature;
+    if (passes.seed) options.temperature = pairwise::kTemperature;
     options.seed = passes.seed.value_or(0);
     if (passes.on_step) {
       options.on_step = [&](const PairwiseStep& step) { passes.on_step(describe(step)); };

@@ -6,50 +6,14 @@
 
 #include "runtime/base/portable_math.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/heuristics/best_met.h"
 
 namespace placeto {
-namespace {
-
-// Moves are checked, so trying a doubtful one costs an evaluation, no more. Greedy passes from the
-// best heuristic over the best known, 32 problems each; mixed ones of 40 to 200 nodes, and wirings
-// that training did not have (heuristics without windows, hence six passes):
-//   passes   groups visited                    least score   mixed   ring    tree    evaluations
-//   3        that the makespan waits for       -0.002        1.037   1.078   1.087    80
-//   6        the same                          -0.002        1.037   1.077   1.087    87
-//   6        the same                          -0.003        1.035   1.075   1.075   116
-//   6        all, from the second pass on       0            1.049   1.073   1.070    57
-//   6        all, from the second pass on      -0.001        1.044   1.065   1.055    93
-//   6        all, from the second pass on      -0.002        1.036   1.055   1.056   128
-//   3        all                               -0.002        1.035   1.064   1.053   167
-// Where all links are alike, scoring groups that nothing waits for takes time and gains nothing.
-//
-// The larger the graph, the more an evaluation costs, and the more windows of heuristics would gain
-// in its time. Makespan over ETF's and ms of heuristics (with 32 windows) and passes, 120 random
-// graphs each:
-//   least score    40 to 160 nodes    300 to 500      800 to 1,600
-//   no passes        0.871  1.0       0.885  4.0       0.916 10
-//    0.002           0.860  1.3       0.878  5.0       0.911 14
-//   -0.0015          0.850  1.5       0.867  6.2       0.911 15
-//   -0.0025          0.846  1.5       0.864  6.6       0.911 16
-float least_score(uint32_t nodes) {
-  const float thousands = static_cast<float>(std::min(nodes, 1'000u)) / 1'000;
-  return -0.0025f + 0.0045f * thousands * thousands;
-}
-
-// Batches in which the decisions of a level are checked. Three passes may cost
-// kEvaluationWork simulated nodes, which makes about 600 evaluations of 100 nodes, 60 of 1,000, and
-// no fewer than two a level: on small graphs decisions are checked nearly one by one.
-constexpr uint32_t kEvaluationWork = 60'000;
-uint32_t batches_per_level(uint32_t nodes, uint32_t levels, uint32_t passes) {
-  return std::clamp(kEvaluationWork / nodes / (levels * std::clamp(passes, 1u, 3u)), 2u, 48u);
-}
-
-}  // namespace
 
 PairwisePlacer::PairwisePlacer(const Policy& policy, const Problem& problem,
                                const Hierarchy& hierarchy, KernelChoice kernels)
     : problem_(&problem),
-      least_score_(least_score(problem.node_count())),
+      least_score_(pairwise::least_score(problem.node_count())),
       hierarchy_(&hierarchy),
       scorer_(policy, problem, kernels),
       features_(problem, hierarchy),
@@ -68,10 +32,8 @@ float PairwisePlacer::score(uint32_t level, uint32_t group, uint32_t device) {
 Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOptions& options,
                                 MoveEvaluator& evaluator) {
   random_ = Random(options.seed);
-  Candidate best = start;
-  best.method = "policy";
-  if (evaluator.rebase(start.assignment); stopped(evaluator.stop())) return best;
-  best.score = evaluator.score();
+  Candidate best = begin_at(start, "policy", evaluator);
+  if (stopped(evaluator.stop())) return best;
   for (uint32_t pass = 0; pass < options.passes; ++pass) {
     const Score before = best.score;
     state_.refresh(evaluator);
@@ -79,10 +41,7 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
     if (stopped(evaluator.stop())) return best;
     for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
       run_level(pass, level, options, evaluator);
-      if (evaluator.score() < best.score) {
-        best.score = evaluator.score();
-        best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
-      }
+      keep_better(evaluator, best);
       if (stopped(evaluator.stop())) return best;
     }
     if (!options.temperature && !(best.score < before)) break;  // the next pass would repeat it
@@ -95,8 +54,8 @@ void PairwisePlacer::run_level(uint32_t pass, uint32_t level, const PairwisePass
   Stop* const stop = evaluator.stop();
   order_groups(pass, level, stop);
   const uint32_t groups = hierarchy_->group_count(level);
-  const uint32_t batches =
-      batches_per_level(problem_->node_count(), hierarchy_->level_count(), options.passes);
+  const uint32_t batches = pairwise::batches_per_level(problem_->node_count(),
+                                                       hierarchy_->level_count(), options.passes);
   const uint32_t batch = options.temperature ? groups : (groups + batches - 1) / batches;
   const bool all = pass > 0 && !problem_->topology().uniform_links();
   uint32_t visited = 0;
@@ -136,7 +95,7 @@ void PairwisePlacer::step(uint32_t level, uint32_t group, const PairwisePassOpti
   const auto nodes = hierarchy_->nodes(level, group);
   features_.begin(state_, level, group);
   const auto devices = features_.candidates();
-  spend(stop, 16 * devices.size());  // the network
+  spend(stop, pairwise::kWorkPerScore * devices.size());
   if (devices.empty()) return;
   const std::span<const float> scores = scorer_.score(features_, devices);
   float log_probability = 0;

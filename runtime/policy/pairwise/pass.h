@@ -15,6 +15,7 @@
 #include "runtime/base/random.h"
 #include "runtime/heuristics/method.h"
 #include "runtime/policy/pairwise/move_scorer.h"
+#include "runtime/policy/pairwise/tuning.h"
 #include "runtime/search/group_moves.h"
 
 namespace placeto {
@@ -30,16 +31,9 @@ struct PairwiseStep {
   float log_probability;              // of the choice; 0 when greedy
 };
 
-// How many passes pay, at most. The checks of decisions are spread over all of them, and on larger
-// graphs there are too few to share. Ratio to the best heuristic and ms of the passes alone, 100
-// random graphs of up to 200 nodes, 60 of 500 and 24 of 1,000, links alike and unlike:
-//   passes    200, alike    200, unlike    500, alike    1,000, unlike
-//   1         0.977  1.3     0.897  1.3     0.964  8.6    0.976 17.4
-//   2         0.975  2.1     0.889  3.6     0.969  9.5    0.982 29.5
-//   3         0.974  2.4     0.888  5.0     0.971  9.9    0.990 35.8
-//   6         0.974  2.6     0.887  6.2     0.970 11.6    0.990 35.9
+// How many passes pay, at most.
 inline uint32_t passes_that_pay(uint32_t nodes) {
-  return nodes < 300 ? 3 : 1;
+  return nodes < pairwise::kManyPassesBelow ? pairwise::kManyPasses : 1;
 }
 
 struct PairwisePassOptions {

@@ -32,7 +32,7 @@ void PlacementState::refresh(const MoveEvaluator& evaluator) {
   std::copy(evaluator.finish_us().begin(), evaluator.finish_us().end(), finish_.begin());
   makespan_us_ = std::max(*std::max_element(finish_.begin(), finish_.end()), 1e-9);
   evaluator.start_order(order_);
-  if (spend(stop_, order_.size() / 4)) return;
+  if (spend(stop_, Stop::looked_up(order_.size()))) return;
   chain_.update(evaluator);
   if (stopped(stop_)) return;
   std::fill(critical_.begin(), critical_.end(), 0);

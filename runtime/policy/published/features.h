@@ -9,13 +9,12 @@
 // lets the others grow without bound; here the scale is the latest start, so the range is [-1, 1].
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "runtime/cost/problem.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/feature.h"
 
 namespace placeto {
 
@@ -29,16 +28,7 @@ namespace placeto {
   X(current, "1 if it is the current node", 0, 1)                                               \
   X(start_time, "start minus start of the current node / latest start", -1, 1)
 
-#define PLACETO_FEATURE_ENUM(name, meaning, low, high) k_##name,
-enum class StepFeature : uint32_t { PLACETO_STEP_FEATURES(PLACETO_FEATURE_ENUM) kCount };
-#undef PLACETO_FEATURE_ENUM
-
-inline constexpr uint32_t kStepFeatures = static_cast<uint32_t>(StepFeature::kCount);
-
-#define PLACETO_FEATURE_ROW(name, meaning, low, high) Feature{#name, meaning, low, high},
-inline constexpr std::array<Feature, kStepFeatures> kStepFeatureList = {
-    PLACETO_STEP_FEATURES(PLACETO_FEATURE_ROW)};
-#undef PLACETO_FEATURE_ROW
+PLACETO_DEFINE_FEATURES(StepFeature, kStepFeatures, kStepFeatureList, PLACETO_STEP_FEATURES)
 
 // Columns of a row with all features, and the first column of one of them.
 constexpr uint32_t step_columns(uint32_t devices) {

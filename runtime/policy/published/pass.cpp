@@ -6,6 +6,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/base/portable_math.h"
+#include "runtime/heuristics/best_met.h"
 
 namespace placeto {
 namespace {
@@ -69,19 +70,14 @@ PublishedPlacer::PublishedPlacer(const Policy& policy, const Problem& problem, K
 Candidate PublishedPlacer::place(const Candidate& start, const PublishedPassOptions& options,
                                  MoveEvaluator& evaluator) {
   random_ = Random(options.seed);
-  Candidate best = start;
-  best.method = "policy";
-  if (evaluator.rebase(start.assignment); stopped(evaluator.stop())) return best;
-  best.score = evaluator.score();
+  Candidate best = begin_at(start, "policy", evaluator);
+  if (stopped(evaluator.stop())) return best;
   for (uint32_t pass = 0; pass < options.passes; ++pass) {
     begin_pass(evaluator);
     for (const uint32_t node : problem_->graph().topological_order()) {
       if (decided_[problem_->group_of(node)]) continue;
       step(pass, node, options, evaluator);
-      if (evaluator.score() < best.score) {
-        best.score = evaluator.score();
-        best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
-      }
+      keep_better(evaluator, best);
       // The forward pass of a step goes through the graph several times and is not interrupted.
       if (evaluator.stop() != nullptr && evaluator.stop()->requested()) return best;
     }

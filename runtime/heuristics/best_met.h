@@ -1,0 +1,28 @@
+// The best placement that passes or a search meet on their way.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// `start`, under the method's name: it becomes the evaluator's base, and is scored unless stopped.
+inline Candidate begin_at(const Candidate& start, std::string method, MoveEvaluator& evaluator) {
+  Candidate best = start;
+  best.method = std::move(method);
+  const Score score = evaluator.rebase(start.assignment);
+  if (!stopped(evaluator.stop())) best.score = score;
+  return best;
+}
+
+// Takes over the evaluator's base placement if it is better.
+inline void keep_better(const MoveEvaluator& evaluator, Candidate& best) {
+  if (!(evaluator.score() < best.score)) return;
+  best.score = evaluator.score();
+  best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+}
+
+}  // namespace placeto

@@ -1,0 +1,153 @@
+// Maps: the tables of files and folders in READMEs, against what is there.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = PLACETO_SOURCE_DIR;
+
+bool skipped(const std::string& name) {
+  return name.starts_with('.') || name.starts_with("build") || name == "vendor";
+}
+
+std::vector<fs::path> readmes() {
+  std::vector<fs::path> found;
+  std::vector<fs::path> folders{kRoot};
+  while (!folders.empty()) {
+    const fs::path folder = folders.back();
+    folders.pop_back();
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename();
+      if (entry.is_directory() && !skipped(name)) folders.push_back(entry.path());
+      if (name == "README.md") found.push_back(entry.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::string> names_in(const std::string& text) {
+  static const std::regex quoted("`([^`]+)`");
+  std::vector<std::string> names;
+  for (std::sregex_iterator it(text.begin(), text.end(), quoted), end; it != end; ++it) {
+    names.push_back((*it)[1]);
+  }
+  return names;
+}
+
+// `x` stands for x, x.h, x.cpp, ...
+bool stands_for(const std::string& name, const std::string& file) {
+  return file == name || file.starts_with(name + ".");
+}
+
+struct Map {
+  bool of_files = false;          // else of folders
+  std::vector<std::string> rows;  // first cells
+};
+
+std::vector<Map> maps_of(const fs::path& readme) {
+  std::ifstream file(readme);
+  std::vector<Map> maps;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with('|')) {
+      inside = false;
+      continue;
+    }
+    const std::string first = line.substr(1, line.find('|', 1) - 1);
+    if (first == " file " || first == " folder ") {
+      maps.push_back({first == " file ", {}});
+      inside = true;
+    } else if (inside) {
+      maps.back().rows.push_back(first);
+    }
+  }
+  return maps;
+}
+
+// A row whose first cell is bold begins a part of the map: the files of that folder follow.
+bool begins_part(const std::string& row) {
+  return row.starts_with(" **`");
+}
+
+bool exists(const fs::path& folder, const std::string& name) {
+  const fs::path path = folder / name;
+  if (fs::exists(path)) return true;
+  if (!fs::is_directory(path.parent_path())) return false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path.parent_path())) {
+    if (stands_for(path.filename(), entry.path().filename())) return true;
+  }
+  return false;
+}
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> kKinds{".cpp", ".h", ".inc", ".mjs", ".js", ".sh", ".fbs"};
+  return kKinds.contains(path.extension());
+}
+
+}  // namespace
+
+TEST_CASE("whatever a README's map names is there") {
+  for (const fs::path& readme : readmes()) {
+    CAPTURE(readme.string());
+    for (const Map& map : maps_of(readme)) {
+      fs::path folder = readme.parent_path();
+      for (const std::string& row : map.rows) {
+        for (const std::string& name : names_in(row)) {
+          CAPTURE(name);
+          if (begins_part(row)) folder = readme.parent_path() / name;
+          CHECK((begins_part(row) ? fs::is_directory(folder) : exists(folder, name)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("where a README has a map of files, it names every source in the folder") {
+  for (const fs::path& readme : readmes()) {
+    std::ifstream stream(readme);
+    std::stringstream text;
+    text << stream.rdbuf();
+    const std::vector<std::string> named = names_in(text.str());
+    for (const Map& map : maps_of(readme)) {
+      if (!map.of_files) continue;
+      std::vector<fs::path> folders{readme.parent_path()};
+      for (const std::string& row : map.rows) {
+        if (begins_part(row)) folders.push_back(readme.parent_path() / names_in(row)[0]);
+      }
+      for (const fs::path& folder : folders) {
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+          if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+          CAPTURE(entry.path().string());
+          const std::string file = entry.path().filename();
+          CHECK(std::any_of(named.begin(), named.end(),
+                            [&](const std::string& name) { return stands_for(name, file); }));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every folder of the runtime is on its map") {
+  std::set<std::string> named;
+  for (const Map& map : maps_of(kRoot / "runtime/README.md")) {
+    for (const std::string& row : map.rows) {
+      for (const std::string& name : names_in(row)) named.insert(name.substr(0, name.find('/')));
+    }
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "runtime")) {
+    if (!entry.is_directory()) continue;
+    CAPTURE(entry.path().string());
+    CHECK(named.contains(entry.path().filename()));
+  }
+}

@@ -1,0 +1,113 @@
+#include "runtime/policy/pairwise/move_scorer.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/policy/guide.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/small_policies.h"
+
+namespace placeto {
+namespace {
+
+// The head by hand: rows of inputs through layers of weights [inputs, outputs].
+float by_hand(const PolicySpec& spec, std::vector<float> x) {
+  for (size_t i = 0; i + 1 < spec.tensors.size(); i += 2) {
+    const PolicyTensor& weight = spec.tensors[i];
+    std::vector<float> y = spec.tensors[i + 1].data;
+    for (size_t k = 0; k < x.size(); ++k) {
+      for (size_t n = 0; n < y.size(); ++n) y[n] += x[k] * weight.data[k * y.size() + n];
+    }
+    if (i + 2 < spec.tensors.size()) {
+      for (float& value : y) value = std::max(value, 0.0f);
+    }
+    x = std::move(y);
+  }
+  return x[0];
+}
+
+}  // namespace
+
+TEST_CASE("a score is what the head makes of the policy's columns, normalised") {
+  PolicySpec spec = test::small_pairwise_policy();
+  spec.pair_features[0].shift = 0.25f;
+  spec.pair_features[0].scale = 3;
+  test::draw_weights(spec, 7);
+  const auto policy = test::load_policy(spec);
+  Random random(71);
+  int scored = 0;
+  for (int i = 0; i < 20; ++i) {
+    const test::Instance instance = test::random_instance({.most_nodes = 30}, 0, random);
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    const Hierarchy hierarchy(problem);
+    MoveEvaluator evaluator(problem);
+    evaluator.rebase(test::random_assignment(problem, random));
+    PlacementState state(problem);
+    state.refresh(evaluator);
+    MoveFeatures features(problem, hierarchy);
+    MoveScorer scorer(*policy, problem, KernelChoice::kPortable);
+    scorer.embed(state);
+    CHECK(scorer.embeddings() == 0);  // it has no graph network
+    for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
+      features.begin(state, 0, group);
+      const auto devices = features.candidates();
+      if (devices.empty()) continue;
+      const auto scores = scorer.score(features, devices);
+      REQUIRE(scores.size() == devices.size());
+      for (size_t d = 0; d < devices.size(); ++d) {
+        const auto row = scorer.rows().subspan(d * kPairFeatures, kPairFeatures);
+        std::vector<float> inputs;
+        for (const PolicyFeature& wanted : spec.pair_features) {
+          for (uint32_t c = 0; c < kPairFeatures; ++c) {
+            if (kPairFeatureList[c].name != wanted.name) continue;
+            inputs.push_back((row[c] - wanted.shift) * wanted.scale);
+          }
+        }
+        CHECK(scores[d] == doctest::Approx(by_hand(spec, inputs)).epsilon(1e-4));
+        ++scored;
+      }
+    }
+  }
+  CHECK(scored > 100);
+}
+
+TEST_CASE("a guide of either architecture places, tells its steps, and only one ranks moves") {
+  Random random(72);
+  test::Instance instance;
+  while (!instance.problem || instance.problem->device_count() < 2 ||
+         instance.problem->node_count() < 10) {
+    instance = test::random_instance({.most_nodes = 30}, 0, random);
+  }
+  const Problem& problem = *instance.problem;
+  const uint32_t devices = problem.device_count();
+  const auto pairwise = test::load_policy(test::small_pairwise_policy());
+  const auto published = test::load_policy(test::published_placeto_policy(devices, 1, true, 3));
+  for (const auto& policy : {pairwise, published}) {
+    CAPTURE(name_of(policy->architecture()));
+    const MethodOptions options;
+    Workbench bench(problem, options);
+    auto guide = make_policy_guide(*policy, bench, KernelChoice::kPortable);
+    REQUIRE(guide.ok());
+    CHECK(((*guide)->ranker() != nullptr) == (policy == pairwise));
+    const Assignment assignment = test::random_assignment(problem, random);
+    const Candidate start{"start", assignment, bench.evaluator().evaluate(assignment)};
+    uint32_t steps = 0, columns = 0;
+    PolicyPasses passes;
+    passes.passes = 1;
+    passes.on_step = [&](const PolicyStep& step) {
+      ++steps;
+      CHECK(!step.nodes.empty());
+      CHECK(step.devices.size() == step.scores.size());
+      CHECK(step.devices.size() == step.mask.size());
+      columns = static_cast<uint32_t>(step.features.size() / step.feature_rows);
+    };
+    const Candidate placed = (*guide)->place(start, passes, bench.move_evaluator());
+    CHECK(placed.score <= start.score);
+    CHECK(obeys_rules(problem, placed.assignment));
+    REQUIRE(steps > 0);
+    CHECK(!feature_name(*policy, columns - 1).empty());
+    CHECK(feature_name(*policy, columns).empty());
+  }
+}
+
+}  // namespace placeto
