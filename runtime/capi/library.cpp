@@ -23,6 +23,7 @@ static_assert(PLACETO_INTERNAL == static_cast<int>(StatusCode::kInternal));
 static_assert(PLACETO_OUT_OF_MEMORY == static_cast<int>(StatusCode::kOutOfMemory));
 static_assert(PLACETO_IO == static_cast<int>(StatusCode::kIo));
 static_assert(PLACETO_STOPPED == static_cast<int>(StatusCode::kStopped));
+static_assert(PLACETO_NOT_FOUND == static_cast<int>(StatusCode::kNotFound));
 
 }  // namespace
 }  // namespace placeto::capi
@@ -59,6 +60,8 @@ const char* placeto_status_text(placeto_status status) noexcept {
       return "stopped";
     case PLACETO_BUFFER_TOO_SMALL:
       return "buffer too small";
+    case PLACETO_NOT_FOUND:
+      return "not found";
     default:
       return "unknown";
   }

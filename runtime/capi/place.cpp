@@ -179,7 +179,8 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
   }
   Result<PlaceResult> placed = run_method(result->problem, policy, options, stop, shortfall);
   if (!placed.ok()) {
-    if (placed.status().code() == StatusCode::kInfeasible) {
+    const StatusCode code = placed.status().code();
+    if (code == StatusCode::kInfeasible || code == StatusCode::kNotFound) {
       write_shortfall(options, shortfall, devices);
     }
     return placed.status();

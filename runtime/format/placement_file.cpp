@@ -80,6 +80,7 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   copy_reasons(from, budget, to);
   budget.copy(from.stages(), to.stages);
   budget.copy(from.order(), to.order);
+  to.proved = from.proved();
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
@@ -263,10 +264,10 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const auto stages = add_list(builder, spec.stages);
   const auto order = add_list(builder, spec.order);
   schema::FinishPlacementBuffer(
-      builder, schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices,
-                                       assignment, spec.makespan_us, peak_memory_bytes, method,
-                                       candidates, spec.lower_bound_us, spec.place_time_us,
-                                       spec.bottleneck_us, note, reasons, stages, order));
+      builder, schema::CreatePlacement(
+                   builder, kFormatVersion, graph, topology, devices, assignment, spec.makespan_us,
+                   peak_memory_bytes, method, candidates, spec.lower_bound_us, spec.place_time_us,
+                   spec.bottleneck_us, note, reasons, stages, order, spec.proved));
   return finished_bytes(builder);
 }
 

@@ -50,6 +50,7 @@ struct PlacementSpec {
   double lower_bound_us = 0, place_time_us = 0, bottleneck_us = 0;  // 0: unknown
   std::string note;
   std::vector<ReasonSpec> reasons;  // of the nodes that were asked for
+  bool proved = false;              // no placement is better
   // Of staged execution, or empty (cost/stages.h): a stage per node, and the order in which devices
   // take them.
   std::vector<uint32_t> stages, order;

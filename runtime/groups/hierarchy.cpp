@@ -9,7 +9,7 @@ namespace placeto {
 namespace {
 
 constexpr uint32_t kUnmatched = 0xffffffffu;
-constexpr uint32_t kGroupsPerDevice = 2;  // of the coarsest level
+constexpr uint32_t kCoarsest = 2;  // groups of the coarsest level, whatever the number of devices
 
 // One round of matching, incomplete if stopped.
 class Matching {
@@ -140,7 +140,7 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
     if (stopped(stop)) return;
   }
   add_level(group_of, graph.size());
-  while (graph.size() > std::max(2u, kGroupsPerDevice * problem.device_count())) {
+  while (graph.size() > kCoarsest) {
     if (stopped(stop)) return;
     Matching matching(graph, rows, total / 2, stop);
     matching.match();

@@ -1,5 +1,5 @@
 // Hierarchy: groups of all sizes, from the problem's own groups, chains and tiny operators merged
-// (level 0), to a few per device.
+// (level 0), to two that hold everything.
 //
 // Each level merges pairs of the level below that exchange much for the work they hold (heavy-edge
 // matching: Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
@@ -19,8 +19,8 @@ namespace placeto {
 
 class Hierarchy {
  public:
-  // The problem must outlive it. Stops when a level has at most two groups per device or hardly
-  // shrinks any more, and when stopped: then it is not usable unless it has a level.
+  // The problem must outlive it. Stops when a level has two groups or hardly shrinks any
+  // more, and when stopped: then it is not usable unless it has a level.
   explicit Hierarchy(const Problem& problem, Stop* stop = nullptr,
                      Grouping grouping = Grouping::kAutomatic);
 

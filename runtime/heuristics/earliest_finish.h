@@ -7,6 +7,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/cost/incremental.h"
+#include "runtime/heuristics/free_nodes.h"
 #include "runtime/heuristics/memory_plan.h"
 #include "runtime/heuristics/window_schedule.h"
 
@@ -74,6 +75,7 @@ class EarliestFinish {
   const Problem* problem_;
   Stop* stop_;
   WindowSchedule schedule_;
+  FreeNodes free_nodes_;
   std::vector<uint32_t> group_device_;
   std::vector<double> ready_, penalty_;
   LastTimeline last_;           // loaded

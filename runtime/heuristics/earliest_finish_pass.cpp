@@ -19,6 +19,7 @@ EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
       schedule_(problem, stop),
+      free_nodes_(problem, stop),
       group_device_(problem.group_count()),
       ready_(problem.device_count()),
       penalty_(problem.device_count()) {}
@@ -29,6 +30,7 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const Last
   std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
   for (uint32_t v : order) {
     if (spend(stop_, work_of(v))) return {};
+    if (free_nodes_.contains(v)) continue;
     const uint32_t group = problem_->group_of(v);
     uint32_t& device = group_device_[group];
     if (device == ListSchedule::kNowhere) {
@@ -36,7 +38,9 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const Last
       plan.take(group, device);
     }
     schedule_.place(v, device);
+    free_nodes_.follow(v, group_device_, schedule_, plan);
   }
+  free_nodes_.place_rest(group_device_, schedule_, plan);
   return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
 }
 

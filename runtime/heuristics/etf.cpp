@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/heuristics/free_nodes.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/list_schedule.h"
 #include "runtime/heuristics/memory_plan.h"
@@ -27,6 +28,7 @@ class EarliestTaskFirst {
       : problem_(problem),
         stop_(stop),
         schedule_(problem, stop),
+        free_nodes_(problem, stop),
         window_size_(window_size(problem.device_count())),
         ready_us_(problem.device_count()),
         lost_(problem.class_count()) {
@@ -45,12 +47,14 @@ class EarliestTaskFirst {
         plan.take(group, choice.device);
       }
       schedule_.place(node, choice.device);
+      free_nodes_.follow(node, group_device_, schedule_, plan);
       remove(choice.position);
       for (const OutEdge& e : problem_.graph().out_edges(node)) {
         if (--unmet_[e.target] == 0) insert(e.target);
       }
       spend(stop_, 4 + 2 * problem_.graph().out_edges(node).size());  // in and out of the window
     }
+    free_nodes_.place_rest(group_device_, schedule_, plan);
     return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
   }
 
@@ -68,7 +72,11 @@ class EarliestTaskFirst {
     unmet_.resize(problem_.node_count());
     group_device_.assign(problem_.group_count(), ListSchedule::kNowhere);
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
-      unmet_[v] = static_cast<uint32_t>(problem_.graph().in_edges(v).size());
+      if (free_nodes_.contains(v)) continue;
+      unmet_[v] = 0;
+      for (const InEdge& in : problem_.graph().in_edges(v)) {
+        unmet_[v] += free_nodes_.contains(in.source) ? 0 : 1;
+      }
       if (unmet_[v] == 0) insert(v);
       if (spend(stop_, 1)) return;
     }
@@ -177,6 +185,7 @@ class EarliestTaskFirst {
   const Problem& problem_;
   Stop* stop_;
   ListSchedule schedule_;
+  FreeNodes free_nodes_;
   size_t window_size_;
   std::vector<double> ready_us_;
   std::vector<uint32_t> window_;  // the ready nodes of highest rank, descending

@@ -62,6 +62,7 @@ void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
       ready[d] = 0;
       for (const InEdge& in : in_edges) {
         const uint32_t source = device_of_[in.source];
+        if (source == kNowhere) continue;
         const bool moves = source != d && in.output != kControlEdge;
         ready[d] =
             std::max(ready[d], moves ? arrival_us(in.output, source, d) : finish_[in.source]);
@@ -76,6 +77,7 @@ void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
   std::fill(here_.begin(), here_.end(), 0);
   for (const InEdge& in : in_edges) {
     const uint32_t source = device_of_[in.source];
+    if (source == kNowhere) continue;
     if (in.output == kControlEdge) {
       control = std::max(control, finish_[in.source]);
       continue;
@@ -122,6 +124,7 @@ void ListSchedule::place(uint32_t node, uint32_t device) {
   double start = device_free_[device];
   for (const InEdge& in : problem_->graph().in_edges(node)) {
     const uint32_t source = device_of_[in.source];
+    if (source == kNowhere) continue;
     if (source == device || in.output == kControlEdge) {
       start = std::max(start, finish_[in.source]);
     } else {

@@ -22,7 +22,7 @@ class ListSchedule {
   void clear();
 
   // Earliest time at which everything `node` needs is on each device; ready.size() == devices.
-  // Every predecessor has been placed.
+  // Every predecessor has been placed, or counts for nothing.
   void ready_times(uint32_t node, std::span<double> ready) const;
   // When the device has finished what it was given.
   double device_free_us(uint32_t device) const { return device_free_[device]; }
@@ -32,6 +32,12 @@ class ListSchedule {
 
   // Appends the node to the device and the transfers it needs to their channels.
   void place(uint32_t node, uint32_t device);
+
+  // Of a node that takes no time and waits for nothing: there from the beginning.
+  void place_free(uint32_t node, uint32_t device) {
+    device_of_[node] = device;
+    finish_[node] = 0;
+  }
 
   bool placed(uint32_t node) const { return device_of_[node] != kNowhere; }
   uint32_t device_of(uint32_t node) const { return device_of_[node]; }

@@ -5,22 +5,28 @@
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/packing.h"
 #include "runtime/placer/steps.h"
 #include "runtime/search/stage_search.h"
 
 namespace placeto {
 namespace {
 
-Status infeasible(const Problem& problem, const Candidate& closest,
-                  std::span<const uint64_t> shortfall) {
-  std::string text = "no placement fits in memory; the closest (" + closest.method + ") lacks";
+Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall) {
+  const Problem& problem = placing.bench.problem();
+  std::string text =
+      placing.proved ? "no placement fits in memory" : "found no placement that fits";
+  if (placing.missing_bytes > 0) {
+    text += ": every one lacks at least " + std::to_string(placing.missing_bytes) + " bytes";
+  }
+  text += "; the closest (" + placing.bench.best().method + ") lacks";
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     if (shortfall[d] == 0) continue;
     text += " " + std::to_string(shortfall[d]) + " bytes on " + problem.topology().device(d).name +
             " (limit " + std::to_string(problem.memory_limit(d)) + "),";
   }
   text.pop_back();
-  return Status::infeasible(text);
+  return placing.proved ? Status::infeasible(text) : Status(StatusCode::kNotFound, text);
 }
 
 // There is no time to simulate the best again.
@@ -53,6 +59,26 @@ const Candidate& simplest(Workbench& bench) {
   return *chosen;
 }
 
+// One method alone does not ask whether anything fits at all.
+void look_for_proof(Placing& placing) {
+  if (placing.proved || placing.packed) return;
+  const Packing packing = pack(placing.bench.problem(), placing.bench.stop());
+  placing.proved = packing.verdict == Packing::Verdict::kImpossible;
+  placing.missing_bytes = packing.missing_bytes;
+}
+
+// `least`: of all candidates; the answer may be another within the tolerance. Where stages were
+// divided anew, moves were not looked at again.
+void note_proof(const Placing& placing, const Score& least, PlaceResult& result) {
+  constexpr double kRounding = 1e-9;
+  const bool is_best = result.best.score == least && result.best.division.empty();
+  result.proved = placing.proved && is_best;
+  result.one_move_optimal = (placing.proved || placing.one_move_optimal) && is_best;
+  if (placing.bench.problem().objective() != Objective::kLatency) return;
+  if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
+  result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
+}
+
 // The answer: the best candidate, its timeline and what bounds it.
 Result<PlaceResult> conclude(Placing& placing) {
   const Problem& problem = placing.bench.problem();
@@ -61,9 +87,8 @@ Result<PlaceResult> conclude(Placing& placing) {
   PlaceResult result;
   result.best = simplest(placing.bench);
   result.note = std::move(placing.note);
-  result.candidates = placing.bench.take_candidates();
   result.stopped = stopped(stop);
-  if (result.stopped && !result.best.score.feasible()) return Status::stopped();
+  if (result.stopped && !result.best.score.feasible() && !placing.proved) return Status::stopped();
   // What takes about a millisecond is done all the same.
   constexpr uint32_t kSmall = 4'000;
   const Graph& graph = problem.graph();
@@ -73,23 +98,28 @@ Result<PlaceResult> conclude(Placing& placing) {
   result.timeline =
       std::move(evaluator).take_timeline(result.best.assignment, result.best.division);
   if (stopped(limit)) {
+    result.candidates = placing.bench.take_candidates();
     leave_timeline_out(problem, result);
     result.place_us = placing.elapsed_us();
     return result;
   }
   if (!result.best.score.feasible()) {
+    look_for_proof(placing);
     std::vector<uint64_t> shortfall = memory_shortfall(problem, result.timeline.peak_memory_bytes);
-    Status status = infeasible(problem, result.best, shortfall);
+    Status status = does_not_fit(placing, shortfall);
     if (placing.options.shortfall_bytes != nullptr) {
       *placing.options.shortfall_bytes = std::move(shortfall);
     }
     return status;
   }
+  const Score least = placing.bench.best().score;
+  result.candidates = placing.bench.take_candidates();
   result.bounds = lower_bounds(problem, limit);
   if (stopped(limit)) {
     result.bounds = {};
     result.stopped = true;
   }
+  note_proof(placing, least, result);
   result.place_us = placing.elapsed_us();
   return result;
 }

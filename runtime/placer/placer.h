@@ -30,8 +30,8 @@ struct PlacerOptions {
   // Other than kPortable, placements may differ from machine to machine (kernels.h).
   KernelChoice kernels = KernelChoice::kPortable;
   PolicyObserver* observer = nullptr;
-  // If given, written when kInfeasible is returned: by how many bytes per device the closest
-  // placement exceeds the limits.
+  // If given, written when kInfeasible or kNotFound is returned: by how many bytes per device the
+  // closest placement exceeds the limits.
   std::vector<uint64_t>* shortfall_bytes = nullptr;
 };
 
@@ -39,6 +39,10 @@ struct PlaceResult {
   Candidate best;
   std::vector<Candidate> candidates;  // everything tried, in the order tried
   LowerBounds bounds;
+  // No placement is better: all were looked at or ruled out, or the makespan is a lower bound.
+  bool proved = false;
+  // No group of the problem does better on another device (polish.h); false: not looked.
+  bool one_move_optimal = false;
   Timeline timeline;     // of the best
   double place_us = 0;   // wall time the placing took
   std::string note;      // why a policy that was given was not used; empty otherwise
@@ -52,8 +56,8 @@ struct PlaceResult {
 // passes from the best of them; with a budget, local search, its proposals ranked by the policy if
 // there is one. So the answer is never worse than any heuristic's. Candidates are compared by the
 // cost model; ties go to the one tried first. A policy that does not fit the topology is left out,
-// and `note` says why. Fails with kInfeasible if nothing fits; the message and `shortfall_bytes`
-// say by how much.
+// and `note` says why. Fails with kInfeasible if it is proved that nothing fits, with kNotFound if
+// nothing that does was found; the message and `shortfall_bytes` say by how much.
 //
 // Once options.budget.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the

@@ -25,6 +25,11 @@ struct Placing {
   const PlacerOptions& options;
   std::unique_ptr<PolicyGuide> guide;  // from the step on in which the policy places
   std::string note;                    // why it does not
+  Candidate unpolished;                // the best before polishing: room for a search to move in
+  bool proved = false;                 // that nothing is better than the best, or that nothing fits
+  bool one_move_optimal = false;       // the best is (polish.h)
+  bool packed = false;                 // packing was tried
+  uint64_t missing_bytes = 0;          // that every placement lacks; 0: not known
 };
 
 }  // namespace placeto

@@ -4,6 +4,9 @@
 
 #include "runtime/base/random.h"
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/packing.h"
+#include "runtime/search/exhaustive.h"
+#include "runtime/search/polish.h"
 #include "runtime/search/search.h"
 #include "runtime/search/stage_search.h"
 
@@ -19,11 +22,23 @@ bool is_staged(const Placing& placing) {
 bool nothing_fits(const Placing& placing) {
   return !placing.bench.best().score.feasible();
 }
+bool may_fit(const Placing& placing) {
+  return nothing_fits(placing) && !placing.proved;
+}
 bool has_policy(const Placing& placing) {
   return placing.options.policy != nullptr;
 }
 bool has_budget(const Placing& placing) {
-  return placing.bench.options().budget.limited();
+  return !placing.proved && placing.bench.options().budget.limited();
+}
+bool is_small(const Placing& placing) {
+  return !placing.proved && polish_pays(placing.bench.problem(), 0);
+}
+bool has_few_groups(const Placing& placing) {
+  return !placing.proved && exact_applies(placing.bench.problem());
+}
+bool has_few_groups_and_budget(const Placing& placing) {
+  return has_few_groups(placing) && has_budget(placing);
 }
 
 Status run_heuristic(const Step& step, Placing& placing) {
@@ -43,6 +58,23 @@ bool ready(Workbench& bench) {
   bench.hierarchy();
   if (!stopped(bench.stop())) bench.move_evaluator();
   return !stopped(bench.stop());
+}
+
+// A packing that what is held at one time might still exceed; what lacks bytes, too, if fewer.
+Status pack_groups(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Packing packing = pack(bench.problem(), bench.stop());
+  if (packing.assignment.empty()) return {};
+  placing.packed = true;
+  Candidate found{std::string(step.name), std::move(packing.assignment), {}};
+  found.score = bench.evaluator().evaluate(found.assignment);
+  if (stopped(bench.stop())) return {};
+  if (packing.verdict == Packing::Verdict::kImpossible) {
+    placing.proved = true;
+    placing.missing_bytes = packing.missing_bytes;
+  }
+  bench.add_if_better(std::move(found));
+  return {};
 }
 
 // By moves alone: passes have shown that they do not get there.
@@ -110,14 +142,53 @@ Status refine(const Step& step, Placing& placing) {
   return {};
 }
 
-Status search(const Step& step, Placing& placing) {
+Status polish_best(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
   Candidate found = bench.best();
   found.method = step.name;
-  adaptive_search(bench.hierarchy(), bench.options().budget, bench.options().seed,
-                  bench.move_evaluator(), found, placing.guide ? placing.guide->ranker() : nullptr);
+  placing.unpolished = found;
+  placing.one_move_optimal = polish(&bench.hierarchy(), bench.move_evaluator(), found);
   bench.add_if_better(std::move(found));
+  return {};
+}
+
+Status search(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  // A polished placement is where moves no longer gain: there is less to find around it.
+  Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;
+  found.method = step.name;
+  const bool polished = adaptive_search(bench.hierarchy(), bench.options().budget,
+                                        bench.options().seed, bench.move_evaluator(), found,
+                                        {placing.guide ? placing.guide->ranker() : nullptr, true});
+  if (found.score < bench.best().score) placing.one_move_optimal = polished;
+  bench.add_if_better(std::move(found));
+  return {};
+}
+
+// All placements of a small problem. What a search that ends too early finds does not count: it
+// would depend on where it began.
+void solve(const Step& step, uint64_t branches, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  const double milliseconds = bench.options().budget.milliseconds;
+  Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
+  if (milliseconds > 0) stop = stop.sooner(milliseconds / 2);
+  if (!exhaustive_search(bench.problem(), branches, &stop, found)) return;
+  placing.proved = true;
+  bench.add_if_better(std::move(found));
+}
+Status solve_small(const Step& step, Placing& placing) {
+  solve(step, exact_branches(placing.bench.problem()), placing);
+  return {};
+}
+// About as long as the search took.
+Status prove(const Step& step, Placing& placing) {
+  const uint64_t most = most_branches(placing.bench.problem());
+  const uint64_t evaluations = placing.bench.options().budget.evaluations;
+  solve(step, evaluations == 0 ? most : std::min(evaluations, most), placing);
   return {};
 }
 
@@ -157,12 +228,20 @@ std::vector<Step> auto_steps() {
   }
   steps.insert(steps.end(), {{"split", "consecutive stages of the topological order, by price",
                               "under staged execution", is_staged, split},
+                             {"packing", "a packing of weights into memory", "where nothing fits",
+                              nothing_fits, pack_groups},
                              {"repair", "moves of groups, towards less overflow of memory",
-                              "where nothing fits", nothing_fits, repair},
+                              "where nothing fits", may_fit, repair},
                              {"policy", "the policy's passes, from the best so far",
                               "with a policy", has_policy, place_by_policy},
+                             {"polish", "moves of single groups, while one gains",
+                              "up to some hundred operators", is_small, polish_best},
+                             {"exact", "all placements, by branch and bound", "up to 12 groups",
+                              has_few_groups, solve_small},
                              {"search", "annealing over moves and windows, from the best so far",
                               "with a budget", has_budget, search},
+                             {"proof", "all placements, by branch and bound",
+                              "up to 24 groups, with a budget", has_few_groups_and_budget, prove},
                              {"stages", "stages moved, merged and divided, from the best so far",
                               "under staged execution", is_staged, refine}});
   return steps;

@@ -10,6 +10,12 @@ namespace {
 // the best known after 1,000 moves on 60 random graphs of 40 to 160 nodes: 1.052, 1.044, 1.042,
 // 1.042.
 constexpr double kOnChain = 0.6, kToNeighbour = 0.5;
+// How often what moves sends a group of where it goes back in exchange; where memory is limited,
+// more often, and some of them to another device.
+constexpr double kExchange = 0.15, kExchangeInMemory = 0.3, kElsewhere = 0.3;
+// Groups that a disturbance moves: a share of a level's, and no more than so many.
+constexpr double kDisturbed = 0.15;
+constexpr uint32_t kMostDisturbed = 8;
 // Random proposals a ranker chooses from. More would make it repeat itself.
 constexpr int kProposals = 8;
 
@@ -44,8 +50,48 @@ void GroupMoves::propose(double used, Random& random, std::vector<Change>& chang
     found = true;
   }
   if (!found) return;
-  for (uint32_t v : hierarchy_.nodes(best.level, best.group)) {
-    if (evaluator_.assignment()[v] != best.device) changes.push_back({v, best.device});
+  add_changes(best.level, best.group, best.device, changes);
+  const double share = problem_.memory_limited() ? kExchangeInMemory : kExchange;
+  if (random.uniform() < share) exchange(best, random, changes);
+}
+
+void GroupMoves::add_changes(uint32_t level, uint32_t group, uint32_t device,
+                             std::vector<Change>& changes) const {
+  for (uint32_t v : hierarchy_.nodes(level, group)) {
+    if (evaluator_.assignment()[v] != device) changes.push_back({v, device});
+  }
+}
+
+// A group of the same level leaves the device that the move goes to.
+void GroupMoves::exchange(const Move& move, Random& random, std::vector<Change>& changes) {
+  constexpr int kTries = 8;
+  const uint32_t from = evaluator_.assignment()[hierarchy_.nodes(move.level, move.group)[0]];
+  const bool elsewhere = problem_.memory_limited() && random.uniform() < kElsewhere;
+  const uint32_t to = elsewhere ? random.below(problem_.device_count()) : from;
+  if (to == move.device) return;
+  for (int i = 0; i < kTries; ++i) {
+    const uint32_t group = random.below(hierarchy_.group_count(move.level));
+    const auto nodes = hierarchy_.nodes(move.level, group);
+    const bool there = std::all_of(nodes.begin(), nodes.end(), [&](uint32_t v) {
+      return evaluator_.assignment()[v] == move.device;
+    });
+    if (group == move.group || !there || !hierarchy_.allowed(move.level, group, to)) continue;
+    return add_changes(move.level, group, to, changes);
+  }
+}
+
+void GroupMoves::disturb(Random& random, std::vector<Change>& changes) {
+  changes.clear();
+  const uint32_t level = random.below(hierarchy_.level_count());
+  const uint32_t groups = hierarchy_.group_count(level);
+  const uint32_t count = std::clamp(static_cast<uint32_t>(kDisturbed * groups), 1u, kMostDisturbed);
+  uint32_t group = random.below(groups);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t device = random.below(problem_.device_count());
+    if (hierarchy_.allowed(level, group, device)) {
+      for (uint32_t v : hierarchy_.nodes(level, group)) changes.push_back({v, device});
+    }
+    group = (group + 1 + random.below(std::max(1u, groups / count))) % groups;
   }
 }
 

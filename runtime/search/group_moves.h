@@ -37,11 +37,16 @@ class GroupMoves {
   // Draws a move, with a ranker the best ranked of a few; no changes if it would change nothing.
   // `used`: share of the budget that is used up, in [0, 1].
   void propose(double used, Random& random, std::vector<Change>& changes);
+  // A few groups of one level, each to any device: to get away from where nothing gains.
+  void disturb(Random& random, std::vector<Change>& changes);
 
  private:
   struct Move {
     uint32_t level, group, device;
   };
+  void add_changes(uint32_t level, uint32_t group, uint32_t device,
+                   std::vector<Change>& changes) const;
+  void exchange(const Move& move, Random& random, std::vector<Change>& changes);
   Move draw(double used, Random& random);
   uint32_t draw_level(double used, Random& random) const;
   uint32_t draw_anchor(Random& random);

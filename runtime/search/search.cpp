@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 
 #include "runtime/base/portable_math.h"
+#include "runtime/search/path_bound.h"
+#include "runtime/search/polish.h"
 #include "runtime/search/window_pass.h"
 
 namespace placeto {
@@ -19,36 +22,52 @@ constexpr double kHotMoves = 0.005, kHotWindows = 0.0007, kCold = 0.02;
 // Placing a node in a window takes about as long as simulating so many.
 constexpr double kPlacing = 4;
 
-// How much of a budget is used, in [0, 1].
+// Share of all moves, below.
+constexpr double kPatience = 0.5;
+
+// How far a budget is used up.
 class Clock {
  public:
   Clock(const Budget& budget, const MoveEvaluator& evaluator)
       : budget_(budget), evaluator_(evaluator), first_(evaluator.evaluations()) {
     if (budget.milliseconds > 0) start_ = std::chrono::steady_clock::now();
   }
-  // `idle`: evaluations' worth of proposals that needed none.
-  double used(double idle) const {
-    double share = 0;
+  // Evaluations so far, with the worth of what needed none, and without what does not count.
+  double spent() const {
+    return static_cast<double>(evaluator_.evaluations() - first_ - uncounted_) + idle_;
+  }
+  void idle(double evaluations) { idle_ += evaluations; }
+  void do_not_count(uint64_t evaluations) { uncounted_ += evaluations; }
+  bool stopped() const { return placeto::stopped(evaluator_.stop()); }
+  bool over() const {
     Stop* const stop = evaluator_.stop();
-    if (stop != nullptr && stop->requested()) return 1;
-    if (budget_.evaluations > 0) {
-      share = (static_cast<double>(evaluator_.evaluations() - first_) + idle) /
-              static_cast<double>(budget_.evaluations);
-    }
-    if (budget_.milliseconds > 0) {
-      const std::chrono::duration<double, std::milli> elapsed =
-          std::chrono::steady_clock::now() - start_;
-      share = std::max(share, elapsed.count() / budget_.milliseconds);
-    }
-    return std::min(share, 1.0);
+    if (stop != nullptr && stop->requested()) return true;
+    if (budget_.evaluations > 0 && spent() >= static_cast<double>(budget_.evaluations)) return true;
+    return late();
+  }
+  bool late() const {
+    if (!(budget_.milliseconds > 0)) return false;
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start_;
+    return elapsed.count() >= budget_.milliseconds;
   }
 
  private:
   const Budget& budget_;
   const MoveEvaluator& evaluator_;
-  uint64_t first_;
+  uint64_t first_, uncounted_ = 0;
+  double idle_ = 0;
   std::chrono::steady_clock::time_point start_;
 };
+
+// The next of 1, 2, 3, ... times a power of ten, 30 at least.
+uint64_t next_mark(uint64_t spent, std::initializer_list<uint64_t> tenths) {
+  for (uint64_t decade = 1;; decade *= 10) {
+    for (const uint64_t t : tenths) {
+      if (t * decade > spent && t * decade >= 30) return t * decade;
+    }
+  }
+}
 
 // Which kind of proposal is next: drawn in proportion to what each has gained lately for what it
 // cost, and neither is ever forgotten.
@@ -71,27 +90,112 @@ class Shares {
 
 class Annealing {
  public:
-  // Without a hierarchy there are no moves.
+  // Without a hierarchy there are no moves, and no polishing.
   Annealing(const Hierarchy* hierarchy, bool windows, uint64_t seed, MoveEvaluator& evaluator,
-            ProposalRanker* ranker)
-      : random_(seed), hot_(windows ? kHotWindows : kHotMoves), evaluator_(evaluator) {
-    if (hierarchy != nullptr) moves_ = std::make_unique<GroupMoves>(*hierarchy, evaluator, ranker);
+            const SearchOptions& options)
+      : hierarchy_(hierarchy),
+        random_(seed),
+        hot_(windows ? kHotWindows : kHotMoves),
+        evaluator_(evaluator),
+        paths_(evaluator.problem(), evaluator.stop()),
+        patience_(patience(evaluator.problem())),
+        polished_(options.polish && hierarchy != nullptr) {
+    if (hierarchy != nullptr) {
+      moves_ = std::make_unique<GroupMoves>(*hierarchy, evaluator, options.ranker);
+    }
     if (windows) windows_ = std::make_unique<WindowPass>(evaluator.problem(), evaluator.stop());
   }
 
-  void run(const Budget& budget, Candidate& best) {
-    const Clock clock(budget, evaluator_);
-    if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return;
+  // A longer search begins with all of a shorter one, so that more budget is never worse: what it
+  // does depends on how much has been spent, and not on how much is left. So it cools down again
+  // and again, in rounds that end after 30, 100, 200, 300, 500 evaluations and so on; and it
+  // polishes what it has, so that the end of a search is a point that all longer ones pass. Whether
+  // it did so in the end.
+  bool run(Budget budget, Candidate& best) {
+    if (budget.evaluations > 0) {
+      budget.evaluations = last_polish(budget.evaluations);
+      if (budget.evaluations == 0) return false;
+    }
+    Clock clock(budget, evaluator_);
+    if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return false;
     best.score = evaluator_.score();
     base_changed();
-    // A graph that offers nothing but moves and windows that change or promise nothing ends the
-    // search. They are not simulated: such moves cost nothing, such windows count as the part of
-    // the graph that they placed.
-    constexpr int kMostIdle = 1'000;
-    int idle = 0;
-    double idle_windows = 0;
-    for (double used = clock.used(0); used < 1 && idle < kMostIdle;
-         used = clock.used(idle_windows)) {
+    uint64_t begin = 0, end = 30;
+    for (uint64_t mark = 0; !clock.over() && idle_ < kMostIdle;) {
+      const uint64_t next = next_stretch(mark);
+      while (mark >= end) {
+        begin = end;
+        end = next_mark(end, {1, 2, 3, 5});
+      }
+      anneal(static_cast<double>(begin), static_cast<double>(end), static_cast<double>(next), clock,
+             best);
+      if (polishes(next) && !clock.stopped() && (!clock.late() || polishes(0)))
+        polish_best(clock, best);
+      mark = next;
+    }
+    if (best.score < polished_best_.score) return false;
+    best.assignment.swap(polished_best_.assignment);
+    best.score = polished_best_.score;
+    return polished_best_is_done_;
+  }
+
+ private:
+  double moves() const {
+    const Problem& problem = evaluator_.problem();
+    return static_cast<double>(problem.group_count()) * (problem.device_count() - 1);
+  }
+  bool polishes(uint64_t mark) const {
+    return polished_ && polish_pays(evaluator_.problem(), mark);
+  }
+  // Often where polishing is cheap beside what it follows.
+  uint64_t next_stretch(uint64_t mark) const {
+    const bool cheap = static_cast<double>(mark) >= 4 * moves();
+    return cheap ? next_mark(mark, {10, 15, 20, 30, 50, 70}) : next_mark(mark, {1, 3});
+  }
+  // The last point up to which the budget reaches at which it would be polished; all of the budget
+  // if there is none.
+  uint64_t last_polish(uint64_t evaluations) const {
+    uint64_t last = polishes(0) ? 0 : evaluations;
+    for (uint64_t mark = next_stretch(0); mark <= evaluations; mark = next_stretch(mark)) {
+      if (polishes(mark)) last = mark;
+    }
+    return last;
+  }
+
+  // Beside the search, which goes on from where it was: around what is polished it finds less.
+  void polish_best(Clock& clock, const Candidate& best) {
+    if (best.score == last_polished_) return;
+    last_polished_ = best.score;
+    const uint64_t before = evaluator_.evaluations();
+    here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
+    Candidate found = best;
+    const bool done = polish(hierarchy_, evaluator_, found);
+    if (!clock.stopped()) evaluator_.rebase(here_);
+    clock.do_not_count(evaluator_.evaluations() - before);
+    if (!(found.score < polished_best_.score)) return;
+    polished_best_ = std::move(found);
+    polished_best_is_done_ = done;
+  }
+
+  // A graph that offers nothing but moves and windows that change or promise nothing ends the
+  // search. They are not simulated: such moves cost next to nothing, such windows count as the part
+  // of the graph that they placed.
+  static constexpr int kMostIdle = 1'000;
+
+  // Proposals without a gain after which it goes back to the best placement with part of it
+  // disturbed: about as many as it has moves.
+  static double patience(const Problem& problem) {
+    return std::max(100.0, kPatience * problem.group_count() * (problem.device_count() - 1));
+  }
+
+  // Until so much is spent. It cools down from `begin` to `end`.
+  void anneal(double begin, double end, double until, Clock& clock, Candidate& best) {
+    while (!clock.over() && idle_ < kMostIdle && clock.spent() < until) {
+      const double used = std::min(1.0, (clock.spent() - begin) / (end - begin));
+      if (moves_ && clock.spent() - last_gain_ > patience_) {
+        disturb(clock, best);
+        continue;
+      }
       const bool window = windows_ && (!moves_ || shares_.draw_window(random_));
       if (window) {
         windows_->propose(evaluator_, random_, changes_);
@@ -99,33 +203,49 @@ class Annealing {
         moves_->propose(used, random_, changes_);
       }
       if (changes_.empty()) {
-        ++idle;
-        if (window) idle_windows += windows_->share();
+        ++idle_;
+        if (window) clock.idle(windows_->share());
         shares_.note(window, 0, window ? std::min(1.0, kPlacing * windows_->share()) : 1);
         continue;
       }
-      idle = 0;
-      shares_.note(window, try_changes(used), 1);
+      idle_ = 0;
+      try_changes(used, window, clock);
       if (evaluator_.score() < best.score) {
+        last_gain_ = clock.spent();
         best.score = evaluator_.score();
         best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
       }
     }
   }
 
- private:
-  // Evaluates changes_ and makes them if they are accepted. By what share the makespan fell, or 0.
-  double try_changes(double used) {
+  void disturb(Clock& clock, const Candidate& best) {
+    last_gain_ = clock.spent();
+    here_ = best.assignment;
+    moves_->disturb(random_, changes_);
+    for (const Change& change : changes_) here_[change.node] = change.device;
+    evaluator_.rebase(here_);
+    base_changed();
+  }
+
+  // Evaluates changes_ and makes them if they are accepted.
+  void try_changes(double used, bool window, Clock& clock) {
+    constexpr double kLook = 0.05;  // evaluations that looking at a path takes
     const Score before = evaluator_.score();
     const double cutoff = threshold_us(hot_ * std::max(1 - used, kCold));
+    if (!window && before.feasible() &&
+        paths_.least_us(evaluator_.assignment(), changes_) >= cutoff) {
+      clock.idle(kLook);
+      return;
+    }
     const Score score = evaluator_.evaluate(changes_, cutoff);
-    if (!accepts(score, cutoff)) return 0;
+    if (!accepts(score, cutoff)) return shares_.note(window, 0, 1);
     evaluator_.accept();
     base_changed();
-    return std::max(0.0, 1 - score.objective_us / before.objective_us);
+    shares_.note(window, std::max(0.0, 1 - score.objective_us / before.objective_us), 1);
   }
 
   void base_changed() {
+    paths_.base_changed();
     if (moves_) moves_->base_changed();
     if (windows_) windows_->base_changed();
   }
@@ -143,30 +263,39 @@ class Annealing {
     return score.objective_us < cutoff;
   }
 
+  const Hierarchy* hierarchy_;
   Random random_;
   double hot_;
   MoveEvaluator& evaluator_;
+  PathBound paths_;
+  double patience_, last_gain_ = 0;
+  bool polished_;
+  int idle_ = 0;
   std::unique_ptr<GroupMoves> moves_;
   std::unique_ptr<WindowPass> windows_;
   Shares shares_;
   std::vector<Change> changes_;
+  Assignment here_;
+  bool polished_best_is_done_ = false;
+  Score last_polished_ = Score::worst();
+  Candidate polished_best_{{}, {}, Score::worst()};
 };
 
 }  // namespace
 
-void adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
-                     MoveEvaluator& evaluator, Candidate& start, ProposalRanker* ranker) {
-  Annealing(&hierarchy, true, seed, evaluator, ranker).run(budget, start);
+bool adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+                     MoveEvaluator& evaluator, Candidate& start, const SearchOptions& options) {
+  return Annealing(&hierarchy, true, seed, evaluator, options).run(budget, start);
 }
 
-void multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
-                       MoveEvaluator& evaluator, Candidate& start, ProposalRanker* ranker) {
-  Annealing(&hierarchy, false, seed, evaluator, ranker).run(budget, start);
+bool multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+                       MoveEvaluator& evaluator, Candidate& start, const SearchOptions& options) {
+  return Annealing(&hierarchy, false, seed, evaluator, options).run(budget, start);
 }
 
 void window_search(const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,
                    Candidate& start) {
-  Annealing(nullptr, true, seed, evaluator, nullptr).run(budget, start);
+  Annealing(nullptr, true, seed, evaluator, {}).run(budget, start);
 }
 
 }  // namespace placeto

@@ -10,19 +10,30 @@
 
 namespace placeto {
 
-// Improves `start` in place until the budget ends; never returns worse. Deterministic by seed if
-// the budget counts evaluations. The placement that is searched from counts as one evaluation, and
-// so does every proposal that is simulated; windows that change or promise nothing count as the
-// part of the graph that they placed. With a ranker, each move is the best ranked of a few random
-// ones. The evaluator's `stop` ends it, too.
-void adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
-                     MoveEvaluator& evaluator, Candidate& start, ProposalRanker* ranker = nullptr);
+struct SearchOptions {
+  SearchOptions(ProposalRanker* r = nullptr, bool p = false) : ranker(r), polish(p) {}  // NOLINT
+
+  ProposalRanker* ranker;  // nullptr, or: each move is the best ranked of a few random ones
+  // Whether what is found is polished (polish.h), again and again and at the end; a budget of
+  // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power
+  // of ten, 10 or 30 where polishing takes as long. What it takes is not counted in full.
+  bool polish;
+};
+
+// Improves `start` in place until the budget ends; never returns worse, and of two budgets with one
+// seed the larger one returns no worse. Deterministic by seed if the budget counts evaluations. The
+// placement that is searched from counts as one evaluation, and so does every proposal that is
+// simulated; windows that change or promise nothing count as the part of the graph that they
+// placed, moves that path_bound.h rules out as a twentieth. The evaluator's `stop` ends it, too.
+// Returns whether what is in `start` then is one-move-optimal.
+bool adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+                     MoveEvaluator& evaluator, Candidate& start, const SearchOptions& options = {});
 
 // The same with moves of groups alone, hotter: slower to improve, but it needs no rule by which a
 // node is placed.
-void multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+bool multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
                        MoveEvaluator& evaluator, Candidate& start,
-                       ProposalRanker* ranker = nullptr);
+                       const SearchOptions& options = {});
 
 // The same with passes over windows alone: what a few evaluations are best spent on.
 void window_search(const Budget& budget, uint64_t seed, MoveEvaluator& evaluator, Candidate& start);

@@ -111,7 +111,8 @@ bool check_outcome(placeto_status status, const placeto_error& error) {
   check(std::memchr(error.message, 0, sizeof error.message) != nullptr, "a message ends");
   check((status == PLACETO_OK) == (error.message[0] == 0), "there is a message if it failed");
   const bool possible = status == PLACETO_OK || status == PLACETO_INFEASIBLE ||
-                        status == PLACETO_INVALID_ARGUMENT || status == PLACETO_BAD_INPUT;
+                        status == PLACETO_NOT_FOUND || status == PLACETO_INVALID_ARGUMENT ||
+                        status == PLACETO_BAD_INPUT;
   if (!possible) std::fprintf(stderr, "fuzz: %s\n", error.message);
   check(possible, "no input is a fault of the library");
   return status == PLACETO_OK;

@@ -25,7 +25,8 @@ std::shared_ptr<const Policy> choose_policy(Input& input, uint32_t devices) {
 void check_answer(const Problem& problem, const Result<PlaceResult>& placed) {
   if (!placed.ok()) {
     const StatusCode code = placed.status().code();
-    check(code == StatusCode::kStopped || code == StatusCode::kInfeasible,
+    check(code == StatusCode::kStopped || code == StatusCode::kInfeasible ||
+              code == StatusCode::kNotFound,
           "without an answer it was stopped, or nothing fits");
     return;
   }

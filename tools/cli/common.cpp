@@ -24,6 +24,7 @@ ExitStatus exit_status(const Status& status, ExitStatus io) {
     case StatusCode::kOk:
       return kDone;
     case StatusCode::kInfeasible:
+    case StatusCode::kNotFound:
     case StatusCode::kStopped:  // no placement, either
       return kNoFeasiblePlacement;
     case StatusCode::kInvalidArgument:

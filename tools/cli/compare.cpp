@@ -62,7 +62,9 @@ Outcome measure(const Problem& problem, const std::string& method, const Options
   outcome.method = method;
   auto result = run_method(problem, {method, options.method_options, options.policy});
   if (!result.ok()) {
-    if (result.status().code() != StatusCode::kInfeasible) require(result.status());
+    const StatusCode code = result.status().code();
+    const bool nothing_fits = code == StatusCode::kInfeasible || code == StatusCode::kNotFound;
+    if (!nothing_fits) require(result.status());
     return outcome;
   }
   outcome.chosen = result->best.method;

@@ -50,6 +50,7 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
   placement.place_time_us = result.place_us;
   placement.bottleneck_us = result.timeline.bottleneck_us;
   placement.note = result.note;
+  placement.proved = result.proved;
   return placement;
 }
 
@@ -61,6 +62,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                       printable(result.best.method), format_us(result.timeline.makespan_us),
                       format_us(result.bounds.best_us()), format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
+  if (result.proved) text += "proved optimal: no placement is better\n";
   if (result.stopped) text += "note: stopped before everything was tried\n";
   if (!result.timeline.stages.empty()) {
     text += plural(result.timeline.stages.size(), "stage") + "\n";
@@ -69,6 +71,15 @@ std::string summary(const Problem& problem, const PlaceResult& result,
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
   }
   return text;
+}
+
+// Which of the two it is that leaves no placement: a proof, or a search without success.
+void print_failure(const Status& status) {
+  const bool infeasible = status.code() == StatusCode::kInfeasible;
+  if (!infeasible && status.code() != StatusCode::kNotFound) return;
+  const Json failure{{"status", infeasible ? "infeasible" : "not_found"},
+                     {"message", status.message()}};
+  print(failure.dump(2) + "\n");
 }
 
 void run(Options& options) {
@@ -83,7 +94,9 @@ void run(Options& options) {
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   options.method.policy = load_policy(options.policy);
   options.method.stop_on_interrupt = true;
-  const PlaceResult result = require(run_method(problem, options.method));
+  Result<PlaceResult> placed = run_method(problem, options.method);
+  if (!placed.ok() && options.common.json) print_failure(placed.status());
+  const PlaceResult result = require(std::move(placed));
 
   const Timeline& timeline = result.timeline;
   const auto rows = candidate_rows(problem, result.candidates, result.best);
@@ -100,6 +113,12 @@ void run(Options& options) {
   } else {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {
+      if (!result.one_move_optimal) {
+        print(
+            fmt::format("\nnote: over the size up to which every placement is polished, so that a "
+                        "move below may be an improvement; --budget-evals {} polishes it\n",
+                        problem.group_count() * uint64_t{problem.device_count() - 1}));
+      }
       print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
     }
   }

@@ -81,14 +81,15 @@ PLACETO_API const char* placeto_version_text(void) PLACETO_NOEXCEPT;
 typedef int32_t placeto_status;
 enum {
   PLACETO_OK = 0,
-  PLACETO_INFEASIBLE = 1,       /* no placement satisfies memory, allowed kinds and rules */
+  PLACETO_INFEASIBLE = 1,       /* proved: no placement satisfies memory, allowed kinds and rules */
   PLACETO_INVALID_ARGUMENT = 2, /* NULL, an unknown struct_size, options that make no sense */
   PLACETO_BAD_INPUT = 3,        /* a file, graph or topology is malformed; the message says where */
   PLACETO_INTERNAL = 4,         /* a fault of the library */
   PLACETO_OUT_OF_MEMORY = 5,    /* an allocation failed; nothing has changed */
   PLACETO_IO = 6,               /* a file cannot be opened or read */
   PLACETO_BUFFER_TOO_SMALL = 7, /* the message and, for encoded bytes, *size say what is needed */
-  PLACETO_STOPPED = 8           /* cancelled, or past the deadline, before there was a result */
+  PLACETO_STOPPED = 8,          /* cancelled, or past the deadline, before there was a result */
+  PLACETO_NOT_FOUND = 9 /* no placement that fits was found, nor a proof that there is none */
 };
 
 /* Name of a status: "ok", "infeasible", ...; "unknown" for any other number. Static. */
@@ -469,10 +470,11 @@ typedef struct placeto_options {
   const placeto_node_list* colocate; /* the nodes of one list share a device */
   size_t colocate_count;
   const placeto_limits* limits; /* NULL (default): the default limits */
-  uint64_t* shortfall_bytes; /* NULL (default), or one entry per device. Written when placeto_place
-                                returns PLACETO_INFEASIBLE: by how many bytes the placement that
-                                came closest exceeds each device's memory; all 0 if rules, not
-                                memory, leave no device to a node. Not for several threads */
+  uint64_t*
+      shortfall_bytes;       /* NULL (default), or one entry per device. Written when placeto_place
+                                returns PLACETO_INFEASIBLE or PLACETO_NOT_FOUND: by how many bytes the
+                                placement that came closest exceeds each device's memory; all 0 if rules,
+                                not       memory, leave no device to a node. Not for several threads */
   size_t shortfall_capacity; /* entries of shortfall_bytes; at least the number of devices */
   double deadline_milliseconds; /* the whole call ends so long after it began, with the best found
                                    by then, as if cancelled; default 0: never. A budget bounds the
@@ -506,10 +508,11 @@ typedef struct placeto_placement placeto_placement;
  * of up to 1,000 nodes, there is always time. Of a graph of more than 4,000 nodes and edges the
  * placement may then come without its timeline; placeto_score simulates that.
  *
- * PLACETO_INFEASIBLE if no placement fits (the message says what each device lacks, and so does
- * options->shortfall_bytes) or rules leave no device to a node; PLACETO_INVALID_ARGUMENT if options
- * make no sense; PLACETO_BAD_INPUT if the graph cannot run on the topology at all, e.g. because no
- * device has a kind that can run some node. */
+ * PLACETO_INFEASIBLE if it is proved that no placement fits, PLACETO_NOT_FOUND if none was found
+ * that does (the message says what each device lacks in the closest one, and so does
+ * options->shortfall_bytes); PLACETO_INFEASIBLE, too, if rules leave no device to a node;
+ * PLACETO_INVALID_ARGUMENT if options make no sense; PLACETO_BAD_INPUT if the graph cannot run on
+ * the topology at all, e.g. because no device has a kind that can run some node. */
 PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
                                          const placeto_topology* topology,
                                          const placeto_policy* policy,

@@ -1,0 +1,356 @@
+// Bin packing with unlike bins. Best fit decreasing first (Johnson, "Near-optimal bin packing
+// algorithms", MIT 1973); then, from its least overflow, two devices at a time have groups dealt
+// out anew by all sums that their subsets make (Horowitz and Sahni, "Computing partitions with
+// applications to the knapsack problem", JACM 1974); then, for few groups, all packings.
+#include "runtime/heuristics/packing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/base/random.h"
+#include "runtime/base/stoppable_sort.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNowhere = 0xffffffffu;
+constexpr uint32_t kDealt = 20;             // groups dealt out anew at once: 2 x 2^10 sums
+constexpr uint32_t kMostDeals = 2'000;      // of them
+constexpr uint32_t kMostSearched = 64;      // groups, and devices, of which all packings
+constexpr uint64_t kMostSteps = 1'000'000;  // one at a time
+
+class Packer {
+ public:
+  Packer(const Problem& problem, Stop* stop)
+      : problem_(problem),
+        stop_(stop),
+        devices_(problem.device_count()),
+        need_(problem.group_count(), 0),
+        order_(problem.group_count()),
+        device_of_(problem.group_count(), kNowhere),
+        held_(devices_, 0),
+        peak_(devices_, 0) {
+    find_needs();
+    std::iota(order_.begin(), order_.end(), 0u);
+    stoppable_sort(
+        order_.begin(), order_.end(),
+        [this](uint32_t a, uint32_t b) { return bytes(a) + need_[a] > bytes(b) + need_[b]; }, stop);
+  }
+
+  Packing run() {
+    Packing packing;
+    packing.missing_bytes = surely_missing();
+    if (packing.missing_bytes > 0) packing.verdict = Packing::Verdict::kImpossible;
+    fit_best();
+    if (overflow() > 0) deal_out();
+    const bool few = problem_.group_count() <= kMostSearched && devices_ <= kMostSearched;
+    if (few && overflow() > 0 && packing.missing_bytes == 0 && !stopped(stop_)) {
+      const std::vector<uint32_t> closest = device_of_;
+      const Search result = search_all();
+      if (result == Search::kNone) {
+        packing.verdict = Packing::Verdict::kImpossible;
+        packing.missing_bytes = 1;
+      }
+      if (result != Search::kFound) take_over(closest);
+    }
+    if (stopped(stop_)) return {};
+    if (overflow() == 0) packing.verdict = Packing::Verdict::kFits;
+    packing.assignment.resize(problem_.node_count());
+    for (uint32_t v = 0; v < problem_.node_count(); ++v) {
+      packing.assignment[v] = device_of_[problem_.group_of(v)];
+    }
+    return packing;
+  }
+
+ private:
+  enum class Search : uint8_t { kFound, kNone, kGaveUp };
+
+  uint64_t bytes(uint32_t group) const { return problem_.resident_bytes(group); }
+  uint64_t limit(uint32_t device) const { return problem_.memory_limit(device); }
+
+  // What a node holds while it runs, wherever its inputs come from.
+  void find_needs() {
+    const Graph& graph = problem_.graph();
+    std::vector<uint32_t> counted(graph.output_count(), kNowhere);
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      if (spend(stop_, 1 + graph.in_edges(v).size())) return;
+      const double* row = problem_.run_row(v);
+      // A run that takes no time holds nothing.
+      if (*std::min_element(row, row + problem_.class_count()) == 0) continue;
+      uint64_t sum = graph.node(v).workspace_bytes;
+      for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
+        sum += graph.output_bytes(o);
+      }
+      for (const InEdge& in : graph.in_edges(v)) {
+        if (in.output == kControlEdge || counted[in.output] == v) continue;
+        counted[in.output] = v;
+        sum += graph.output_bytes(in.output);
+      }
+      uint64_t& need = need_[problem_.group_of(v)];
+      need = std::max(need, sum);
+    }
+  }
+
+  // Bytes that every placement lacks: of a group that fits nowhere, or of all together.
+  uint64_t surely_missing() const {
+    uint64_t missing = 0, all = 0, room = 0;
+    for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+      uint64_t least = ~uint64_t{0};
+      for (uint32_t d = 0; d < devices_; ++d) {
+        if (!problem_.allowed(g, d)) continue;
+        const uint64_t wanted = bytes(g) + need_[g];
+        least = std::min(least, wanted > limit(d) ? wanted - limit(d) : 0);
+      }
+      missing = std::max(missing, least);
+      all += bytes(g);
+    }
+    for (uint32_t d = 0; d < devices_; ++d) {
+      room = limit(d) > ~uint64_t{0} - room ? ~uint64_t{0} : room + limit(d);
+    }
+    return std::max(missing, all > room ? all - room : 0);
+  }
+
+  void put(uint32_t group, uint32_t device) {
+    device_of_[group] = device;
+    held_[device] += bytes(group);
+    peak_[device] = std::max(peak_[device], need_[group]);
+  }
+  // The peaks stay: find_peak() mends them.
+  void take(uint32_t group) {
+    held_[device_of_[group]] -= bytes(group);
+    device_of_[group] = kNowhere;
+  }
+  void take_over(const std::vector<uint32_t>& device_of) {
+    std::fill(held_.begin(), held_.end(), 0);
+    std::fill(peak_.begin(), peak_.end(), 0);
+    for (uint32_t g = 0; g < device_of.size(); ++g) put(g, device_of[g]);
+  }
+  bool fits(uint32_t group, uint32_t device) const {
+    const uint64_t most = limit(device), peak = std::max(peak_[device], need_[group]);
+    return peak <= most && held_[device] + bytes(group) <= most - peak;
+  }
+  uint64_t overflow(uint32_t device) const {
+    const uint64_t wanted = held_[device] + peak_[device];
+    return wanted > limit(device) ? wanted - limit(device) : 0;
+  }
+  uint64_t overflow() const {
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < devices_; ++d) sum += overflow(d);
+    return sum;
+  }
+  uint64_t room(uint32_t device) const {
+    const uint64_t wanted = held_[device] + peak_[device];
+    return wanted < limit(device) ? limit(device) - wanted : 0;
+  }
+
+  // The largest first, each to where it leaves least room; where nothing has room, to where it
+  // lacks least.
+  void fit_best() {
+    for (const uint32_t g : order_) {
+      uint32_t best = kNowhere, roomiest = kNowhere;
+      for (uint32_t d = 0; d < devices_; ++d) {
+        if (!problem_.allowed(g, d)) continue;
+        if (roomiest == kNowhere || room(d) > room(roomiest)) roomiest = d;
+        if (fits(g, d) && (best == kNowhere || room(d) < room(best))) best = d;
+      }
+      put(g, best == kNowhere ? roomiest : best);
+      if (spend(stop_, devices_)) return;
+    }
+  }
+
+  // A device that lacks room and any other have groups of theirs dealt out anew, again and again.
+  void deal_out() {
+    constexpr uint64_t kDealWork = 50'000'000;  // groups gone through
+    const uint64_t most = std::min<uint64_t>(kMostDeals, kDealWork / device_of_.size());
+    for (uint64_t deals = 0; deals < most && overflow() > 0; ++deals) {
+      if (devices_ == 1 || spend(stop_, (3u << (kDealt / 2)) + device_of_.size() / 4)) return;
+      uint32_t a = random_.below(devices_);
+      // Most deals begin where bytes are missing; some elsewhere, to make room of another size.
+      if (random_.below(4) > 0) {
+        while (overflow(a) == 0) a = (a + 1) % devices_;
+      }
+      const uint32_t b = (a + 1 + random_.below(devices_ - 1)) % devices_;
+      deal(a, b);
+    }
+  }
+
+  void deal(uint32_t a, uint32_t b) {
+    choose_groups(a, b);
+    if (chosen_.empty()) return;
+    uint64_t fixed_a = held_[a], fixed_b = held_[b], sum = 0;
+    for (const uint32_t g : chosen_) {
+      (device_of_[g] == a ? fixed_a : fixed_b) -= bytes(g);
+      sum += bytes(g);
+    }
+    // What a may take of the sum so that neither lacks anything; if there is no such share, any in
+    // between lacks the same.
+    const uint64_t peak = std::max(peak_[a], peak_[b]);
+    const auto left = [&](uint32_t d, uint64_t fixed) {
+      const uint64_t taken = fixed + std::min(peak, peak_[d]);
+      return std::min(sum, limit(d) > taken ? limit(d) - taken : 0);
+    };
+    const uint64_t most = left(a, fixed_a), least = sum - left(b, fixed_b);
+    const uint64_t low = std::min(least, most), high = std::max(least, most);
+    const double share = random_.uniform();
+    const uint64_t target =
+        low + std::min(high - low, static_cast<uint64_t>(share * static_cast<double>(high - low)));
+    const uint32_t subset = closest_subset(target);
+    const uint64_t before = overflow(a) + overflow(b);
+    old_.clear();
+    for (const uint32_t g : chosen_) old_.push_back(device_of_[g]);
+    for (uint32_t i = 0; i < chosen_.size(); ++i) {
+      take(chosen_[i]);
+      put(chosen_[i], (subset >> i & 1) != 0 ? a : b);
+    }
+    find_peak(a), find_peak(b);
+    if (overflow(a) + overflow(b) <= before) return;
+    for (uint32_t i = 0; i < chosen_.size(); ++i) {
+      take(chosen_[i]);
+      put(chosen_[i], old_[i]);
+    }
+    find_peak(a), find_peak(b);
+  }
+
+  void find_peak(uint32_t device) {
+    peak_[device] = 0;
+    for (uint32_t g = 0; g < device_of_.size(); ++g) {
+      if (device_of_[g] == device) peak_[device] = std::max(peak_[device], need_[g]);
+    }
+  }
+
+  // Some of those that both may hold.
+  void choose_groups(uint32_t a, uint32_t b) {
+    chosen_.clear();
+    for (uint32_t g = 0; g < device_of_.size(); ++g) {
+      const bool here = device_of_[g] == a || device_of_[g] == b;
+      if (here && bytes(g) > 0 && problem_.allowed(g, a) && problem_.allowed(g, b)) {
+        chosen_.push_back(g);
+      }
+    }
+    for (uint32_t i = 0; i < std::min<size_t>(kDealt, chosen_.size()); ++i) {
+      std::swap(chosen_[i], chosen_[i + random_.below(static_cast<uint32_t>(chosen_.size()) - i)]);
+    }
+    if (chosen_.size() > kDealt) chosen_.resize(kDealt);
+  }
+
+  struct Sum {
+    uint64_t bytes;
+    uint32_t subset;
+  };
+  // All sums of chosen_[begin, end), ascending: those without and with each further one are merged.
+  void list_sums(uint32_t begin, uint32_t end, std::vector<Sum>& sums) {
+    sums.assign(1, Sum{0, 0});
+    for (uint32_t i = begin; i < end; ++i) {
+      const uint64_t more = bytes(chosen_[i]);
+      merged_.clear();
+      for (size_t without = 0, with = 0; with < sums.size();) {
+        if (without < sums.size() && sums[without].bytes <= sums[with].bytes + more) {
+          merged_.push_back(sums[without++]);
+        } else {
+          merged_.push_back({sums[with].bytes + more, sums[with].subset | 1u << i});
+          ++with;
+        }
+      }
+      sums.swap(merged_);
+    }
+  }
+  // Of the chosen groups those whose bytes together come closest to the target.
+  uint32_t closest_subset(uint64_t target) {
+    const auto size = static_cast<uint32_t>(chosen_.size());
+    list_sums(0, size / 2, low_sums_);
+    list_sums(size / 2, size, high_sums_);
+    const auto distance = [target](uint64_t sum) {
+      return sum > target ? sum - target : target - sum;
+    };
+    uint32_t best = 0;
+    uint64_t least = distance(0);
+    for (size_t i = 0, j = high_sums_.size(); i < low_sums_.size() && j > 0;) {
+      const uint64_t sum = low_sums_[i].bytes + high_sums_[j - 1].bytes;
+      if (distance(sum) < least) {
+        least = distance(sum);
+        best = low_sums_[i].subset | high_sums_[j - 1].subset;
+      }
+      if (sum > target) {
+        --j;
+      } else {
+        ++i;
+      }
+    }
+    return best;
+  }
+
+  // Device after device, the smallest first, takes every set of groups that wastes no more room
+  // than there is to spare (bin completion: Korf, "A new algorithm for optimal bin packing", AAAI
+  // 2002). The largest groups are tried first.
+  Search search_all() {
+    std::fill(device_of_.begin(), device_of_.end(), kNowhere);
+    std::fill(held_.begin(), held_.end(), 0);
+    std::fill(peak_.begin(), peak_.end(), 0);
+    bins_.resize(devices_);
+    std::iota(bins_.begin(), bins_.end(), 0u);
+    insertion_sort(bins_.data(), bins_.data() + devices_,
+                   [this](uint32_t a, uint32_t b) { return limit(a) < limit(b); });
+    uint64_t spare = 0, all = 0;
+    for (uint32_t d = 0; d < devices_; ++d) {
+      spare = limit(d) > kMostSpare - spare ? kMostSpare : spare + limit(d);
+    }
+    for (const uint32_t g : order_) all += bytes(g);
+    steps_ = kMostSteps;
+    return fill(0, 0, spare == kMostSpare ? spare : spare - all, all);
+  }
+
+  // Groups of order_ from `next` on may still join device bins_[bin]; `left` bytes have no device.
+  Search fill(uint32_t bin, size_t next, uint64_t spare, uint64_t left) {
+    if (steps_ == 0 || spend(stop_, 1)) return Search::kGaveUp;
+    --steps_;
+    const uint32_t d = bins_[bin];
+    while (next < order_.size() && !may_join(order_[next], d)) ++next;
+    if (next == order_.size()) return close(bin, spare, left);
+    // Too much would be left empty, even with all that might still come.
+    if (limit(d) > held_[d] + left && limit(d) - held_[d] - left > spare) return Search::kNone;
+    const uint32_t group = order_[next];
+    const uint64_t peak = peak_[d];
+    put(group, d);
+    const Search with = fill(bin, next + 1, spare, left - bytes(group));
+    if (with != Search::kNone) return with;
+    take(group);
+    peak_[d] = peak;
+    return fill(bin, next + 1, spare, left);
+  }
+  Search close(uint32_t bin, uint64_t spare, uint64_t left) {
+    const uint32_t d = bins_[bin];
+    const uint64_t waste = limit(d) - held_[d];
+    if (spare != kMostSpare && waste > spare) return Search::kNone;
+    if (bin + 1 < devices_) {
+      return fill(bin + 1, 0, spare == kMostSpare ? spare : spare - waste, left);
+    }
+    const bool all = std::none_of(device_of_.begin(), device_of_.end(),
+                                  [](uint32_t device) { return device == kNowhere; });
+    return all ? Search::kFound : Search::kNone;
+  }
+  bool may_join(uint32_t group, uint32_t device) const {
+    return device_of_[group] == kNowhere && problem_.allowed(group, device) && fits(group, device);
+  }
+
+  const Problem& problem_;
+  Stop* stop_;
+  uint32_t devices_;
+  Random random_{1};
+  std::vector<uint64_t> need_;   // of each group: most that one of its nodes holds while it runs
+  std::vector<uint32_t> order_;  // groups, the largest first
+  std::vector<uint32_t> device_of_;
+  std::vector<uint64_t> held_, peak_;  // of each device: resident bytes, largest need
+  std::vector<uint32_t> chosen_, old_;
+  std::vector<Sum> low_sums_, high_sums_, merged_;
+  static constexpr uint64_t kMostSpare = ~uint64_t{0};  // some device has no limit
+  std::vector<uint32_t> bins_;                          // devices, the smallest first
+  uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+Packing pack(const Problem& problem, Stop* stop) {
+  return Packer(problem, stop).run();
+}
+
+}  // namespace placeto

@@ -1,0 +1,27 @@
+// Packing: a placement that fits in memory, wherever there is one, and nothing else. For where the
+// heuristics, which look at time first, leave none.
+#pragma once
+
+#include <vector>
+
+#include "runtime/cost/problem.h"
+
+namespace placeto {
+
+struct Packing {
+  enum class Verdict : uint8_t {
+    kFits,        // resident bytes do, and each node alone with its tensors
+    kImpossible,  // proved
+    kNotFound,
+  };
+  Verdict verdict = Verdict::kNotFound;
+  Assignment assignment;       // obeys the rules; the least overflow found. Empty if stopped.
+  uint64_t missing_bytes = 0;  // kImpossible: no placement lacks less
+};
+
+// What every run holds counts: resident bytes, and beside them, while a node runs, its inputs,
+// outputs and workspace. What else a run holds depends on its timeline, and is left out. Up to
+// about 40 groups whatever fits is found, also to the byte, but for instances made to be hard.
+Packing pack(const Problem& problem, Stop* stop = nullptr);
+
+}  // namespace placeto

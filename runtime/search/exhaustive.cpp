@@ -1,0 +1,432 @@
+// Depth-first branch and bound over the groups in topological order. A branch is a prefix of them
+// with devices; it is left when no completion can be better than the best placement known.
+//
+// Event simulation is no help there: a run of part of the graph may take longer than one of the
+// whole (Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 1969). So bounds
+// use what holds of every run: a path takes its run times and, between devices that are known, its
+// transfers; a device or channel serves one thing at a time, between the heads and tails of what it
+// serves (Carlier, "The one-machine sequencing problem", EJOR 1982).
+#include "runtime/search/exhaustive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/base/stoppable_sort.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNowhere = 0xffffffffu;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Bounds add in another order than the simulator. What could only be better by less is no better.
+constexpr double kRounding = 1 + 1e-9;
+
+// What one device or channel has to serve, one after the other.
+struct Job {
+  double head_us, run_us, gap_us, tail_us;
+};
+
+// Of the jobs with the latest heads, however many: they cannot begin before the least of these
+// heads, and the last of them has at least the least tail behind it.
+double one_machine_us(std::vector<Job>& jobs) {
+  insertion_sort(jobs.data(), jobs.data() + jobs.size(),
+                 [](const Job& a, const Job& b) { return a.head_us > b.head_us; });
+  double work = 0, gap = 0, tail = kNever, bound = 0;
+  for (const Job& job : jobs) {
+    work += job.run_us + job.gap_us;
+    gap = std::max(gap, job.gap_us);
+    tail = std::min(tail, job.tail_us);
+    bound = std::max(bound, job.head_us + work - gap + tail);
+  }
+  return bound;
+}
+
+// Lower bounds of every completion of a branch.
+class BranchBound {
+ public:
+  explicit BranchBound(const Problem& problem)
+      : problem_(problem),
+        graph_(problem.graph()),
+        spec_(problem.topology().spec()),
+        devices_(problem.device_count()),
+        finish_us_(size_t{problem.node_count()} * devices_),
+        tail_us_(finish_us_.size()),
+        jobs_(std::max(devices_, problem.topology().channel_count())) {
+    find_twins();
+  }
+
+  // Devices of one twin class may be exchanged without a change to any time.
+  uint32_t twin_class(uint32_t device) const { return twin_[device]; }
+
+  // `device_of`: of every group, kNowhere if it is free.
+  Score bound(std::span<const uint32_t> device_of) {
+    device_of_ = device_of;
+    choose_devices();
+    Score least;
+    least.overflow_bytes = overflow_bytes();
+    double us = 0;
+    if (problem_.objective() == Objective::kThroughput) {
+      us = std::max(busiest_us(), work_us(0));
+    } else if (spec_.execution == Execution::kSerial) {
+      us = serial_us();
+    } else {
+      us = std::max({path_us(), devices_us(), channels_us(), work_us(spec_.op_gap_us)});
+    }
+    least.objective_us = kRounding * us;
+    return least;
+  }
+
+ private:
+  void find_twins() {
+    twin_.resize(devices_);
+    for (uint32_t d = 0; d < devices_; ++d) {
+      twin_[d] = d;
+      for (uint32_t e = 0; e < d && twin_[d] == d; ++e) {
+        if (twin_[e] == e && alike(d, e)) twin_[d] = e;
+      }
+    }
+  }
+  // Nodes that take no time make the order of events at one time matter, and so which device has
+  // the lower index.
+  bool alike(uint32_t a, uint32_t b) const {
+    if (problem_.class_of(a) != problem_.class_of(b) || !problem_.topology().uniform_links() ||
+        problem_.memory_limit(a) != problem_.memory_limit(b)) {
+      return false;
+    }
+    for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+      if (problem_.allowed(g, a) != problem_.allowed(g, b)) return false;
+    }
+    for (uint32_t v = 0; v < problem_.node_count(); ++v) {
+      if (problem_.run_us(v, a) == 0) return false;
+    }
+    return true;
+  }
+
+  // Where free groups may go: of twins without a group, one speaks for all.
+  void choose_devices() {
+    used_.assign(devices_, false);
+    open_.clear();
+    for (const uint32_t d : device_of_) {
+      if (d != kNowhere) used_[d] = true;
+    }
+    empty_.assign(devices_, true);
+    for (uint32_t d = 0; d < devices_; ++d) {
+      if (used_[d] || empty_[twin_[d]]) open_.push_back(d);
+      if (!used_[d]) empty_[twin_[d]] = false;
+    }
+  }
+
+  uint32_t device(uint32_t node) const { return device_of_[problem_.group_of(node)]; }
+
+  template <class Visit>
+  void each_device(uint32_t node, Visit visit) const {
+    const uint32_t group = problem_.group_of(node);
+    if (device_of_[group] != kNowhere) return visit(device_of_[group]);
+    for (const uint32_t d : open_) {
+      if (problem_.allowed(group, d)) visit(d);
+    }
+  }
+  // Transfer and latency: no copy arrives earlier, whatever the rules.
+  double transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
+    if (output == kControlEdge || from == to) return 0;
+    const double us = problem_.transfer_us(output, from, to);
+    return spec_.transfer == Transfer::kUnicast ? us + problem_.topology().link(from, to).latency_us
+                                                : us;
+  }
+
+  // Longest paths: each node, on each device it may have, after the predecessors at their best.
+  double path_us() {
+    const auto order = graph_.topological_order();
+    for (const uint32_t v : order) {
+      each_device(v, [&](uint32_t d) {
+        double ready = 0;
+        for (const InEdge& in : graph_.in_edges(v)) {
+          double least = kNever;
+          each_device(in.source, [&](uint32_t e) {
+            if (together(v, in.source) && e != d) return;
+            least = std::min(least, finish_us_[at(in.source, e)] + transfer_us(in.output, e, d));
+          });
+          ready = std::max(ready, least);
+        }
+        finish_us_[at(v, d)] = ready + problem_.run_us(v, d);
+      });
+    }
+    double longest = 0;
+    for (auto v = order.rbegin(); v != order.rend(); ++v) {
+      double least = kNever;
+      each_device(*v, [&](uint32_t d) {
+        double tail = 0;
+        for (const OutEdge& out : graph_.out_edges(*v)) {
+          tail = std::max(tail, tail_behind_us(*v, d, out));
+        }
+        tail_us_[at(*v, d)] = tail;
+        least = std::min(least, finish_us_[at(*v, d)] + tail);
+      });
+      longest = std::max(longest, least);
+    }
+    return longest;
+  }
+  double tail_behind_us(uint32_t node, uint32_t from, const OutEdge& out) const {
+    double least = kNever;
+    each_device(out.target, [&](uint32_t e) {
+      if (together(node, out.target) && e != from) return;
+      least = std::min(least, transfer_us(out.output, from, e) + problem_.run_us(out.target, e) +
+                                  tail_us_[at(out.target, e)]);
+    });
+    return least;
+  }
+  bool together(uint32_t a, uint32_t b) const {
+    return problem_.group_of(a) == problem_.group_of(b);
+  }
+
+  double occupied_us(uint32_t node, uint32_t device) const {
+    const double run = problem_.run_us(node, device);
+    return run == 0 ? 0 : run + spec_.op_gap_us;
+  }
+
+  // After path_us().
+  double devices_us() {
+    for (auto& jobs : jobs_) jobs.clear();
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      const uint32_t d = device(v);
+      if (d == kNowhere) continue;
+      const double run = problem_.run_us(v, d);
+      jobs_[d].push_back(
+          {finish_us_[at(v, d)] - run, run, run == 0 ? 0 : spec_.op_gap_us, tail_us_[at(v, d)]});
+    }
+    return longest_of_jobs();
+  }
+
+  // Transfers between groups that both have a device. After path_us().
+  double channels_us() {
+    if (spec_.contention == Contention::kNone) return 0;
+    for (auto& jobs : jobs_) jobs.clear();
+    each_transfer(
+        [&](uint32_t output, uint32_t from, uint32_t to, uint32_t channel, double us, double tail) {
+          const double gap = problem_.topology().uniform_links() ? spec_.default_link.gap_us : 0;
+          const double head = finish_us_[at(graph_.producer(output), from)];
+          (void)to;
+          jobs_[channel].push_back({head, us, gap, tail});
+        });
+    return longest_of_jobs();
+  }
+
+  // Under broadcast one for each output, which takes the longest of its links at least.
+  template <class Visit>
+  void each_transfer(Visit visit) {
+    const bool unicast = spec_.transfer == Transfer::kUnicast;
+    for (uint32_t o = 0; o < graph_.output_count(); ++o) {
+      const uint32_t from = device(graph_.producer(o));
+      if (from == kNowhere) continue;
+      double longest = -1, longest_tail = 0;
+      for (const uint32_t to : open_) {
+        if (to == from) continue;
+        double tail = -1;
+        for (const uint32_t w : graph_.consumers(o)) {
+          if (device(w) != to) continue;
+          tail = std::max(tail, problem_.run_us(w, to) + tail_us_[at(w, to)]);
+        }
+        if (tail < 0) continue;
+        const double us = problem_.transfer_us(o, from, to);
+        if (unicast) {
+          visit(o, from, to, problem_.topology().channel(from, to), us,
+                tail + problem_.topology().link(from, to).latency_us);
+        }
+        longest = std::max(longest, us);
+        longest_tail = std::max(longest_tail, tail);
+      }
+      if (!unicast && longest >= 0) visit(o, from, from, from, longest, longest_tail);
+    }
+  }
+
+  double longest_of_jobs() {
+    double longest = 0;
+    for (auto& jobs : jobs_) longest = std::max(longest, one_machine_us(jobs));
+    return longest;
+  }
+
+  // All work over all devices; free groups at their cheapest.
+  double work_us(double last_gap_us) const {
+    double sum = 0;
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      double least = kNever;
+      each_device(v, [&](uint32_t d) { least = std::min(least, occupied_us(v, d)); });
+      sum += least;
+    }
+    return sum / devices_ - last_gap_us;
+  }
+
+  double serial_us() {
+    double sum = 0;
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      double least = kNever;
+      each_device(v, [&](uint32_t d) { least = std::min(least, problem_.run_us(v, d)); });
+      sum += least;
+    }
+    each_transfer([&sum](uint32_t, uint32_t, uint32_t, uint32_t, double us, double) { sum += us; });
+    return sum;
+  }
+
+  double busiest_us() {
+    std::vector<Job>& busy = jobs_[0];
+    busy.assign(jobs_.size(), Job{});
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      if (device(v) != kNowhere) busy[device(v)].run_us += occupied_us(v, device(v));
+    }
+    const double gap = problem_.topology().uniform_links() ? spec_.default_link.gap_us : 0;
+    each_transfer([&](uint32_t, uint32_t, uint32_t, uint32_t channel, double us, double) {
+      busy[channel].tail_us += us + gap;
+    });
+    double most = 0;
+    for (const Job& job : busy) most = std::max({most, job.run_us, job.tail_us});
+    return most;
+  }
+
+  // Resident bytes, and the node that holds most while it runs, of what has a device.
+  uint64_t overflow_bytes() {
+    if (!problem_.memory_limited()) return 0;
+    resident_.assign(devices_, 0);
+    for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+      if (device_of_[g] != kNowhere) resident_[device_of_[g]] += problem_.resident_bytes(g);
+    }
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < devices_; ++d) {
+      const uint64_t limit = problem_.memory_limit(d);
+      if (resident_[d] > limit) sum += resident_[d] - limit;
+    }
+    return sum;
+  }
+
+  size_t at(uint32_t node, uint32_t device) const { return size_t{node} * devices_ + device; }
+
+  const Problem& problem_;
+  const Graph& graph_;
+  const TopologySpec& spec_;
+  uint32_t devices_;
+  std::span<const uint32_t> device_of_;
+  std::vector<uint32_t> twin_, open_;
+  std::vector<bool> used_, empty_;
+  std::vector<double> finish_us_, tail_us_;  // least ones, by node and device
+  std::vector<std::vector<Job>> jobs_;       // by device or channel
+  std::vector<uint64_t> resident_;
+};
+
+class Tree {
+ public:
+  Tree(const Problem& problem, uint64_t branches, Stop* stop, Candidate& best)
+      : problem_(problem),
+        stop_(stop),
+        left_(branches),
+        bound_(problem),
+        evaluator_(problem, stop),
+        best_(best),
+        device_of_(problem.group_count(), kNowhere),
+        assignment_(problem.node_count()) {
+    std::vector<bool> seen(problem.group_count(), false);
+    for (const uint32_t v : problem.graph().topological_order()) {
+      const uint32_t g = problem.group_of(v);
+      if (!seen[g]) order_.push_back(g);
+      seen[g] = true;
+    }
+    children_.resize(order_.size());
+  }
+
+  // False if it ran out of branches, or was stopped.
+  bool search() { return bound_.bound(device_of_) < best_.score ? branch(0) : true; }
+
+ private:
+  struct Child {
+    uint32_t device;
+    Score bound;
+  };
+
+  bool branch(uint32_t depth) {
+    if (depth == order_.size()) return complete();
+    const uint32_t group = order_[depth];
+    std::vector<Child>& children = children_[depth];
+    children.clear();
+    for (uint32_t d = 0; d < problem_.device_count(); ++d) {
+      if (!problem_.allowed(group, d) || has_empty_twin_before(d)) continue;
+      if (left_ == 0 || spend(stop_, problem_.node_count())) return false;
+      --left_;
+      device_of_[group] = d;
+      const Score bound = bound_.bound(device_of_);
+      device_of_[group] = kNowhere;
+      if (bound < best_.score) children.push_back({d, bound});
+    }
+    insertion_sort(children.data(), children.data() + children.size(),
+                   [](const Child& a, const Child& b) { return a.bound < b.bound; });
+    for (const Child& child : children) {
+      if (!(child.bound < best_.score)) break;
+      device_of_[group] = child.device;
+      if (!branch(depth + 1)) return false;
+    }
+    device_of_[group] = kNowhere;
+    return true;
+  }
+
+  // Then that one stands for this one.
+  bool has_empty_twin_before(uint32_t device) const {
+    const auto empty = [this](uint32_t d) {
+      return std::find(device_of_.begin(), device_of_.end(), d) == device_of_.end();
+    };
+    for (uint32_t d = bound_.twin_class(device); d < device; ++d) {
+      if (bound_.twin_class(d) == bound_.twin_class(device) && empty(d)) return empty(device);
+    }
+    return false;
+  }
+
+  bool complete() {
+    for (uint32_t v = 0; v < assignment_.size(); ++v) {
+      assignment_[v] = device_of_[problem_.group_of(v)];
+    }
+    const Score score = evaluator_.evaluate(assignment_);
+    if (stopped(stop_)) return false;
+    if (score < best_.score) {
+      best_.score = score;
+      best_.assignment = assignment_;
+    }
+    return true;
+  }
+
+  const Problem& problem_;
+  Stop* stop_;
+  uint64_t left_;
+  BranchBound bound_;
+  Evaluator evaluator_;
+  Candidate& best_;
+  std::vector<uint32_t> order_, device_of_;  // groups; of each group
+  Assignment assignment_;
+  std::vector<std::vector<Child>> children_;  // by depth
+};
+
+}  // namespace
+
+bool exact_applies(const Problem& problem) {
+  const Execution execution = problem.topology().spec().execution;
+  const bool known = execution == Execution::kParallel || execution == Execution::kSerial;
+  constexpr uint64_t kMostTable = 10'000;  // nodes x devices
+  return known && problem.group_count() <= kMostExactGroups &&
+         uint64_t{problem.node_count()} * problem.device_count() <= kMostTable;
+}
+
+uint64_t most_branches(const Problem& problem) {
+  constexpr uint64_t kMost = 2'000'000, kWork = 400'000'000;  // edges x pairs of devices
+  const Graph& graph = problem.graph();
+  const uint64_t pairs = uint64_t{problem.device_count()} * problem.device_count();
+  return std::min(kMost, kWork / ((uint64_t{graph.node_count()} + graph.edge_count()) * pairs));
+}
+
+uint64_t exact_branches(const Problem& problem) {
+  constexpr uint32_t kSurely = 12;
+  constexpr uint64_t kLittle = 2'000;
+  const uint64_t most = most_branches(problem);
+  return problem.group_count() <= kSurely ? most : std::min(most, kLittle);
+}
+
+bool exhaustive_search(const Problem& problem, uint64_t branches, Stop* stop, Candidate& best) {
+  return Tree(problem, branches, stop, best).search();
+}
+
+}  // namespace placeto

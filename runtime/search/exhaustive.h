@@ -1,0 +1,25 @@
+// Small problems, solved: every placement that the rules allow is looked at or ruled out.
+#pragma once
+
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// Up to so many groups a search through all placements is tried: as a rule those of 12 groups on 4
+// devices and of 10 on any number of like ones are solved, larger ones where bounds are good.
+inline constexpr uint32_t kMostExactGroups = 24;
+// That take some tenths of a second.
+uint64_t most_branches(const Problem& problem);
+// What is spent unasked: all of these up to 12 groups, little beyond.
+uint64_t exact_branches(const Problem& problem);
+
+// Whether it may be tried: few groups, devices side by side or one at a time.
+bool exact_applies(const Problem& problem);
+
+// Improves `best`, which obeys the rules, in place. True if it then is proved that no placement has
+// a lower score, up to an exchange of like devices and rounding; false if that took more than
+// `branches`, or was stopped. If `best` does not fit in memory then, it is proved that nothing
+// does.
+bool exhaustive_search(const Problem& problem, uint64_t branches, Stop* stop, Candidate& best);
+
+}  // namespace placeto

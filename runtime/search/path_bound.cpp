@@ -1,0 +1,125 @@
+#include "runtime/search/path_bound.h"
+
+#include <algorithm>
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kStays = 0xffffffffu;
+
+double fastest_us(const Problem& problem, uint32_t node) {
+  const double* row = problem.run_row(node);
+  return *std::min_element(row, row + problem.class_count());
+}
+
+double transfer_us(const Problem& problem, uint32_t output, uint32_t from, uint32_t to) {
+  return output == kControlEdge ? 0 : problem.transfer_us(output, from, to);
+}
+
+}  // namespace
+
+PathBound::PathBound(const Problem& problem, Stop* stop)
+    : problem_(&problem),
+      stop_(stop),
+      applies_(problem.objective() == Objective::kLatency &&
+               problem.topology().spec().execution == Execution::kParallel) {
+  if (!applies_) return;
+  const Graph& graph = problem.graph();
+  const auto order = graph.topological_order();
+  for (auto* times : {&head_us_, &tail_us_, &free_head_us_, &free_tail_us_}) {
+    times->resize(graph.node_count());
+  }
+  moved_to_.assign(graph.node_count(), kStays);
+  for (const uint32_t v : order) {
+    for (const InEdge& in : graph.in_edges(v)) {
+      free_head_us_[v] =
+          std::max(free_head_us_[v], free_head_us_[in.source] + fastest_us(problem, in.source));
+    }
+    if (spend(stop_, 1 + graph.in_edges(v).size())) return;
+  }
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    for (const OutEdge& out : graph.out_edges(*v)) {
+      free_tail_us_[*v] =
+          std::max(free_tail_us_[*v], free_tail_us_[out.target] + fastest_us(problem, out.target));
+    }
+    if (spend(stop_, 1 + graph.out_edges(*v).size())) return;
+  }
+}
+
+void PathBound::update(std::span<const uint32_t> assignment) {
+  old_ = false;
+  const Graph& graph = problem_->graph();
+  const auto order = graph.topological_order();
+  for (const uint32_t v : order) {
+    head_us_[v] = head_us(assignment, v, assignment[v]);
+    if (spend(stop_, 1 + graph.in_edges(v).size())) return;
+  }
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    tail_us_[*v] = tail_us(assignment, *v, assignment[*v]);
+    if (spend(stop_, 1 + graph.out_edges(*v).size())) return;
+  }
+}
+
+// Where only this node moves, no path before or after it changes.
+double PathBound::head_us(std::span<const uint32_t> assignment, uint32_t node,
+                          uint32_t device) const {
+  double head = 0;
+  for (const InEdge& in : problem_->graph().in_edges(node)) {
+    const uint32_t from = assignment[in.source];
+    head = std::max(head, head_us_[in.source] + problem_->run_us(in.source, from) +
+                              transfer_us(*problem_, in.output, from, device));
+  }
+  return head;
+}
+
+double PathBound::tail_us(std::span<const uint32_t> assignment, uint32_t node,
+                          uint32_t device) const {
+  double tail = 0;
+  for (const OutEdge& out : problem_->graph().out_edges(node)) {
+    const uint32_t to = assignment[out.target];
+    tail = std::max(tail, transfer_us(*problem_, out.output, device, to) +
+                              problem_->run_us(out.target, to) + tail_us_[out.target]);
+  }
+  return tail;
+}
+
+// Where others move, too, transfers of paths before and after the node may vanish: none counts but
+// those of the node itself.
+double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t node,
+                               uint32_t device) const {
+  const auto device_of = [&](uint32_t v) {
+    return moved_to_[v] == kStays ? assignment[v] : moved_to_[v];
+  };
+  double head = 0, tail = 0;
+  for (const InEdge& in : problem_->graph().in_edges(node)) {
+    const uint32_t from = device_of(in.source);
+    head = std::max(head, free_head_us_[in.source] + problem_->run_us(in.source, from) +
+                              transfer_us(*problem_, in.output, from, device));
+  }
+  for (const OutEdge& out : problem_->graph().out_edges(node)) {
+    const uint32_t to = device_of(out.target);
+    tail = std::max(tail, transfer_us(*problem_, out.output, device, to) +
+                              problem_->run_us(out.target, to) + free_tail_us_[out.target]);
+  }
+  return head + problem_->run_us(node, device) + tail;
+}
+
+double PathBound::least_us(std::span<const uint32_t> assignment, std::span<const Change> changes) {
+  constexpr double kRounding = 1 - 1e-9;  // the simulator adds in another order
+  if (!applies_) return 0;
+  if (changes.size() == 1) {
+    if (old_) update(assignment);
+    const auto [node, device] = changes[0];
+    return kRounding * (head_us(assignment, node, device) + problem_->run_us(node, device) +
+                        tail_us(assignment, node, device));
+  }
+  double least = 0;
+  for (const Change& change : changes) moved_to_[change.node] = change.device;
+  for (const Change& change : changes) {
+    least = std::max(least, free_path_us(assignment, change.node, change.device));
+  }
+  for (const Change& change : changes) moved_to_[change.node] = kStays;
+  return kRounding * least;
+}
+
+}  // namespace placeto

@@ -1,0 +1,93 @@
+// First-improvement descent. Most moves need no simulation: path_bound.h rules them out.
+#include "runtime/search/polish.h"
+
+#include "runtime/search/path_bound.h"
+
+namespace placeto {
+namespace {
+
+class Descent {
+ public:
+  explicit Descent(MoveEvaluator& evaluator)
+      : problem_(evaluator.problem()), evaluator_(evaluator), paths_(problem_, evaluator.stop()) {}
+
+  // Rounds over the groups until none of them has a better device. False if stopped.
+  bool run(uint32_t groups, auto nodes_of, auto allowed) {
+    uint32_t settled = 0;  // groups looked at since the last improvement
+    for (uint32_t g = 0; settled < groups; g = (g + 1) % groups, ++settled) {
+      while (move(g, nodes_of(g), allowed)) settled = 0;
+      if (stopped(evaluator_.stop())) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool move(uint32_t group, std::span<const uint32_t> nodes, auto allowed) {
+    for (uint32_t d = 0; d < problem_.device_count(); ++d) {
+      if (stopped(evaluator_.stop())) return false;
+      if (!allowed(group, d) || !improves(nodes, d)) continue;
+      evaluator_.accept();
+      paths_.base_changed();
+      return true;
+    }
+    return false;
+  }
+  bool improves(std::span<const uint32_t> nodes, uint32_t device) {
+    changes_.clear();
+    for (const uint32_t v : nodes) {
+      if (evaluator_.assignment()[v] != device) changes_.push_back({v, device});
+    }
+    if (changes_.empty()) return false;
+    const double cutoff_us = evaluator_.score().objective_us;
+    // What does not fit is improved by whatever fits better, however long it takes.
+    if (evaluator_.score().feasible() &&
+        paths_.least_us(evaluator_.assignment(), changes_) >= cutoff_us) {
+      return false;
+    }
+    return evaluator_.evaluate(changes_, cutoff_us) < evaluator_.score();
+  }
+
+  const Problem& problem_;
+  MoveEvaluator& evaluator_;
+  PathBound paths_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+uint64_t polish_work(const Problem& problem) {
+  const Graph& graph = problem.graph();
+  const uint64_t moves = uint64_t{problem.group_count()} * (problem.device_count() - 1);
+  return moves * (uint64_t{graph.node_count()} + graph.edge_count()) / 2;
+}
+
+bool polish_pays(const Problem& problem, uint64_t evaluations) {
+  const uint64_t moves = uint64_t{problem.group_count()} * (problem.device_count() - 1);
+  return polish_work(problem) <= kMostPolishWork || moves <= evaluations;
+}
+
+bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start) {
+  const Problem& problem = evaluator.problem();
+  if (problem.device_count() == 1) return true;
+  evaluator.rebase(start.assignment);
+  if (stopped(evaluator.stop())) return false;
+  Descent descent(evaluator);
+  // Large groups first: they gain most. Only levels that are cheap beside the groups themselves.
+  for (uint32_t level = hierarchy == nullptr ? 0 : hierarchy->level_count(); level-- > 0;) {
+    const uint32_t groups = hierarchy->group_count(level);
+    if (groups > problem.group_count() / 4) break;
+    descent.run(
+        groups, [&](uint32_t g) { return hierarchy->nodes(level, g); },
+        [&](uint32_t g, uint32_t d) { return hierarchy->allowed(level, g, d); });
+  }
+  const bool done = descent.run(
+      problem.group_count(), [&](uint32_t g) { return problem.members(g); },
+      [&](uint32_t g, uint32_t d) { return problem.allowed(g, d); });
+  if (evaluator.score() < start.score) {
+    start.score = evaluator.score();
+    start.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+  }
+  return done;
+}
+
+}  // namespace placeto

@@ -1,0 +1,23 @@
+// The end of every placement: moves of single groups, while one of them makes it better. What is
+// left is one-move-optimal: no group of the problem does better on another device, nor does a
+// larger group of the hierarchy's coarse levels.
+#pragma once
+
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/groups/hierarchy.h"
+#include "runtime/heuristics/method.h"
+
+namespace placeto {
+
+// Moves to look at, times the nodes that each simulates: what a round of polishing costs.
+uint64_t polish_work(const Problem& problem);
+// Up to here every placement is polished; a search with a budget of as many evaluations as a round
+// has moves is polished beyond it.
+inline constexpr uint64_t kMostPolishWork = 400'000;
+bool polish_pays(const Problem& problem, uint64_t evaluations);
+
+// Improves `start` in place; never returns worse. True if it is one-move-optimal now, false if
+// stopped before. With a hierarchy, groups of its coarse levels move, too.
+bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start);
+
+}  // namespace placeto

@@ -1,0 +1,291 @@
+// placeto-search: what a search does with its budget, and what of it can be refuted.
+//
+// For each family of problems: makespan over the best known one at several budgets, how often a
+// larger budget gave a worse answer, in how many answers moving one node (and what is colocated
+// with it) would have been better, and processor time. Best known ones are kept in a file between
+// runs, so that versions are compared with the same.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/placer/explain.h"
+#include "runtime/placer/placer.h"
+#include "runtime/policy/pairwise/features.h"
+#include "tests/bench/cases.h"
+#include "tests/bench/quality_graphs.h"
+#include "tools/io/read.h"
+#include "tools/report/table.h"
+#include "tools/workloads/workload.h"
+
+namespace {
+
+using namespace placeto;
+using namespace placeto::bench;
+
+constexpr const char* kUsage =
+    R"(Usage: placeto-search [FAMILY...] [--graphs N] [--budgets N,N,...] [--methods auto,anneal,...]
+                      [--best FILE] [--policy FILE] [--moves 0|1]
+
+Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
+devices), large (1,000 nodes), networks (training steps with colocation on the example topologies).
+)";
+
+struct Options {
+  std::vector<std::string> families;
+  uint32_t graphs = 0;
+  std::vector<uint64_t> budgets = {0, 300, 1'000, 10'000};
+  std::vector<std::string> methods = {"auto"};
+  std::string best_file;
+  std::shared_ptr<const Policy> policy;
+  bool moves = true;
+};
+
+[[noreturn]] void fail_usage() {
+  std::fputs(kUsage, stderr);
+  std::exit(2);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (!name.starts_with("--")) {
+      o.families.push_back(name);
+      continue;
+    }
+    if (i + 1 == argc) fail_usage();
+    const std::string value = argv[++i];
+    if (name == "--graphs") {
+      o.graphs = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    } else if (name == "--budgets") {
+      o.budgets.clear();
+      for (const std::string& part : split(value)) {
+        o.budgets.push_back(std::strtoull(part.c_str(), nullptr, 10));
+      }
+    } else if (name == "--methods") {
+      o.methods = split(value);
+    } else if (name == "--best") {
+      o.best_file = value;
+    } else if (name == "--policy") {
+      o.policy = require(Policy::load_file(value, Policy::File::kRead, known_features()));
+    } else if (name == "--moves") {
+      o.moves = value != "0";
+    } else {
+      fail_usage();
+    }
+  }
+  if (o.families.empty()) o.families = {"tiny", "small", "wide", "large", "networks"};
+  return o;
+}
+
+// Best makespans of earlier runs, by the name of the problem.
+class BestKnown {
+ public:
+  explicit BestKnown(std::string file) : file_(std::move(file)) {
+    std::ifstream in(file_);
+    std::string name;
+    double us = 0;
+    while (in >> name >> us) best_[name] = us;
+  }
+  double lower(const std::string& name, double us) {
+    const auto [at, is_new] = best_.try_emplace(name, us);
+    at->second = std::min(at->second, us);
+    return at->second;
+  }
+  void save() const {
+    if (file_.empty()) return;
+    std::ofstream out(file_);
+    out.precision(17);
+    for (const auto& [name, us] : best_) out << name << ' ' << us << '\n';
+  }
+
+ private:
+  std::string file_;
+  std::map<std::string, double> best_;
+};
+
+double processor_seconds() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return static_cast<double>(use.ru_utime.tv_sec) +
+         1e-6 * static_cast<double>(use.ru_utime.tv_usec);
+}
+
+struct Row {
+  double sum_log = 0, worst = 1, seconds = 0;
+  int count = 0, worse_than_less = 0, improvable = 0, proved = 0;
+};
+
+struct Outcome {
+  double us, seconds;
+  bool improvable, proved;
+};
+
+bool improvable(const Problem& problem, const Assignment& assignment) {
+  Explainer explainer(problem, assignment);
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    const Reason reason = explainer.explain(problem.members(g)[0]);
+    if (reason.second && reason.second->score < reason.score) return true;
+  }
+  return false;
+}
+
+Outcome run(const Problem& problem, const std::string& method, uint64_t budget, const Options& o) {
+  MethodOptions options;
+  options.budget.evaluations = budget;
+  const double before = processor_seconds();
+  const PlaceResult placed = require(place(problem, method, options, {.policy = o.policy.get()}));
+  const double seconds = processor_seconds() - before;
+  return {placed.best.score.objective_us, seconds,
+          o.moves && improvable(problem, placed.best.assignment), placed.proved};
+}
+
+class Family {
+ public:
+  Family(const Options& o, BestKnown& best) : o_(o), best_(best) {
+    rows_.resize(o.methods.size() * o.budgets.size());
+  }
+
+  void add(const std::string& name, const Problem& problem) {
+    std::vector<Outcome> outcomes;
+    double least = INFINITY;
+    for (const std::string& method : o_.methods) {
+      for (const uint64_t budget : o_.budgets) {
+        outcomes.push_back(run(problem, method, budget, o_));
+        least = std::min(least, outcomes.back().us);
+      }
+    }
+    least = best_.lower(name, least);
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      Row& row = rows_[i];
+      const double ratio = outcomes[i].us / least;
+      row.sum_log += std::log(ratio);
+      row.worst = std::max(row.worst, ratio);
+      row.seconds += outcomes[i].seconds;
+      row.improvable += outcomes[i].improvable;
+      row.proved += outcomes[i].proved;
+      ++row.count;
+      if (i % o_.budgets.size() == 0) continue;
+      row.worse_than_less += outcomes[i].us > outcomes[i - 1].us * (1 + 1e-12);
+    }
+  }
+
+  void print(const std::string& name) const {
+    Table table({{name},
+                 {"budget", Align::kRight},
+                 {"mean", Align::kRight},
+                 {"worst", Align::kRight},
+                 {"worse than less", Align::kRight},
+                 {"improvable", Align::kRight},
+                 {"proved", Align::kRight},
+                 {"ms", Align::kRight}});
+    char text[4][32];
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const Row& row = rows_[i];
+      std::snprintf(text[0], sizeof text[0], "%.4f", std::exp(row.sum_log / row.count));
+      std::snprintf(text[1], sizeof text[1], "%.3f", row.worst);
+      std::snprintf(text[2], sizeof text[2], "%d of %d", row.improvable, row.count);
+      std::snprintf(text[3], sizeof text[3], "%.2f", 1e3 * row.seconds / row.count);
+      table.add_row({o_.methods[i / o_.budgets.size()],
+                     format_count(o_.budgets[i % o_.budgets.size()]), text[0], text[1],
+                     std::to_string(row.worse_than_less), text[2], std::to_string(row.proved),
+                     text[3]});
+    }
+    std::fputs(table.render(false).c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+ private:
+  const Options& o_;
+  BestKnown& best_;
+  std::vector<Row> rows_;
+};
+
+// Random graphs; every third problem on unlike devices, every fourth under unicast.
+void add_random(Family& family, const std::string& name, uint32_t graphs, Sizes sizes,
+                uint32_t least_devices, uint32_t most_devices) {
+  Random random(sizes.min_nodes);
+  for (uint32_t g = 0; g < graphs; ++g) {
+    QualityGraph graph = quality_graph(g, sizes, random);
+    const uint32_t devices = least_devices + graph.devices % (most_devices - least_devices + 1);
+    TopologySpec topology = k80_devices(devices);
+    if (g % 4 == 3) {
+      for (uint32_t d = 0; d < devices; ++d) topology.devices[d].slowdown = 1 + 0.5 * (d % 3);
+    }
+    if (g % 5 == 4) {
+      topology.transfer = Transfer::kUnicast;
+      topology.default_link.latency_us = 10;
+    }
+    const Case c(std::move(graph.spec), std::move(topology));
+    family.add(name + std::to_string(g), c.problem);
+  }
+}
+
+void add_networks(Family& family, uint32_t graphs) {
+  constexpr const char* kNetworks[] = {"inception_v3", "resnet50", "bert_base", "gpt2", "nmt"};
+  constexpr const char* kTopologies[] = {"2xk80", "4xk80", "cpu+gpu", "2x4-gpu-two-hosts",
+                                         "4xa100-nvlink"};
+  uint32_t count = 0;
+  for (const char* network : kNetworks) {
+    for (const char* topology : kTopologies) {
+      for (const bool training : {false, true}) {
+        if (graphs != 0 && count++ >= graphs) return;
+        WorkloadOptions options;
+        options.training = training;
+        if (std::string_view(network) == "nmt") options.length = 8;
+        const Case c(require(generate(network, options)),
+                     require(read_topology_spec(PLACETO_MODELS "/topologies/" +
+                                                std::string(topology) + ".json")));
+        family.add(std::string(network) + (training ? "-training-" : "-") + topology, c.problem);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options o = parse(argc, argv);
+  BestKnown best(o.best_file);
+  const auto count = [&o](uint32_t fallback) { return o.graphs == 0 ? fallback : o.graphs; };
+  for (const std::string& name : o.families) {
+    Family family(o, best);
+    if (name == "tiny") {
+      add_random(family, name, count(40), {8, 12}, 2, 4);
+    } else if (name == "small") {
+      add_random(family, name, count(30), {40, 160}, 2, 8);
+    } else if (name == "wide") {
+      add_random(family, name, count(20), {30, 31}, 16, 16);
+    } else if (name == "large") {
+      add_random(family, name, count(6), {1'000, 1'001}, 4, 8);
+    } else if (name == "networks") {
+      add_networks(family, o.graphs);
+    } else {
+      fail_usage();
+    }
+    family.print(name);
+    best.save();
+  }
+  return 0;
+}

@@ -1,0 +1,113 @@
+#include "runtime/search/exhaustive.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+namespace {
+
+// Every placement that the rules allow, one after the other.
+Score least_score(const Problem& problem) {
+  Evaluator evaluator(problem);
+  Score least = Score::worst();
+  std::vector<uint32_t> device(problem.group_count(), 0);
+  Assignment assignment(problem.node_count());
+  for (bool more = true; more;) {
+    bool allowed = true;
+    for (uint32_t g = 0; g < problem.group_count(); ++g) {
+      allowed &= problem.allowed(g, device[g]);
+      for (uint32_t v : problem.members(g)) assignment[v] = device[g];
+    }
+    if (allowed) least = std::min(least, evaluator.evaluate(assignment));
+    more = false;  // count up in base device_count()
+    for (uint32_t g = 0; g < problem.group_count() && !more; ++g) {
+      device[g] = (device[g] + 1) % problem.device_count();
+      more = device[g] != 0;
+    }
+  }
+  return least;
+}
+
+Candidate any_start(const Problem& problem, Random& random) {
+  Candidate start{"start", test::random_assignment(problem, random), {}};
+  Evaluator evaluator(problem);
+  start.score = evaluator.evaluate(start.assignment);
+  return start;
+}
+
+}  // namespace
+
+TEST_CASE("what is proved optimal is as good as the best of all placements, under any rule set") {
+  Random random(71);
+  int solved = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 24; ++i) {
+      const test::RandomShape shape{.most_nodes = 7,
+                                    .most_devices = 2,
+                                    .whole_numbers = i % 2 == 0,
+                                    .restrictions = i % 4 < 2};
+      GraphSpec graph = test::random_graph(shape, random);
+      TopologySpec topology = test::random_topology(shape, rules, random);
+      if (i % 3 == 0) {
+        for (DeviceSpec& device : topology.devices) device.memory_bytes = 50 + random.below(200);
+      }
+      Rules caller;
+      if (i % 8 == 7) caller.objective = Objective::kThroughput;
+      const test::Instance instance =
+          test::build_instance(std::move(graph), std::move(topology), caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const Problem& problem = *instance.problem;
+      Candidate best = any_start(problem, random);
+      REQUIRE(exhaustive_search(problem, most_branches(problem), nullptr, best));
+      const Score least = least_score(problem);
+      CHECK(best.score.overflow_bytes == least.overflow_bytes);
+      CHECK(best.score.objective_us <= least.objective_us * (1 + 3e-9));
+      CHECK(obeys_rules(problem, best.assignment));
+      ++solved;
+    }
+  }
+  CHECK(solved > 300);
+}
+
+TEST_CASE("12 nodes on 4 devices, and 10 on 10, are solved, whatever they exchange") {
+  Random random(72);
+  for (int i = 0; i < 12; ++i) {
+    GraphSpec graph = test::random_graph({.most_nodes = 14, .whole_numbers = false}, random);
+    const bool wide = i % 3 == 2;
+    while (graph.nodes.size() != (wide ? 10u : 12u)) {
+      graph = test::random_graph({.most_nodes = 14, .whole_numbers = false}, random);
+    }
+    const test::Instance instance =
+        test::build_instance(std::move(graph), test::equal_devices(wide ? 10 : 4));
+    REQUIRE(instance.problem);
+    CAPTURE(i);
+    Candidate best = any_start(*instance.problem, random);
+    CHECK(exhaustive_search(*instance.problem, most_branches(*instance.problem), nullptr, best));
+  }
+}
+
+TEST_CASE(
+    "a search that runs out of branches, or is stopped, proves nothing and returns no worse") {
+  Random random(73);
+  GraphSpec graph = test::random_graph({.most_nodes = 14, .whole_numbers = false}, random);
+  while (graph.nodes.size() < 12 || graph.edges.size() < 12) {
+    graph = test::random_graph({.most_nodes = 14, .whole_numbers = false}, random);
+  }
+  const test::Instance instance = test::build_instance(std::move(graph), test::equal_devices(4));
+  REQUIRE(instance.problem);
+  const Candidate start = any_start(*instance.problem, random);
+  Candidate best = start;
+  CHECK(!exhaustive_search(*instance.problem, 20, nullptr, best));
+  CHECK(best.score <= start.score);
+  const std::atomic<bool> cancel = true;
+  Stop stop(&cancel);
+  CHECK(stop.requested());
+  best = start;
+  CHECK(!exhaustive_search(*instance.problem, most_branches(*instance.problem), &stop, best));
+  CHECK(best.score <= start.score);
+}
+
+}  // namespace placeto

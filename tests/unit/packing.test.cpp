@@ -1,0 +1,103 @@
+#include "runtime/heuristics/packing.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/cost/evaluator.h"
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+namespace {
+
+// Independent nodes of these sizes, on devices with so much memory.
+test::Instance weights(const std::vector<uint64_t>& sizes, const std::vector<uint64_t>& rooms) {
+  GraphSpec graph;
+  for (const uint64_t bytes : sizes) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
+    graph.nodes.back().cost_us = {1};
+    graph.nodes.back().resident_bytes = bytes;
+  }
+  TopologySpec topology = test::equal_devices(static_cast<uint32_t>(rooms.size()));
+  for (size_t d = 0; d < rooms.size(); ++d) topology.devices[d].memory_bytes = rooms[d];
+  return test::build_instance(std::move(graph), std::move(topology));
+}
+
+bool fits(const Problem& problem, const Assignment& assignment) {
+  Evaluator evaluator(problem);
+  return obeys_rules(problem, assignment) && evaluator.evaluate(assignment).feasible();
+}
+
+}  // namespace
+
+TEST_CASE("weights that fill every device to the byte are packed, up to 40 of them") {
+  Random random(51);
+  for (const uint64_t most : {100u, 1'000u, 100'000u}) {
+    for (int i = 0; i < 20; ++i) {
+      CAPTURE(most);
+      CAPTURE(i);
+      const uint32_t nodes = 8 + random.below(33), devices = 2 + random.below(7);
+      std::vector<uint64_t> sizes, rooms(devices, 0);
+      for (uint32_t v = 0; v < nodes; ++v) {
+        sizes.push_back(1 + random.below(static_cast<uint32_t>(most)));
+        rooms[v < devices ? v : random.below(devices)] += sizes.back();
+      }
+      const test::Instance instance = weights(sizes, rooms);
+      REQUIRE(instance.problem);
+      const Packing packing = pack(*instance.problem);
+      CHECK(packing.verdict == Packing::Verdict::kFits);
+      CHECK(fits(*instance.problem, packing.assignment));
+    }
+  }
+}
+
+TEST_CASE("what cannot be packed is proved so, with bytes that every placement lacks") {
+  // 3 x 60 bytes on two devices of 100: together they fit, but no device holds two.
+  Packing packing = pack(*weights({60, 60, 60}, {100, 100}).problem);
+  CHECK(packing.verdict == Packing::Verdict::kImpossible);
+  CHECK(packing.missing_bytes == 1);
+  packing = pack(*weights({60, 60, 130}, {100, 120}).problem);
+  CHECK(packing.verdict == Packing::Verdict::kImpossible);
+  CHECK(packing.missing_bytes == 30);  // together and alone
+  packing = pack(*weights({60, 60, 60, 60}, {100, 100}).problem);
+  CHECK(packing.verdict == Packing::Verdict::kImpossible);
+  CHECK(packing.missing_bytes == 40);
+}
+
+TEST_CASE("thousands of weights are packed with a hundredth of the memory to spare") {
+  Random random(52);
+  std::vector<uint64_t> sizes, rooms(8, 0);
+  for (uint32_t v = 0; v < 4'000; ++v) {
+    sizes.push_back(1 + random.below(1'000'000));
+    rooms[random.below(8)] += sizes.back();
+  }
+  for (uint64_t& room : rooms) room += room / 100;
+  const test::Instance instance = weights(sizes, rooms);
+  REQUIRE(instance.problem);
+  CHECK(fits(*instance.problem, pack(*instance.problem).assignment));
+}
+
+TEST_CASE("a packing obeys the rules, and no verdict of impossible is refuted by a placement") {
+  Random random(53);
+  int impossible = 0, packed = 0;
+  for (int i = 0; i < 200; ++i) {
+    GraphSpec graph = test::random_graph({.most_nodes = 8, .restrictions = true}, random);
+    TopologySpec topology = test::random_topology({.restrictions = true}, i % 16, random);
+    for (DeviceSpec& device : topology.devices) device.memory_bytes = 10 + random.below(70);
+    const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
+    if (!instance.problem) continue;
+    CAPTURE(i);
+    const Packing packing = pack(*instance.problem);
+    CHECK(obeys_rules(*instance.problem, packing.assignment));
+    packed += packing.verdict == Packing::Verdict::kFits;
+    if (packing.verdict != Packing::Verdict::kImpossible) continue;
+    ++impossible;
+    for (int k = 0; k < 100; ++k) {
+      const Assignment assignment = test::random_assignment(*instance.problem, random);
+      CHECK(!fits(*instance.problem, assignment));
+    }
+  }
+  CHECK(impossible > 15);
+  CHECK(packed > 20);
+}
+
+}  // namespace placeto

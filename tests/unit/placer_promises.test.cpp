@@ -1,0 +1,167 @@
+// What the placer promises, each as a property that one example refutes.
+#include <doctest/doctest.h>
+
+#include "runtime/placer/explain.h"
+#include "runtime/placer/placer.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/small_policies.h"
+#include "tests/unit/workloads_support.h"
+#include "tools/io/read.h"
+
+namespace placeto {
+namespace {
+
+// Devices, links and gaps of the paper's machine: there it matters where a node goes.
+TopologySpec k80s(uint32_t count) {
+  TopologySpec topology = test::equal_devices(count);
+  topology.op_gap_us = 5.7;
+  topology.default_link = {7600, 0, 25};
+  return topology;
+}
+
+GraphSpec layered(uint32_t nodes, double ccr, uint64_t seed) {
+  WorkloadOptions options;
+  options.nodes = nodes;
+  options.ccr = ccr;
+  options.seed = seed;
+  return generated("layered", options);
+}
+
+Result<PlaceResult> placed_with(const Problem& problem, uint64_t evaluations,
+                                const Policy* policy = nullptr) {
+  MethodOptions options;
+  options.budget.evaluations = evaluations;
+  return place_auto(problem, options, {.policy = policy});
+}
+
+// Moves of one node, and of what is colocated with it, that would make the placement better.
+int improving_moves(const Problem& problem, const PlaceResult& placed) {
+  int count = 0;
+  Explainer explainer(problem, placed.best.assignment);
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    const Reason reason = explainer.explain(problem.members(g)[0]);
+    count += reason.second && reason.second->score < reason.score ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("more budget is never worse, with and without a policy") {
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  int gained = 0;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const double ccr = seed % 2 == 0 ? 0.3 : 3;
+    const test::Instance instance = test::build_instance(
+        layered(20 + 15 * static_cast<uint32_t>(seed), ccr, seed), k80s(2 + seed % 5));
+    REQUIRE(instance.problem);
+    CAPTURE(seed);
+    for (const Policy* advice : {static_cast<const Policy*>(nullptr), policy.get()}) {
+      Score last = Score::worst();
+      for (const uint64_t evaluations : {0, 20, 50, 64, 100, 180, 300, 333, 700, 1'000, 1'500}) {
+        CAPTURE(evaluations);
+        const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations, advice);
+        REQUIRE(placed.ok());
+        CHECK(placed->best.score <= last);
+        gained += placed->best.score < last;
+        last = placed->best.score;
+      }
+    }
+  }
+  CHECK(gained > 24);
+}
+
+TEST_CASE("no move of a node improves a placement, of random graphs and networks") {
+  const auto check = [](const GraphSpec& graph, const TopologySpec& topology) {
+    const test::Instance instance = test::build_instance(graph, topology);
+    REQUIRE(instance.problem);
+    CAPTURE(graph.name);
+    CAPTURE(topology.name);
+    const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
+    REQUIRE(placed.ok());
+    if (placed->one_move_optimal) CHECK(improving_moves(*instance.problem, *placed) == 0);
+    return placed->one_move_optimal;
+  };
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    CHECK(check(layered(60, seed % 2 == 0 ? 0.2 : 4, seed), k80s(2 + seed % 5)));
+  }
+  int polished = 0;
+  for (const char* name : {"resnet50", "bert_base", "inception_v3", "gpt2"}) {
+    for (const char* topology : {"2xk80", "4xk80", "cpu+gpu", "edge-cpu-gpu-npu"}) {
+      polished +=
+          check(generated(name, {}), read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/" +
+                                                        std::string(topology) + ".json")
+                                         .value());
+    }
+  }
+  CHECK(polished >= 12);
+}
+
+TEST_CASE("small graphs are solved, and more of the same devices never hurt them") {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const GraphSpec graph = layered(10, seed % 2 == 0 ? 0.2 : 5, seed);
+    double last_us = std::numeric_limits<double>::infinity();
+    for (const uint32_t devices : {1, 2, 4, 10, 16}) {
+      const test::Instance instance = test::build_instance(graph, k80s(devices));
+      REQUIRE(instance.problem);
+      CAPTURE(seed);
+      CAPTURE(devices);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, 1'000);
+      REQUIRE(placed.ok());
+      CHECK(placed->proved);
+      CHECK(placed->bounds.best_us() == placed->timeline.makespan_us);
+      CHECK(placed->timeline.makespan_us <= last_us);
+      last_us = placed->timeline.makespan_us;
+    }
+  }
+}
+
+TEST_CASE(
+    "weights that fill two devices to the byte are placed; one byte more is proved too much") {
+  std::vector<uint64_t> sizes{36, 884, 21, 58, 776, 130, 8, 87};
+  GraphSpec graph;
+  for (const uint64_t bytes : sizes) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
+    graph.nodes.back().cost_us = {1};
+    graph.nodes.back().resident_bytes = bytes;
+  }
+  TopologySpec topology = test::equal_devices(2);
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'000;
+  test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
+  REQUIRE(placed.ok());
+  CHECK(placed->timeline.peak_memory_bytes == std::vector<uint64_t>{1'000, 1'000});
+  graph.nodes[0].resident_bytes += 1;
+  instance = test::build_instance(graph, topology);
+  const Result<PlaceResult> too_much = placed_with(*instance.problem, 0);
+  REQUIRE(!too_much.ok());
+  CHECK(too_much.status().code() == StatusCode::kInfeasible);
+  CHECK(too_much.status().message().find("at least 1 bytes") != std::string::npos);
+}
+
+TEST_CASE("what is neither placed nor proved not to fit is said not to be found") {
+  // Forty producers run before the first of their consumers does: 4,000 bytes are held then, which
+  // no node alone tells, and there are too many nodes to look at everything.
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 81; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {1};
+    if (v < 40) graph.nodes.back().outputs = {100};
+    if (v < 40) graph.edges.push_back({v, 0, v + 41});
+    if (v < 40) graph.edges.push_back({v, kControlEdge, 40});
+    if (v > 40) graph.edges.push_back({40, kControlEdge, v});
+  }
+  TopologySpec topology = test::equal_devices(2);
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'500;
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
+  REQUIRE(!placed.ok());
+  CHECK(placed.status().code() == StatusCode::kNotFound);
+  CHECK(placed.status().message().find("the closest") != std::string::npos);
+}
+
+}  // namespace placeto

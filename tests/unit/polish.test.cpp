@@ -1,0 +1,66 @@
+#include "runtime/search/polish.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/placer/explain.h"
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+
+TEST_CASE("after polishing no group has a better device, under any rule set") {
+  Random random(91);
+  int improved = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 12; ++i) {
+      const test::RandomShape shape{
+          .most_nodes = 40, .whole_numbers = i % 2 == 0, .restrictions = i % 3 == 0};
+      GraphSpec graph = test::random_graph(shape, random);
+      TopologySpec topology = test::random_topology(shape, rules, random);
+      if (i % 4 == 1) {
+        for (DeviceSpec& device : topology.devices) device.memory_bytes = 50 + random.below(600);
+      }
+      Rules caller;
+      if (i % 5 == 4) caller.objective = Objective::kThroughput;
+      const test::Instance instance =
+          test::build_instance(std::move(graph), std::move(topology), caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const Problem& problem = *instance.problem;
+      MoveEvaluator evaluator(problem);
+      Candidate best{"start", test::random_assignment(problem, random), {}};
+      best.score = evaluator.rebase(best.assignment);
+      const Score before = best.score;
+      const Hierarchy hierarchy(problem);
+      REQUIRE(polish(i % 2 == 0 ? &hierarchy : nullptr, evaluator, best));
+      CHECK(best.score <= before);
+      CHECK(obeys_rules(problem, best.assignment));
+      improved += best.score < before;
+      Evaluator check(problem);
+      CHECK(best.score == check.evaluate(best.assignment));
+      Explainer explainer(problem, best.assignment);
+      for (uint32_t v = 0; v < problem.node_count(); ++v) {
+        const Reason reason = explainer.explain(v);
+        if (reason.second) CHECK(reason.second->score >= best.score);
+      }
+    }
+  }
+  CHECK(improved > 100);
+}
+
+TEST_CASE("a stopped polishing returns no worse and claims nothing") {
+  Random random(92);
+  const test::Instance instance =
+      test::build_instance(test::random_graph({.most_nodes = 40}, random), test::equal_devices(2));
+  REQUIRE(instance.problem);
+  const std::atomic<bool> cancel = true;
+  Stop stop(&cancel);
+  CHECK(stop.requested());
+  MoveEvaluator evaluator(*instance.problem, &stop);
+  Candidate best{"start", test::random_assignment(*instance.problem, random), {0, 1e9}};
+  const Assignment start = best.assignment;
+  CHECK(!polish(nullptr, evaluator, best));
+  CHECK(best.assignment == start);
+}
+
+}  // namespace placeto
