@@ -46,10 +46,10 @@ for step in $steps; do
       ;;
     starts)
       # The published architecture, on merged graphs; with the RNN placer on the policy's own family.
-      "$train" eval "${families[@]}" --starts --passes 3 --threads 1 --csv "$out/starts.csv" \
+      "$train" starts "${families[@]}" --passes 3 --threads 1 --csv "$out/starts.csv" \
         --sets cifar10-seen cifar10 ptb-seen ptb nmt-seen nmt nmt-slow nmt-fast
       for family in cifar10 ptb nmt; do
-        "$train" eval "models/placeto-$family-2gpu.plpo" --starts --passes 3 --sets "$family" --rnn 2500 \
+        "$train" starts "models/placeto-$family-2gpu.plpo" --passes 3 --sets "$family" --rnn 2500 \
           --threads 1 --csv "$out/$family-starts.csv"
       done
       ;;
@@ -75,10 +75,10 @@ for step in $steps; do
         --csv "$out/topologies.csv" --bars "$out/topologies.svg"
       ;;
     pareto)
-      "$train" eval models/default.plpo --pareto --pareto-problems 24 --csv "$out/pareto.csv" --svg "$out/pareto.svg"
+      "$train" pareto models/default.plpo --problems 24 --csv "$out/pareto.csv" --svg "$out/pareto.svg"
       ;;
     table)
-      "$train" eval models/default.plpo "${families[@]}" --table --groups 128 --rnn 300 \
+      "$train" table models/default.plpo "${families[@]}" --groups 128 --rnn 300 \
         --csv "$out/table.csv"
       ;;
     *)

@@ -55,6 +55,7 @@ void show_progress(const Progress& p) {
 constexpr const char* kExamples = R"(Examples:
   placeto-train --print-config > mine.toml
   placeto-train --config mine.toml -o run --compare
+  placeto-train --graphs 'nets/*.onnx' --topologies box.json -o run --compare
   placeto-train --resume run
   placeto-train export run --best -o mine.plpo
   placeto-train eval mine.plpo --sets mixed --svg mine.svg
@@ -64,6 +65,7 @@ written, or a host that is gone.)";
 
 struct TrainArguments {
   std::string config, resume, output;
+  std::vector<std::string> graphs, topologies;
   bool compare = false;
   HostsOptions hosts;
 };
@@ -71,10 +73,13 @@ struct TrainArguments {
 int run_training(const TrainArguments& arguments) {
   const bool resume = !arguments.resume.empty();
   RunFolder folder(resume ? arguments.resume : arguments.output);
-  std::string text(default_config_text());
+  std::string text = default_config_text();
   Result<Config> config = Config{};
   if (resume || !arguments.config.empty()) {
     config = load_config(resume ? folder.file("config.toml") : arguments.config, &text);
+  } else if (!arguments.graphs.empty()) {
+    text = own_config_text(arguments.graphs, arguments.topologies);
+    config = parse_config(text, "--graphs");
   }
   if (!config.ok()) return fail(config.status());
   if (!resume) {
@@ -92,6 +97,7 @@ int run_training(const TrainArguments& arguments) {
   }
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
+  const Stopwatch watch;
   TrainOptions options;
   options.stop = &g_stop;
   options.hosts = hosts.get();
@@ -99,7 +105,7 @@ int run_training(const TrainArguments& arguments) {
   options.on_note = [](const std::string& note) { fmt::print(stderr, "{}\n", note); };
   if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) return give_up(s);
   if (!arguments.compare || g_stop) return 0;
-  const Status status = compare_with_heuristics(folder.file("best.plpo"));
+  const Status status = compare_after_training(*config, folder.file("best.plpo"), watch.seconds());
   return status.ok() ? 0 : fail(status);
 }
 
@@ -120,8 +126,7 @@ int run_export(const std::string& run, const std::string& output, bool best) {
   }
   Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
   if (!bytes.ok()) return fail(bytes.status());
-  const Status status =
-      write_whole(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  const Status status = write_whole(output, std::span<const uint8_t>(*bytes));
   return status.ok() ? 0 : fail(status);
 }
 
@@ -151,8 +156,17 @@ int main(int argc, char** argv) {
   auto* resume = app.add_option("--resume", training.resume, "Run folder to continue");
   auto* output = app.add_option("-o,--output", training.output, "New run folder");
   resume->excludes(config)->excludes(output);
-  app.add_flag("--compare", training.compare,
-               "At the end, measure the best policy against heuristics and search");
+  auto* graphs = app.add_option("--graphs", training.graphs,
+                                "Instead of a configuration: train the shipped policy on graphs of "
+                                "one's own (*.graph, *.json, *.onnx; files or patterns)");
+  auto* topologies =
+      app.add_option("--topologies", training.topologies, "Topology files, with --graphs");
+  graphs->excludes(config)->excludes(resume)->needs(topologies);
+  topologies->needs(graphs);
+  app.add_flag(
+      "--compare", training.compare,
+      "At the end, measure the best policy against heuristics and search; with graphs of one's "
+      "own, also against the shipped policy and as long a search as training took");
   app.add_option("--hosts", training.hosts.count, "Hosts that train together: one command on each");
   app.add_option("--rank", training.hosts.rank, "Number of this host, from 0");
   app.add_option("--address", training.hosts.address, "host:port of host 0, reachable by all");
@@ -169,7 +183,7 @@ int main(int argc, char** argv) {
   exporting->add_flag("--best", best, "The best in checks so far, not the latest");
   exporting->footer("Examples:\n  placeto-train export run --best -o quick.plpo");
 
-  const std::function<Status()> evaluate = add_eval(app);
+  const std::function<Status()> measure = add_measurements(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -178,8 +192,8 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (exporting->parsed()) return run_export(run, policy, best);
-  if (app.got_subcommand("eval")) {
-    const Status status = evaluate();
+  if (!app.get_subcommands().empty()) {
+    const Status status = measure();
     return status.ok() ? 0 : fail(status);
   }
   if (print_config) {

@@ -19,7 +19,7 @@ TEST_CASE("collecting is deterministic, near the wanted size, and within the fea
         collect(instance, nullptr, config.collect, test::gains_within(-0.05, 0.25), seed);
     CHECK(a.rows == b.rows);
     CHECK(a.gains == b.gains);
-    CHECK(a.groups() <= 3 * config.collect.groups);
+    CHECK(a.decisions() <= 3 * config.collect.decisions);
     for (uint32_t r = 0; r < a.row_count(); ++r) {
       CHECK(a.gains[r] >= -0.05f);
       CHECK(a.gains[r] <= 0.25f);
@@ -41,7 +41,7 @@ TEST_CASE("with imitation, decisions say what the search made of the group") {
   CHECK(with.rows == without.rows);
   CHECK(with.gains == without.gains);
   uint32_t stays = 0, moves = 0;
-  for (uint32_t g = 0; g < with.groups(); ++g) {
+  for (uint32_t g = 0; g < with.decisions(); ++g) {
     CHECK(without.expert[g] == Samples::kNoExpert);
     if (with.expert[g] == Samples::kNoExpert) continue;
     const uint32_t candidates = with.offset[g + 1] - with.offset[g];

@@ -95,8 +95,7 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   const std::string policy = PLACETO_MODELS "/default.plpo";
   fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",
         file("out"));
-  fails("eval " + policy + " --pareto --csv " + file(""), 4, "expected a regular file",
-        file("out"));
+  fails("pareto " + policy + " --csv " + file(""), 4, "expected a regular file", file("out"));
   CHECK(read_text(file("out"))->empty());
   fails("eval " + file("absent.plpo"), 3, "absent.plpo");
 }

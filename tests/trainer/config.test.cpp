@@ -34,6 +34,33 @@ TEST_CASE("an empty configuration is the default one, a given key changes only i
   CHECK(*config == expected);
 }
 
+TEST_CASE("reinforce has nothing but the published gradient, unless the file asks for more") {
+  Result<Config> config =
+      parse_config("algorithm = \"reinforce\"\narchitecture = \"placeto\"\n", "c.toml");
+  REQUIRE(config.ok());
+  CHECK(config->episodes.all_action == 0);
+  CHECK(config->episodes.final_all_action == 0);
+  CHECK(config->episodes.logit_penalty == 0);
+  config = parse_config(
+      "algorithm = \"reinforce\"\narchitecture = \"placeto\"\n[episodes]\nall_action = 2\n", "");
+  REQUIRE(config.ok());
+  CHECK(config->episodes.all_action == 2);
+}
+
+TEST_CASE("names that keys and values had once are still read") {
+  const Result<Config> old = parse_config(
+      "algorithm = \"group\"\n[data]\ngroups = 7\n[collect]\ngroups = 8\n"
+      "[learn]\ngroups = 9\ngraphs = 10\n",
+      "c.toml");
+  REQUIRE(old.ok());
+  CHECK(old->algorithm == "siblings");
+  CHECK(old->data.merged_nodes == 7);
+  CHECK(old->collect.decisions == 8);
+  CHECK(old->learn.decisions == 9);
+  CHECK(old->learn.states == 10);
+  CHECK(message_of("[data]\ngraphs = [\"a.graph\"]\n").find("topologies") != std::string::npos);
+}
+
 TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("seed = 1\nseeds = 2\n") == "c.toml:2: seeds: no such key");
   CHECK(message_of("[learn]\n\nsteps = \"many\"\n").starts_with("c.toml:3: learn.steps: expected"));
@@ -50,7 +77,7 @@ TEST_CASE("errors of a configuration name file, line and key") {
         std::string::npos);
   CHECK(message_of("algorithm = \"reinforce\"\n").find("for placeto") != std::string::npos);
   CHECK(parse_config("algorithm = \"group\"\n", "c.toml").ok());
-  CHECK(message_of("algorithm = \"group\"\n[learn]\nembedding = 8\n").find("for credit") !=
+  CHECK(message_of("algorithm = \"siblings\"\n[learn]\nembedding = 8\n").find("for credit") !=
         std::string::npos);
   CHECK(message_of("[data]\nonly = 3\n").find("family") != std::string::npos);
   CHECK(message_of("[data]\nset = \"imagenet\"\n").find("cifar10") != std::string::npos);

@@ -7,6 +7,7 @@
 
 #include "runtime/cost/evaluator.h"
 #include "tests/trainer/support.h"
+#include "trainer/algorithms/siblings.h"
 #include "trainer/data/families.h"
 #include "trainer/published/learner.h"
 #include "trainer/train/export.h"
@@ -17,8 +18,8 @@ using namespace placeto::train;
 namespace {
 
 std::shared_ptr<const Policy> untrained(const Config& config) {
-  const PlacetoLearner learner(config.placeto, config.data.devices, 3);
-  const auto bytes = export_spec(learner.policy(), config, "", 0);
+  const PublishedLearner learner(config.placeto, config.data.devices, 3);
+  const auto bytes = export_policy(learner.policy(), config, "", 0);
   REQUIRE(bytes.ok());
   return *load_exported(*bytes);
 }
@@ -34,7 +35,7 @@ Course course(const Config& config, uint64_t seed) {
 }  // namespace
 
 TEST_CASE("returns are what the cost decreases by from each step to the end") {
-  const Config config = test::small_placeto_config("group");
+  const Config config = test::small_placeto_config("siblings");
   const Course c = course(config, 5);
   const Episode e = run_episode(c, *untrained(config), {.start = Start::kRandom});
   REQUIRE(e.steps() == c.instance.problem->group_count());
@@ -48,7 +49,7 @@ TEST_CASE("returns are what the cost decreases by from each step to the end") {
 }
 
 TEST_CASE("an episode from the best heuristic starts at cost 1, and greedy ones end no worse") {
-  const Config config = test::small_placeto_config("group");
+  const Config config = test::small_placeto_config("siblings");
   const Course c = course(config, 6);
   EpisodeOptions options;
   options.sample = false;
@@ -58,7 +59,7 @@ TEST_CASE("an episode from the best heuristic starts at cost 1, and greedy ones 
 }
 
 TEST_CASE("gains are exact: what the cost would be had the step chosen that device") {
-  Config config = test::small_placeto_config("group");
+  Config config = test::small_placeto_config("siblings");
   config.data.devices = 3;
   DataConfig data = config.data;
   data.max_devices = 3;
@@ -92,19 +93,19 @@ TEST_CASE("gains are exact: what the cost would be had the step chosen that devi
 
 // What ships is what was trained, for this architecture, too (parity.test.cpp has `pairwise`).
 TEST_CASE("an exported placeto policy scores recorded steps as the network in LibTorch does") {
-  Config config = test::small_placeto_config("group");
+  Config config = test::small_placeto_config("siblings");
   config.placeto.rounds = 8;
   config.placeto.averaging = 0;
   for (const bool start_time : {true, false}) {
     config.placeto.start_time = start_time;
-    PlacetoLearner learner(config.placeto, 2, 3);
+    PublishedLearner learner(config.placeto, 2, 3);
     std::optional<Course> c = make_course(family_problem("nmt", Half::kSeen, 1, {.groups = 100}));
     REQUIRE(c.has_value());
     const uint32_t graph = learner.add_graph(*c->instance.problem);
     float most = 0, largest = 0;
     size_t compared = 0;
     for (int round = 0; round < 4; ++round) {
-      const auto bytes = export_spec(learner.policy(), config, "", 0);
+      const auto bytes = export_policy(learner.policy(), config, "", 0);
       REQUIRE(bytes.ok());
       const auto policy = load_exported(*bytes);
       REQUIRE(policy.ok());
@@ -121,7 +122,7 @@ TEST_CASE("an exported placeto policy scores recorded steps as the network in Li
       for (uint32_t t = 0; t < e.steps(); t += 5) steps.push_back(t);
       for (int i = 0; i < 10; ++i) {  // away from the small weights of the beginning
         learner.accumulate(graph, e, e.returns(), steps, double(steps.size()),
-                           {.all_action = 1, .clip = 0.2});
+                           clipped_policy_loss(0.2), {.all_action = 1});
         learner.apply(2e-3, 1);
       }
     }

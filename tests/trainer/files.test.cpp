@@ -54,7 +54,7 @@ TEST_CASE("samples survive being written, and cut bytes are refused") {
       samples.rows.resize(samples.rows.size() + kPairFeatures, float(r));
       samples.gains.push_back(0.5f * float(r));
     }
-    samples.close_group();
+    samples.close_decision();
   }
   const std::string bytes = samples.to_bytes();
   Samples again;
@@ -76,7 +76,7 @@ TEST_CASE("what a graph network sees survives being written, appended and taken 
     }
     samples.rows.resize(samples.rows.size() + kPairFeatures);
     samples.gains.push_back(float(state));
-    samples.close_group();
+    samples.close_decision();
     samples.close_members(std::vector<uint32_t>(1 + state, state));
   }
   const std::string bytes = samples.to_bytes();
@@ -97,7 +97,7 @@ TEST_CASE("what a graph network sees survives being written, appended and taken 
   CHECK(twice.same_graph(6) == std::pair{5u, 7u});
   CHECK(twice.nodes(7).size() == 3);
   Samples some;
-  for (const uint32_t decision : {1u, 2u, 3u}) some.append_group(twice, decision);
+  for (const uint32_t decision : {1u, 2u, 3u}) some.append_decision(twice, decision);
   CHECK(some.graphs.size() == 2);
   CHECK(some.graphs[0] == twice.graphs[1]);  // shared
   CHECK(some.nodes(2).size() == 3);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/base/random.h"
+#include "trainer/algorithms/credit.h"
 
 using namespace placeto;
 using namespace placeto::train;
@@ -29,7 +30,7 @@ Samples simple_samples(uint64_t seed) {
       }
       samples.gains.push_back((samples.rows[samples.rows.size() - kPairFeatures] - 0.5f) * 0.1f);
     }
-    samples.close_group();
+    samples.close_decision();
   }
   return samples;
 }
@@ -37,9 +38,9 @@ Samples simple_samples(uint64_t seed) {
 }  // namespace
 
 TEST_CASE("a learner finds gains that depend on one column") {
-  Learner learner(small_learner(), 1);
+  PairwiseLearner learner(small_learner(), 1);
   learner.set_normalisation(measure_normalisation(simple_samples(1)));
-  for (uint64_t step = 0; step < 300; ++step) learner.step(simple_samples(step), 5e-3);
+  for (uint64_t step = 0; step < 300; ++step) credit_step(learner, simple_samples(step), 5e-3);
   const Samples fresh = simple_samples(1'000'000);
   const std::vector<float> scores = learner.score(fresh);
   double error = 0;
@@ -54,7 +55,7 @@ TEST_CASE("normalisation is mean and standard deviation, and leaves constant col
     samples.rows[samples.rows.size() - kPairFeatures] = r < 2 ? 1.0f : 3.0f;
     samples.gains.push_back(0);
   }
-  samples.close_group();
+  samples.close_decision();
   const Normalisation n = measure_normalisation(samples);
   CHECK(n.pair.shift[0] == doctest::Approx(2));
   CHECK(n.pair.scale[0] == doctest::Approx(1));
@@ -63,47 +64,47 @@ TEST_CASE("normalisation is mean and standard deviation, and leaves constant col
 }
 
 TEST_CASE("a saved learner continues exactly as the one it was saved from") {
-  Learner a(small_learner(), 1), b(small_learner(), 2);
+  PairwiseLearner a(small_learner(), 1), b(small_learner(), 2);
   const Samples samples = simple_samples(3);
   a.set_normalisation(measure_normalisation(samples));
-  for (int i = 0; i < 5; ++i) a.step(samples, 1e-3);
+  for (int i = 0; i < 5; ++i) credit_step(a, samples, 1e-3);
   CHECK(a.score(samples) != b.score(samples));
   REQUIRE(b.load(a.save()).ok());
   for (int i = 0; i < 5; ++i) {
-    a.step(samples, 1e-3);
-    b.step(samples, 1e-3);
+    credit_step(a, samples, 1e-3);
+    credit_step(b, samples, 1e-3);
   }
   CHECK(a.score(samples) == b.score(samples));
   CHECK(a.policy() == b.policy());
 }
 
 TEST_CASE("a learner that begins with a policy is that policy") {
-  Learner a(small_learner(), 1), b(small_learner(), 2);
+  PairwiseLearner a(small_learner(), 1), b(small_learner(), 2);
   const Samples samples = simple_samples(3);
   a.set_normalisation(measure_normalisation(samples));
-  for (int i = 0; i < 5; ++i) a.step(samples, 1e-2);
+  for (int i = 0; i < 5; ++i) credit_step(a, samples, 1e-2);
   REQUIRE(b.begin_with(a.policy()).ok());
   const std::vector<float> x = a.score(samples), y = b.score(samples);
   for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(1e-4));
   LearnConfig other = small_learner();
   other.hidden = {7};
-  CHECK(b.begin_with(Learner(other, 1).policy()).code() == StatusCode::kBadInput);
+  CHECK(b.begin_with(PairwiseLearner(other, 1).policy()).code() == StatusCode::kBadInput);
 }
 
 TEST_CASE("a learner of a graph network may begin with a head alone, and then learns from it") {
   LearnConfig config = small_learner();
-  Learner head(config, 1);
+  PairwiseLearner head(config, 1);
   Samples samples = simple_samples(3);
   head.set_normalisation(measure_normalisation(samples));
-  for (int i = 0; i < 5; ++i) head.step(samples, 1e-2);
+  for (int i = 0; i < 5; ++i) credit_step(head, samples, 1e-2);
   const std::vector<float> expected = head.score(samples);
 
   config.embedding = 4;
-  Learner whole(config, 2);
+  PairwiseLearner whole(config, 2);
   GraphState state{std::vector<float>(2 * kNodeFeatures, 0.5f), {0}, {1}};  // 0 -> 1
   state.rows[0] = 1;
   samples.graphs.push_back(std::make_shared<const GraphState>(state));
-  for (uint32_t g = 0; g < samples.groups(); ++g) {
+  for (uint32_t g = 0; g < samples.decisions(); ++g) {
     samples.close_members(std::vector<uint32_t>{g % 2});
   }
   REQUIRE(whole.begin_with(head.policy()).ok());
@@ -112,7 +113,7 @@ TEST_CASE("a learner of a graph network may begin with a head alone, and then le
   for (size_t i = 0; i < scores.size(); ++i) CHECK(scores[i] == doctest::Approx(expected[i]));
   // From now on gains depend on which node the group is.
   for (uint32_t r = 0; r < samples.row_count(); ++r) samples.gains[r] = r / 3 % 2 ? 0.02f : -0.02f;
-  for (int i = 0; i < 200; ++i) whole.step(samples, 1e-2);
+  for (int i = 0; i < 200; ++i) credit_step(whole, samples, 1e-2);
   double error = 0;
   const std::vector<float> learned = whole.score(samples);
   for (size_t i = 0; i < learned.size(); ++i) error += std::abs(learned[i] - samples.gains[i]);
@@ -122,23 +123,23 @@ TEST_CASE("a learner of a graph network may begin with a head alone, and then le
 TEST_CASE("imitation makes what the expert did more likely, and leaves alone what is not known") {
   LearnConfig config = small_learner();
   config.imitation = 20;
-  Learner learner(config, 1);
+  PairwiseLearner learner(config, 1);
   Samples samples = simple_samples(3);
-  for (uint32_t g = 0; g < samples.groups(); ++g) {
+  for (uint32_t g = 0; g < samples.decisions(); ++g) {
     samples.expert[g] = g % 2 == 0 ? 1 : Samples::kNoExpert;
   }
-  const double before = learner.step(samples, 3e-3).imitation;
+  const double before = credit_step(learner, samples, 3e-3).imitation;
   double after = before;
-  for (int i = 0; i < 100; ++i) after = learner.step(samples, 3e-3).imitation;
+  for (int i = 0; i < 100; ++i) after = credit_step(learner, samples, 3e-3).imitation;
   CHECK(after < 0.8 * before);
   std::fill(samples.expert.begin(), samples.expert.end(), Samples::kNoExpert);
-  CHECK(learner.step(samples, 3e-3).imitation == 0);
+  CHECK(credit_step(learner, samples, 3e-3).imitation == 0);
 }
 
 TEST_CASE("bytes that are no learner's state are refused") {
-  Learner learner(small_learner(), 1);
+  PairwiseLearner learner(small_learner(), 1);
   CHECK(learner.load("nonsense").code() == StatusCode::kBadInput);
   LearnConfig other = small_learner();
   other.hidden = {7};
-  CHECK(learner.load(Learner(other, 1).save()).code() == StatusCode::kBadInput);
+  CHECK(learner.load(PairwiseLearner(other, 1).save()).code() == StatusCode::kBadInput);
 }

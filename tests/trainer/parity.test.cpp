@@ -6,6 +6,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "tests/trainer/support.h"
+#include "trainer/algorithms/credit.h"
 #include "trainer/pairwise/collect.h"
 #include "trainer/train/export.h"
 
@@ -21,10 +22,10 @@ struct Trained {
         learner(config.learn, config.seed),
         instance(draw_problem(config.data, 11)),
         samples(collect(instance, nullptr, config.collect, config.learn, 1)) {
-    REQUIRE(samples.groups() > 0);
+    REQUIRE(samples.decisions() > 0);
     learner.set_normalisation(measure_normalisation(samples));
-    for (int i = 0; i < 50; ++i) learner.step(samples, 1e-2);
-    const auto bytes = export_policy(learner, config, "", 0);
+    for (int i = 0; i < 50; ++i) credit_step(learner, samples, 1e-2);
+    const auto bytes = export_policy(learner.policy(), config, "", 0);
     REQUIRE(bytes.ok());
     const auto loaded = load_exported(*bytes);
     REQUIRE(loaded.ok());
@@ -32,7 +33,7 @@ struct Trained {
   }
 
   Config config;
-  Learner learner;
+  PairwiseLearner learner;
   Instance instance;
   Samples samples;
   std::shared_ptr<const Policy> policy;
@@ -50,7 +51,7 @@ Samples decision(const PairwisePlacer& placer, const Graph& graph, std::span<con
   Samples one;
   one.rows.assign(rows.begin(), rows.end());
   one.gains.resize(rows.size() / kPairFeatures);
-  one.close_group();
+  one.close_decision();
   const std::span<const float> seen = placer.scorer().node_rows();
   if (seen.empty()) return one;
   GraphState state;

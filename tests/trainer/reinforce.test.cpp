@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "trainer/algorithms/siblings.h"
+
 using namespace placeto;
 using namespace placeto::train;
 
@@ -29,8 +31,8 @@ TEST_CASE("a baseline survives being written, and cut bytes are refused") {
   }
 }
 
-TEST_CASE("an episode of a group is compared with the mean of the others at the same step") {
-  const auto advantages = group_advantages({{1, 0}, {2, 0}, {6, 3}});
+TEST_CASE("an episode is compared with the mean of its siblings at the same step") {
+  const auto advantages = sibling_advantages({{1, 0}, {2, 0}, {6, 3}});
   CHECK(advantages[0] == std::vector<float>{-3, -1.5f});
   CHECK(advantages[1] == std::vector<float>{-1.5f, -1.5f});
   CHECK(advantages[2] == std::vector<float>{4.5f, 3});

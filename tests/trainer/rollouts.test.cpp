@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/trainer/support.h"
+#include "trainer/algorithms/siblings.h"
 #include "trainer/train/export.h"
 
 using namespace placeto;
@@ -15,13 +16,13 @@ namespace {
 struct Drawn {
   Config config = test::small_config();
   std::shared_ptr<const Policy> policy;
-  Learner learner{config.learn, 1};
+  PairwiseLearner learner{config.learn, 1};
 
   Drawn() {
     config.episodes.rollouts = 4;
     config.episodes.passes = 2;
     config.episodes.temperature = 0.01;
-    policy = *load_exported(*export_policy(learner, config, "", 0));
+    policy = *load_exported(*export_policy(learner.policy(), config, "", 0));
   }
   Rollouts roll(uint64_t seed, bool gains) const {
     return roll_out(draw_problem(config.data, seed), *policy, config.episodes,
@@ -75,12 +76,12 @@ TEST_CASE("a first look at rollouts finds the probabilities that they were drawn
   RolloutWeights weights;
   weights.temperature = drawn.config.episodes.temperature;
   weights.clip = 0.01;
-  const Losses losses = drawn.learner.step(r, all, weights, 0);
+  const RolloutLosses losses = sibling_step(drawn.learner, r, all, weights, 0);
   CHECK(losses.clipped == 0);
   CHECK(losses.entropy > 0.1);
-  CHECK(losses.regression == 0);
+  CHECK(losses.credit.regression == 0);
   weights.credit = 1;
-  CHECK(drawn.learner.step(r, all, weights, 0).regression > 0);
+  CHECK(sibling_step(drawn.learner, r, all, weights, 0).credit.regression > 0);
 }
 
 TEST_CASE("steps of rollouts make what was better than expected more likely") {
@@ -92,8 +93,8 @@ TEST_CASE("steps of rollouts make what was better than expected more likely") {
   weights.temperature = drawn.config.episodes.temperature;
   weights.clip = 0.5;
   weights.advantage = 10;
-  const double before = drawn.learner.step(r, all, weights, 1e-3).policy;
+  const double before = sibling_step(drawn.learner, r, all, weights, 1e-3).policy;
   double after = before;
-  for (int i = 0; i < 40; ++i) after = drawn.learner.step(r, all, weights, 3e-3).policy;
+  for (int i = 0; i < 40; ++i) after = sibling_step(drawn.learner, r, all, weights, 3e-3).policy;
   CHECK(after < before - 0.01);
 }

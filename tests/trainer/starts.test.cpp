@@ -16,8 +16,8 @@ TEST_CASE("greedy passes never end above their start, and the RNN's effort is co
   sets.problems = 2;
   sets.groups = 100;
   const TestSet set = *test_set("nmt", sets);
-  const PlacetoLearner learner({.rounds = 1}, 2, 1);
-  const auto policy = *load_exported(*export_spec(learner.policy(), Config{}, "", 0));
+  const PublishedLearner learner({.rounds = 1}, 2, 1);
+  const auto policy = *load_exported(*export_policy(learner.policy(), Config{}, "", 0));
   const NamedPolicy named{"drawn", policy};
   const auto rows = measure_starts(set, {&named, 1}, {1, 40, 1});
   REQUIRE(rows.ok());
@@ -35,7 +35,7 @@ TEST_CASE("greedy passes never end above their start, and the RNN's effort is co
   CHECK(starts_csv(*rows).find("nmt,2,drawn,random,") != std::string::npos);
 
   const NamedPolicy other{
-      "four",
-      *load_exported(*export_spec(PlacetoLearner({.rounds = 1}, 4, 1).policy(), Config{}, "", 0))};
+      "four", *load_exported(
+                  *export_policy(PublishedLearner({.rounds = 1}, 4, 1).policy(), Config{}, "", 0))};
   CHECK(measure_starts(set, {&other, 1}, {}).status().code() == StatusCode::kInvalidArgument);
 }

@@ -31,12 +31,12 @@ inline train::Config small_config() {
   config.data.max_nodes = 60;
   config.data.large_share = config.data.network_share = 0;
   config.collect.problems = 4;
-  config.collect.groups = 40;
+  config.collect.decisions = 40;
   config.collect.max_evaluations = 100;
   config.learn.hidden = {8};
   config.learn.window = 2;
   config.learn.steps = 5;
-  config.learn.groups = 32;
+  config.learn.decisions = 32;
   config.check.every = 2;
   config.check.problems = 3;
   config.check.save_every = 1;
@@ -49,7 +49,7 @@ inline train::Config small_graph_config() {
   config.learn.embedding = 6;
   config.learn.rounds = 2;
   config.learn.graph_hidden = {5};
-  config.learn.graphs = 8;
+  config.learn.states = 8;
   return config;
 }
 
@@ -68,7 +68,7 @@ inline train::Config small_placeto_config(const std::string& algorithm) {
   config.data.min_nodes = 15;
   config.data.max_nodes = 25;
   config.data.unlike_share = config.data.memory_share = 0;
-  config.data.graphs = 2;
+  config.data.fixed_graphs = 2;
   config.placeto.rounds = 2;
   config.episodes.graphs = 2;
   config.episodes.rollouts = 3;

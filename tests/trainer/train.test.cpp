@@ -7,6 +7,7 @@
 
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
+#include "trainer/pairwise/learner.h"
 #include "trainer/train/export.h"
 
 using namespace placeto;
@@ -18,7 +19,7 @@ namespace {
 PolicySpec last_policy(const RunFolder& folder, const Config& config) {
   const Result<Checkpoint> checkpoint = folder.load(nullptr);
   REQUIRE(checkpoint.ok());
-  Learner learner(config.learn, 0);
+  PairwiseLearner learner(config.learn, 0);
   REQUIRE(learner.load(checkpoint->learner).ok());
   return learner.policy();
 }
@@ -50,7 +51,7 @@ size_t lines_in(const std::string& path) {
 
 TEST_CASE("an iteration without any decision to learn from is an error") {
   Config config = test::small_config();
-  config.collect.groups = 1;
+  config.collect.decisions = 1;
   config.collect.problems = 1;
   config.collect.min_evaluations = config.collect.max_evaluations = 1;
   const test::TemporaryFolder place;
@@ -58,7 +59,7 @@ TEST_CASE("an iteration without any decision to learn from is an error") {
   REQUIRE(folder.create("").ok());
   const Status status = train::train(config, "", folder, false, {});
   CHECK(status.code() == StatusCode::kBadInput);
-  CHECK(status.message().find("collect.groups") != std::string::npos);
+  CHECK(status.message().find("collect.decisions") != std::string::npos);
 }
 
 TEST_CASE("an interrupted run that is resumed ends with the weights of an uninterrupted one") {
@@ -93,10 +94,10 @@ TEST_CASE("the number of threads does not change the result") {
   CHECK(!(train_whole(config, place.file("other")) == one));
 }
 
-TEST_CASE("group trains a pairwise policy, and an interrupted run ends like a whole one") {
+TEST_CASE("siblings train a pairwise policy, and an interrupted run ends like a whole one") {
   const test::TemporaryFolder place;
   Config config = test::small_config();
-  config.algorithm = "group";
+  config.algorithm = "siblings";
   config.episodes.graphs = 4;
   config.episodes.rollouts = 3;
   const PolicySpec whole = train_whole(config, place.file("whole"));

@@ -1,8 +1,24 @@
+// `reinforce`: the published training of a `placeto` policy (Addanki et al., section 3.3 and the
+// appendix on training).
+//
+// An iteration samples episodes by the policy: passes over a graph drawn from the training set. The
+// reward of a step is the decrease of makespan that it causes; its advantage is the undiscounted
+// return from there on minus a baseline per step index, the mean return at that index over recent
+// episodes. Graphs of a training set differ in size and in what there is to gain, so each graph has
+// baselines of its own (per kind of start, too). Then some steps of Adam, each on its share of the
+// episodes, up the gradient of
+//   log pi(a) A      mean over the steps of the episodes
+//   entropy          of pi, times a weight that decays
+// and of nothing else, unless the configuration asks for it (all_action, logit_penalty).
 #include "trainer/algorithms/reinforce.h"
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
+#include <numeric>
+
+#include "trainer/base/bytes.h"
+#include "trainer/published/algorithm.h"
+#include "trainer/published/training.h"
 
 namespace placeto::train {
 
@@ -24,60 +40,90 @@ void Baseline::add(uint32_t key, std::vector<float> returns) {
   if (past.size() > most_) past.pop_front();
 }
 
-// Words of 32 bits: number of keys; per key: key, episodes; per episode: steps, returns.
+// Keys in ascending order, one for each episode; then the episodes' returns.
 std::string Baseline::to_bytes() const {
-  std::string bytes;
-  const auto put = [&](size_t value) {
-    const auto word = static_cast<uint32_t>(value);
-    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
-  };
-  put(recent_.size());
+  std::vector<uint32_t> keys;
+  std::string lists, bytes;
   for (const auto& [key, episodes] : recent_) {
-    put(key);
-    put(episodes.size());
-    for (const std::vector<float>& returns : episodes) {
-      put(returns.size());
-      bytes.append(reinterpret_cast<const char*>(returns.data()), returns.size() * sizeof(float));
-    }
+    keys.insert(keys.end(), episodes.size(), key);
+    for (const std::vector<float>& returns : episodes) put(returns, lists);
   }
-  return bytes;
+  put(keys, bytes);
+  return bytes + lists;
 }
 
 bool Baseline::from_bytes(std::string_view bytes) {
-  const auto get = [&](uint32_t& word) {
-    if (bytes.size() < sizeof word) return false;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    bytes.remove_prefix(sizeof word);
-    return true;
-  };
   recent_.clear();
-  uint32_t keys = 0, key = 0, episodes = 0, steps = 0;
-  if (!get(keys)) return false;
-  for (; keys > 0; --keys) {
-    if (!get(key) || !get(episodes)) return false;
-    for (; episodes > 0; --episodes) {
-      if (!get(steps) || steps > bytes.size() / sizeof(float)) return false;
-      std::vector<float> returns(steps);
-      std::memcpy(returns.data(), bytes.data(), steps * sizeof(float));
-      bytes.remove_prefix(steps * sizeof(float));
-      recent_[key].push_back(std::move(returns));
-    }
+  std::vector<uint32_t> keys;
+  if (!get(keys, bytes)) return false;
+  for (const uint32_t key : keys) {
+    if (!get(recent_[key].emplace_back(), bytes)) return false;
   }
   return bytes.empty();
 }
 
-std::vector<std::vector<float>> group_advantages(const std::vector<std::vector<float>>& returns) {
-  assert(returns.size() > 1);
-  std::vector<std::vector<float>> advantages = returns;
-  const auto others = static_cast<float>(returns.size() - 1);
-  for (size_t t = 0; t < returns[0].size(); ++t) {
-    float sum = 0;
-    for (const auto& r : returns) sum += r[t];
-    for (size_t i = 0; i < returns.size(); ++i) {
-      advantages[i][t] = returns[i][t] - (sum - returns[i][t]) / others;
-    }
+PolicyLoss score_function_loss() {
+  return [](const Chosen& c) { return ChosenLoss{-(c.log_pi * c.advantage).sum(), 0}; };
+}
+
+namespace {
+
+class Reinforce final : public PublishedAlgorithm {
+ public:
+  explicit Reinforce(const Config& config)
+      : PublishedAlgorithm(config), baseline_(config.episodes.baseline) {}
+
+  std::string save() const override {
+    std::string bytes;
+    put(learner_.save(), bytes);
+    return bytes + baseline_.to_bytes();
   }
-  return advantages;
+
+  Status load(const std::string& bytes) override {
+    std::string_view left = bytes;
+    std::string learner;
+    if (!get(learner, left)) return Status::bad_input("no state of a reinforce run");
+    if (Status s = learner_.load(learner); !s.ok()) return s;
+    return baseline_.from_bytes(left) ? Status{} : Status::bad_input("damaged baseline");
+  }
+
+ private:
+  void find_advantages(std::vector<Siblings>& all) override {
+    for (Siblings& siblings : all) {
+      const uint32_t key =
+          siblings.course * uint32_t(std::size(kStarts)) + uint32_t(siblings.start);
+      std::vector<std::vector<float>> returns = returns_of(siblings);
+      for (const auto& r : returns) siblings.advantages.push_back(baseline_.advantages(key, r));
+      for (auto& r : returns) baseline_.add(key, std::move(r));
+    }
+    scale_advantages(all, with_.reward_scale);
+  }
+
+  Result<PolicyLosses> learn(Run& run, const std::vector<Siblings>& all) override {
+    Random random = draws(run, kMinibatches);
+    std::vector<uint32_t> order(episode_count());
+    std::iota(order.begin(), order.end(), 0u);
+    shuffle(order, random);
+    const auto episodes = static_cast<uint32_t>(order.size());
+    const uint32_t batches = std::min(with_.batches, episodes);
+    PolicyLosses mean;
+    for (uint32_t b = 0; b < batches; ++b) {
+      const uint32_t begin = episodes * b / batches, end = episodes * (b + 1) / batches;
+      const Result<PolicyLosses> losses = step(
+          run, all, std::span(order).subspan(begin, end - begin), score_function_loss(), random);
+      if (!losses.ok()) return losses.status();
+      mean.add(*losses, 1.0 / batches);
+    }
+    return mean;
+  }
+
+  Baseline baseline_;
+};
+
+}  // namespace
+
+std::unique_ptr<Algorithm> make_reinforce(const Config& config) {
+  return std::make_unique<Reinforce>(config);
 }
 
 }  // namespace placeto::train

@@ -1,12 +1,4 @@
-// Advantages of steps: what a step's choice was worth beyond what was to be expected.
-//
-// `reinforce`, as published (Addanki et al., section 3.3 and appendix on training): the
-// undiscounted return from the step on, minus a baseline per step index, the mean return at that
-// index over recent episodes. Graphs of a training set differ in size and in what there is to gain,
-// so each graph has baselines of its own (per kind of start, too).
-//
-// `group`: several episodes on one graph from one start are each other's baseline: the return minus
-// the mean over the others at the same step. All of them decide the same nodes in the same order.
+// The baseline and the loss of `reinforce`. reinforce.cpp explains them.
 #pragma once
 
 #include <deque>
@@ -15,10 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/published/episode.h"
+#include "trainer/published/learner.h"
 
 namespace placeto::train {
 
+// Mean return per step index over recent episodes of the same key.
 class Baseline {
  public:
   // Mean over the last `episodes` of each key.
@@ -37,7 +30,7 @@ class Baseline {
   std::map<uint32_t, std::deque<std::vector<float>>> recent_;
 };
 
-// One list of advantages per episode; all have as many steps. At least two.
-std::vector<std::vector<float>> group_advantages(const std::vector<std::vector<float>>& returns);
+// The loss of the choices in episodes.
+PolicyLoss score_function_loss();
 
 }  // namespace placeto::train

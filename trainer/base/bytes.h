@@ -1,4 +1,4 @@
-// Lists of numbers as bytes: a count of 64 bits, then the values as they lie in memory.
+// Lists of numbers, and text, as bytes: a count of 64 bits, then the values as they lie in memory.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,17 @@ bool get(std::vector<T>& values, std::string_view& bytes) {
   values.resize(count);
   std::memcpy(values.data(), bytes.data(), count * sizeof(T));
   bytes.remove_prefix(count * sizeof(T));
+  return true;
+}
+
+inline void put(const std::string& text, std::string& bytes) {
+  put(std::vector<char>(text.begin(), text.end()), bytes);
+}
+
+inline bool get(std::string& text, std::string_view& bytes) {
+  std::vector<char> characters;
+  if (!get(characters, bytes)) return false;
+  text.assign(characters.begin(), characters.end());
   return true;
 }
 

@@ -3,351 +3,251 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <limits>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "trainer/base/config_keys.h"
 #include "trainer/base/files.h"
 
 namespace placeto::train {
 namespace {
 
-constexpr std::string_view kDefaultText =
-    R"(# A training run of placeto-train. Every key may be left out; the values here are the defaults.
+bool is_one_of(const std::string& word, const std::vector<std::string>& words) {
+  return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
+}
 
-algorithm = "credit"  # exact credit: the cost model says what every alternative device would give
-                      # "reinforce": as published; "group": episodes on a graph judge each other
-architecture = "pairwise"  # or "placeto", which needs "reinforce" or "group"
-seed = 1              # of problems, initial weights and minibatches; same seed, same policy
-iterations = 130      # of collecting and learning
-threads = 0           # that collect; 0: one per processor. Never changes the result.
+template <class Range>
+std::string joined(const Range& words, const char* between) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
 
-[data]
-set = "mixed"         # problems drawn on the fly; "cifar10", "ptb", "nmt": the seen half of a family
-devices = 2           # of a family's problems; with "placeto", of mixed ones too
-groups = 250          # a family's operators are merged into at most so many nodes; 0: not merged
-only = 0              # train on this one graph of the family: 1-16 seen, 17-32 unseen; 0: all seen
-graphs = 16           # "placeto" on mixed: drawn once, then fixed. What follows is of "mixed":
-min_nodes = 40        # random graphs: log-uniform
-max_nodes = 300
-large_share = 0.04    # of random graphs that have large_nodes instead
-large_nodes = 1000
-network_share = 0.25  # of problems that are named networks, for inference or training
-max_network_nodes = 700  # networks with more nodes are drawn again
-min_ccr = 0.05        # communication-to-computation ratio of random graphs: log-uniform
-max_ccr = 10.0
-max_devices = 8       # from 2 on
-unlike_share = 0.35   # of topologies with slower devices, or several kinds, or links of their own
-irregular_share = 0.0 # of the other topologies, where devices have adapters of their own, some
-                      # pairs have bridges, or links share channels at random
-memory_share = 0.2    # of problems with limited memory
-
-[collect]  # in each iteration
-problems = 64
-groups = 300            # decisions recorded of each problem; each with all its candidate devices
-min_evaluations = 50    # length of the searches that visit states: log-uniform
-max_evaluations = 1000
-
-[learn]
-hidden = [48, 48]       # hidden layers of the head
-embedding = 0           # "credit": floats per node that a graph network adds; 0: no graph network
-rounds = 3              # of its message passing, each along the edges and against them
-graph_hidden = [16]     # hidden layers of its encoder and of each f and g of its messages
-graphs = 32             # states of graphs that a minibatch's decisions are about, with embedding
-window = 16             # iterations whose records are learned from
-steps = 200             # of the optimizer (Adam), in each iteration
-groups = 1024           # decisions in a minibatch
-learning_rate = 2e-3    # falls linearly ...
-final_learning_rate = 5e-5  # ... to this
-least_gain = -0.004     # decreases of log makespan are clamped to this range; placing takes bad
-most_gain = 0.25        # moves back, so how bad one is matters little
-improving_weight = 2.0  # extra weight of moves that improve, in the regression
-all_action_weight = 1.0 # of the expected gain under softmax(scores), against the regression
-averaging = 0.998       # of the weights over steps; the average is what ships
-imitation = 0.0         # "credit": weight of imitating what the search made of the policy's placement
-start = ""              # policy file to begin with, instead of weights drawn by seed; it may lack
-                        # the graph network
-
-[placeto]  # networks of the architecture: widths as published, 5 + devices and multiples of it
-rounds = 8          # of message passing
-start_time = true   # among the features; without it placing is faster
-averaging = 0.95    # of the weights over steps; the average is what ships
-
-[episodes]  # of "reinforce" and "group"
-graphs = 10         # drawn in each iteration
-rollouts = 2        # episodes on each, all from one start
-passes = 1          # over all nodes, in an episode
-temperature = 0.003 # "pairwise": choices are drawn from softmax(scores / temperature)
-starts = ["heuristic", "single", "random"]  # of an episode: drawn from these
-baseline = 20       # reinforce: recent episodes (of a graph and kind of start) that returns are
-                    # compared with
-epochs = 2          # group: how often an iteration's episodes are learned from ...
-batches = 5         # ... in how many steps of the optimizer each time
-clip = 0.2          # group: of ratios of probabilities
-entropy = 0.02      # weight of the bonus; falls linearly ...
-final_entropy = 0.0 # ... to this
-all_action = 10.0       # weight of the exact gain of every alternative device (an iteration's are
-                        # scaled to unit mean square); likewise. 0 is as published.
-final_all_action = 2.0
-reward_scale = 10.0     # rewards are decreases of makespan over the best heuristic's, times this
-memory_penalty = 2.0    # of exceeding memory by as much as there is; the best heuristic's makespan: 1
-steps = 24              # of an episode that gradients are computed of, drawn at random; 0: all
-learning_rate = 3e-3    # Adam's; falls linearly ...
-final_learning_rate = 1e-4
-most_gradient = 0.5     # norm that gradients are clipped to
-
-[check]
-every = 10        # iterations; on held-out problems, greedy and with search ("placeto": greedy, on
-problems = 48     # the graphs it learns from)
-save_every = 10   # iterations between checkpoints
-)";
-
-// Reads the keys of one table and remembers which it has seen, so that the rest are errors.
-class Reader {
+// Reads one value into its slot; returns what was expected where the value is another.
+class ValueReader {
  public:
-  Reader(const toml::table& table, std::string file, std::string section)
-      : table_(table), file_(std::move(file)), section_(std::move(section)) {}
+  ValueReader(const ConfigKey& key, const toml::node& node) : key_(key), node_(node) {}
 
-  template <class Integer>
-  requires std::is_integral_v<Integer>
-  void read(const char* key, Integer& value, uint64_t least,
-            uint64_t most = std::numeric_limits<Integer>::max()) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    const auto given = node->value_exact<int64_t>();
-    if (!given || *given < 0 || uint64_t(*given) < least || uint64_t(*given) > most) {
-      return fail(
-          *node, key,
-          "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    value = static_cast<Integer>(*given);
+  std::string operator()(bool* value) const {
+    return take(value, node_.value_exact<bool>(), "true or false");
   }
-
-  void read(const char* key, double& value, double least, double most) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    const auto given = node->is_number() ? node->value<double>() : std::nullopt;
-    if (!given || !(*given >= least && *given <= most)) {
-      return fail(*node, key, fmt::format("expected a number from {} to {}", least, most));
-    }
-    value = *given;
+  std::string operator()(uint32_t* value) const { return whole(value, key_.most); }
+  std::string operator()(uint64_t* value) const {
+    const auto given = node_.value_exact<int64_t>();
+    return take(value, given && *given >= 0 ? given : std::nullopt, "a whole number");
   }
-
-  void read(const char* key, std::string& value) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    if (const auto given = node->value_exact<std::string>()) {
-      value = *given;
-    } else {
-      fail(*node, key, "expected a string");
-    }
+  std::string operator()(double* value) const {
+    auto given = node_.is_number() ? node_.value<double>() : std::nullopt;
+    if (given && !(*given >= key_.least && *given <= key_.most)) given.reset();
+    return take(value, given, fmt::format("a number from {} to {}", key_.least, key_.most));
   }
-
-  void read(const char* key, std::vector<uint32_t>& value) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    const toml::array* array = node->as_array();
-    std::vector<uint32_t> widths;
-    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
-      const auto width = array->get(i)->value_exact<int64_t>();
-      if (width && *width > 0 && *width <= 4'096) widths.push_back(static_cast<uint32_t>(*width));
+  std::string operator()(std::string* value) const {
+    auto given = node_.value_exact<std::string>();
+    // A name that this algorithm had once.
+    if (given == "group" && is_one_of("siblings", key_.words) && !key_.words.empty()) {
+      given = "siblings";
     }
-    if (array == nullptr || widths.size() != array->size() || widths.empty()) {
-      return fail(*node, key, "expected a list of widths from 1 to 4096");
-    }
-    value = std::move(widths);
+    if (given && !is_one_of(*given, key_.words)) given.reset();
+    return take(value, given,
+                key_.words.empty() ? "a string" : "one of: " + joined(key_.words, ", "));
   }
-
-  void read(const char* key, bool& value) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    if (const auto given = node->value_exact<bool>()) {
-      value = *given;
-    } else {
-      fail(*node, key, "expected true or false");
-    }
+  std::string operator()(std::vector<uint32_t>* value) const {
+    return take(value, list<uint32_t, int64_t>([this](int64_t width) {
+                  return double(width) >= key_.least && double(width) <= key_.most;
+                }),
+                fmt::format("a list of widths from {} to {}", key_.least, key_.most));
   }
-
-  void read(const char* key, std::vector<std::string>& value,
-            std::initializer_list<std::string_view> allowed) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return;
-    const toml::array* array = node->as_array();
-    std::vector<std::string> words;
-    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
-      const auto word = array->get(i)->value_exact<std::string>();
-      if (word && std::find(allowed.begin(), allowed.end(), *word) != allowed.end()) {
-        words.push_back(*word);
-      }
-    }
-    if (array == nullptr || words.size() != array->size() || words.empty()) {
-      std::string all;
-      for (const std::string_view word : allowed) all += " " + std::string(word);
-      return fail(*node, key, "expected a list of some of:" + all);
-    }
-    value = std::move(words);
-  }
-
-  const toml::table* sub_table(const char* key) {
-    const toml::node* node = find(key);
-    if (node == nullptr) return nullptr;
-    if (node->as_table() == nullptr) fail(*node, key, "expected a table");
-    return node->as_table();
-  }
-
-  Status finish() {
-    for (const auto& [key, node] : table_) {
-      if (std::find(seen_.begin(), seen_.end(), key.str()) == seen_.end()) {
-        fail(node, key.str(), "no such key");
-      }
-    }
-    return status_;
+  std::string operator()(std::vector<std::string>* value) const {
+    return take(value, list<std::string, std::string>([this](const std::string& word) {
+                  return is_one_of(word, key_.words);
+                }),
+                key_.words.empty() ? "a list of strings"
+                                   : "a list of some of: " + joined(key_.words, ", "));
   }
 
  private:
-  const toml::node* find(const char* key) {
-    seen_.emplace_back(key);
-    return table_.get(key);
-  }
-  void fail(const toml::node& node, std::string_view key, const std::string& problem) {
-    if (!status_.ok()) return;
-    status_ = Status::bad_input(file_ + ":" + std::to_string(node.source().begin.line) + ": " +
-                                section_ + std::string(key) + ": " + problem);
+  template <class T, class Given>
+  static std::string take(T* value, const Given& given, const std::string& expected) {
+    if (!given) return "expected " + expected;
+    *value = static_cast<T>(*given);
+    return {};
   }
 
-  const toml::table& table_;
-  std::string file_, section_;
-  std::vector<std::string> seen_;
-  Status status_;
+  std::string whole(uint32_t* value, double most) const {
+    auto given = node_.value_exact<int64_t>();
+    if (given && !(double(*given) >= key_.least && double(*given) <= most)) given.reset();
+    return take(value, given, fmt::format("a whole number from {} to {}", key_.least, most));
+  }
+
+  // A list that is not empty, all of it good.
+  template <class T, class Given, class Good>
+  std::optional<std::vector<T>> list(const Good& good) const {
+    const toml::array* array = node_.as_array();
+    std::vector<T> values;
+    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      const auto value = array->get(i)->value_exact<Given>();
+      if (!value || !good(*value)) return std::nullopt;
+      values.push_back(static_cast<T>(*value));
+    }
+    const bool may_be_empty = std::is_same_v<T, std::string> && key_.words.empty();
+    if (array == nullptr || (values.empty() && !may_be_empty)) return std::nullopt;
+    return values;
+  }
+
+  const ConfigKey& key_;
+  const toml::node& node_;
 };
 
-void read_data(Reader& r, DataConfig& c) {
-  r.read("set", c.set);
-  r.read("devices", c.devices, 2, 64);
-  r.read("groups", c.groups, 0, 100'000);
-  r.read("only", c.only, 0, 32);
-  r.read("graphs", c.graphs, 1, 10'000);
-  r.read("min_nodes", c.min_nodes, 4, 100'000);
-  r.read("max_nodes", c.max_nodes, 4, 100'000);
-  r.read("large_share", c.large_share, 0, 1);
-  r.read("large_nodes", c.large_nodes, 4, 100'000);
-  r.read("network_share", c.network_share, 0, 1);
-  r.read("max_network_nodes", c.max_network_nodes, 100, 100'000);
-  r.read("min_ccr", c.min_ccr, 1e-4, 1e4);
-  r.read("max_ccr", c.max_ccr, 1e-4, 1e4);
-  r.read("max_devices", c.max_devices, 2, 64);
-  r.read("unlike_share", c.unlike_share, 0, 1);
-  r.read("irregular_share", c.irregular_share, 0, 1);
-  r.read("memory_share", c.memory_share, 0, 1);
+Status bad_at(const std::string& file, const toml::node& node, const std::string& section,
+              std::string_view key, const std::string& problem) {
+  return Status::bad_input(fmt::format("{}:{}: {}{}{}: {}", file, node.source().begin.line, section,
+                                       section.empty() ? "" : ".", key, problem));
 }
 
-void read_collect(Reader& r, CollectConfig& c) {
-  r.read("problems", c.problems, 1, 100'000);
-  r.read("groups", c.groups, 1, 1'000'000);
-  r.read("min_evaluations", c.min_evaluations, 1, 10'000'000);
-  r.read("max_evaluations", c.max_evaluations, 1, 10'000'000);
+bool is_section(std::string_view name) {
+  const auto sections = config_sections();
+  return std::any_of(sections.begin(), sections.end(),
+                     [&](const ConfigSection& s) { return name == s.name; });
 }
 
-void read_learn(Reader& r, LearnConfig& c) {
-  r.read("hidden", c.hidden);
-  r.read("embedding", c.embedding, 0, 4'096);
-  r.read("rounds", c.rounds, 0, 64);
-  r.read("graph_hidden", c.graph_hidden);
-  r.read("graphs", c.graphs, 1, 1'000'000);
-  r.read("window", c.window, 1, 10'000);
-  r.read("steps", c.steps, 1, 1'000'000);
-  r.read("groups", c.groups, 1, 1'000'000);
-  r.read("learning_rate", c.learning_rate, 0, 1);
-  r.read("final_learning_rate", c.final_learning_rate, 0, 1);
-  r.read("least_gain", c.least_gain, -10, -1e-4);
-  r.read("most_gain", c.most_gain, 1e-4, 10);
-  r.read("improving_weight", c.improving_weight, 0, 1'000);
-  r.read("all_action_weight", c.all_action_weight, 0, 1'000);
-  r.read("averaging", c.averaging, 0, 0.999999);
-  r.read("imitation", c.imitation, 0, 1'000);
-  r.read("start", c.start);
-}
-
-void read_placeto(Reader& r, PlacetoConfig& c) {
-  r.read("rounds", c.rounds, 0, 64);
-  r.read("start_time", c.start_time);
-  r.read("averaging", c.averaging, 0, 0.999999);
-}
-
-void read_episodes(Reader& r, EpisodesConfig& c) {
-  r.read("graphs", c.graphs, 1, 10'000);
-  r.read("rollouts", c.rollouts, 1, 10'000);
-  r.read("passes", c.passes, 1, 1'000);
-  r.read("temperature", c.temperature, 1e-6, 1e3);
-  r.read("starts", c.starts, {"heuristic", "single", "random"});
-  r.read("baseline", c.baseline, 1, 100'000);
-  r.read("epochs", c.epochs, 1, 1'000);
-  r.read("batches", c.batches, 1, 10'000);
-  r.read("clip", c.clip, 1e-6, 10);
-  r.read("entropy", c.entropy, 0, 1'000);
-  r.read("final_entropy", c.final_entropy, 0, 1'000);
-  r.read("all_action", c.all_action, 0, 1'000);
-  r.read("final_all_action", c.final_all_action, 0, 1'000);
-  r.read("reward_scale", c.reward_scale, 1e-6, 1e6);
-  r.read("memory_penalty", c.memory_penalty, 0, 1e6);
-  r.read("steps", c.steps, 0, 1'000'000);
-  r.read("learning_rate", c.learning_rate, 0, 1);
-  r.read("final_learning_rate", c.final_learning_rate, 0, 1);
-  r.read("most_gradient", c.most_gradient, 1e-9, 1e9);
-}
-
-// "one of: a, b, c", or nothing if `value` is one of them.
-std::string expected(const std::string& value, std::initializer_list<const char*> allowed) {
-  std::string message;
-  for (const char* one : allowed) {
-    if (value == one) return {};
-    message += (message.empty() ? "expected one of: " : ", ") + std::string(one);
-  }
-  return message;
-}
-
-Status check_names(const Config& c, const std::string& file) {
-  const std::pair<const char*, std::string> names[] = {
-      {"algorithm", expected(c.algorithm, {"credit", "reinforce", "group"})},
-      {"architecture", expected(c.architecture, {"pairwise", "placeto"})},
-      {"data.set", expected(c.data.set, {"mixed", "cifar10", "ptb", "nmt"})}};
-  for (const auto& [key, message] : names) {
-    if (!message.empty()) return Status::bad_input(file + ": " + key + ": " + message);
+// The keys of one table. In the first, sections are keys, too.
+Status read_table(const toml::table& table, const std::string& section, const std::string& file,
+                  Config& config) {
+  for (const auto& [key_name, node] : table) {
+    const std::string name(key_name.str());
+    if (section.empty() && is_section(name)) {
+      if (node.as_table() == nullptr) return bad_at(file, node, section, name, "expected a table");
+      if (Status s = read_table(*node.as_table(), name, file, config); !s.ok()) return s;
+      continue;
+    }
+    const auto keys = config_keys();
+    const auto key = std::find_if(keys.begin(), keys.end(), [&](const ConfigKey& k) {
+      return section == k.section &&
+             (name == k.name || (k.formerly != nullptr && name == k.formerly));
+    });
+    if (key == keys.end()) return bad_at(file, node, section, name, "no such key");
+    const std::string problem = std::visit(ValueReader(*key, node), key->slot(config));
+    if (!problem.empty()) return bad_at(file, node, section, name, problem);
   }
   return {};
 }
 
+// What no single key can say.
 Status check_whole(const Config& c, const std::string& file) {
-  const auto bad = [&file](const char* text) { return Status::bad_input(file + ": " + text); };
-  if (Status s = check_names(c, file); !s.ok()) return s;
-  const bool placeto = c.architecture == "placeto";
-  if (placeto ? c.algorithm == "credit" : c.algorithm == "reinforce") {
-    return bad("algorithm: credit is for pairwise, reinforce for placeto, group for both");
-  }
-  if (placeto && !c.learn.start.empty())
-    return bad("learn.start: is for pairwise, expected none with placeto");
-  if (c.learn.embedding > 0 && (placeto || c.algorithm != "credit")) {
-    return bad("learn.embedding: is for credit, expected 0 with other algorithms");
-  }
-  if (c.data.only > 0 && c.data.set == "mixed")
-    return bad("data.only: is for a family, expected 0 with mixed");
-  if (!placeto && c.data.set != "mixed") return bad("data.set: pairwise learns on mixed");
-  if (c.algorithm == "group" && c.episodes.rollouts < 2) {
-    return bad("episodes.rollouts: group compares two or more");
-  }
-  if (c.data.min_nodes > c.data.max_nodes) return bad("data.min_nodes is above data.max_nodes");
-  if (c.data.min_ccr > c.data.max_ccr) return bad("data.min_ccr is above data.max_ccr");
-  if (c.collect.min_evaluations > c.collect.max_evaluations) {
-    return bad("collect.min_evaluations is above collect.max_evaluations");
+  const bool placeto = c.architecture == "placeto", credit = c.algorithm == "credit";
+  const std::pair<bool, const char*> wrong[] = {
+      {placeto ? credit : c.algorithm == "reinforce",
+       "algorithm: credit is for pairwise, reinforce for placeto, siblings for both"},
+      {placeto && !c.learn.start.empty(),
+       "learn.start: is for pairwise, expected none with placeto"},
+      {c.learn.embedding > 0 && !credit,
+       "learn.embedding: is for credit, expected 0 with other algorithms"},
+      {c.data.only > 0 && c.data.set == "mixed",
+       "data.only: is for a family, expected 0 with mixed"},
+      {!placeto && c.data.set != "mixed", "data.set: pairwise learns on mixed"},
+      {c.algorithm == "siblings" && c.episodes.rollouts < 2,
+       "episodes.rollouts: siblings compares two or more"},
+      {c.data.graphs.empty() != c.data.topologies.empty(),
+       "data.graphs, data.topologies: expected both or neither"},
+      {c.data.min_nodes > c.data.max_nodes, "data.min_nodes is above data.max_nodes"},
+      {c.data.min_ccr > c.data.max_ccr, "data.min_ccr is above data.max_ccr"},
+      {c.collect.min_evaluations > c.collect.max_evaluations,
+       "collect.min_evaluations is above collect.max_evaluations"}};
+  for (const auto& [is_wrong, text] : wrong) {
+    if (is_wrong) return Status::bad_input(file + ": " + text);
   }
   return {};
+}
+
+struct ValueText {
+  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(const uint32_t* v) const { return std::to_string(*v); }
+  std::string operator()(const uint64_t* v) const { return std::to_string(*v); }
+  std::string operator()(const double* v) const { return fmt::format("{}", *v); }
+  std::string operator()(const std::string* v) const { return "\"" + *v + "\""; }
+  std::string operator()(const std::vector<uint32_t>* v) const {
+    return fmt::format("[{}]", fmt::join(*v, ", "));
+  }
+  std::string operator()(const std::vector<std::string>* v) const {
+    return v->empty() ? "[]" : "[\"" + joined(*v, "\", \"") + "\"]";
+  }
+};
+
+// A comment beside `line`, in as many lines as it takes.
+std::string with_comment(std::string line, std::string_view comment) {
+  constexpr size_t kColumn = 30, kWidth = 100;
+  while (!comment.empty()) {
+    line.resize(std::max(line.size() + 2, line.rfind('\n') + 1 + kColumn), ' ');
+    const size_t room = kWidth - (line.size() - (line.rfind('\n') + 1)) - 2;
+    const size_t cut = comment.size() <= room ? comment.size() : comment.rfind(' ', room);
+    line += "# " + std::string(comment.substr(0, cut));
+    comment.remove_prefix(std::min(comment.size(), cut + 1));
+    if (!comment.empty()) line += "\n";
+  }
+  return line + "\n";
 }
 
 }  // namespace
 
-std::string_view default_config_text() {
-  return kDefaultText;
+Config default_config(std::string_view algorithm) {
+  Config config;
+  if (algorithm == "reinforce") {
+    EpisodesConfig& episodes = config.episodes;
+    episodes.all_action = episodes.final_all_action = episodes.logit_penalty = 0;
+  }
+  return config;
+}
+
+std::string default_config_text() {
+  std::string text =
+      "# A training run of placeto-train. Every key may be left out; the values here are the "
+      "defaults.\n\n";
+  Config config;
+  std::string section;
+  for (const ConfigKey& key : config_keys()) {
+    if (section != key.section) {
+      section = key.section;
+      const auto sections = config_sections();
+      const auto at = std::find_if(sections.begin(), sections.end(),
+                                   [&](const ConfigSection& s) { return section == s.name; });
+      text += fmt::format("\n[{}]  # {}\n", section, at->meaning);
+    }
+    text += with_comment(
+        fmt::format("{} = {}", key.name, std::visit(ValueText(), key.slot(config))), key.meaning);
+  }
+  return text;
+}
+
+std::string own_config_text(const std::vector<std::string>& graphs,
+                            const std::vector<std::string>& topologies) {
+  const auto absolute = [](std::vector<std::string> paths) {
+    for (std::string& path : paths) path = std::filesystem::absolute(path).string();
+    return paths;
+  };
+  const std::vector<std::string> graph_paths = absolute(graphs), others = absolute(topologies);
+  return fmt::format(R"(# The shipped policy, trained further on graphs of one's own.
+algorithm = "credit"
+iterations = 30
+
+[data]
+graphs = {}
+topologies = {}
+
+[collect]
+problems = 16
+
+[learn]
+start = "default"
+window = 8
+steps = 100
+learning_rate = 5e-4
+
+[check]
+every = 5
+)",
+                     ValueText()(&graph_paths), ValueText()(&others));
 }
 
 Result<Config> parse_config(std::string_view text, const std::string& file_name) {
@@ -358,34 +258,9 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
     return Status::bad_input(file_name + ":" + std::to_string(error.source().begin.line) + ": " +
                              std::string(error.description()));
   }
-  Config config;
-  Reader top(root, file_name, "");
-  top.read("algorithm", config.algorithm);
-  top.read("architecture", config.architecture);
-  top.read("seed", config.seed, 0, std::numeric_limits<int64_t>::max());
-  top.read("iterations", config.iterations, 1);
-  top.read("threads", config.threads, 0, 1'024);
-  const auto section = [&](const char* name, auto read, auto& part) {
-    const toml::table* table = top.sub_table(name);
-    if (table == nullptr) return Status{};
-    Reader reader(*table, file_name, std::string(name) + ".");
-    read(reader, part);
-    return reader.finish();
-  };
-  const auto read_check = [](Reader& r, CheckConfig& c) {
-    r.read("every", c.every, 1);
-    r.read("problems", c.problems, 1, 10'000);
-    r.read("save_every", c.save_every, 1);
-  };
-  for (const Status& status :
-       {section("data", read_data, config.data), section("collect", read_collect, config.collect),
-        section("learn", read_learn, config.learn),
-        section("placeto", read_placeto, config.placeto),
-        section("episodes", read_episodes, config.episodes),
-        section("check", read_check, config.check), top.finish()}) {
-    if (!status.ok()) return status;
-  }
-  if (Status status = check_whole(config, file_name); !status.ok()) return status;
+  Config config = default_config(root["algorithm"].value_or(std::string_view()));
+  if (Status s = read_table(root, "", file_name, config); !s.ok()) return s;
+  if (Status s = check_whole(config, file_name); !s.ok()) return s;
   return config;
 }
 

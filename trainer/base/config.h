@@ -1,6 +1,6 @@
-// Config: everything a training run depends on, read from a TOML file. default_config_text() is
-// that file with every key, its default and what it means; it is also the only documentation of
-// them.
+// Config: everything a training run depends on, read from a TOML file. What each key means, which
+// values it takes and where it is stored is one table in config_keys.cpp; default_config_text()
+// prints it.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,12 @@
 namespace placeto::train {
 
 struct DataConfig {
+  std::vector<std::string> graphs, topologies;  // one's own; empty: `set`
+  double held_out_share = 0.25;
   std::string set = "mixed";
-  uint32_t graphs = 16;
+  uint32_t fixed_graphs = 16;
   uint32_t devices = 2;
-  uint32_t groups = 250;
+  uint32_t merged_nodes = 250;
   uint32_t only = 0;
   uint32_t min_nodes = 40, max_nodes = 300;
   double large_share = 0.04;
@@ -33,7 +35,7 @@ struct DataConfig {
 
 struct CollectConfig {
   uint32_t problems = 64;
-  uint32_t groups = 300;
+  uint32_t decisions = 300;
   uint32_t min_evaluations = 50, max_evaluations = 1'000;
   friend bool operator==(const CollectConfig&, const CollectConfig&) = default;
 };
@@ -43,10 +45,10 @@ struct LearnConfig {
   uint32_t embedding = 0;
   uint32_t rounds = 3;
   std::vector<uint32_t> graph_hidden = {16};
-  uint32_t graphs = 32;
+  uint32_t states = 32;
   uint32_t window = 16;
   uint32_t steps = 200;
-  uint32_t groups = 1'024;
+  uint32_t decisions = 1'024;
   double learning_rate = 2e-3, final_learning_rate = 5e-5;
   double least_gain = -0.004, most_gain = 0.25;
   double improving_weight = 2;
@@ -65,7 +67,7 @@ struct PlacetoConfig {
   friend bool operator==(const PlacetoConfig&, const PlacetoConfig&) = default;
 };
 
-// Of `reinforce` and `group`.
+// Of `reinforce` and `siblings`.
 struct EpisodesConfig {
   uint32_t graphs = 10;
   uint32_t rollouts = 2;
@@ -83,6 +85,7 @@ struct EpisodesConfig {
   uint32_t steps = 24;
   double learning_rate = 3e-3, final_learning_rate = 1e-4;
   double most_gradient = 0.5;
+  double logit_penalty = 0.003;
   friend bool operator==(const EpisodesConfig&, const EpisodesConfig&) = default;
 };
 
@@ -108,8 +111,16 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
+// What keys are where a file leaves them out: Config{}, but for `reinforce`, which has nothing but
+// the published gradient unless the file asks for more.
+Config default_config(std::string_view algorithm);
+
 // A complete configuration file: every key with its default and its meaning.
-std::string_view default_config_text();
+std::string default_config_text();
+
+// A configuration that trains the shipped policy further on files of one's own, in minutes.
+std::string own_config_text(const std::vector<std::string>& graphs,
+                            const std::vector<std::string>& topologies);
 
 // Absent keys keep their defaults. Fails with kBadInput, naming file and line, on a syntax error,
 // an unknown key, a value of the wrong type or one out of range.

@@ -1,30 +1,20 @@
 #include "trainer/base/files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "runtime/base/sha256.h"
+#include "runtime/format/file.h"
 
 namespace placeto::train {
 namespace {
 
-std::string reason(const std::string& path, const char* what) {
-  return path + ": cannot " + what + ": " + std::strerror(errno);
-}
-
 Status failed(const std::string& path, const char* what) {
-  return Status::io(reason(path, what));
-}
-
-Status unreadable(const std::string& path, const char* what) {
-  return Status::bad_input(reason(path, what));
+  return Status::io(path + ": cannot " + what + ": " + std::strerror(errno));
 }
 
 struct CloseFile {
@@ -36,51 +26,31 @@ Sha256Digest digest_of(std::string_view content) {
   return sha256({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
 }
 
-// Renaming over a device would replace it.
-Status check_regular(const std::string& path) {
+}  // namespace
+
+Result<std::string> read_text(const std::string& path) {
+  const auto bytes = read_file(path, std::numeric_limits<uint64_t>::max());
+  if (!bytes.ok()) return Status::bad_input(bytes.status().message());
+  return std::string(bytes->begin(), bytes->end());
+}
+
+Status write_whole(const std::string& path, std::span<const uint8_t> content) {
+  return write_file_atomically(path, content);
+}
+
+Status write_whole(const std::string& path, std::string_view content) {
+  return write_file_atomically(path, content);
+}
+
+Status check_writable(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
     return Status::io(path + ": cannot write: expected a regular file, or none");
   }
-  return {};
-}
-
-}  // namespace
-
-Result<std::string> read_text(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return unreadable(path, "open");
-  std::string content;
-  char buffer[65'536];
-  while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    content.append(buffer, count);
-  }
-  if (std::ferror(file.get()) != 0) return unreadable(path, "read");
-  return content;
-}
-
-Status check_writable(const std::string& path) {
-  if (Status s = check_regular(path); !s.ok()) return s;
   const std::string part = path + ".part";
   if (!File(std::fopen(part.c_str(), "wb"))) return failed(path, "create");
   std::remove(part.c_str());
   return {};
-}
-
-Status write_whole(const std::string& path, std::string_view content) {
-  if (Status s = check_regular(path); !s.ok()) return s;
-  const std::string part = path + ".part";
-  std::FILE* file = std::fopen(part.c_str(), "wb");
-  if (file == nullptr) return failed(part, "create");
-  bool good = std::fwrite(content.data(), 1, content.size(), file) == content.size();
-  good = good && std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  const int error = errno;
-  good = std::fclose(file) == 0 && good;
-  if (good && std::rename(part.c_str(), path.c_str()) == 0) return {};
-  if (!good) errno = error;
-  Status status = failed(path, "write");
-  std::remove(part.c_str());
-  return status;
 }
 
 Status write_sealed(const std::string& path, std::string_view content) {

@@ -1,6 +1,7 @@
 // Files of a run folder: whole or not at all.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,9 +17,9 @@ Result<std::string> read_text(const std::string& path);
 // file and why.
 Status check_writable(const std::string& path);
 
-// Writes beside the file, flushes to the disk, then renames: a full disk or a cut leaves the old
-// file as it was. kIo, naming the file and why.
+// Whole or not at all, as runtime/format/file.h writes.
 Status write_whole(const std::string& path, std::string_view content);
+Status write_whole(const std::string& path, std::span<const uint8_t> content);
 
 // write_whole with a SHA-256 at the end, which read_sealed checks (kBadInput if it does not match).
 Status write_sealed(const std::string& path, std::string_view content);

@@ -4,6 +4,7 @@
 
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
+#include "trainer/data/own.h"
 
 namespace placeto::train {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 // constants of the placer, so they are no test any more.
 constexpr uint64_t kFirstMixed = 10'000, kFirstLarge = 1'010'000, kFirstWired = 2'000'000;
 constexpr uint32_t kWiredDevices = 6;
+// Added to the numbers of fresh problems.
+constexpr uint32_t kFirstFresh = 500'000;
 
 DataConfig test_data() {
   DataConfig data;
@@ -132,7 +135,22 @@ Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
                            "cifar10, ptb, nmt, each also with -seen, -slow or -fast");
   }
   TestSet set{std::string(name), {}};
-  for (uint32_t i = 0; i < count; ++i) set.problems.push_back([make, i] { return make(i); });
+  const uint32_t first = options.fresh && find_drawn(name) ? kFirstFresh : 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    set.problems.push_back([make, i = first + i] { return make(i); });
+  }
+  return set;
+}
+
+Result<TestSet> own_test_set(const std::vector<std::string>& graphs,
+                             const std::vector<std::string>& topologies) {
+  Result<OwnProblems> read = read_own_problems(graphs, topologies);
+  if (!read.ok()) return read.status();
+  const auto own = std::make_shared<const OwnProblems>(std::move(*read));
+  TestSet set{"own", {}};
+  for (uint32_t i = 0; i < own->count(); ++i) {
+    set.problems.push_back([own, i] { return own->problem(i); });
+  }
   return set;
 }
 

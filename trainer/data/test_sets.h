@@ -26,6 +26,7 @@ struct TestSetOptions {
   uint32_t large = 8;      // of `large`
   uint32_t devices = 2;    // of data sets
   uint32_t groups = 0;     // of data sets: merge operators to at most so many nodes; 0: do not
+  bool fresh = false;      // drawn problems that no other measurement has, to judge a choice
 };
 
 struct TestSet {
@@ -35,5 +36,9 @@ struct TestSet {
 
 // kInvalidArgument, with the names there are, if there is none of that name.
 Result<TestSet> test_set(std::string_view name, const TestSetOptions& options);
+
+// One's own problems, as a set named "own". Errors: data/own.h.
+Result<TestSet> own_test_set(const std::vector<std::string>& graphs,
+                             const std::vector<std::string>& topologies);
 
 }  // namespace placeto::train

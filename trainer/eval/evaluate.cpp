@@ -1,7 +1,5 @@
 #include "trainer/eval/evaluate.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -14,26 +12,13 @@
 #include "tools/partition/partition.h"
 #include "trainer/data/merge.h"
 #include "trainer/eval/expert.h"
+#include "trainer/eval/processor_time.h"
 #include "trainer/eval/rnn_placer.h"
 
 namespace placeto::train {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Processor time of this thread: other programs on the machine do not count.
-class Stopwatch {
- public:
-  double milliseconds() const { return now() - start_; }
-
- private:
-  static double now() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-  }
-  double start_ = now();
-};
 
 const Instance& operators_of(const Instance& instance) {
   return instance.merged ? instance.merged->operators : instance;
@@ -65,6 +50,7 @@ class Grader {
       placed = start_;
       placed_ms_ = start_ms_;
     }
+    if (options_.search_seconds > 0) run_timed_search();
     for (const uint64_t budget : options_.budgets) run_searches(*placed, budget, graded.unfit);
     for (uint32_t i = 0; i < options_.long_searches; ++i) long_search(i, *placed);
     graded.outcomes = std::move(outcomes_);
@@ -73,49 +59,65 @@ class Grader {
 
  private:
   bool find_start() {
-    const Stopwatch watch;
+    const ProcessorTime watch;
     Result<PlaceResult> found = place_auto(problem_, {});
     if (!found.ok()) return false;
     start_ = std::move(found->best);
     start_ms_ = watch.milliseconds();
-    outcomes_.push_back({"auto", start_.score.objective_us, start_ms_, 0});
+    outcomes_.push_back({{Approach::kAuto}, start_.score.objective_us, start_ms_, 0});
     return true;
   }
 
-  void run_method(const Method& method, const MethodOptions& options, uint64_t evaluations) {
-    const Stopwatch watch;
+  void run_method(Approach approach, const Method& method, const MethodOptions& options = {},
+                  uint64_t evaluations = 0) {
+    const ProcessorTime watch;
     const Result<Candidate> candidate = method.place(problem_, options);
     const bool fits = candidate.ok() && candidate->score.feasible();
-    outcomes_.push_back({std::string(method.name()),
-                         fits ? candidate->score.objective_us : kInfinity, watch.milliseconds(),
+    outcomes_.push_back({{approach, std::string(method.name())},
+                         fits ? candidate->score.objective_us : kInfinity,
+                         watch.milliseconds(),
                          evaluations});
   }
 
   void run_heuristics() {
     for (const Method* method : {&single_method(), &heft_method(), &etf_method(),
                                  &contiguous_method(), &iterate_method()}) {
-      run_method(*method, {}, 0);
+      run_method(Approach::kHeuristic, *method);
     }
   }
 
   void run_baselines() {
-    run_method(random_method(), {}, 0);
-    run_method(expert_method(), {}, 0);
+    run_method(Approach::kBaseline, random_method());
+    run_method(Approach::kBaseline, expert_method());
     {
       static std::mutex one_at_a_time;  // the partitioners keep global state
       const std::lock_guard lock(one_at_a_time);
-      for (const Method* method : partition_methods()) run_method(*method, {}, 0);
+      for (const Method* method : partition_methods()) {
+        run_method(Approach::kBaseline, *method);
+      }
     }
     MethodOptions annealing;
     annealing.budget.evaluations =
         options_.budgets.empty()
             ? 1'000
             : *std::max_element(options_.budgets.begin(), options_.budgets.end());
-    run_method(anneal_method(), annealing, annealing.budget.evaluations);
+    run_method(Approach::kBaseline, anneal_method(), annealing, annealing.budget.evaluations);
+  }
+
+  void run_timed_search() {
+    const ProcessorTime watch;
+    MethodOptions options;
+    options.budget.milliseconds = options_.search_seconds * 1'000;
+    const Result<PlaceResult> placed = place_auto(problem_, options);
+    const auto length = static_cast<uint64_t>(options.budget.milliseconds);
+    outcomes_.push_back({{Approach::kTimedSearch, "", length},
+                         placed.ok() ? placed->best.score.objective_us : kInfinity,
+                         watch.milliseconds(),
+                         0});
   }
 
   void run_rnn() {
-    const Stopwatch watch;
+    const ProcessorTime watch;
     RnnOptions options;
     options.placements = options_.rnn_placements;
     const RnnPlacement placed = place_by_rnn(instance_, options);
@@ -126,27 +128,28 @@ class Grader {
       for (const auto& [sampled, us] : placed.curve) {
         if (sampled <= placements) best = us;
       }
-      outcomes_.push_back({"rnn " + std::to_string(placements), best, ms / part, placements});
+      outcomes_.push_back({{Approach::kRnn, "", placements}, best, ms / part, placements});
     }
   }
 
   // Passes of a `pairwise` policy.
   Candidate greedy() {
-    const Stopwatch watch;
+    const ProcessorTime watch;
     const uint64_t before = evaluator_.evaluations();
     PairwisePassOptions options;
     options.passes = options_.passes > 0 ? options_.passes : passes_that_pay(problem_.node_count());
     Candidate placed = placer_->place(start_, options, evaluator_);
     placed_ms_ = start_ms_ + watch.milliseconds();
     placed_evaluations_ = evaluator_.evaluations() - before;
-    outcomes_.push_back({"policy", placed.score.objective_us, placed_ms_, placed_evaluations_});
+    outcomes_.push_back(
+        {{Approach::kPolicy}, placed.score.objective_us, placed_ms_, placed_evaluations_});
     return placed;
   }
 
   // Passes of a `placeto` policy, over groups where operators are merged. What it starts from is
   // the best heuristic placement of what it places.
   Result<Candidate> published() {
-    const Stopwatch watch;
+    const ProcessorTime watch;
     const Problem& problem = *instance_.problem;
     if (Status s = PublishedPlacer::check(policy_, problem); !s.ok()) return s;
     PublishedPlacer placer(policy_, problem);
@@ -166,49 +169,51 @@ class Grader {
     }
     placed_ms_ = (instance_.merged ? 0 : start_ms_) + watch.milliseconds();
     placed_evaluations_ = evaluator.evaluations();
-    outcomes_.push_back({"policy", placed.score.feasible() ? placed.score.objective_us : kInfinity,
-                         placed_ms_, placed_evaluations_});
+    outcomes_.push_back({{Approach::kPolicy},
+                         placed.score.feasible() ? placed.score.objective_us : kInfinity,
+                         placed_ms_,
+                         placed_evaluations_});
     return placed.score < start_.score ? placed : start_;
   }
 
   void run_searches(const Candidate& placed, uint64_t budget, const std::string& unfit) {
-    const std::string n = std::to_string(budget);
-    if (options_.unguided) search("search " + n, start_, start_ms_, budget, 1, nullptr);
+    if (options_.unguided)
+      search({Approach::kSearch, "", budget}, start_, start_ms_, budget, 1, nullptr);
     if (!unfit.empty()) return;
     if (!placer_) {
-      search("policy + search " + n, placed, placed_ms_, budget, 1, nullptr);
+      search({Approach::kPolicyThenSearch, "", budget}, placed, placed_ms_, budget, 1, nullptr);
       return;
     }
-    search("guided " + n, start_, start_ms_, budget, 1, &*placer_);
-    search("policy + guided " + n, placed, placed_ms_, budget, 1, &*placer_);
+    search({Approach::kGuided, "", budget}, start_, start_ms_, budget, 1, &*placer_);
+    search({Approach::kPolicyThenGuided, "", budget}, placed, placed_ms_, budget, 1, &*placer_);
   }
 
   // As `place` searches.
-  void search(const std::string& name, Candidate from, double from_ms, uint64_t evaluations,
-              uint64_t seed, ProposalRanker* ranker) {
-    const Stopwatch watch;
+  void search(const Way& way, Candidate from, double from_ms, uint64_t evaluations, uint64_t seed,
+              ProposalRanker* ranker) {
+    const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
     adaptive_search(hierarchy_, budget, seed, evaluator_, from, ranker);
     const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
-    outcomes_.push_back({name, from.score.objective_us, from_ms + watch.milliseconds(), spent});
+    outcomes_.push_back({way, from.score.objective_us, from_ms + watch.milliseconds(), spent});
   }
 
   // In turn multilevel annealing by moves of groups alone, and as `place` searches after the
   // policy; or annealing every time.
   void long_search(uint32_t number, const Candidate& placed) {
-    const std::string name = "long search " + std::to_string(number + 1);
+    const Way way{Approach::kLongSearch, "", number + 1};
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
     if (number % 2 == 1 && !options_.annealings) {
-      return search(name, placed, placed_ms_, evaluations, seed, placer_ ? &*placer_ : nullptr);
+      return search(way, placed, placed_ms_, evaluations, seed, placer_ ? &*placer_ : nullptr);
     }
-    const Stopwatch watch;
+    const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
     Candidate found = start_;
     multilevel_search(hierarchy_, budget, seed, evaluator_, found);
     outcomes_.push_back(
-        {name, found.score.objective_us, start_ms_ + watch.milliseconds(), evaluations});
+        {way, found.score.objective_us, start_ms_ + watch.milliseconds(), evaluations});
   }
 
   const Instance& instance_;
@@ -226,9 +231,9 @@ class Grader {
 
 }  // namespace
 
-double Graded::makespan_us(std::string_view method) const {
+double Graded::makespan_us(const Way& way) const {
   const auto it = std::find_if(outcomes.begin(), outcomes.end(),
-                               [&](const Outcome& o) { return o.method == method; });
+                               [&](const Outcome& o) { return o.way == way; });
   return it == outcomes.end() ? std::numeric_limits<double>::quiet_NaN() : it->makespan_us;
 }
 
@@ -253,10 +258,8 @@ Graded combine(std::vector<Graded> graded, const std::vector<std::string>& polic
   all.outcomes.clear();
   for (size_t p = 0; p < graded.size(); ++p) {
     for (Outcome o : graded[p].outcomes) {
-      if (o.method.starts_with("policy")) {
-        o.method = policies[p] + o.method.substr(std::string("policy").size());
-      } else if (o.method.starts_with("guided")) {
-        o.method += " by " + policies[p];
+      if (o.way.uses_policy()) {
+        o.way.policy = policies[p];
       } else if (p > 0) {
         continue;
       }

@@ -9,11 +9,13 @@
 #include <fmt/format.h>
 
 #include "runtime/policy/pairwise/features.h"
-#include "trainer/base/config.h"
+#include "tools/cli/shipped.h"
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
+#include "trainer/data/source.h"
 #include "trainer/data/test_sets.h"
+#include "trainer/eval/equal_time.h"
 #include "trainer/eval/evaluate.h"
 #include "trainer/eval/evaluate_report.h"
 #include "trainer/eval/paper_table.h"
@@ -23,18 +25,14 @@
 namespace placeto::train {
 namespace {
 
-struct Arguments {
-  std::vector<std::string> policies, sets = {"mixed", "large"};
-  std::string json, csv, svg, cdf, effort, bars;
-  TestSetOptions tests;
-  EvaluateOptions what;
-  uint32_t threads = 0;
-  bool pareto = false, table = false, starts = false;
-  ParetoOptions time;
-  PaperOptions paper;
-};
+bool on_terminal() {
+  return isatty(STDOUT_FILENO) != 0;
+}
 
-Status write_all(std::initializer_list<std::pair<std::string, std::string>> files) {
+// Files to write, each with the path it was asked for under.
+using Outputs = std::vector<std::pair<std::string, std::string>>;
+
+Status write_all(const Outputs& files) {
   for (const auto& [path, content] : files) {
     if (path.empty()) continue;
     if (Status s = write_whole(path, content); !s.ok()) return s;
@@ -42,29 +40,94 @@ Status write_all(std::initializer_list<std::pair<std::string, std::string>> file
   return {};
 }
 
-bool on_terminal() {
-  return isatty(STDOUT_FILENO) != 0;
+// Before measuring, which may take hours.
+Status check_all_writable(std::initializer_list<std::string> paths) {
+  for (const std::string& path : paths) {
+    if (path.empty()) continue;
+    if (Status s = check_writable(path); !s.ok()) return s;
+  }
+  return {};
 }
 
-Result<std::vector<NamedPolicy>> load_policies(const std::vector<std::string>& paths) {
+Result<NamedPolicy> load_policy(const std::string& name) {
+  const bool shipped = name == "default";
+  auto policy =
+      shipped ? Policy::load(cli::shipped::default_policy(), Policy::Bytes::kCopy, known_features())
+              : Policy::load_file(name, Policy::File::kRead, known_features());
+  if (!policy.ok()) {
+    const Status& status = policy.status();
+    return status.code() == StatusCode::kIo ? Status::bad_input(status.message()) : status;
+  }
+  return NamedPolicy{std::filesystem::path(name).stem().string(), std::move(*policy)};
+}
+
+Result<std::vector<NamedPolicy>> load_policies(const std::vector<std::string>& names) {
   std::vector<NamedPolicy> policies;
-  for (const std::string& path : paths) {
-    auto policy = Policy::load_file(path, Policy::File::kRead, known_features());
-    if (!policy.ok()) {
-      const Status& status = policy.status();
-      return status.code() == StatusCode::kIo ? Status::bad_input(status.message()) : status;
-    }
-    policies.push_back({std::filesystem::path(path).stem().string(), std::move(*policy)});
+  for (const std::string& name : names) {
+    Result<NamedPolicy> policy = load_policy(name);
+    if (!policy.ok()) return policy.status();
+    policies.push_back(std::move(*policy));
   }
   return policies;
 }
 
-// A policy of the published architecture is measured on graphs merged as those it was trained on.
-uint32_t groups_trained_on(const Policy& policy) {
-  if (policy.architecture() != Architecture::kPlaceto) return 0;
-  const Result<Config> config = parse_config(policy.provenance().config, "policy");
-  return config.ok() ? config->data.groups : 0;
-}
+// What is measured on.
+struct SetArguments {
+  std::vector<std::string> sets, graphs, topologies;
+  TestSetOptions tests;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--sets", sets,
+                   "mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, nmt, each "
+                   "also with -seen, -slow, -fast")
+        ->capture_default_str();
+    auto* own = app.add_option("--graphs", graphs,
+                               "Instead of sets: graphs of one's own (*.graph, *.json, *.onnx), as "
+                               "files or patterns, each on all --topologies");
+    own->needs(app.add_option("--topologies", topologies, "Topology files or patterns"));
+    app.add_option("--problems", tests.problems, "Problems of each set, at most");
+    app.add_option("--large", tests.large, "Random graphs of 1,000 nodes");
+    app.add_option("--devices", tests.devices, "GPUs for cifar10, ptb and nmt")
+        ->check(CLI::Range(2, 64));
+    app.add_option("--groups", tests.groups,
+                   "Merge operators of cifar10, ptb and nmt into at most so many nodes for a "
+                   "policy of the published architecture and for the RNN placer; 0: as the policy "
+                   "was trained");
+  }
+
+  Result<std::vector<TestSet>> open(const std::vector<NamedPolicy>& policies) const {
+    TestSetOptions options = tests;
+    // A policy of the published architecture is measured on graphs merged as it was trained.
+    for (const NamedPolicy& p : policies) {
+      if (options.groups > 0 || p.policy->architecture() != Architecture::kPlaceto) continue;
+      const Result<Config> config = parse_config(p.policy->provenance().config, "policy");
+      if (config.ok()) options.groups = config->data.merged_nodes;
+    }
+    std::vector<TestSet> all;
+    if (!graphs.empty()) {
+      Result<TestSet> own = own_test_set(graphs, topologies);
+      if (!own.ok()) return own.status();
+      all.push_back(std::move(*own));
+      return all;
+    }
+    for (const std::string& name : sets) {
+      Result<TestSet> set = test_set(name, options);
+      if (!set.ok()) return set.status();
+      all.push_back(std::move(*set));
+    }
+    return all;
+  }
+};
+
+// eval: every way of placing on every problem.
+struct EvalArguments {
+  std::vector<std::string> policies;
+  SetArguments on{.sets = {"mixed", "large"}, .graphs = {}, .topologies = {}, .tests = {}};
+  EvaluateOptions what;
+  uint32_t threads = 0;
+  std::string json, csv, svg, cdf, effort, bars;
+  bool equal_time = false;
+};
 
 std::optional<Graded> grade_one(const std::function<Instance()>& make,
                                 const std::vector<NamedPolicy>& policies,
@@ -74,42 +137,35 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
   std::vector<Graded> graded;
   std::vector<std::string> names;
   for (const NamedPolicy& p : policies) {
-    auto one = grade(instance, *p.policy, what);
+    std::optional<Graded> one = grade(instance, *p.policy, what);
     if (!one) return std::nullopt;
     graded.push_back(std::move(*one));
     names.push_back(p.name);
     // What does not depend on the policy is known by now.
     what.rnn_placements = 0;
+    what.search_seconds = 0;
     what.heuristics = what.baselines = what.unguided = false;
   }
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
 }
 
-TestSetOptions tests_for(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
-  TestSetOptions tests = arguments.tests;
-  for (const NamedPolicy& p : policies) {
-    if (tests.groups == 0) tests.groups = groups_trained_on(*p.policy);
-  }
-  return tests;
-}
-
-Result<std::vector<Graded>> grade_sets(const Arguments& arguments,
-                                       const std::vector<NamedPolicy>& policies) {
-  const TestSetOptions tests = tests_for(arguments, policies);
-  std::vector<std::pair<std::string, std::function<Instance()>>> problems;
-  for (const std::string& name : arguments.sets) {
-    Result<TestSet> set = test_set(name, tests);
-    if (!set.ok()) return set.status();
-    for (auto& problem : set->problems) problems.emplace_back(name, std::move(problem));
+std::vector<Graded> grade_all(const std::vector<TestSet>& sets,
+                              const std::vector<NamedPolicy>& policies, const EvaluateOptions& what,
+                              uint32_t threads) {
+  std::vector<std::pair<const TestSet*, uint32_t>> problems;
+  for (const TestSet& set : sets) {
+    for (uint32_t i = 0; i < set.problems.size(); ++i) problems.emplace_back(&set, i);
   }
   std::vector<std::optional<Graded>> found(problems.size());
-  const auto grade_problem = [&](uint32_t i) {
-    found[i] = grade_one(problems[i].second, policies, arguments.what);
-    if (found[i]) found[i]->set = problems[i].first;
-  };
   ProgressLine progress;
-  parallel_for(static_cast<uint32_t>(found.size()), arguments.threads, grade_problem,
-               progress.callback());
+  parallel_for(
+      static_cast<uint32_t>(found.size()), threads,
+      [&](uint32_t i) {
+        const auto [set, number] = problems[i];
+        found[i] = grade_one(set->problems[number], policies, what);
+        if (found[i]) found[i]->set = set->name;
+      },
+      progress.callback());
   std::vector<Graded> graded;
   for (auto& g : found) {
     if (g) graded.push_back(std::move(*g));
@@ -117,151 +173,249 @@ Result<std::vector<Graded>> grade_sets(const Arguments& arguments,
   return graded;
 }
 
-Status run_sets(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
-  Result<std::vector<Graded>> graded = grade_sets(arguments, policies);
-  if (!graded.ok()) return graded.status();
-  if (graded->empty()) return Status::invalid("no problem has a placement that fits its memory");
-  if (policies.size() == 1 && !(*graded)[0].unfit.empty()) {
-    return Status::invalid((*graded)[0].unfit);
-  }
-  fmt::print("{}", report_table(*graded, on_terminal()));
-  for (const Graded& g : *graded) {
+// The table, and a line on policies that fit none of the problems.
+Status print_graded(const std::vector<Graded>& graded, size_t policies) {
+  if (graded.empty()) return Status::invalid("no problem has a placement that fits its memory");
+  if (policies == 1 && !graded[0].unfit.empty()) return Status::invalid(graded[0].unfit);
+  fmt::print("{}", report_table(graded, on_terminal()));
+  for (const Graded& g : graded) {
     if (g.unfit.empty()) continue;
     fmt::print("left out where it does not fit: {}\n", g.unfit);
     break;
   }
-  std::vector<std::string> bars = {"auto"};
-  for (const NamedPolicy& p : policies) bars.push_back(policies.size() == 1 ? "policy" : p.name);
-  const std::vector<std::string> shown = methods_to_show(*graded);
-  return write_all({{arguments.json, report_json(*graded, policies[0].name)},
-                    {arguments.csv, report_csv(*graded)},
-                    {arguments.svg, cdf_svg(*graded, shown)},
-                    {arguments.cdf, cdf_csv(*graded, shown)},
-                    {arguments.effort, effort_svg(*graded)},
-                    {arguments.bars, sets_svg(*graded, bars)}});
+  return {};
 }
 
-Status run_pareto(const Arguments& arguments, const Policy& policy) {
+Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& policies) {
+  EvalArguments fresh = a;
+  fresh.on.tests.fresh = true;
+  Result<std::vector<TestSet>> sets = fresh.on.open(policies);
+  if (!sets.ok()) return sets.status();
+  EqualTimeOptions options;
+  if (a.threads > 0) options.threads = a.threads;
   ProgressLine progress;
-  ParetoOptions options = arguments.time;
   options.on_progress = progress.callback();
-  const std::vector<ParetoPoint> points = measure_pareto(policy, options);
+  std::vector<EqualTimeRow> rows;
+  for (const TestSet& set : *sets) {
+    const auto found = measure_equal_time(set, *policies[0].policy, options);
+    rows.insert(rows.end(), found.begin(), found.end());
+  }
+  progress.clear();
+  fmt::print("makespan with the policy over makespan without it, geometric means\n{}",
+             equal_time_table(rows, on_terminal()));
+  return write_all({{a.csv, equal_time_csv(rows)}});
+}
+
+Status run_eval(const EvalArguments& a) {
+  const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
+  if (!policies.ok()) return policies.status();
+  if (Status s = check_all_writable({a.json, a.csv, a.svg, a.cdf, a.effort, a.bars}); !s.ok()) {
+    return s;
+  }
+  if (a.equal_time) return run_equal_time(a, *policies);
+  const Result<std::vector<TestSet>> sets = a.on.open(*policies);
+  if (!sets.ok()) return sets.status();
+  const std::vector<Graded> graded = grade_all(*sets, *policies, a.what, a.threads);
+  if (Status s = print_graded(graded, policies->size()); !s.ok()) return s;
+  std::vector<Way> bars = {{Approach::kAuto}};
+  for (const NamedPolicy& p : *policies) {
+    bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
+  }
+  const std::vector<Way> shown = ways_to_show(graded);
+  return write_all({{a.json, report_json(graded, (*policies)[0].name)},
+                    {a.csv, report_csv(graded)},
+                    {a.svg, cdf_svg(graded, shown)},
+                    {a.cdf, cdf_csv(graded, shown)},
+                    {a.effort, effort_svg(graded)},
+                    {a.bars, sets_svg(graded, bars)}});
+}
+
+CLI::App* add_eval(CLI::App& app, EvalArguments& a) {
+  CLI::App* eval = app.add_subcommand("eval", "Measures policies on fixed test sets, or one's own");
+  eval->add_option("POLICY", a.policies, "Policy files, or 'default', which ships")->required();
+  a.on.add_to(*eval);
+  eval->add_flag("--equal-time", a.equal_time,
+                 "What the first policy is worth in equal processor time, on problems that no "
+                 "other measurement has: --sets, --graphs, --problems, --csv; one thread unless "
+                 "--threads asks for more");
+  eval->add_option("--budgets", a.what.budgets, "Evaluations of the searches, ascending");
+  eval->add_flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
+  eval->add_option("--rnn", a.what.rnn_placements,
+                   "Also the RNN placer, trained on each graph with so many placements");
+  eval->add_option("--long-searches", a.what.long_searches,
+                   "Searches for the best known placement");
+  eval->add_option("--long-evaluations", a.what.long_evaluations, "Length of each");
+  eval->add_flag("--annealings", a.what.annealings,
+                 "All of them multilevel annealing, not only every other one");
+  eval->add_option("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
+  eval->add_option("--threads", a.threads, "0: one per processor");
+  eval->add_option("--json", a.json, "Write the results to this file");
+  eval->add_option("--csv", a.csv, "One line per problem and method");
+  eval->add_option("--svg", a.svg, "Figure: share of problems within a ratio of the best known");
+  eval->add_option("--cdf", a.cdf, "The numbers of that figure");
+  eval->add_option("--effort", a.effort, "Figure: ratio over placements evaluated");
+  eval->add_option("--bars", a.bars, "Figure: ratio by test set");
+  eval->footer(R"(Examples:
+  placeto-train eval run/best.plpo --problems 20
+  placeto-train eval mine.plpo --sets mixed large ring --budgets 100 1000 --svg mine.svg
+  placeto-train eval default run/best.plpo --graphs 'nets/*.onnx' --topologies box.json
+  placeto-train eval default --equal-time --sets mixed --problems 200)");
+  return eval;
+}
+
+struct ParetoArguments {
+  std::string policy, csv, svg;
+  ParetoOptions what;
+};
+
+Status run_pareto(const ParetoArguments& a) {
+  const Result<NamedPolicy> policy = load_policy(a.policy);
+  if (!policy.ok()) return policy.status();
+  if (Status s = check_all_writable({a.csv, a.svg}); !s.ok()) return s;
+  ProgressLine progress;
+  ParetoOptions options = a.what;
+  options.on_progress = progress.callback();
+  const std::vector<ParetoPoint> points = measure_pareto(*policy->policy, options);
   progress.clear();
   fmt::print("{}", pareto_table(points, on_terminal()));
-  return write_all({{arguments.csv, pareto_csv(points)}, {arguments.svg, pareto_svg(points)}});
+  return write_all({{a.csv, pareto_csv(points)}, {a.svg, pareto_svg(points)}});
 }
 
-Status run_starts(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
-  StartOptions options;
-  if (arguments.what.passes > 0) options.passes = arguments.what.passes;
-  options.rnn_placements = arguments.what.rnn_placements;
-  options.threads = arguments.threads;
+CLI::App* add_pareto(CLI::App& app, ParetoArguments& a) {
+  CLI::App* pareto = app.add_subcommand(
+      "pareto", "Measures time against quality, with a policy and without, on random graphs");
+  pareto->add_option("POLICY", a.policy, "Policy file, or 'default'")->required();
+  pareto->add_option("--sizes", a.what.nodes, "Nodes of the graphs");
+  pareto->add_option("--problems", a.what.problems, "Graphs of each size");
+  pareto->add_option("--csv", a.csv, "One line per size, budget and way");
+  pareto->add_option("--svg", a.svg, "Figure");
+  return pareto;
+}
+
+struct StartsArguments {
+  std::vector<std::string> policies;
+  SetArguments on{.sets = {"cifar10", "ptb", "nmt"}, .graphs = {}, .topologies = {}, .tests = {}};
+  StartOptions what;
+  std::string csv;
+};
+
+Status run_starts(const StartsArguments& a) {
+  const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
+  if (!policies.ok()) return policies.status();
+  if (Status s = check_all_writable({a.csv}); !s.ok()) return s;
+  const Result<std::vector<TestSet>> sets = a.on.open(*policies);
+  if (!sets.ok()) return sets.status();
+  StartOptions options = a.what;
   std::vector<StartRow> rows;
-  for (const std::string& name : arguments.sets) {
-    Result<TestSet> set = test_set(name, tests_for(arguments, policies));
-    if (!set.ok()) return set.status();
+  for (const TestSet& set : *sets) {
     ProgressLine progress;
     options.on_progress = progress.callback();
-    const auto found = measure_starts(*set, policies, options);
+    const auto found = measure_starts(set, *policies, options);
     if (!found.ok()) return found.status();
     rows.insert(rows.end(), found->begin(), found->end());
   }
   fmt::print("makespan of merged graphs over the best heuristic's\n{}",
              starts_table(rows, on_terminal()));
-  return write_all({{arguments.csv, starts_csv(rows)}});
+  return write_all({{a.csv, starts_csv(rows)}});
 }
 
-Status run_table(const Arguments& arguments, const std::vector<NamedPolicy>& policies) {
-  PaperOptions options = arguments.paper;
-  options.rnn_placements = arguments.what.rnn_placements;
-  if (arguments.tests.groups > 0) options.groups = arguments.tests.groups;
+CLI::App* add_starts(CLI::App& app, StartsArguments& a) {
+  CLI::App* starts = app.add_subcommand(
+      "starts",
+      "Measures policies of the published architecture from the best heuristic, one device and "
+      "random devices");
+  starts->add_option("POLICY", a.policies, "Policy files")->required();
+  a.on.add_to(*starts);
+  starts->add_option("--passes", a.what.passes, "Of the policy")->capture_default_str();
+  starts->add_option("--rnn", a.what.rnn_placements,
+                     "Also the RNN placer, trained on each graph with so many placements");
+  starts->add_option("--threads", a.what.threads, "0: one per processor");
+  starts->add_option("--csv", a.csv, "One line per set, policy and start");
+  return starts;
+}
+
+struct TableArguments {
+  std::vector<std::string> policies;
+  PaperOptions what;
+  std::string csv;
+};
+
+Status run_table(const TableArguments& a) {
+  const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
+  if (!policies.ok()) return policies.status();
+  if (Status s = check_all_writable({a.csv}); !s.ok()) return s;
   ProgressLine progress;
+  PaperOptions options = a.what;
   options.on_progress = progress.callback();
-  const std::vector<PaperRow> rows = measure_paper(policies, options);
+  const std::vector<PaperRow> rows = measure_paper(*policies, options);
   progress.clear();
   fmt::print("milliseconds of a training step (over a single GPU)\n{}",
              paper_table(rows, on_terminal()));
-  return write_all({{arguments.csv, paper_csv(rows)}});
+  return write_all({{a.csv, paper_csv(rows)}});
 }
 
-Status run(const Arguments& arguments) {
-  Result<std::vector<NamedPolicy>> policies = load_policies(arguments.policies);
-  if (!policies.ok()) return policies.status();
-  // Before measuring, which may take hours.
-  for (const std::string* path : {&arguments.json, &arguments.csv, &arguments.svg, &arguments.cdf,
-                                  &arguments.effort, &arguments.bars}) {
-    if (path->empty()) continue;
-    if (Status s = check_writable(*path); !s.ok()) return s;
-  }
-  if (arguments.pareto) return run_pareto(arguments, *(*policies)[0].policy);
-  if (arguments.starts) return run_starts(arguments, *policies);
-  if (arguments.table) return run_table(arguments, *policies);
-  return run_sets(arguments, *policies);
+CLI::App* add_table(CLI::App& app, TableArguments& a) {
+  CLI::App* table = app.add_subcommand(
+      "table", "Measures the networks of the paper's table: Inception-V3, NMT, NASNet");
+  table->add_option("POLICY", a.policies, "Policy files")->required();
+  table
+      ->add_option("--groups", a.what.groups,
+                   "Nodes that policies of the published architecture place, at most")
+      ->capture_default_str();
+  table->add_option("--rnn", a.what.rnn_placements, "Placements of the RNN placer; 0: leave it out")
+      ->capture_default_str();
+  table->add_option("--csv", a.csv, "One line per network, GPUs and way");
+  return table;
 }
 
 }  // namespace
 
-std::function<Status()> add_eval(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* eval = app.add_subcommand("eval", "Measures policies on fixed test sets");
-  eval->add_option("POLICY", a->policies, "Policy files")->required();
-  eval->add_option("--sets", a->sets,
-                   "mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, nmt, each "
-                   "also with -seen, -slow, -fast");
-  eval->add_option("--problems", a->tests.problems, "Problems of each set, at most");
-  eval->add_option("--large", a->tests.large, "Random graphs of 1,000 nodes");
-  eval->add_option("--devices", a->tests.devices, "GPUs for cifar10, ptb and nmt")
-      ->check(CLI::Range(2, 64));
-  eval->add_option("--groups", a->tests.groups,
-                   "Merge operators of cifar10, ptb and nmt into at most so many nodes for a "
-                   "policy of the published architecture and for the RNN placer; 0: as the policy "
-                   "was trained");
-  eval->add_option("--budgets", a->what.budgets, "Evaluations of the searches, ascending");
-  eval->add_flag("--baselines", a->what.baselines, "Also random, expert, scotch, metis, anneal");
-  eval->add_option("--rnn", a->what.rnn_placements,
-                   "Also the RNN placer, trained on each graph with so many placements");
-  eval->add_option("--long-searches", a->what.long_searches,
-                   "Searches for the best known placement");
-  eval->add_option("--long-evaluations", a->what.long_evaluations, "Length of each");
-  eval->add_flag("--annealings", a->what.annealings,
-                 "All of them multilevel annealing, not only every other one");
-  eval->add_option("--passes", a->what.passes, "Passes of the policy; 0: as place makes them");
-  eval->add_option("--threads", a->threads, "0: one per processor");
-  eval->add_option("--json", a->json, "Write the results to this file");
-  eval->add_option("--csv", a->csv, "One line per problem and method");
-  eval->add_option("--svg", a->svg, "Figure: share of problems within a ratio of the best known");
-  eval->add_option("--cdf", a->cdf, "The numbers of that figure");
-  eval->add_option("--effort", a->effort, "Figure: ratio over placements evaluated");
-  eval->add_option("--bars", a->bars, "Figure: ratio by test set");
-  auto* pareto = eval->add_flag("--pareto", a->pareto,
-                                "Time against quality, with the policy and without: --csv, --svg");
-  eval->add_option("--sizes", a->time.nodes, "Nodes of the graphs of --pareto");
-  eval->add_option("--pareto-problems", a->time.problems, "Graphs of each size of --pareto");
-  eval->add_flag("--table", a->table, "The paper's table: Inception-V3, NMT, NASNet; --csv, --rnn")
-      ->excludes(pareto);
-  eval->add_flag("--starts", a->starts,
-                 "Policies of the published architecture from the best heuristic, one device and "
-                 "random devices; --passes, --rnn, --csv")
-      ->excludes(pareto);
-  eval->footer(R"(Examples:
-  placeto-train eval run/best.plpo --problems 20
-  placeto-train eval mine.plpo --sets mixed large ring --budgets 100 1000 --svg mine.svg
-  placeto-train eval mine.plpo --pareto --sizes 100 1000 --csv pareto.csv --svg pareto.svg)");
-  return [a] { return run(*a); };
+std::function<Status()> add_measurements(CLI::App& app) {
+  struct All {
+    EvalArguments eval;
+    ParetoArguments pareto;
+    StartsArguments starts;
+    TableArguments table;
+  };
+  auto a = std::make_shared<All>();
+  const CLI::App* eval = add_eval(app, a->eval);
+  const CLI::App* pareto = add_pareto(app, a->pareto);
+  const CLI::App* starts = add_starts(app, a->starts);
+  const CLI::App* table = add_table(app, a->table);
+  return [=] {
+    if (eval->parsed()) return run_eval(a->eval);
+    if (pareto->parsed()) return run_pareto(a->pareto);
+    if (starts->parsed()) return run_starts(a->starts);
+    return table->parsed() ? run_table(a->table) : Status{};
+  };
 }
 
-Status compare_with_heuristics(const std::string& policy) {
-  Arguments arguments;
-  arguments.policies = {policy};
-  arguments.sets = {"mixed"};
-  arguments.tests.problems = 48;
-  arguments.what.budgets = {100};
-  arguments.what.long_searches = 1;
-  arguments.what.long_evaluations = 3'000;
-  fmt::print(
-      "\nMakespan over the best known, geometric means over test problems; "
-      "auto: the best heuristic\n");
-  return run(arguments);
+Status compare_after_training(const Config& config, const std::string& policy,
+                              double training_seconds) {
+  EvaluateOptions what;
+  what.budgets = {100};
+  what.long_searches = 1;
+  what.long_evaluations = 3'000;
+  const Result<ProblemSource> problems = ProblemSource::open(config);
+  if (!problems.ok()) return problems.status();
+  const OwnSplit* own = problems->own();
+  TestSet set{"held out", {}};
+  if (own == nullptr) {
+    set = *test_set("mixed", {.problems = 48});
+  } else {
+    const uint32_t count = problems->held_out_count();
+    what.search_seconds = training_seconds / count;
+    for (uint32_t i = 0; i < count; ++i) {
+      set.problems.push_back([&problems, i] { return problems->held_out(i); });
+    }
+  }
+  std::vector<std::string> names = {policy};
+  if (own != nullptr) names.insert(names.begin(), "default");
+  const Result<std::vector<NamedPolicy>> policies = load_policies(names);
+  if (!policies.ok()) return policies.status();
+  fmt::print("\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n",
+             own == nullptr ? "test problems" : "the problems held out");
+  return print_graded(grade_all({set}, *policies, what, config.threads), policies->size());
 }
 
 }  // namespace placeto::train

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -44,24 +43,21 @@ bool in_column(const Graded& g, const std::string& column) {
   return g.set == column || column_of(g) == column;
 }
 
-std::vector<std::string> methods_of(std::span<const Graded> graded) {
-  std::vector<std::string> methods;
+std::vector<Way> ways_of(std::span<const Graded> graded) {
+  std::vector<Way> ways;
   for (const Graded& g : graded) {
     for (const Outcome& o : g.outcomes) {
-      if (std::find(methods.begin(), methods.end(), o.method) == methods.end()) {
-        methods.push_back(o.method);
-      }
+      if (std::find(ways.begin(), ways.end(), o.way) == ways.end()) ways.push_back(o.way);
     }
   }
-  return methods;
+  return ways;
 }
 
-double geometric_mean(std::span<const Graded> graded, const std::string& method,
-                      const std::string& column) {
+double geometric_mean(std::span<const Graded> graded, const Way& way, const std::string& column) {
   double sum = 0, n = 0;
   for (const Graded& g : graded) {
     if (!in_column(g, column)) continue;
-    sum += std::log(g.ratio(method));
+    sum += std::log(g.ratio(way));
     n += 1;
   }
   return std::exp(sum / n);
@@ -79,15 +75,14 @@ struct MeanCost {
   double milliseconds = 0, evaluations = 0;
 };
 
-// Over the problems of a set that the method was run on; all sets if `set` is empty.
-MeanCost mean_cost(std::span<const Graded> graded, const std::string& method,
-                   const std::string& set) {
+// Over the problems of a set that it was tried on; all sets if `set` is empty.
+MeanCost mean_cost(std::span<const Graded> graded, const Way& way, const std::string& set) {
   MeanCost sum;
   double n = 0;
   for (const Graded& g : graded) {
     if (!set.empty() && g.set != set) continue;
     for (const Outcome& o : g.outcomes) {
-      if (o.method != method) continue;
+      if (o.way != way) continue;
       sum.milliseconds += o.milliseconds;
       sum.evaluations += static_cast<double>(o.evaluations);
       n += 1;
@@ -96,18 +91,10 @@ MeanCost mean_cost(std::span<const Graded> graded, const std::string& method,
   return {sum.milliseconds / n, sum.evaluations / n};
 }
 
-// "policy + guided" of "policy + guided 300"; nothing if there is no number at the end.
-std::optional<std::string> kind_of(const std::string& method) {
-  const size_t space = method.find_last_of(' ');
-  if (space == std::string::npos || method.starts_with("long")) return std::nullopt;
-  if (method.find_first_not_of("0123456789", space + 1) != std::string::npos) return std::nullopt;
-  return method.substr(0, space);
-}
-
-std::vector<double> sorted_ratios(std::span<const Graded> graded, const std::string& method) {
+std::vector<double> sorted_ratios(std::span<const Graded> graded, const Way& way) {
   std::vector<double> ratios;
   for (const Graded& g : graded) {
-    const double ratio = g.ratio(method);
+    const double ratio = g.ratio(way);
     if (!std::isnan(ratio)) ratios.push_back(ratio);
   }
   std::sort(ratios.begin(), ratios.end());
@@ -130,15 +117,15 @@ std::string report_table(std::span<const Graded> graded, bool color) {
   titles.push_back({"ms", Align::kRight});
   Table table(titles);
   table.add_row(counts, Emphasis::kFaint);
-  for (const std::string& method : methods_of(graded)) {
-    std::vector<std::string> cells = {method};
+  for (const Way& way : ways_of(graded)) {
+    std::vector<std::string> cells = {way.label()};
     for (const std::string& column : columns) {
-      cells.push_back(ratio_text(geometric_mean(graded, method, column)));
+      cells.push_back(ratio_text(geometric_mean(graded, way, column)));
     }
-    const MeanCost cost = mean_cost(graded, method, graded[0].set);
+    const MeanCost cost = mean_cost(graded, way, graded[0].set);
     cells.push_back(number_text("{:.0f}", cost.evaluations));
     cells.push_back(number_text("{:.2f}", cost.milliseconds));
-    table.add_row(cells, method.starts_with("policy") ? Emphasis::kStrong : Emphasis::kNone);
+    table.add_row(cells, way.uses_policy() ? Emphasis::kStrong : Emphasis::kNone);
   }
   return table.render(color);
 }
@@ -148,9 +135,9 @@ std::string report_json(std::span<const Graded> graded, std::string_view policy_
   json["policy"] = policy_name;
   json["ratio"] = "geometric mean of makespan over the best known";
   for (const std::string& column : columns_of(graded)) {
-    for (const std::string& method : methods_of(graded)) {
-      const double ratio = geometric_mean(graded, method, column);
-      json["summary"][column][method] =
+    for (const Way& way : ways_of(graded)) {
+      const double ratio = geometric_mean(graded, way, column);
+      json["summary"][column][way.label()] =
           std::isfinite(ratio) ? nlohmann::ordered_json(ratio) : nlohmann::ordered_json();
     }
   }
@@ -159,9 +146,9 @@ std::string report_json(std::span<const Graded> graded, std::string_view policy_
                                       {"nodes", g.nodes}, {"devices", g.devices},
                                       {"ccr", g.ccr},     {"best_known_us", g.best_known_us}};
     for (const Outcome& o : g.outcomes) {
-      problem["makespan_us"][o.method] = std::isfinite(o.makespan_us)
-                                             ? nlohmann::ordered_json(o.makespan_us)
-                                             : nlohmann::ordered_json();
+      problem["makespan_us"][o.way.label()] = std::isfinite(o.makespan_us)
+                                                  ? nlohmann::ordered_json(o.makespan_us)
+                                                  : nlohmann::ordered_json();
     }
     json["problems"].push_back(std::move(problem));
   }
@@ -175,40 +162,39 @@ std::string report_csv(std::span<const Graded> graded) {
     const Graded& g = graded[i];
     for (const Outcome& o : g.outcomes) {
       text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g}\n", i, g.set, g.family,
-                          g.nodes, g.devices, g.ccr, o.method, o.makespan_us, g.best_known_us,
+                          g.nodes, g.devices, g.ccr, o.way.label(), o.makespan_us, g.best_known_us,
                           o.evaluations, o.milliseconds);
     }
   }
   return text;
 }
 
-std::vector<std::string> methods_to_show(std::span<const Graded> graded) {
-  const std::vector<std::string> all = methods_of(graded);
-  std::vector<std::string> shown;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].starts_with("long")) continue;
-    const auto kind = kind_of(all[i]);
-    // Lengths come in ascending order: the last of a kind is the longest.
-    const bool longer = kind && std::any_of(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end(),
-                                            [&](const auto& m) { return kind_of(m) == kind; });
-    if (!longer) shown.push_back(all[i]);
+std::vector<Way> ways_to_show(std::span<const Graded> graded) {
+  const std::vector<Way> all = ways_of(graded);
+  std::vector<Way> shown;
+  for (const Way& way : all) {
+    if (way.approach == Approach::kLongSearch) continue;
+    const bool longer = std::any_of(all.begin(), all.end(), [&](const Way& other) {
+      return other.of_any_length() == way.of_any_length() && other.length > way.length;
+    });
+    if (!longer) shown.push_back(way);
   }
   return shown;
 }
 
-std::string cdf_svg(std::span<const Graded> graded, std::span<const std::string> methods) {
+std::string cdf_svg(std::span<const Graded> graded, std::span<const Way> ways) {
   LineFigure figure{"Share of graphs within a ratio of the best known",
                     {.title = "makespan / best known", .least = 1, .most = 1.25},
                     {.title = "share of graphs", .format = "{:.1f}"},
                     {}};
-  for (const std::string& method : methods) {
-    const std::vector<double> ratios = sorted_ratios(graded, method);
+  for (const Way& way : ways) {
+    const std::vector<double> ratios = sorted_ratios(graded, way);
     if (ratios.empty()) continue;
     const double typical = ratios[ratios.size() * 3 / 4];
     if (std::isfinite(typical)) {
       figure.x.most = std::clamp(std::ceil(typical * 20) / 20, figure.x.most, 1.5);
     }
-    Line line{.name = method, .points = {{1, 0}}, .steps = true};
+    Line line{.name = way.label(), .points = {{1, 0}}, .steps = true};
     for (size_t i = 0; i < ratios.size(); ++i) {
       if (!std::isfinite(ratios[i])) break;
       line.points.push_back({ratios[i], double(i + 1) / double(ratios.size())});
@@ -223,12 +209,12 @@ std::string cdf_svg(std::span<const Graded> graded, std::span<const std::string>
   return draw(figure);
 }
 
-std::string cdf_csv(std::span<const Graded> graded, std::span<const std::string> methods) {
+std::string cdf_csv(std::span<const Graded> graded, std::span<const Way> ways) {
   std::string text = "method,ratio,share\n";
-  for (const std::string& method : methods) {
-    const std::vector<double> ratios = sorted_ratios(graded, method);
+  for (const Way& way : ways) {
+    const std::vector<double> ratios = sorted_ratios(graded, way);
     for (size_t i = 0; i < ratios.size(); ++i) {
-      text += fmt::format("{},{:.6g},{:.4f}\n", method, ratios[i],
+      text += fmt::format("{},{:.6g},{:.4f}\n", way.label(), ratios[i],
                           double(i + 1) / double(ratios.size()));
     }
   }
@@ -244,28 +230,30 @@ std::string effort_svg(std::span<const Graded> graded) {
                      .format = "{:.0f}"},
                     {.title = "makespan / best known (geometric mean)", .least = 1, .most = 1.1},
                     {}};
-  const auto mean = [&](const std::string& method) {
+  const auto mean = [&](const Way& way) {
     double sum = 0, n = 0;
     for (const Graded& g : graded) {
-      if (!std::isnan(g.ratio(method))) sum += std::log(g.ratio(method)), n += 1;
+      if (!std::isnan(g.ratio(way))) sum += std::log(g.ratio(way)), n += 1;
     }
     return std::exp(sum / n);
   };
   std::map<std::string, Line> lines;
-  for (const std::string& method : methods_of(graded)) {
-    const auto kind = kind_of(method);
-    const double evaluations = std::max(1.0, mean_cost(graded, method, "").evaluations);
-    const double ratio = mean(method);
-    if (!std::isfinite(ratio) || (!kind && method != "policy")) continue;
-    Line& line = lines[kind.value_or(method)];
-    line.name = kind.value_or(method);
+  for (const Way& way : ways_of(graded)) {
+    const double evaluations = std::max(1.0, mean_cost(graded, way, "").evaluations);
+    const double ratio = mean(way);
+    if (!std::isfinite(ratio) || (!way.comes_in_lengths() && !way.uses_policy())) {
+      continue;
+    }
+    const std::string name = way.of_any_length().label();
+    Line& line = lines[name];
+    line.name = name;
     line.marks = true;
     line.points.push_back({evaluations, ratio});
     figure.x.least = std::min(figure.x.least, evaluations);
     figure.x.most = std::max(figure.x.most, evaluations);
     figure.y.most = std::clamp(ratio + 0.02, figure.y.most, 1.6);
   }
-  const double heuristics = mean("auto");
+  const double heuristics = mean({Approach::kAuto});
   figure.y.most = std::max(figure.y.most, heuristics + 0.02);
   figure.lines.push_back({.name = "auto (no search)",
                           .points = {{figure.x.least, heuristics}, {figure.x.most, heuristics}},
@@ -274,7 +262,7 @@ std::string effort_svg(std::span<const Graded> graded) {
   return draw(figure);
 }
 
-std::string sets_svg(std::span<const Graded> graded, std::span<const std::string> methods) {
+std::string sets_svg(std::span<const Graded> graded, std::span<const Way> ways) {
   BarFigure figure{
       "Makespan over the best known, by test set",
       {.title = "geometric mean of the ratio", .least = 1, .most = 1.1, .format = "{:.3f}"},
@@ -285,15 +273,15 @@ std::string sets_svg(std::span<const Graded> graded, std::span<const std::string
       figure.groups.push_back(g.set);
     }
   }
-  for (const std::string& method : methods) {
+  for (const Way& way : ways) {
     std::vector<double> values;
     for (const std::string& set : figure.groups) {
-      values.push_back(geometric_mean(graded, method, set));
+      values.push_back(geometric_mean(graded, way, set));
       if (std::isfinite(values.back())) {
         figure.y.most = std::clamp(values.back() + 0.03, figure.y.most, 2.0);
       }
     }
-    figure.bars.push_back({method, std::move(values)});
+    figure.bars.push_back({way.label(), std::move(values)});
   }
   return draw(figure);
 }

@@ -53,19 +53,21 @@ double one_device_us(const GraphSpec& graph, TopologySpec topology) {
   return score.feasible() ? score.objective_us : std::nan("");
 }
 
-// Columns: what the paper has, then the rest.
-std::vector<std::string> methods_of(std::span<const PaperRow> rows) {
-  std::vector<std::string> methods = {"expert", "scotch", "metis", "heft", "etf", "auto"};
+// Columns: what the paper has, then the rest that is no search.
+std::vector<Way> ways_of(std::span<const PaperRow> rows) {
+  std::vector<Way> ways;
+  for (const char* name : {"expert", "scotch", "metis"})
+    ways.push_back({Approach::kBaseline, name});
+  for (const char* name : {"heft", "etf"}) ways.push_back({Approach::kHeuristic, name});
+  ways.push_back({Approach::kAuto});
   for (const PaperRow& row : rows) {
     for (const Outcome& o : row.graded.outcomes) {
-      const bool known = std::find(methods.begin(), methods.end(), o.method) != methods.end();
-      const bool search = o.method.find("search") != o.method.npos;
-      const bool heuristic = o.method == "single" || o.method == "contiguous" ||
-                             o.method == "iterate" || o.method == "random" || o.method == "anneal";
-      if (!known && !search && !heuristic) methods.push_back(o.method);
+      const bool learned = o.way.approach == Approach::kPolicy || o.way.approach == Approach::kRnn;
+      const bool known = std::find(ways.begin(), ways.end(), o.way) != ways.end();
+      if (learned && !known) ways.push_back(o.way);
     }
   }
-  return methods;
+  return ways;
 }
 
 std::string cell(double us, double single_us) {
@@ -117,16 +119,16 @@ std::string paper_table(std::span<const PaperRow> rows, bool color) {
                                        {"GPUs", Align::kRight},
                                        {"CPU only", Align::kRight},
                                        {"single GPU", Align::kRight}};
-  const std::vector<std::string> methods = methods_of(rows);
-  for (const std::string& method : methods) titles.push_back({method, Align::kRight});
+  const std::vector<Way> ways = ways_of(rows);
+  for (const Way& way : ways) titles.push_back({way.label(), Align::kRight});
   titles.push_back({"best known", Align::kRight});
   Table table(titles);
   for (const PaperRow& row : rows) {
     std::vector<std::string> cells = {row.network, std::to_string(row.devices),
                                       cell(row.cpu_us, row.single_us),
                                       cell(row.single_us, row.single_us)};
-    for (const std::string& method : methods) {
-      cells.push_back(cell(row.graded.makespan_us(method), row.single_us));
+    for (const Way& way : ways) {
+      cells.push_back(cell(row.graded.makespan_us(way), row.single_us));
     }
     cells.push_back(cell(row.graded.best_known_us, row.single_us));
     table.add_row(cells);
@@ -144,8 +146,8 @@ std::string paper_csv(std::span<const PaperRow> rows) {
   for (const PaperRow& row : rows) {
     line(row, "cpu only", row.cpu_us);
     line(row, "single gpu", row.single_us);
-    for (const std::string& method : methods_of(rows)) {
-      line(row, method, row.graded.makespan_us(method));
+    for (const Way& way : ways_of(rows)) {
+      line(row, way.label(), row.graded.makespan_us(way));
     }
     line(row, "best known", row.graded.best_known_us);
   }

@@ -12,8 +12,6 @@
 namespace placeto::train {
 namespace {
 
-constexpr Start kStarts[] = {Start::kHeuristic, Start::kSingle, Start::kRandom};
-
 // Of one graph; makespans over that of its best heuristic.
 struct Measured {
   // Per policy and start: of the start, of what the passes end in, and how many steps they took.
@@ -137,7 +135,7 @@ std::string starts_table(std::span<const StartRow> rows, bool color) {
                {"rnn as good on", Align::kRight},
                {"after (median)", Align::kRight}});
   for (const StartRow& r : rows) {
-    for (size_t k = 0; k < kStartNames.size(); ++k) {
+    for (size_t k = 0; k < std::size(kStartNames); ++k) {
       table.add_row(
           {r.set, std::to_string(r.graphs), r.policy, kStartNames[k], number(r.start[k], "{:.3f}"),
            number(r.placed[k], "{:.3f}"), number(r.steps[k], "{:.0f}"), number(r.rnn, "{:.3f}"),
@@ -152,7 +150,7 @@ std::string starts_table(std::span<const StartRow> rows, bool color) {
 std::string starts_csv(std::span<const StartRow> rows) {
   std::string text = "set,graphs,policy,from,start,placed,steps,rnn,rnn_reached,rnn_placements\n";
   for (const StartRow& r : rows) {
-    for (size_t k = 0; k < kStartNames.size(); ++k) {
+    for (size_t k = 0; k < std::size(kStartNames); ++k) {
       text += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", r.set, r.graphs,
                           r.policy, kStartNames[k], r.start[k], r.placed[k], r.steps[k], r.rnn,
                           r.reached[k], r.rnn_placements[k]);

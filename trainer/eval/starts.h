@@ -11,11 +11,9 @@
 #include "trainer/base/parallel.h"
 #include "trainer/data/test_sets.h"
 #include "trainer/eval/paper_table.h"
-#include "trainer/published/episode.h"
+#include "trainer/published/siblings.h"
 
 namespace placeto::train {
-
-inline constexpr std::array<const char*, 3> kStartNames = {"heuristic", "single", "random"};
 
 // Means over the graphs of a set, of makespans geometric ones: those of the merged graph, over that
 // of its best heuristic.

@@ -44,14 +44,14 @@ class Collector final : public ProposalRanker {
 
   Samples run() {
     Candidate candidate = draw_start();
-    const uint32_t greedy = placer_ ? config_.groups / 3 : 0;
+    const uint32_t greedy = placer_ ? config_.decisions / 3 : 0;
     if (placer_) greedy_passes(candidate, greedy);
     const double range = std::log(double(config_.max_evaluations) / config_.min_evaluations);
     Budget budget;
     budget.evaluations = static_cast<uint64_t>(
         std::lround(config_.min_evaluations * std::exp(range * random_.uniform())));
     // The search ranks some eight proposals before each evaluation; record that share of them.
-    record_share_ = (config_.groups - greedy) / (8.0 * double(budget.evaluations));
+    record_share_ = (config_.decisions - greedy) / (8.0 * double(budget.evaluations));
     multilevel_search(hierarchy_, budget, random_.next(), evaluator_, candidate, this);
     if (learn_.imitation > 0) ask_expert(candidate.assignment);
     return std::move(samples_);
@@ -171,7 +171,7 @@ class Collector final : public ProposalRanker {
       samples_.gains.push_back(static_cast<float>(
           changes_.empty() ? 0 : gain(judge_.score(), judge_.evaluate(changes_))));
     }
-    samples_.close_group();
+    samples_.close_decision();
     if (learn_.embedding > 0) close_members(level, group);
     if (learn_.imitation <= 0) return;
     const auto now = judge_.assignment();

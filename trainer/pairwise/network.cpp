@@ -52,7 +52,7 @@ Columns columns_of(const std::vector<PolicyFeature>& features) {
 
 torch::Tensor decision_of_rows(const Samples& batch) {
   std::vector<int64_t> of(batch.row_count());
-  for (uint32_t g = 0; g < batch.groups(); ++g) {
+  for (uint32_t g = 0; g < batch.decisions(); ++g) {
     std::fill(of.begin() + batch.offset[g], of.begin() + batch.offset[g + 1], g);
   }
   return torch::tensor(of);
@@ -91,7 +91,7 @@ torch::Tensor PairwiseNetImpl::embed_groups(const Samples& batch) {
   }
   std::vector<int64_t> decisions, members;
   std::vector<float> shares;
-  for (uint32_t g = 0; g < batch.groups(); ++g) {
+  for (uint32_t g = 0; g < batch.decisions(); ++g) {
     const auto group = batch.nodes(g);
     for (const uint32_t v : group) members.push_back(first[batch.graph[g]] + v);
     decisions.insert(decisions.end(), group.size(), g);
@@ -99,7 +99,7 @@ torch::Tensor PairwiseNetImpl::embed_groups(const Samples& batch) {
   }
   const torch::Tensor x = graph_->embed((torch::cat(rows) - node_shift_) * node_scale_,
                                         adjacency_of(nodes, sources, targets), config_.rounds);
-  return torch::mm(sparse(batch.groups(), nodes, decisions, members, torch::tensor(shares)), x);
+  return torch::mm(sparse(batch.decisions(), nodes, decisions, members, torch::tensor(shares)), x);
 }
 
 torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {

@@ -71,7 +71,7 @@ class Recorder {
     Samples& s = steps.samples;
     s.rows.insert(s.rows.end(), step.rows.begin(), step.rows.end());
     for (const uint32_t device : step.devices) s.gains.push_back(gain(step, device));
-    s.close_group();
+    s.close_decision();
     steps.choice.push_back(step.choice);
     steps.log_probability.push_back(step.log_probability);
     if (step.choice == step.devices.size()) return;

@@ -1,4 +1,4 @@
-// Rollouts: sampled passes of a `pairwise` policy over a problem, for `group`.
+// Rollouts: sampled passes of a `pairwise` policy over a problem, for `siblings`.
 //
 // An episode is the runtime's placer in sampling mode: some passes, coarse to fine, every choice
 // drawn from softmax(scores / temperature), staying included, and none taken back. The cost of a
@@ -28,7 +28,7 @@ struct Rollouts {
   // Of every episode, relative to the best heuristic: cost at the start, at the end, lowest met.
   std::vector<float> first, last, best;
 
-  uint32_t steps() const { return samples.groups(); }
+  uint32_t steps() const { return samples.decisions(); }
   void append(const Rollouts& other);
   std::string to_bytes() const;
   // False if the bytes are none that to_bytes made.

@@ -20,8 +20,8 @@ bool whole(const GraphState& state) {
 
 }  // namespace
 
-std::pair<uint32_t, uint32_t> Samples::same_graph(uint32_t group) const {
-  const auto [first, last] = std::equal_range(graph.begin(), graph.end(), graph[group]);
+std::pair<uint32_t, uint32_t> Samples::same_graph(uint32_t decision) const {
+  const auto [first, last] = std::equal_range(graph.begin(), graph.end(), graph[decision]);
   return {static_cast<uint32_t>(first - graph.begin()),
           static_cast<uint32_t>(last - graph.begin())};
 }
@@ -48,16 +48,16 @@ void Samples::append(const Samples& other) {
   add_offsets(member_offset, other.member_offset, first_member);
 }
 
-void Samples::append_group(const Samples& other, uint32_t group) {
-  const auto from = other.offset[group], to = other.offset[group + 1];
+void Samples::append_decision(const Samples& other, uint32_t decision) {
+  const auto from = other.offset[decision], to = other.offset[decision + 1];
   rows.insert(rows.end(), other.rows.begin() + size_t{from} * kPairFeatures,
               other.rows.begin() + size_t{to} * kPairFeatures);
   gains.insert(gains.end(), other.gains.begin() + from, other.gains.begin() + to);
-  close_group(other.expert[group]);
+  close_decision(other.expert[decision]);
   if (other.graph.empty()) return;
-  const auto& state = other.graphs[other.graph[group]];
+  const auto& state = other.graphs[other.graph[decision]];
   if (graphs.empty() || graphs.back() != state) graphs.push_back(state);
-  close_members(other.nodes(group));
+  close_members(other.nodes(decision));
 }
 
 std::string Samples::to_bytes() const {
@@ -78,7 +78,7 @@ std::string Samples::to_bytes() const {
 
 bool Samples::from_bytes(std::string_view bytes) {
   return get(offset, bytes) && get(rows, bytes) && get(gains, bytes) && get(expert, bytes) &&
-         !offset.empty() && offset.back() == gains.size() && expert.size() == groups() &&
+         !offset.empty() && offset.back() == gains.size() && expert.size() == decisions() &&
          rows.size() == gains.size() * kPairFeatures && (bytes.empty() || graphs_from_bytes(bytes));
 }
 
@@ -94,13 +94,13 @@ bool Samples::graphs_from_bytes(std::string_view bytes) {
     }
     graphs.push_back(std::make_shared<const GraphState>(std::move(state)));
   }
-  if (graph.size() != groups() || !all_below(graph, graphs.size()) ||
+  if (graph.size() != decisions() || !all_below(graph, graphs.size()) ||
       !std::is_sorted(graph.begin(), graph.end()) || member_offset.size() != offset.size() ||
       !std::is_sorted(member_offset.begin(), member_offset.end()) || member_offset[0] != 0 ||
       member_offset.back() != members.size()) {
     return false;
   }
-  for (uint32_t g = 0; g < groups(); ++g) {
+  for (uint32_t g = 0; g < decisions(); ++g) {
     if (!all_below(nodes(g), graphs[graph[g]]->node_count())) return false;
   }
   return true;

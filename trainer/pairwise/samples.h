@@ -35,27 +35,27 @@ struct Samples {
   std::vector<uint32_t> member_offset = {0};  // as offset, into members
   std::vector<uint32_t> members;              // nodes of its group
 
-  uint32_t groups() const { return static_cast<uint32_t>(offset.size()) - 1; }
+  uint32_t decisions() const { return static_cast<uint32_t>(offset.size()) - 1; }
   uint32_t row_count() const { return static_cast<uint32_t>(gains.size()); }
   std::span<const float> row(uint32_t r) const {
     return {&rows[size_t{r} * kPairFeatures], kPairFeatures};
   }
-  std::span<const uint32_t> nodes(uint32_t group) const {
-    return {members.data() + member_offset[group], members.data() + member_offset[group + 1]};
+  std::span<const uint32_t> nodes(uint32_t decision) const {
+    return {members.data() + member_offset[decision], members.data() + member_offset[decision + 1]};
   }
-  // First and one past the last of the decisions on the same state of the graph as `group`.
-  std::pair<uint32_t, uint32_t> same_graph(uint32_t group) const;
+  // First and one past the last of the decisions on the same state of the graph as `decision`.
+  std::pair<uint32_t, uint32_t> same_graph(uint32_t decision) const;
 
   // Another decision; its rows have been appended to rows and gains.
-  void close_group(uint32_t by_expert = kNoExpert) {
+  void close_decision(uint32_t by_expert = kNoExpert) {
     offset.push_back(row_count());
     expert.push_back(by_expert);
   }
   // The decision closed last is about these nodes of graphs.back().
   void close_members(std::span<const uint32_t> nodes);
   void append(const Samples& other);
-  // Adds decision `group` of another; the state of the graph is shared, not copied.
-  void append_group(const Samples& other, uint32_t group);
+  // Adds a decision of another; the state of the graph is shared, not copied.
+  void append_decision(const Samples& other, uint32_t decision);
 
   std::string to_bytes() const;
   // False if the bytes are none that to_bytes made.

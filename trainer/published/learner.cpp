@@ -3,16 +3,12 @@
 #include <cmath>
 
 #include "runtime/policy/published/features.h"
-#include "trainer/nn/learner_state.h"
+#include "trainer/nn/trained.h"
 #include "trainer/published/network.h"
+#include "trainer/published/training.h"
 
 namespace placeto::train {
 namespace {
-
-// Of the mean square of logits. Sums of messages of sums can grow without bound, and one large
-// update of f or g is enough to start that; a policy of large logits draws nothing new and so
-// learns nothing more.
-constexpr double kLogitWeight = 0.003;
 
 template <class T>
 torch::Tensor view_of(const std::vector<T>& values, at::IntArrayRef shape, torch::ScalarType type) {
@@ -41,8 +37,7 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices) {
   dimensions.devices = devices;
   uint32_t width = 0;
   for (const Feature& feature : kStepFeatureList) {
-    const bool is_start = feature.name == kStepFeatureList.back().name;
-    if (is_start && !config.start_time) continue;
+    if (feature.name == "start_time" && !config.start_time) continue;
     spec.node_features.push_back({std::string(feature.name), 0, 1});
     width += columns_of(Architecture::kPlaceto, dimensions, feature.name);
   }
@@ -57,56 +52,41 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices) {
   return spec;
 }
 
-struct PlacetoLearner::Implementation {
-  Implementation(const PlacetoConfig& c, uint32_t devices)
-      : config(c),
-        spec(published_spec(c, devices)),
-        net(spec),
-        average(spec),
-        adam(net->parameters(), torch::optim::AdamOptions(1e-3)) {}
+struct PublishedLearner::Implementation {
+  Implementation(const PlacetoConfig& config, uint32_t devices, uint64_t seed)
+      : spec(published_spec(config, devices)), nets(seed, config.averaging, spec) {}
 
   PolicySpec policy(const PlacetoNet& network) const {
     PolicySpec whole = spec;
     whole.tensors = network->tensors();
     return whole;
   }
-  LearnerState state() { return {*net, *average, adam, steps}; }
 
-  PlacetoConfig config;
   PolicySpec spec;
-  PlacetoNet net;
-  mutable PlacetoNet average;
-  torch::optim::Adam adam;
+  Trained<PlacetoNet> nets;
   std::vector<GraphTensors> graphs;
   PolicyLosses losses;  // of what has been accumulated
-  int64_t steps = 0;
 };
 
-PlacetoLearner::PlacetoLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed) {
-  at::set_num_threads(1);
-  torch::manual_seed(seed);
-  self_ = std::make_unique<Implementation>(config, devices);
-  torch::NoGradGuard no_gradient;
-  const auto from = self_->net->parameters(), to = self_->average->parameters();
-  for (size_t i = 0; i < from.size(); ++i) to[i].copy_(from[i]);
-  self_->adam.zero_grad();
-}
+PublishedLearner::PublishedLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed)
+    : self_(std::make_unique<Implementation>(config, devices, seed)) {}
 
-PlacetoLearner::~PlacetoLearner() = default;
+PublishedLearner::~PublishedLearner() = default;
 
-uint32_t PlacetoLearner::add_graph(const Problem& problem) {
+uint32_t PublishedLearner::add_graph(const Problem& problem) {
   self_->graphs.push_back(graph_tensors(problem));
   return static_cast<uint32_t>(self_->graphs.size()) - 1;
 }
 
-void PlacetoLearner::accumulate(uint32_t graph, const Episode& episode,
-                                std::span<const float> advantages, std::span<const uint32_t> chosen,
-                                double total_steps, const LossWeights& weights) {
+void PublishedLearner::accumulate(uint32_t graph, const Episode& episode,
+                                  std::span<const float> advantages,
+                                  std::span<const uint32_t> chosen, double total_steps,
+                                  const PolicyLoss& policy_loss, const LossWeights& weights) {
   const torch::Tensor steps = index_of(chosen);
   const GraphTensors& tensors = self_->graphs[graph];
   const int64_t devices = episode.devices, count = episode.steps();
-  const torch::Tensor logits = self_->net->forward(features_of(episode, steps), tensors,
-                                                   steps.remainder(tensors.current.size(0)));
+  const torch::Tensor logits = self_->nets.network->forward(
+      features_of(episode, steps), tensors, steps.remainder(tensors.current.size(0)));
   const torch::Tensor allowed =
       view_of(episode.mask, {count, devices}, torch::kByte).index_select(0, steps).to(torch::kBool);
   const torch::Tensor log_pi = torch::log_softmax(logits.masked_fill(~allowed, -1e30f), 1);
@@ -116,21 +96,12 @@ void PlacetoLearner::accumulate(uint32_t graph, const Episode& episode,
   const torch::Tensor advantage =
       torch::from_blob(const_cast<float*>(advantages.data()), {count}).index_select(0, steps);
 
-  torch::Tensor policy;
-  double clipped = 0;
-  if (weights.clip > 0) {
-    const torch::Tensor before =
-        view_of(episode.log_probability, {count}, torch::kFloat).index_select(0, steps);
-    const torch::Tensor ratio = (taken - before).exp();
-    const torch::Tensor cut = ratio.clamp(1 - weights.clip, 1 + weights.clip);
-    policy = -torch::minimum(ratio * advantage, cut * advantage).sum();
-    clipped = (ratio != cut).sum().item<double>();
-  } else {
-    policy = -(taken * advantage).sum();
-  }
+  const torch::Tensor before =
+      view_of(episode.log_probability, {count}, torch::kFloat).index_select(0, steps);
+  const ChosenLoss policy = policy_loss({taken, before, advantage});
   const torch::Tensor entropy = -(pi * log_pi).sum();
   torch::Tensor loss =
-      policy - weights.entropy * entropy + kLogitWeight * torch::square(logits).sum();
+      policy.sum - weights.entropy * entropy + weights.logits * torch::square(logits).sum();
   torch::Tensor all_action = torch::zeros({});
   if (!episode.gains.empty()) {
     const torch::Tensor gains =
@@ -141,15 +112,15 @@ void PlacetoLearner::accumulate(uint32_t graph, const Episode& episode,
   (loss / total_steps).backward();
 
   PolicyLosses& sum = self_->losses;
-  sum.policy += policy.item<double>() / total_steps;
+  sum.policy += policy.sum.item<double>() / total_steps;
   sum.entropy += entropy.item<double>() / total_steps;
   sum.all_action += all_action.item<double>() / total_steps;
-  sum.clipped += clipped / total_steps;
+  sum.clipped += policy.clipped / total_steps;
 }
 
-std::vector<float> PlacetoLearner::added() const {
+std::vector<float> PublishedLearner::added() const {
   std::vector<float> sum;
-  for (const torch::Tensor& p : self_->net->parameters()) {
+  for (const torch::Tensor& p : self_->nets.network->parameters()) {
     const torch::Tensor g =
         p.grad().defined() ? p.grad().contiguous().flatten() : torch::zeros({p.numel()});
     sum.insert(sum.end(), g.data_ptr<float>(), g.data_ptr<float>() + g.numel());
@@ -161,8 +132,8 @@ std::vector<float> PlacetoLearner::added() const {
   return sum;
 }
 
-void PlacetoLearner::set_added(std::span<const float> sum) {
-  for (torch::Tensor& p : self_->net->parameters()) {
+void PublishedLearner::set_added(std::span<const float> sum) {
+  for (torch::Tensor& p : self_->nets.network->parameters()) {
     const auto count = static_cast<size_t>(p.numel());
     p.mutable_grad() =
         torch::tensor(at::ArrayRef<float>(sum.data(), count)).view(p.sizes()).clone();
@@ -173,50 +144,45 @@ void PlacetoLearner::set_added(std::span<const float> sum) {
   l.all_action = double{sum[2]}, l.clipped = double{sum[3]};
 }
 
-PolicyLosses PlacetoLearner::apply(double learning_rate, double most_gradient) {
+PolicyLosses PublishedLearner::apply(double learning_rate, double most_gradient) {
   Implementation& self = *self_;
-  for (auto& group : self.adam.param_groups()) {
-    static_cast<torch::optim::AdamOptions&>(group.options()).lr(learning_rate);
-  }
-  self.losses.gradient = torch::nn::utils::clip_grad_norm_(self.net->parameters(), most_gradient);
+  auto& nets = self.nets;
+  self.losses.gradient =
+      torch::nn::utils::clip_grad_norm_(nets.network->parameters(), most_gradient);
   if (std::isfinite(self.losses.gradient)) {
-    self.adam.step();
-    ++self.steps;
+    nets.step(learning_rate);
+  } else {
+    nets.adam.zero_grad();
+    nets.follow();
   }
-  self.adam.zero_grad();
-  self.state().follow(self.config.averaging);
   return std::exchange(self.losses, {});
 }
 
-std::vector<float> PlacetoLearner::logits(uint32_t graph, const Episode& episode) const {
+std::vector<float> PublishedLearner::logits(uint32_t graph, const Episode& episode) const {
   torch::NoGradGuard no_gradient;
   const GraphTensors& tensors = self_->graphs[graph];
   const torch::Tensor steps = torch::arange(static_cast<int64_t>(episode.steps()));
   const torch::Tensor logits =
-      self_->average
+      self_->nets.average
           ->forward(features_of(episode, steps), tensors, steps.remainder(tensors.current.size(0)))
           .contiguous();
   return {logits.data_ptr<float>(), logits.data_ptr<float>() + logits.numel()};
 }
 
-PolicySpec PlacetoLearner::policy() const {
-  return self_->policy(self_->average);
+PolicySpec PublishedLearner::policy() const {
+  return self_->policy(self_->nets.average);
 }
 
-PolicySpec PlacetoLearner::acting_policy() const {
-  return self_->policy(self_->net);
+PolicySpec PublishedLearner::acting_policy() const {
+  return self_->policy(self_->nets.network);
 }
 
-std::string PlacetoLearner::save() const {
-  return self_->state().save();
+std::string PublishedLearner::save() const {
+  return self_->nets.save();
 }
 
-Status PlacetoLearner::load(const std::string& bytes) {
-  if (Status loaded = self_->state().load(bytes); !loaded.ok()) return loaded;
-  if (!self_->net->has_shape() || !self_->average->has_shape()) {
-    return Status::bad_input("state of a learner with other networks");
-  }
-  return {};
+Status PublishedLearner::load(const std::string& bytes) {
+  return self_->nets.load(bytes);
 }
 
 }  // namespace placeto::train

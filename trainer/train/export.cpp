@@ -5,16 +5,11 @@
 
 namespace placeto::train {
 
-Result<std::vector<uint8_t>> export_spec(PolicySpec spec, const Config& config,
-                                         std::string_view config_text, uint64_t steps) {
-  spec.provenance = {{config.data.set},        config.seed, steps, PLACETO_VERSION,
+Result<std::vector<uint8_t>> export_policy(PolicySpec spec, const Config& config,
+                                           std::string_view config_text, uint64_t examples) {
+  spec.provenance = {{config.data.set},        config.seed, examples, PLACETO_VERSION,
                      std::string(config_text), ""};
   return encode_policy(spec);
-}
-
-Result<std::vector<uint8_t>> export_policy(const Learner& learner, const Config& config,
-                                           std::string_view config_text, uint64_t moves) {
-  return export_spec(learner.policy(), config, config_text, moves);
 }
 
 Result<std::shared_ptr<const Policy>> load_exported(std::span<const uint8_t> bytes) {

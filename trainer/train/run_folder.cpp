@@ -86,7 +86,7 @@ std::vector<uint32_t> RunFolder::checkpoints() const {
 
 Status RunFolder::save(const Checkpoint& c, uint32_t window) {
   std::string content =
-      fmt::format("{} {} {:a} {:a} {}\n", kMagic, c.iteration, c.best, c.seconds, c.moves);
+      fmt::format("{} {} {:a} {:a} {}\n", kMagic, c.iteration, c.best, c.seconds, c.examples);
   content += c.learner;
   if (Status s = write_sealed(checkpoint_path(c.iteration), content); !s.ok()) return s;
   std::vector<uint32_t> kept = checkpoints();
@@ -120,7 +120,7 @@ Result<Checkpoint> RunFolder::load(std::string* note) const {
     c.iteration = static_cast<uint32_t>(std::strtoul(next, &end, 10));
     c.best = std::strtod(end, &end);
     c.seconds = std::strtod(end, &end);
-    c.moves = std::strtoull(end, &end, 10);
+    c.examples = std::strtoull(end, &end, 10);
     c.learner = content->substr(line + 1);
     return c;
   }
@@ -162,7 +162,7 @@ Status RunFolder::truncate_metrics(uint32_t iteration) {
   return write_whole(file(kEvents), keep_events(*old, iteration));
 }
 
-Status RunFolder::append_metrics(const std::vector<std::pair<std::string, double>>& metrics) {
+Status RunFolder::append_metrics(const Metrics& metrics) {
   std::string json, names, values;
   for (const auto& [name, value] : metrics) {
     json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", name, json_number(value));
@@ -178,7 +178,7 @@ Status RunFolder::append_metrics(const std::vector<std::pair<std::string, double
   return append_event(metrics);
 }
 
-Status RunFolder::append_event(const std::vector<std::pair<std::string, double>>& metrics) {
+Status RunFolder::append_event(const Metrics& metrics) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const double seconds = std::chrono::duration<double>(now).count();
   const std::string header = fs::exists(file(kEvents)) ? "" : event_file_header(seconds);

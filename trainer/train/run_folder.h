@@ -18,13 +18,16 @@
 
 namespace placeto::train {
 
+// Values by name.
+using Metrics = std::vector<std::pair<std::string, double>>;
+
 // What a run continues from.
 struct Checkpoint {
   uint32_t iteration = 0;  // iterations done
   double best = 0;         // best value of the check so far; lower is better
   double seconds = 0;      // spent training
-  uint64_t moves = 0;      // moves credited
-  std::string learner;     // Learner::save()
+  uint64_t examples = 0;   // learned from
+  std::string learner;     // Algorithm::save()
 };
 
 class RunFolder {
@@ -50,12 +53,12 @@ class RunFolder {
   // writes again.
   Status truncate_metrics(uint32_t iteration);
   // One object of numbers, the iteration first; columns are the names of the first line of the CSV.
-  Status append_metrics(const std::vector<std::pair<std::string, double>>& metrics);
+  Status append_metrics(const Metrics& metrics);
 
  private:
   std::string checkpoint_path(uint32_t iteration) const;
   std::string records_path(uint32_t iteration) const;
-  Status append_event(const std::vector<std::pair<std::string, double>>& metrics);
+  Status append_event(const Metrics& metrics);
   std::vector<uint32_t> checkpoints() const;  // ascending
 
   std::string path_;

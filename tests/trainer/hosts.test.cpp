@@ -1,5 +1,5 @@
 // Two processes on this machine train together, started as a person would: one command for each.
-#include "trainer/train/distributed.h"
+#include "trainer/train/hosts.h"
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
@@ -60,7 +60,7 @@ max_nodes = 25
 network_share = 0
 unlike_share = 0
 memory_share = 0
-graphs = 2
+fixed_graphs = 2
 [placeto]
 rounds = 2
 [episodes]
@@ -173,7 +173,7 @@ Trained train_on_two_and_on_one(const std::string& text) {
 }  // namespace
 
 TEST_CASE("two hosts end with the weights of one host that does all the work") {
-  for (const char* algorithm : {"credit", "group"}) {
+  for (const char* algorithm : {"credit", "siblings"}) {
     CAPTURE(algorithm);
     const Trained trained = train_on_two_and_on_one(config_of(3, algorithm));
     CHECK(trained.first == trained.second);
@@ -183,7 +183,7 @@ TEST_CASE("two hosts end with the weights of one host that does all the work") {
 
 // Sums of gradients over hosts are added up in another order than on one: not the same bits.
 TEST_CASE("two hosts learn from episodes what one host learns that runs all of them") {
-  for (const char* algorithm : {"group", "reinforce"}) {
+  for (const char* algorithm : {"siblings", "reinforce"}) {
     CAPTURE(algorithm);
     const Trained trained =
         train_on_two_and_on_one(std::string("algorithm = \"") + algorithm + "\"" + kEpisodes);

@@ -1,9 +1,11 @@
 // Several hosts, one training run: data parallelism over LibTorch's c10d with Gloo.
 //
-// What costs time is collecting: every host visits its share of an iteration's problems. Records,
-// not gradients, are then exchanged, and every host learns from all of them. So a run on N hosts
-// ends with the very weights of a run on one, which gradients averaged over hosts would not, and
-// the number of hosts may change when a run is resumed. Each host writes a run folder of its own.
+// What costs time is collecting: every host visits its share of an iteration's problems. Records of
+// `pairwise` policies are then exchanged, and every host learns from all of them: a run on N hosts
+// ends with the very weights of a run on one. Records of `placeto` policies are too large for that:
+// hosts exchange the costs along episodes and sum their gradients, which gives the weights of one
+// host but for rounding. The number of hosts may change when a run is resumed. Each host writes a
+// run folder of its own.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +41,12 @@ class Hosts {
   Result<std::vector<std::string>> exchange(std::string_view mine);
 
  private:
-  struct Group;
+  struct Connection;
   explicit Hosts(const HostsOptions& options);
   Status failed(const char* what, const std::string& why) const;
 
   HostsOptions options_;
-  std::unique_ptr<Group> group_;
+  std::unique_ptr<Connection> connection_;
 };
 
 // What hosts tell each other in an iteration.

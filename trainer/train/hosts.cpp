@@ -1,4 +1,4 @@
-#include "trainer/train/distributed.h"
+#include "trainer/train/hosts.h"
 
 // LibTorch may have been built without Gloo, and its headers need Gloo's.
 #if defined(USE_C10D_GLOO) && __has_include(<gloo/context.h>)
@@ -48,7 +48,7 @@ void use_plain_sockets(Options& options) {
 }  // namespace
 
 #ifdef PLACETO_HAVE_GLOO
-struct Hosts::Group {
+struct Hosts::Connection {
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 
   // One tensor of equal shape from each host.
@@ -61,10 +61,11 @@ struct Hosts::Group {
   }
 };
 #else
-struct Hosts::Group {};
+struct Hosts::Connection {};
 #endif
 
-Hosts::Hosts(const HostsOptions& options) : options_(options), group_(std::make_unique<Group>()) {}
+Hosts::Hosts(const HostsOptions& options)
+    : options_(options), connection_(std::make_unique<Connection>()) {}
 
 Hosts::~Hosts() = default;
 
@@ -98,7 +99,7 @@ Result<std::unique_ptr<Hosts>> Hosts::join(const HostsOptions& options) {
     gloo->devices.push_back(is_loopback(host)
                                 ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
                                 : c10d::ProcessGroupGloo::createDefaultDevice());
-    hosts->group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
+    hosts->connection_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
         c10::make_intrusive<c10d::TCPStore>(host, store), static_cast<int>(options.rank),
         static_cast<int>(options.count), gloo);
   } catch (const std::exception& error) {
@@ -124,14 +125,14 @@ Result<std::vector<std::string>> Hosts::exchange(std::string_view mine) {
   try {
     const auto size = static_cast<int64_t>(mine.size());
     std::vector<int64_t> sizes;
-    for (const torch::Tensor& t : group_->gather(torch::tensor({size}), options_.count)) {
+    for (const torch::Tensor& t : connection_->gather(torch::tensor({size}), options_.count)) {
       sizes.push_back(t.item<int64_t>());
     }
     const int64_t most = *std::max_element(sizes.begin(), sizes.end());
     torch::Tensor bytes = torch::zeros({std::max<int64_t>(1, most)}, torch::kByte);
     std::memcpy(bytes.data_ptr(), mine.data(), mine.size());
     std::vector<std::string> all;
-    for (const torch::Tensor& t : group_->gather(bytes, options_.count)) {
+    for (const torch::Tensor& t : connection_->gather(bytes, options_.count)) {
       all.emplace_back(static_cast<const char*>(t.data_ptr()),
                        static_cast<size_t>(sizes[all.size()]));
     }

@@ -1,4 +1,4 @@
-#include "trainer/train/train_placeto.h"
+#include "trainer/train/train.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
-#include "trainer/data/courses.h"
+#include "trainer/published/courses.h"
 #include "trainer/train/export.h"
 
 using namespace placeto;
@@ -29,7 +29,7 @@ double greedy_cost(const Config& config, std::span<const uint8_t> policy_file) {
   const auto policy = load_exported(policy_file);
   REQUIRE(policy.ok());
   double sum = 0, count = 0;
-  for (const Course& course : training_courses(config)) {
+  for (const Course& course : *training_courses(config, *ProblemSource::open(config))) {
     for (uint64_t seed = 0; seed < 4; ++seed) {
       EpisodeOptions options{.start = Start::kRandom, .sample = false, .start_seed = seed};
       sum += std::log(run_episode(course, **policy, options).cost.back());
@@ -42,7 +42,7 @@ double greedy_cost(const Config& config, std::span<const uint8_t> policy_file) {
 }  // namespace
 
 TEST_CASE("an interrupted run of any algorithm ends with the weights of an uninterrupted one") {
-  for (const char* algorithm : {"reinforce", "group"}) {
+  for (const char* algorithm : {"reinforce", "siblings"}) {
     const test::TemporaryFolder place;
     const Config config = test::small_placeto_config(algorithm);
     const std::vector<uint8_t> whole = train_whole(config, place.file("whole"));
@@ -64,7 +64,7 @@ TEST_CASE("an interrupted run of any algorithm ends with the weights of an unint
 
 TEST_CASE("the number of threads does not change a placeto policy, the seed does") {
   const test::TemporaryFolder place;
-  Config config = test::small_placeto_config("group");
+  Config config = test::small_placeto_config("siblings");
   const std::vector<uint8_t> one = train_whole(config, place.file("one"));
   config.threads = 3;
   CHECK(train_whole(config, place.file("three")) == one);
@@ -73,7 +73,7 @@ TEST_CASE("the number of threads does not change a placeto policy, the seed does
 }
 
 TEST_CASE("episodes teach a policy to place better, with every algorithm") {
-  for (const char* algorithm : {"reinforce", "group"}) {
+  for (const char* algorithm : {"reinforce", "siblings"}) {
     const test::TemporaryFolder place;
     Config config = test::small_placeto_config(algorithm);
     config.iterations = 60;
@@ -98,7 +98,7 @@ TEST_CASE("episodes teach a policy to place better, with every algorithm") {
 
 TEST_CASE("a placeto run's checkpoint of other networks is refused") {
   const test::TemporaryFolder place;
-  Config config = test::small_placeto_config("group");
+  Config config = test::small_placeto_config("siblings");
   train_whole(config, place.file("run"));
   RunFolder folder(place.file("run"));
   config.data.devices = 3;

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "trainer/base/config.h"
+#include "trainer/data/source.h"
 #include "trainer/published/episode.h"
 
 namespace placeto::train {
 
 // The problems of a configuration; graphs where no heuristic fits the memory are left out.
-std::vector<Course> training_courses(const Config& config);
+// kBadInput if a topology of one's own has not as many devices as the policy.
+Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems);
 
 }  // namespace placeto::train

@@ -1,0 +1,148 @@
+#include "trainer/data/own.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "tests/trainer/support.h"
+#include "tools/io/write.h"
+#include "tools/workloads/workload.h"
+#include "trainer/base/files.h"
+#include "trainer/data/families.h"
+#include "trainer/data/source.h"
+#include "trainer/data/test_sets.h"
+#include "trainer/train/train.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+// Five graphs, one of them JSON, and two machines.
+struct Files : test::TemporaryFolder {
+  Files() {
+    for (uint64_t i = 0; i < 5; ++i) {
+      WorkloadOptions options;
+      options.nodes = 20 + static_cast<uint32_t>(i);
+      options.seed = 1 + i;
+      const GraphSpec graph = *generate("layered", options);
+      const std::string name = "net" + std::to_string(i) + (i == 4 ? ".json" : ".graph");
+      REQUIRE(write_graph(file(name), graph).ok());
+    }
+    for (const uint32_t devices : {2u, 3u}) {
+      const std::string name = "box" + std::to_string(devices) + ".topology";
+      REQUIRE(write_topology(file(name), k80_topology(devices)).ok());
+    }
+  }
+  std::vector<std::string> graphs() const { return {file("net*.graph"), file("net4.json")}; }
+  std::vector<std::string> boxes() const { return {file("box*")}; }
+  // Trains a small policy on them.
+  Config config() const {
+    Config c = test::small_config();
+    c.data.graphs = graphs();
+    c.data.topologies = boxes();
+    return c;
+  }
+};
+
+std::set<std::string> paths_of(const OwnProblems& problems) {
+  std::set<std::string> paths;
+  for (const OwnProblems::File& f : problems.graphs) paths.insert(f.path);
+  return paths;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Files,
+                  "patterns name graphs and topologies of either form, each pair a problem") {
+  const Result<OwnProblems> own = read_own_problems(graphs(), boxes());
+  REQUIRE_MESSAGE(own.ok(), own.status().message());
+  CHECK(own->graphs.size() == 5);
+  REQUIRE(own->count() == 10);
+  CHECK(own->problem(0).problem->device_count() == 2);
+  CHECK(own->problem(1).problem->device_count() == 3);
+  CHECK(own->problem(9).family == "net4");
+  CHECK(own->problem(9).problem->node_count() == 24);
+}
+
+TEST_CASE_FIXTURE(Files, "a file that is missing or no graph is named") {
+  const auto message = [&](const std::string& graph, const std::string& topology) {
+    const Result<OwnProblems> own = read_own_problems({graph}, {topology});
+    REQUIRE(!own.ok());
+    CHECK(own.status().code() == StatusCode::kBadInput);
+    return own.status().message();
+  };
+  CHECK(message(file("absent*.graph"), boxes()[0]).find("absent*.graph") != std::string::npos);
+  CHECK(message(file("box2.topology"), boxes()[0]).find("box2.topology") != std::string::npos);
+  CHECK(message(graphs()[0], file("net4.json")).find("net4.json") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Files, "a split holds out whole graphs, the same for the same seed, never all") {
+  const OwnProblems all = *read_own_problems(graphs(), boxes());
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const OwnSplit split = split_by_graph(all, 0.4, seed);
+    CHECK(split.held_out.graphs.size() == 2);
+    std::set<std::string> paths = paths_of(split.train);
+    CHECK(paths.size() == 3);
+    paths.merge(paths_of(split.held_out));
+    CHECK(paths == paths_of(all));
+    CHECK(paths_of(split_by_graph(all, 0.4, seed).held_out) == paths_of(split.held_out));
+  }
+  CHECK(split_by_graph(all, 0.01, 1).held_out.graphs.size() == 1);
+  CHECK(split_by_graph(all, 0.9, 1).train.graphs.size() == 1);
+  CHECK(split_by_graph(all, 0, 1).held_out.graphs.empty());
+}
+
+TEST_CASE_FIXTURE(Files, "both architectures train on files, and say what they hold out") {
+  for (const bool published : {false, true}) {
+    Config c = config();
+    if (published) {
+      const Config small = test::small_placeto_config("siblings");
+      c.algorithm = small.algorithm;
+      c.architecture = small.architecture;
+      c.placeto = small.placeto;
+      c.episodes = small.episodes;
+      c.data.topologies = {file("box2.topology")};
+    }
+    c.iterations = 1;
+    RunFolder folder(file(published ? "published" : "pairwise"));
+    REQUIRE(folder.create("").ok());
+    std::string notes;
+    TrainOptions options;
+    options.on_note = [&](const std::string& note) { notes += note; };
+    const Status status = train::train(c, "", folder, false, options);
+    REQUIRE_MESSAGE(status.ok(), status.message());
+    CHECK(notes.find("held out: net") != std::string::npos);
+    CHECK(export_run(c, "", folder).ok());
+  }
+  Config wrong = test::small_placeto_config("siblings");
+  wrong.data.graphs = graphs();
+  wrong.data.topologies = boxes();
+  RunFolder folder(file("wrong"));
+  REQUIRE(folder.create("").ok());
+  CHECK(train::train(wrong, "", folder, false, {}).message().find("3 devices, expected 2") !=
+        std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the policy that ships") {
+  const std::string text = own_config_text(graphs(), boxes());
+  const Result<Config> c = parse_config(text, "own");
+  REQUIRE_MESSAGE(c.ok(), c.status().message());
+  CHECK(c->data.graphs == graphs());
+  CHECK(c->learn.start == "default");
+  Config once = *c;
+  once.iterations = 1;
+  once.collect.problems = 2;
+  once.learn.steps = 1;
+  RunFolder folder(file("run"));
+  REQUIRE(folder.create(text).ok());
+  const Status status = train::train(once, text, folder, false, {});
+  CHECK_MESSAGE(status.ok(), status.message());
+}
+
+TEST_CASE_FIXTURE(Files, "one's own files are a set to measure on") {
+  const Result<TestSet> set = own_test_set(graphs(), boxes());
+  REQUIRE(set.ok());
+  CHECK(set->problems.size() == 10);
+  CHECK(set->problems[3]().problem->device_count() == 3);
+}

@@ -1,0 +1,57 @@
+// Algorithm: what is learned in an iteration of a run, and from what. The run does the rest: it
+// repeats iterations, checks, saves, resumes and reports (train/train.h).
+//
+// A new algorithm is a file beside these and a line in algorithm.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/policy/file/policy.h"
+#include "trainer/nn/learner.h"
+#include "trainer/train/run.h"
+
+namespace placeto::train {
+
+// What came of an iteration.
+struct Iteration {
+  uint64_t examples = 0;  // moves credited, or steps of episodes: for the policy's provenance
+  std::string summary;    // in a few words
+  Metrics metrics;
+};
+
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  // Before the first iteration of a run, or of the part that continues one.
+  virtual Status begin(Run& run, bool resumed) = 0;
+  // Whether the first iteration acts by the learner's policy; else there is none before the second.
+  virtual bool acts_at_once() const { return true; }
+
+  virtual Result<Iteration> iterate(Run& run) = 0;
+
+  // How good the policy is that would ship now: lower is better. Sets `checked`.
+  virtual double check(const Run& run, std::shared_ptr<const Policy> policy) = 0;
+  Metrics checked;  // logarithms of ratios to `auto`; 0 before the first check
+
+  virtual const Learner& learner() const = 0;
+  // All that a checkpoint keeps.
+  virtual std::string save() const = 0;
+  virtual Status load(const std::string& bytes) = 0;
+  // So many iterations' records are kept beside checkpoints.
+  virtual uint32_t records_kept() const { return 0; }
+};
+
+std::unique_ptr<Algorithm> make_algorithm(const Config& config);
+
+// One for each file. Siblings come as passes of either architecture.
+std::unique_ptr<Algorithm> make_credit(const Config& config);
+std::unique_ptr<Algorithm> make_reinforce(const Config& config);
+std::unique_ptr<Algorithm> make_pairwise_siblings(const Config& config);
+std::unique_ptr<Algorithm> make_published_siblings(const Config& config);
+
+}  // namespace placeto::train

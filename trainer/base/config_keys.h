@@ -1,0 +1,36 @@
+// The keys of a configuration: one row each, from which reading, checking and printing derive.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "trainer/base/config.h"
+
+namespace placeto::train {
+
+// Where a value is stored, which is also its type.
+using Slot = std::variant<bool*, uint32_t*, uint64_t*, double*, std::string*,
+                          std::vector<uint32_t>*, std::vector<std::string>*>;
+
+struct ConfigKey {
+  const char* section;  // "": before the first section
+  const char* name;
+  Slot (*slot)(Config&);
+  const char* meaning;
+  double least = 0, most = std::numeric_limits<uint32_t>::max();  // of numbers
+  std::vector<std::string> words = {};  // that text, or a list of text, may be; empty: any
+  const char* formerly = nullptr;       // a name that is still read
+};
+
+struct ConfigSection {
+  const char* name;
+  const char* meaning;
+};
+
+std::span<const ConfigKey> config_keys();          // by section
+std::span<const ConfigSection> config_sections();  // in the order of the keys
+
+}  // namespace placeto::train

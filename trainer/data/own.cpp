@@ -1,0 +1,101 @@
+#include "trainer/data/own.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "runtime/base/random.h"
+#include "tools/io/read.h"
+#include "tools/onnx/import.h"
+
+namespace placeto::train {
+namespace {
+
+// The files that patterns name, sorted, each once.
+Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns) {
+  std::vector<std::string> paths;
+  for (const std::string& pattern : patterns) {
+    glob_t found{};
+    const int status = glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
+      paths.emplace_back(found.gl_pathv[i]);
+    globfree(&found);
+    if (status != 0) return Status::bad_input(pattern + ": no such file, nor a pattern of any");
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
+}
+
+// Files that cannot be opened are bad input here: the configuration names them.
+Status as_input(const Status& status) {
+  return status.code() == StatusCode::kIo ? Status::bad_input(status.message()) : status;
+}
+
+Result<GraphSpec> read_any_graph(const std::string& path) {
+  if (!path.ends_with(".onnx")) return read_graph_spec(path);
+  Result<ImportedGraph> imported = import_onnx(path);
+  if (!imported.ok()) return imported.status();
+  return std::move(imported->spec);
+}
+
+}  // namespace
+
+Instance OwnProblems::problem(uint32_t i) const {
+  const File& file = graphs[i / topologies.size()];
+  const TopologySpec& topology = topologies[i % topologies.size()];
+  Result<Instance> made =
+      make_instance(std::filesystem::path(file.path).stem().string(), file.graph, topology);
+  return std::move(*made);  // read_own_problems has tried
+}
+
+Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
+                                      const std::vector<std::string>& topologies) {
+  const auto graph_paths = expand(graphs), topology_paths = expand(topologies);
+  if (!graph_paths.ok()) return graph_paths.status();
+  if (!topology_paths.ok()) return topology_paths.status();
+  OwnProblems own;
+  for (const std::string& path : *topology_paths) {
+    Result<TopologySpec> spec = read_topology_spec(path);
+    if (!spec.ok()) return as_input(spec.status());
+    own.topologies.push_back(std::move(*spec));
+  }
+  for (const std::string& path : *graph_paths) {
+    Result<GraphSpec> spec = read_any_graph(path);
+    if (!spec.ok()) return as_input(spec.status());
+    for (size_t t = 0; t < own.topologies.size(); ++t) {
+      const Result<Instance> made = make_instance("", *spec, own.topologies[t]);
+      if (!made.ok()) {
+        return Status::bad_input(path + " on " + (*topology_paths)[t] + ": " +
+                                 made.status().message());
+      }
+    }
+    own.graphs.push_back({path, std::move(*spec)});
+  }
+  return own;
+}
+
+OwnSplit split_by_graph(const OwnProblems& all, double share, uint64_t seed) {
+  const auto count = static_cast<uint32_t>(all.graphs.size());
+  std::vector<uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  Random random(seed);
+  for (uint32_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  uint32_t held_out = 0;
+  if (count > 1 && share > 0) {
+    const auto wanted = static_cast<uint32_t>(std::lround(share * count));
+    held_out = std::clamp(wanted, 1u, count - 1);
+  }
+  std::sort(order.begin(), order.begin() + held_out);
+  std::sort(order.begin() + held_out, order.end());
+  OwnSplit split{{{}, all.topologies}, {{}, all.topologies}};
+  for (uint32_t i = 0; i < count; ++i) {
+    (i < held_out ? split.held_out : split.train).graphs.push_back(all.graphs[order[i]]);
+  }
+  return split;
+}
+
+}  // namespace placeto::train

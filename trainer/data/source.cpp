@@ -1,0 +1,54 @@
+#include "trainer/data/source.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace placeto::train {
+
+static std::string names_of(const OwnProblems& problems) {
+  std::string names;
+  for (const OwnProblems::File& file : problems.graphs) {
+    names += (names.empty() ? "" : ", ") + std::filesystem::path(file.path).filename().string();
+  }
+  return names;
+}
+
+Result<ProblemSource> ProblemSource::open(const Config& config) {
+  ProblemSource source(config);
+  if (config.data.graphs.empty()) return source;
+  const Result<OwnProblems> all = read_own_problems(config.data.graphs, config.data.topologies);
+  if (!all.ok()) return all.status();
+  source.own_ = std::make_shared<const OwnSplit>(
+      split_by_graph(*all, config.data.held_out_share, config.seed));
+  return source;
+}
+
+Instance ProblemSource::draw(uint64_t seed) const {
+  if (own_ == nullptr) return draw_problem(config_->data, seed);
+  return own_->train.problem(Random(seed).below(own_->train.count()));
+}
+
+Instance ProblemSource::held_out(uint32_t i) const {
+  if (own_ == nullptr) {
+    return draw_problem(config_->data, problem_seed(Split::kValidation, config_->seed, i));
+  }
+  return own_->held_out.count() > 0 ? own_->held_out.problem(i) : own_->train.problem(i);
+}
+
+uint32_t ProblemSource::held_out_count() const {
+  if (own_ == nullptr) return config_->check.problems;
+  const uint32_t there = own_->held_out.count() > 0 ? own_->held_out.count() : own_->train.count();
+  return std::min(config_->check.problems, there);
+}
+
+std::string ProblemSource::describe() const {
+  if (own_ == nullptr) return "";
+  const std::string out = names_of(own_->held_out);
+  return fmt::format(
+      "{} graphs on {} topologies; {}", own_->train.graphs.size(), own_->train.topologies.size(),
+      out.empty() ? "none held out: checks are on what is learned from" : "held out: " + out);
+}
+
+}  // namespace placeto::train

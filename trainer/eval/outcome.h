@@ -1,0 +1,52 @@
+// Outcome: what one way of placing reached on one problem, and at what cost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace placeto::train {
+
+enum class Approach : uint8_t {
+  kAuto,              // the best heuristic, as place_auto finds it without a budget
+  kHeuristic,         // one alone
+  kBaseline,          // expert, random, scotch, metis, anneal
+  kRnn,               // the RNN placer with so many placements
+  kPolicy,            // the passes of a policy from `auto`
+  kSearch,            // adaptive search from `auto`, as place_auto makes it
+  kGuided,            // the same, its proposals ranked by a `pairwise` policy
+  kPolicyThenSearch,  // that search from where the passes end
+  kPolicyThenGuided,
+  kTimedSearch,  // place_auto without a policy, as long as `length` milliseconds
+  kLongSearch,   // for the best known placement
+};
+
+// A way of placing.
+struct Way {
+  Approach approach = Approach::kAuto;
+  std::string method = {};  // of heuristics and baselines: its name
+  uint64_t length = 0;      // evaluations, placements of the RNN, number of a long search
+  std::string policy = {};  // name of the policy, where several are compared
+
+  bool uses_policy() const {
+    return approach == Approach::kPolicy || approach == Approach::kGuided ||
+           approach == Approach::kPolicyThenSearch || approach == Approach::kPolicyThenGuided;
+  }
+  // The same of any length.
+  Way of_any_length() const { return {approach, method, 0, policy}; }
+  bool comes_in_lengths() const {
+    return length > 0 && approach != Approach::kLongSearch && approach != Approach::kTimedSearch;
+  }
+  // For people: "heft", "policy + guided 300", "guided 300 by NAME".
+  std::string label() const;
+  friend auto operator<=>(const Way&, const Way&) = default;
+};
+
+struct Outcome {
+  Way way;
+  double makespan_us = 0;    // of the operators; infinity: does not fit memory
+  double milliseconds = 0;   // processor time, with what it starts from
+  uint64_t evaluations = 0;  // placements or moves that were simulated; constructive heuristics: 0
+};
+
+}  // namespace placeto::train

@@ -1,0 +1,85 @@
+#include "trainer/pairwise/algorithm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/placer/placer.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/pairwise/pass.h"
+#include "runtime/search/search.h"
+#include "tools/cli/shipped.h"
+#include "trainer/base/files.h"
+#include "trainer/base/parallel.h"
+
+namespace placeto::train {
+namespace {
+
+constexpr std::string_view kShipped = "default";
+constexpr uint64_t kCheckedEvaluations = 300;  // of the guided search
+
+// Logarithms of makespan over that of `auto` without a policy; not a number if nothing fits.
+struct Checked {
+  double greedy = std::numeric_limits<double>::quiet_NaN(), guided = greedy;
+};
+
+Checked check_one(const Problem& problem, const Policy& policy) {
+  const Result<PlaceResult> found = place_auto(problem, {});
+  if (!found.ok()) return {};
+  const Candidate& start = found->best;
+  const Hierarchy hierarchy(problem);
+  MoveEvaluator evaluator(problem);
+  PairwisePlacer placer(policy, problem, hierarchy);
+  PairwisePassOptions options;
+  options.passes = passes_that_pay(problem.node_count());
+  const Candidate greedy = placer.place(start, options, evaluator);
+  Candidate guided = start;
+  Budget budget;
+  budget.evaluations = kCheckedEvaluations;
+  adaptive_search(hierarchy, budget, 1, evaluator, guided, &placer);
+  const auto over = [&](const Candidate& c) {
+    return std::log(c.score.objective_us / start.score.objective_us);
+  };
+  return {over(greedy), over(guided)};
+}
+
+}  // namespace
+
+PairwiseAlgorithm::PairwiseAlgorithm(const Config& config)
+    : config_(config), learn_(config.learn), learner_(config.learn, config.seed) {
+  checked = {{"checked_greedy", 0}, {"checked_guided", 0}};
+}
+
+Status PairwiseAlgorithm::begin(Run&, bool resumed) {
+  if (resumed || !begins_with_a_policy()) return {};
+  std::string file;
+  std::span<const uint8_t> bytes = cli::shipped::default_policy();
+  if (learn_.start != kShipped) {
+    Result<std::string> read = read_text(learn_.start);
+    if (!read.ok()) return read.status();
+    file = std::move(*read);
+    bytes = {reinterpret_cast<const uint8_t*>(file.data()), file.size()};
+  }
+  const Result<PolicySpec> policy = decode_policy(bytes, known_features());
+  if (!policy.ok()) return policy.status().at(learn_.start);
+  const Status taken = learner_.begin_with(*policy);
+  return taken.ok() ? taken : taken.at(learn_.start);
+}
+
+double PairwiseAlgorithm::check(const Run& run, std::shared_ptr<const Policy> policy) {
+  std::vector<Checked> found(run.problems.held_out_count());
+  parallel_for(static_cast<uint32_t>(found.size()), config_.threads, [&](uint32_t i) {
+    found[i] = check_one(*run.problems.held_out(i).problem, *policy);
+  });
+  double greedy = 0, guided = 0, n = 0;
+  for (const Checked& one : found) {
+    if (std::isnan(one.greedy)) continue;
+    greedy += one.greedy;
+    guided += one.guided;
+    n += 1;
+  }
+  checked = {{"checked_greedy", greedy / n}, {"checked_guided", guided / n}};
+  return greedy / n + guided / n;
+}
+
+}  // namespace placeto::train

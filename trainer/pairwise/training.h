@@ -1,0 +1,58 @@
+// What algorithms need of a PairwiseLearner to write a loss in LibTorch.
+#pragma once
+
+#include <span>
+
+#include "trainer/nn/trained.h"
+#include "trainer/pairwise/learner.h"
+#include "trainer/pairwise/network.h"
+
+namespace placeto::train {
+
+// exp() of larger scores adds nothing but overflow.
+inline constexpr double kMostScore = 30;
+
+struct PairwiseTraining {
+  PairwiseTraining(const LearnConfig& c, uint64_t seed) : config(c), nets(seed, c.averaging, c) {}
+  // One step of the optimizer down the gradient of the loss.
+  void descend(const torch::Tensor& loss, double learning_rate) {
+    loss.backward();
+    nets.step(learning_rate);
+  }
+
+  LearnConfig config;
+  Trained<PairwiseNet> nets;
+};
+
+// Candidates of all decisions of a batch, one row each. Staying is no row: its score and gain are
+// 0.
+struct Candidates {
+  torch::Tensor decision;  // [rows]: which one each belongs to
+  torch::Tensor gains;     // [rows], hundredths
+  torch::Tensor scores;    // [rows], hundredths
+  int64_t decisions = 0;
+
+  Candidates(const Samples& batch, PairwiseNet& network)
+      : decision(decision_of_rows(batch)),
+        gains(torch::tensor(batch.gains) / kScoreUnit),
+        scores(network->forward(batch)),
+        decisions(batch.decisions()) {}
+
+  // Sums over the candidates of each decision.
+  torch::Tensor sum(const torch::Tensor& rows) const {
+    return torch::zeros({decisions}).index_add(0, decision, rows);
+  }
+  // The logit of each decision's choice, which is an index into its candidates; theirs plus one is
+  // staying, whose logit is 0.
+  torch::Tensor pick(const torch::Tensor& logits, const Samples& batch,
+                     std::span<const uint32_t> choice) const {
+    std::vector<int64_t> row(choice.size());
+    for (size_t i = 0; i < choice.size(); ++i) {
+      const bool stays = choice[i] >= batch.offset[i + 1] - batch.offset[i];
+      row[i] = stays ? logits.size(0) : batch.offset[i] + choice[i];
+    }
+    return torch::cat({logits, torch::zeros({1})}).index_select(0, torch::tensor(row));
+  }
+};
+
+}  // namespace placeto::train

@@ -1,0 +1,161 @@
+#include "trainer/published/algorithm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "trainer/base/parallel.h"
+#include "trainer/published/courses.h"
+
+namespace placeto::train {
+
+static Start start_named(const std::string& name) {
+  const auto* at = std::find(std::begin(kStartNames), std::end(kStartNames), name);
+  return kStarts[at - std::begin(kStartNames)];
+}
+
+PublishedAlgorithm::PublishedAlgorithm(const Config& config)
+    : config_(config),
+      with_(config.episodes),
+      learner_(config.placeto, config.data.devices, config.seed) {
+  for (const char* name : kStartNames) {
+    checked.emplace_back(std::string("checked_from_") + name, 0);
+  }
+}
+
+Status PublishedAlgorithm::begin(Run& run, bool) {
+  Result<std::vector<Course>> courses = training_courses(config_, run.problems);
+  if (!courses.ok()) return courses.status();
+  courses_ = std::move(*courses);
+  if (courses_.empty()) return Status::invalid("no graph to train on fits its devices' memory");
+  for (const Course& course : courses_) learner_.add_graph(*course.instance.problem);
+  return {};
+}
+
+Result<Iteration> PublishedAlgorithm::iterate(Run& run) {
+  const Stopwatch watch;
+  std::vector<Siblings> all = sample(run);
+  if (Status s = exchange_costs(run, all); !s.ok()) return s;
+  const double collected = watch.seconds();
+  const Totals totals = total(all);
+  find_advantages(all);
+  if (Status s = scale_gains(all, run); !s.ok()) return s;
+  const Result<PolicyLosses> losses = learn(run, all);
+  if (!losses.ok()) return losses.status();
+  return Iteration{static_cast<uint64_t>(totals.steps),
+                   fmt::format("sampled {:.4f}  entropy {:.3f}", totals.last_cost, losses->entropy),
+                   {{"steps", totals.steps},
+                    {"collect_seconds", collected},
+                    {"learn_seconds", watch.seconds() - collected},
+                    {"return", totals.decrease},
+                    {"last_cost", totals.last_cost},
+                    {"best_cost", totals.best_cost},
+                    {"policy_loss", losses->policy},
+                    {"entropy", losses->entropy},
+                    {"all_action", losses->all_action},
+                    {"clipped", losses->clipped},
+                    {"gradient", losses->gradient}}};
+}
+
+Random PublishedAlgorithm::draws(const Run& run, Purpose purpose) const {
+  return Random(Random(config_.seed * 8 + purpose).next() ^
+                (uint64_t{run.state.iteration} * 0xd1342543de82ef95u));
+}
+
+std::vector<Siblings> PublishedAlgorithm::draw_starts(const Run& run) const {
+  Random random = draws(run, kStartsAndGraphs);
+  std::vector<Siblings> all(with_.graphs);
+  for (Siblings& siblings : all) {
+    siblings.course = random.below(static_cast<uint32_t>(courses_.size()));
+    siblings.start = start_named(with_.starts[random.below(uint32_t(with_.starts.size()))]);
+    siblings.start_seed = random.next();
+    siblings.episodes.resize(with_.rollouts);
+  }
+  return all;
+}
+
+// This host's share of the episodes.
+std::vector<Siblings> PublishedAlgorithm::sample(const Run& run) const {
+  std::vector<Siblings> all = draw_starts(run);
+  const uint64_t seed = draws(run, kChoices).next();
+  const bool gains = run.faded(with_.all_action, with_.final_all_action) > 0;
+  const auto [first, last] = run.share(episode_count());
+  parallel_for(last - first, config_.threads, [&, first = first](uint32_t job) {
+    const uint32_t i = first + job;
+    Siblings& siblings = all[i / with_.rollouts];
+    EpisodeOptions options;
+    options.start = siblings.start;
+    options.start_seed = siblings.start_seed;
+    options.passes = with_.passes;
+    options.seed = seed + i;
+    options.memory_penalty = with_.memory_penalty;
+    options.gains = gains;
+    siblings.episodes[i % with_.rollouts] =
+        run_episode(courses_[siblings.course], *run.policy, options);
+  });
+  return all;
+}
+
+Result<PolicyLosses> PublishedAlgorithm::step(Run& run, const std::vector<Siblings>& all,
+                                              std::span<const uint32_t> episodes,
+                                              const PolicyLoss& policy_loss, Random& random) {
+  const auto episode = [&](uint32_t i) -> const Episode& {
+    return all[i / with_.rollouts].episodes[i % with_.rollouts];
+  };
+  const auto wanted = [&](uint32_t i) {
+    const uint32_t steps = episode(i).steps();
+    return with_.steps == 0 ? steps : std::min(steps, with_.steps);
+  };
+  const LossWeights weights{.entropy = run.faded(with_.entropy, with_.final_entropy),
+                            .all_action = run.faded(with_.all_action, with_.final_all_action),
+                            .logits = with_.logit_penalty};
+  const auto [first, last] = run.share(episode_count());
+  double total = 0;
+  for (const uint32_t i : episodes) total += wanted(i);
+  for (const uint32_t i : episodes) {
+    const Siblings& siblings = all[i / with_.rollouts];
+    std::vector<uint32_t> steps(episode(i).steps());
+    std::iota(steps.begin(), steps.end(), 0u);
+    if (wanted(i) < steps.size()) {
+      shuffle(steps, random);
+      steps.resize(wanted(i));
+    }
+    if (i < first || i >= last) continue;
+    learner_.accumulate(siblings.course, episode(i), siblings.advantages[i % with_.rollouts], steps,
+                        total, policy_loss, weights);
+  }
+  if (run.options.hosts != nullptr) {
+    std::vector<float> added = learner_.added();
+    if (Status s = sum_over_hosts(run, added); !s.ok()) return s;
+    learner_.set_added(added);
+  }
+  return learner_.apply(run.faded(with_.learning_rate, with_.final_learning_rate),
+                        with_.most_gradient);
+}
+
+double PublishedAlgorithm::check(const Run&, std::shared_ptr<const Policy> policy) {
+  const auto count = static_cast<uint32_t>(courses_.size());
+  std::vector<double> ratio(count * std::size(kStarts));
+  parallel_for(static_cast<uint32_t>(ratio.size()), config_.threads, [&](uint32_t i) {
+    EpisodeOptions options;
+    options.start = kStarts[i / count];
+    options.start_seed = 1 + i;
+    options.passes = with_.passes;
+    options.sample = false;
+    options.memory_penalty = with_.memory_penalty;
+    ratio[i] = run_episode(courses_[i % count], *policy, options).best_cost;
+  });
+  double sum = 0;
+  for (size_t k = 0; k < std::size(kStarts); ++k) {
+    double& mean = checked[k].second = 0;
+    for (uint32_t c = 0; c < count; ++c) mean += std::log(ratio[k * count + c]) / count;
+    // Placing starts from heuristics and single devices; how a policy gets out of a random
+    // placement is worth knowing, but decides nothing.
+    if (kStarts[k] != Start::kRandom) sum += mean;
+  }
+  return sum;
+}
+
+}  // namespace placeto::train

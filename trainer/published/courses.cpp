@@ -1,0 +1,67 @@
+#include "trainer/published/courses.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "trainer/base/parallel.h"
+#include "trainer/data/families.h"
+#include "trainer/data/merge.h"
+
+namespace placeto::train {
+
+// Of the i-th stream of mixed problems, the first with the right number of devices.
+static Instance draw_with_devices(const Config& config, uint32_t i) {
+  DataConfig data = config.data;
+  data.max_devices = data.devices;
+  for (uint64_t n = i;; n += data.fixed_graphs) {
+    Instance instance = draw_problem(data, problem_seed(Split::kTrain, config.seed, n));
+    if (instance.problem->device_count() == data.devices) return instance;
+  }
+}
+
+// Of one's own, merged where devices are alike and operators are many.
+static Instance own_problem(const Config& config, const OwnProblems& own, uint32_t i) {
+  Instance instance = own.problem(i);
+  const uint32_t most = config.data.merged_nodes;
+  const bool merge = most > 0 && instance.problem->node_count() > most;
+  if (!merge || instance.problem->class_count() > 1) return instance;
+  return merge_operators(std::move(instance), most);
+}
+
+Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems) {
+  const OwnSplit* own = problems.own();
+  for (size_t t = 0; own != nullptr && t < own->train.topologies.size(); ++t) {
+    const TopologySpec& topology = own->train.topologies[t];
+    if (topology.devices.size() == config.data.devices) continue;
+    return Status::bad_input(
+        fmt::format("data.topologies: {} has {} devices, expected {} as in "
+                    "data.devices",
+                    topology.name, topology.devices.size(), config.data.devices));
+  }
+  const bool mixed = config.data.set == "mixed";
+  const uint32_t only = config.data.only;
+  std::vector<std::optional<Course>> drawn(own != nullptr ? own->train.count()
+                                           : mixed        ? config.data.fixed_graphs
+                                           : only > 0     ? 1
+                                                          : kFamilyGraphs);
+  parallel_for(static_cast<uint32_t>(drawn.size()), config.threads, [&](uint32_t i) {
+    if (own != nullptr) {
+      drawn[i] = make_course(own_problem(config, own->train, i));
+    } else if (mixed) {
+      drawn[i] = make_course(draw_with_devices(config, i));
+    } else {
+      const uint32_t number = only > 0 ? only - 1 : i;
+      const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
+      drawn[i] = make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
+                                            {config.data.devices, config.data.merged_nodes}));
+    }
+  });
+  std::vector<Course> courses;
+  for (auto& course : drawn) {
+    if (course) courses.push_back(std::move(*course));
+  }
+  return courses;
+}
+
+}  // namespace placeto::train
