@@ -1,0 +1,36 @@
+# Makes the Python package with pip, without network, installs it into a folder, and runs its tests.
+#
+#   cmake -D PYTHON=interpreter -D SOURCE=checkout -D LIBRARY=libplaceto.so -D WORK=scratch folder
+#         -P python_package.cmake
+cmake_minimum_required(VERSION 3.22)
+
+foreach(module pip setuptools wheel)
+  execute_process(COMMAND ${PYTHON} -c "import ${module}" RESULT_VARIABLE result ERROR_QUIET)
+  if(NOT result EQUAL 0)
+    message("SKIPPED: no Python module ${module} here")
+    return()
+  endif()
+endforeach()
+
+file(REMOVE_RECURSE ${WORK})
+file(COPY ${SOURCE}/tools/python DESTINATION ${WORK})  # pip leaves files beside what it builds
+file(REMOVE ${WORK}/python/placeto/_native.py ${WORK}/python/placeto/libplaceto.so)
+set(ENV{PLACETO_HEADER} ${SOURCE}/runtime/include/placeto/placeto.h)
+set(ENV{PLACETO_LIBRARY} ${LIBRARY})
+execute_process(COMMAND ${PYTHON} -m pip install --quiet --no-index --no-build-isolation --no-deps
+  --disable-pip-version-check --root-user-action=ignore --target ${WORK}/installed ${WORK}/python
+  COMMAND_ERROR_IS_FATAL ANY)
+unset(ENV{PLACETO_LIBRARY})  # the one in the package has to do
+set(ENV{PYTHONPATH} ${WORK}/installed)
+file(COPY ${WORK}/python/test_placeto.py DESTINATION ${WORK}/tests)  # away from the sources
+execute_process(COMMAND ${PYTHON} ${WORK}/tests/test_placeto.py COMMAND_ERROR_IS_FATAL ANY)
+
+# A field of another type or a declaration of another form is an error when the package is made.
+file(READ ${SOURCE}/runtime/include/placeto/placeto.h header)
+string(REPLACE "uint64_t seed;" "uint64_t seed : 3;" header "${header}")
+file(WRITE ${WORK}/changed.h "${header}")
+execute_process(COMMAND ${PYTHON} ${WORK}/python/generate.py ${WORK}/changed.h ${WORK}/changed.py
+  RESULT_VARIABLE result ERROR_VARIABLE error)
+if(result EQUAL 0 OR NOT error MATCHES "generate.py: ")
+  message(FATAL_ERROR "a bit field was taken for something else: ${error}")
+endif()
