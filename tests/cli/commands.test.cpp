@@ -220,6 +220,18 @@ TEST_CASE_FIXTURE(Fixture, "place prints a table with the winner marked") {
   CHECK(exists("t.html"));
 }
 
+TEST_CASE_FIXTURE(Fixture, "rules take patterns over operators and names") {
+  const json pinned = run_json(
+      {"place", graph, "-t", topology, "--pin", "op:Con?=gpu:1", "--pin", "d=0", "--json"});
+  for (int v : {1, 2, 4}) CHECK(pinned.at("assignment")[v] == 1);
+  CHECK(pinned.at("assignment")[3] == 0);
+  const json kept_off = run_json({"place", graph, "-t", topology, "--forbid", "*=gpu:0", "--json"});
+  CHECK(kept_off.at("assignment") == json({1, 1, 1, 1, 1, 1}));
+  const json together = run_json({"place", graph, "-t", topology, "--pin", "b=gpu:1", "--pin",
+                                  "d=gpu:0", "--colocate", "op:Conv,a", "--json"});
+  for (int v : {0, 2, 4}) CHECK(together.at("assignment")[v] == 1);
+}
+
 TEST_CASE_FIXTURE(Fixture, "place obeys pins, forbids and colocation by name and by index") {
   const json pinned = run_json({"place", graph, "-t", topology, "--pin", "b=gpu:1", "--pin", "2=0",
                                 "--colocate", "b,3", "--json"});

@@ -142,6 +142,9 @@ TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage"
   place("--forbid", "b=2", "no device '2'");
   place("--colocate", "a,zz", "no node 'zz'");
   place("--colocate", "a,", "no node ''");
+  place("--pin", "op:Frobnicate=gpu:0", "no node that matches 'op:Frobnicate'");
+  place("--forbid", "z*=gpu:0", "no node that matches 'z*'");
+  place("--colocate", "a,op:", "no node that matches 'op:'");
 }
 
 TEST_CASE_FIXTURE(Fixture, "no feasible placement ends with status 1 and says what is missing") {

@@ -163,6 +163,51 @@ TEST_CASE_FIXTURE(Fixture, "profiles and tables become costs by kind") {
         3, "odd.csv: line 1");
 }
 
+TEST_CASE_FIXTURE(Fixture, "inspect shows what a model holds, free dimensions counted once") {
+  const json said = run_json({"inspect", model, "--json"});
+  CHECK(said.at("kind") == "model");
+  CHECK(said.at("nodes") == 5);
+  CHECK(said.at("ops").at("Conv") == 1);
+  CHECK(said.at("opsets").at("ai.onnx") == 17);
+  CHECK(said.at("inputs") ==
+        json::array({{{"name", "x"}, {"type", "float"}, {"shape", "batch x 3 x 32 x 32"}}}));
+  CHECK(said.at("free_dimensions") == json({"batch"}));
+  CHECK(said.at("parameters") == 16 * 27 + 16 + 160);
+  CHECK(said.at("kept_whole") == 1);  // the convolution and its activation
+  const json eight = run_json({"inspect", model, "--dim", "batch=8", "--json"});
+  CHECK(eight.at("flops") == 8 * said.at("flops").get<uint64_t>());
+  CHECK(run({"inspect", model}).out.find("batch x 3 x 32 x 32") != std::string::npos);
+  fails({"inspect", topology, "--dim", "batch=1"}, 2, "no ONNX model");
+  fails({"convert", model, "graph.json"}, 3, "placeto import");
+}
+
+TEST_CASE_FIXTURE(Fixture, "other formats are told by content and refused with a way to convert") {
+  using namespace std::string_literals;
+  const auto zip = [](const std::string& name) {
+    std::string head = "PK\x03\x04" + std::string(22, '\0');
+    head += static_cast<char>(name.size());
+    return head + std::string(3, '\0') + name + "...";
+  };
+  for (const auto& [content, format, way] :
+       {std::tuple{"\x28\0\0\0TFL3\x14\0\0\0"s, "TensorFlow Lite", "tf2onnx"},
+        std::tuple{"\x20\0\0\0ORTM\0\0\0\0"s, ".ort", ".onnx file"},
+        std::tuple{"<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\">"s, "OpenVINO",
+                   "ONNX model"},
+        std::tuple{zip("archive/data.pkl"), "PyTorch", "torch.onnx.export"},
+        std::tuple{zip("model/archive_format"), "PyTorch", "torch.export.load"},
+        std::tuple{"\x0a\0\0\0\0\0\0\0{\"a\": {}}"s, "safetensors", "optimum-cli"},
+        std::tuple{"GGUF\x03\0\0\0"s, "GGUF", "optimum-cli"}}) {
+    const std::string file = add("other.bin", content);
+    for (const std::string& text : {std::string(format), std::string(way)}) {
+      fails({"import", file, "-o", "g.json"}, 3, text);
+      fails({"place", file, "-t", topology}, 3, text);
+      fails({"inspect", file}, 3, text);
+    }
+    fails({"compare", file, "-t", topology}, 3, format);
+    fails({"convert", file, "g.json"}, 3, format);
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "calibrate fits a kind, and import estimates with what it wrote") {
   const std::string profile = write("cpu.json", small_profile());
   const json fit = run_json({"calibrate", model, "--dim", "batch=1", "--profile", "cpu=" + profile,

@@ -54,3 +54,20 @@ export const models = [
     dims: ['*=1'], inputs: {input_1: ['float32', [1, 76, 32, 1]]},
   },
 ];
+
+// A decoder that is one If on an input with everything inside: `set` is what `placeto --set` is told.
+const past = Object.fromEntries([0, 1, 2, 3, 4, 5].flatMap(
+  (layer) => ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map(
+    (part) => [`past_key_values.${layer}.${part}`, ['float32', [1, 8, 1, 36]]])));
+export const mergedModels = [
+  {
+    name: 'moonshine-decoder', kind: 'merged decoder, one branch of it',
+    path: '@moonshine-ai/moonshine-js/dist/model/tiny/quantized/decoder_model_merged.onnx',
+    dims: ['*=1', 'decoder_sequence_length=4', 'encoder_sequence_length=20'],
+    set: ['use_cache_branch=false'],
+    inputs: {
+      input_ids: ['int64', [1, 4], 5], encoder_hidden_states: ['float32', [1, 20, 288]],
+      use_cache_branch: ['bool', [1], 0], ...past,
+    },
+  },
+];

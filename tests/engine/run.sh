@@ -29,5 +29,6 @@ fi
 
 export PLACETO="$placeto" ENGINE_MODULES="$scratch/npm/node_modules" ENGINE_SCRATCH="$scratch/work"
 shift 3
-[ "$#" -gt 0 ] || set -- --test "$here/split.test.mjs" "$here/options.test.mjs" "$here/grouping.test.mjs"
+[ "$#" -gt 0 ] || set -- --test "$here/split.test.mjs" "$here/options.test.mjs" \
+  "$here/grouping.test.mjs" "$here/profile.test.mjs"
 exec node "$@"

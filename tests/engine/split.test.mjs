@@ -5,9 +5,10 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import {models} from './models.mjs';
+import {mergedModels, models} from './models.mjs';
 import {
-  deviation, feedsOf, modelPath, readManifest, run, runStages, runWhole, scratch, writeTopology,
+  deviation, feedsOf, modelPath, readManifest, run, runStages, runWhole, scratch, settingsOf,
+  writeTopology,
 } from './support.mjs';
 
 // Of |a - b| / (1 + |b|), in float32. The engine fuses other operators in a part than in the whole,
@@ -23,8 +24,8 @@ const topologies = {
 function place(model, devices, ...options) {
   const placement = path.join(root, `${model.name}-${devices}-${options.length}.json`);
   const dims = model.dims.flatMap((dim) => ['--dim', dim]);
-  run(['place', modelPath(model), '--topology', topologies[devices], ...dims, ...options, '-o',
-       placement]);
+  run(['place', modelPath(model), '--topology', topologies[devices], ...dims,
+       ...settingsOf(model), ...options, '-o', placement]);
   return placement;
 }
 
@@ -41,7 +42,8 @@ function equalParts(model, devices) {
 
 function split(model, placement, ...options) {
   const directory = placement.replace('.json', options.length > 0 ? '-overlap' : '');
-  run(['export', placement, '--model', modelPath(model), '--split', directory, ...options]);
+  run(['export', placement, '--model', modelPath(model), '--split', directory,
+       ...settingsOf(model), ...options]);
   return directory;
 }
 
@@ -52,7 +54,7 @@ function checkStages(manifest) {
   }
 }
 
-for (const model of models) {
+for (const model of [...models, ...mergedModels]) {
   test(`${model.name} (${model.kind})`, async (t) => {
     const feeds = feedsOf(model);
     const expected = await runWhole(modelPath(model), feeds);

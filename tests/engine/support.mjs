@@ -17,6 +17,9 @@ export function scratch(name) {
   return root;
 }
 
+// What import and export are both told of a model.
+export const settingsOf = (model) => (model.set ?? []).flatMap((value) => ['--set', value]);
+
 // Standard output of `placeto ARGUMENTS`; throws unless it ends with that status.
 export function run(args, status = 0) {
   const result = spawnSync(placeto, args, {encoding: 'utf8', maxBuffer: 1 << 28});
@@ -53,7 +56,8 @@ export function feedsOf(model) {
   const feeds = {};
   Object.entries(model.inputs).forEach(([name, [type, shape, scale]], index) => {
     const count = shape.reduce((a, b) => a * b, 1);
-    const data = type === 'int64' ? BigInt64Array.from({length: count}, () => BigInt(scale)) :
+    const data = type === 'bool' ? new Uint8Array(count).fill(scale) :
+                 type === 'int64' ? BigInt64Array.from({length: count}, () => BigInt(scale)) :
                                     fill(new Float32Array(count), scale ?? 1, index + 1);
     feeds[name] = new ort.Tensor(type, data, shape);
   });

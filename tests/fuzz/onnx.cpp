@@ -21,7 +21,7 @@ int fuzz_onnx(const uint8_t* data, size_t size) {
     check(again.ok() && *again == *light, "what has no weights stays as it is");
   }
   ImportOptions options;
-  options.dims = {{"*", 3}};
+  options.settings.dims = {{"*", 3}};
   const auto imported = import_onnx(bytes, "fuzz", options);
   if (!imported.ok()) return check_refused(imported.status()), 0;
   const GraphSpec& spec = imported->spec;

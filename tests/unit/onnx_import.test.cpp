@@ -14,7 +14,7 @@ namespace {
 Result<ImportedGraph> import(const OnnxBuilder& builder, std::vector<DimSetting> dims = {},
                              bool copy_shared = false) {
   ImportOptions options;
-  options.dims = std::move(dims);
+  options.settings.dims = std::move(dims);
   options.copy_shared = copy_shared;
   const std::string bytes = builder.bytes();
   return import_onnx(as_bytes(bytes), "model", options);

@@ -5,6 +5,8 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
+#include "tools/cli/graph_input.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 
@@ -26,7 +28,12 @@ struct Options {
 
 void run(const Options& options) {
   check_outputs({options.out});
-  const AnySpec spec = require(read_any(options.in));
+  refuse_foreign_model(options.in);
+  if (is_onnx_file(options.in)) {
+    throw Failure(kBadInputFile,
+                  options.in + ": is an ONNX model; 'placeto import' makes a graph of it");
+  }
+  const AnySpec spec = load_any(options.in);
   const Encoding encoding = options.to.empty()     ? encoding_for(options.out)
                             : options.to == "json" ? Encoding::kJson
                                                    : Encoding::kBinary;

@@ -11,6 +11,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/topologies.h"
@@ -82,7 +83,12 @@ Placed resolve(const Job& job) {
   if (job.model.empty()) {
     throw Failure(kBadUsage, "what was placed is missing: --graph GRAPH or --model MODEL.onnx");
   }
-  return require(placed_model(job.model, job.placement));
+  return require(placed_model(job.model, job.placement, model_settings(job.options.import)));
+}
+
+PlacedModel read_model(const Job& job, const std::string& what, const Placed& placed) {
+  const std::string& path = need_model(job, what);
+  return require(PlacedModel::read(path, placed, model_settings(job.options.import)));
 }
 
 // Text to OUT, or to standard output.
@@ -111,8 +117,9 @@ void report_option(const Options& options, const char* option, const std::string
 
 void export_annotations(const Job& job, const std::string& why) {
   const Options& options = job.options;
-  PlacedModel model = require(PlacedModel::read(need_model(job, options.format), resolve(job)));
-  const auto engine = require(engine_devices(resolve(job), job.aliases));
+  const Placed placed = resolve(job);
+  PlacedModel model = read_model(job, options.format, placed);
+  const auto engine = require(engine_devices(placed, job.aliases));
   const std::string value = require(model.write_annotated(options.out, engine), kInternalError);
   report_option(options, kAnnotationOption, value, options.out, why);
 }
@@ -121,7 +128,7 @@ void export_names(const Job& job) {
   const Options& options = job.options;
   const Placed placed = resolve(job);
   const auto engine = require(engine_devices(placed, job.aliases));
-  const PlacedModel model = require(PlacedModel::read(need_model(job, options.format), placed));
+  const PlacedModel model = read_model(job, options.format, placed);
   const Result<std::string> value = model.name_rules(engine);
   if (value.ok()) return report_option(options, kNameOption, *value, "", "");
   const std::string why = fmt::format("no name-based assignment: {}", value.status().message());
@@ -178,7 +185,7 @@ void export_split(Job& job) {
   }
   Placed placed = resolve(job);
   placed.prediction = std::move(prediction);
-  const PlacedModel model = require(PlacedModel::read(need_model(job, "--split"), placed));
+  const PlacedModel model = read_model(job, "--split", placed);
   std::optional<StageRule> rule;
   if (options.stages == "overlap") rule = StageRule::kOverlap;
   if (options.stages == "fewest") rule = StageRule::kFewest;
@@ -248,6 +255,9 @@ void check_usage(const Options& options) {
 void run(const Options& options) {
   check_usage(options);
   Job job{options, require(read_placement(options.placement)), options.model, {}};
+  for (const std::string& path : {options.model, options.graph}) {
+    if (!path.empty()) refuse_foreign_model(path);
+  }
   if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
   for (const std::string& text : options.engine_devices) {
     job.aliases.push_back(require(parse_device_alias(text)));

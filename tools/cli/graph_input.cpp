@@ -13,6 +13,7 @@
 
 #include "runtime/format/file.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
 #include "tools/costs/efficiency_file.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
@@ -21,15 +22,6 @@ namespace placeto::cli {
 namespace {
 
 constexpr uint64_t kMaxTableBytes = 256 << 20;
-
-ImportOptions import_options(const ModelOptions& options) {
-  ImportOptions import;
-  import.copy_shared = options.copy_shared;
-  for (const std::string& dim : options.dims) {
-    import.dims.push_back(require(parse_dim_setting(dim)));
-  }
-  return import;
-}
 
 ProfileUse split_profile(const std::string& text) {
   const size_t equals = text.find('=');
@@ -113,7 +105,12 @@ Readable readable(const std::string& path) {
 }
 
 ModelGraph import_readable(const std::string& path, const ModelOptions& options) {
-  const ImportedGraph imported = require(import_onnx(path, import_options(options)));
+  refuse_foreign_model(path);
+  ImportOptions import;
+  import.settings = model_settings(options);
+  import.copy_shared = options.copy_shared;
+  if (options.tear_patterns) import.patterns = {};
+  const ImportedGraph imported = require(import_onnx(path, import));
   ModelGraph model{imported.spec, imported.report, {}};
   const bool costs =
       !options.profiles.empty() || !options.tables.empty() || !options.efficiencies.empty();
@@ -123,20 +120,50 @@ ModelGraph import_readable(const std::string& path, const ModelOptions& options)
 
 }  // namespace
 
-void add_model_options(Command& command, ModelOptions& options) {
+void add_model_settings(Command& command, ModelOptions& options) {
   command.heading("Of ONNX models");
   command.list("--dim", "NAME=N", options.dims,
                "A number for a free dimension (batch=1), one axis of an input (x[0]=1) or all "
-               "others (*=1); may be repeated, as the next three");
+               "others (*=1); may be repeated, as --set and --shape");
+  command.list("--set", "INPUT=VALUE", options.values,
+               "A value that the input always has (use_cache_branch=false): it is no input any "
+               "more, and branches that depend on it are decided");
+  command.list(
+      "--shape", "TENSOR=AxBxC", options.shapes,
+      "The shape of an inner tensor (features=1x256x7x7, ids=1x128:int64) where an unknown "
+      "operator hides it");
+  command.heading("");
+}
+
+void add_model_options(Command& command, ModelOptions& options) {
+  add_model_settings(command, options);
+  command.heading("Of ONNX models");
   command.list("--profile", "KIND=FILE", options.profiles,
-               "Run times on a kind of device, from ONNX Runtime's profile");
+               "Run times on a kind of device, from ONNX Runtime's profile (repeatable)");
   command.list("--costs", "FILE", options.tables, "Run times, from lines node,kind,us");
   command.list("--efficiencies", "FILE", options.efficiencies,
                "What calibrate wrote; estimates what is not measured");
   command.flag("--copy-shared", options.copy_shared,
                "Copy large parameters that several nodes read to each device, instead of keeping "
                "those nodes together");
+  command.flag("--tear-patterns", options.tear_patterns,
+               "Let devices divide what engines run as one operator (a convolution with its "
+               "activation, an operator with its quantization)");
   command.heading("");
+}
+
+ModelSettings model_settings(const ModelOptions& options) {
+  ModelSettings settings;
+  for (const std::string& text : options.dims) {
+    settings.dims.push_back(require(parse_dim_setting(text)));
+  }
+  for (const std::string& text : options.values) {
+    settings.inputs.push_back(require(parse_input_setting(text)));
+  }
+  for (const std::string& text : options.shapes) {
+    settings.shapes.push_back(require(parse_shape_setting(text)));
+  }
+  return settings;
 }
 
 bool is_onnx_file(const std::string& path) {
@@ -195,14 +222,20 @@ Graph load_graph(const std::string& path, const ModelOptions& options) {
     return require(Graph::build(std::move(model.spec)));
   }
   const Readable file = readable(path);
+  try {
+    refuse_foreign_model(file.path);
+  } catch (const Failure& failure) {
+    throw file.named(failure);
+  }
   Result<Graph> graph = read_graph(file.path);
   if (!graph.ok()) {
     throw file.named(Failure(exit_status(graph.status()), graph.status().message()));
   }
   if (options.any()) {
-    throw Failure(kBadUsage, path +
-                                 ": is no ONNX model, so it takes no --dim, --profile, --costs, "
-                                 "--efficiencies or --copy-shared");
+    throw Failure(kBadUsage,
+                  path +
+                      ": is no ONNX model, so it takes no --dim, --profile, --costs, "
+                      "--efficiencies, --set, --shape, --copy-shared or --tear-patterns");
   }
   return *std::move(graph);
 }

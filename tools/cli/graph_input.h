@@ -14,19 +14,24 @@ namespace placeto::cli {
 
 // How a model becomes a graph.
 struct ModelOptions {
-  std::vector<std::string> dims;  // NAME=N
+  std::vector<std::string> dims;    // NAME=N
+  std::vector<std::string> values;  // INPUT=VALUE
+  std::vector<std::string> shapes;  // TENSOR=AxBxC
   bool copy_shared = false;
+  bool tear_patterns = false;
   std::vector<std::string> profiles;      // KIND=FILE, of ONNX Runtime
   std::vector<std::string> tables;        // files of node,kind,us
   std::vector<std::string> efficiencies;  // files that calibrate wrote
 
   bool any() const {
-    return !dims.empty() || copy_shared || !profiles.empty() || !tables.empty() ||
-           !efficiencies.empty();
+    return !dims.empty() || !values.empty() || !shapes.empty() || copy_shared || tear_patterns ||
+           !profiles.empty() || !tables.empty() || !efficiencies.empty();
   }
 };
 
-// --dim, --copy-shared, --profile, --costs and --efficiencies.
+// --dim, --set and --shape.
+void add_model_settings(Command& command, ModelOptions& options);
+// Those, --copy-shared, --tear-patterns, --profile, --costs and --efficiencies.
 void add_model_options(Command& command, ModelOptions& options);
 
 // Whether the file is an ONNX model, told by its content. False if it cannot be read. Standard
@@ -50,6 +55,9 @@ struct ModelGraph {
 
 // A Failure if the model cannot be imported, dimensions lack a value, or costs do not fit it.
 ModelGraph import_model(const std::string& path, const ModelOptions& options);
+
+// What the options say about a model. A Failure if one is malformed.
+ModelSettings model_settings(const ModelOptions& options);
 
 // The graph in a graph file of either form, or of an ONNX model. What could not be inferred of a
 // model is said on standard error.

@@ -16,7 +16,9 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/inspect_model.h"
 #include "tools/cli/inspect_policy.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
@@ -35,7 +37,7 @@ constexpr const char* kExamples = R"(Examples:
   placeto inspect topology.json
   placeto inspect placement.plpl --json
   placeto inspect policy.plpo
-  placeto inspect model.onnx --dim batch=1      what it becomes as a graph
+  placeto inspect model.onnx --dim batch=1
 
 The kind of file is told by its content.)";
 
@@ -389,10 +391,15 @@ void show(const T& value, const Common& common) {
 }
 
 void run(const Options& options) {
-  if (is_onnx_file(options.file)) {
-    return show(load_graph(options.file, options.model), options.common);
-  }
   if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
+  refuse_foreign_model(options.file);
+  if (is_onnx_file(options.file)) {
+    return inspect_model(options.file, options.model, options.common);
+  }
+  if (options.model.any()) {
+    throw Failure(kBadUsage,
+                  options.file + ": is no ONNX model, so it takes no --dim, --set or --shape");
+  }
   AnySpec any = load_any(options.file);
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
     show(require(Graph::build(std::move(*graph))), options.common);
@@ -415,8 +422,8 @@ void add_inspect(Program& program) {
   command.argument("FILE", options->file, "File to read, or name of a built-in topology")
       .required()
       .proposes(topology_names());
+  add_model_settings(command, options->model);
   add_common(command, options->common);
-  add_model_options(command, options->model);
   command.footer(kExamples);
   command.action([options] { run(*options); });
 }

@@ -25,8 +25,10 @@ constexpr const char* kExamples = R"(Examples:
   placeto place graph.json --topology 4xk80.json --policy my.plpo --explain conv1
   placeto place graph.json --topology edge.json --pin input=cpu:0 --forbid 17=npu:0 \
       --colocate embed,unembed --memory-headroom 0.1
+  placeto place graph.json --topology edge.json --pin 'op:Conv*=gpu:0' --forbid 'decoder.*=npu:0'
 
-Nodes and devices are named, or given by index. A budget of evaluations gives the same answer on
+Nodes and devices are named, or given by index; nodes also by a pattern over their names, or with
+op: over their operators (* any characters, ? one). A budget of evaluations gives the same answer on
 every machine; a budget of milliseconds does not.)";
 
 struct Options {

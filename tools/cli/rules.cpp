@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "tools/cli/common.h"
+#include "tools/cli/node_pattern.h"
 
 namespace placeto::cli {
 namespace {
@@ -43,8 +44,22 @@ class Resolver {
     throw Failure(kBadUsage, fmt::format("{}: the graph has no node '{}'", option, text));
   }
 
-  // NODE=DEVICE; either name may itself hold '='.
-  Rules::NodeDevice pair(std::string_view option, std::string_view text) const {
+  // The node of that name or index, or all nodes that the pattern matches; empty if there is none.
+  std::vector<uint32_t> find_nodes(std::string_view text) const {
+    if (const auto found = find_node(text)) return {*found};
+    return is_node_pattern(text) ? matching_nodes(text, graph_) : std::vector<uint32_t>{};
+  }
+
+  std::vector<uint32_t> nodes(std::string_view option, std::string_view text) const {
+    std::vector<uint32_t> found = find_nodes(text);
+    if (!found.empty()) return found;
+    throw Failure(kBadUsage, fmt::format("{}: the graph has no node {}'{}'", option,
+                                         is_node_pattern(text) ? "that matches " : "", text));
+  }
+
+  // NODES=DEVICE; either name may itself hold '='.
+  void pairs(std::string_view option, std::string_view text,
+             std::vector<Rules::NodeDevice>& rules) const {
     const size_t last = text.rfind('=');
     if (last == std::string_view::npos) {
       throw Failure(kBadUsage, fmt::format("{}: '{}' is not NODE=DEVICE", option, text));
@@ -52,13 +67,15 @@ class Resolver {
     for (size_t at = last; at != std::string_view::npos && at != 0; at = text.rfind('=', at - 1)) {
       const auto device = find_device(text.substr(at + 1));
       if (!device) continue;
-      if (const auto v = find_node(text.substr(0, at))) return {*v, *device};
+      const std::vector<uint32_t> found = find_nodes(text.substr(0, at));
+      for (const uint32_t v : found) rules.push_back({v, *device});
+      if (!found.empty()) return;
     }
     const std::string_view device = text.substr(last + 1);
     if (!find_device(device)) {
       throw Failure(kBadUsage, fmt::format("{}: the topology has no device '{}'", option, device));
     }
-    return {node(option, text.substr(0, last)), 0};
+    nodes(option, text.substr(0, last));
   }
 
  private:
@@ -77,9 +94,9 @@ class Resolver {
 
 void add_rules(Command& command, RuleOptions& options) {
   command.heading("Rules");
-  command.list("--pin", "NODE=DEVICE", options.pins, "Run the node on that device (repeatable)");
-  command.list("--forbid", "NODE=DEVICE", options.forbids,
-               "Keep the node off that device (repeatable)");
+  command.list("--pin", "NODES=DEVICE", options.pins, "Run the nodes on that device (repeatable)");
+  command.list("--forbid", "NODES=DEVICE", options.forbids,
+               "Keep the nodes off that device (repeatable)");
   command.list("--colocate", "A,B,...", options.colocate,
                "Keep these nodes on one device (repeatable; a name with a comma: its index)");
   command.share("--memory-headroom", options.memory_headroom,
@@ -99,16 +116,19 @@ Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topolo
   if (options.pins.empty() && options.forbids.empty() && options.colocate.empty()) return rules;
 
   const Resolver resolver(graph, topology);
-  for (const std::string& text : options.pins) rules.pins.push_back(resolver.pair("--pin", text));
+  for (const std::string& text : options.pins) resolver.pairs("--pin", text, rules.pins);
   for (const std::string& text : options.forbids) {
-    rules.forbids.push_back(resolver.pair("--forbid", text));
+    resolver.pairs("--forbid", text, rules.forbids);
   }
   for (const std::string& text : options.colocate) {
     std::vector<uint32_t> together;
     for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
       end = text.find(',', begin);
       const size_t length = end == std::string::npos ? end : end - begin;
-      together.push_back(resolver.node("--colocate", std::string_view(text).substr(begin, length)));
+      for (const uint32_t v :
+           resolver.nodes("--colocate", std::string_view(text).substr(begin, length))) {
+        together.push_back(v);
+      }
     }
     rules.colocate.push_back(std::move(together));
   }

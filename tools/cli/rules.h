@@ -11,14 +11,15 @@
 namespace placeto::cli {
 
 struct RuleOptions {
-  std::vector<std::string> pins, forbids;  // NODE=DEVICE
+  std::vector<std::string> pins, forbids;  // NODES=DEVICE
   std::vector<std::string> colocate;       // A,B,...
   double memory_headroom = 0;
   std::string objective = "latency";
 };
 void add_rules(Command& command, RuleOptions& options);
 
-// The rules in terms of indices. Nodes and devices are looked up by name first, then by index; a
+// The rules in terms of indices. Nodes and devices are looked up by name first, then by index,
+// nodes at last as a pattern (node_pattern.h): "op:Conv*" over operators, "block?.*" over names. A
 // Failure with kBadUsage names what is unknown or ambiguous.
 Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology);
 

@@ -18,11 +18,12 @@ PlacedModel::PlacedModel(PlacedModel&&) noexcept = default;
 PlacedModel& PlacedModel::operator=(PlacedModel&&) noexcept = default;
 PlacedModel::~PlacedModel() = default;
 
-Result<Placed> placed_model(const std::string& path, const PlacementSpec&) {
+Result<Placed> placed_model(const std::string& path, const PlacementSpec&, const ModelSettings&) {
   return absent(path);
 }
 
-Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed&) {
+Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed&,
+                                      const ModelSettings&) {
   return absent(path);
 }
 

@@ -15,6 +15,7 @@
 #include "tools/export/split.h"
 #include "tools/export/value_types.h"
 #include "tools/onnx/model.h"
+#include "tools/onnx/prepare.h"
 
 namespace placeto {
 namespace {
@@ -100,9 +101,12 @@ std::vector<uint32_t> stages_of_nodes(const OnnxModel& model, const Placed& plac
 
 }  // namespace
 
-Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement) {
-  const Result<OnnxModel> model = read_onnx(path);
+Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
+                            const ModelSettings& settings) {
+  Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return model.status();
+  const auto inlined = prepare_nodes(*model, settings);
+  if (!inlined.ok()) return inlined.status().at(path);
   Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order};
   for (size_t i = 0; i < model->node_names.size(); ++i) {
     const onnx::NodeProto& node = model->proto.graph().node(static_cast<int>(i));
@@ -113,10 +117,11 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
     placed.nodes.push_back({model->node_names[i], node.op_type(), device, 0, stage});
   }
   if (placed.nodes.size() == placement.assignment.size()) return placed;
-  return Status::bad_input("'assignment' of the placement has " +
-                           std::to_string(placement.assignment.size()) + " entries, but " + path +
-                           " has " + std::to_string(placed.nodes.size()) +
-                           " nodes; expected a placement of this model");
+  return Status::bad_input(
+      "'assignment' of the placement has " + std::to_string(placement.assignment.size()) +
+      " entries, but " + path + " has " + std::to_string(placed.nodes.size()) +
+      " nodes; expected a placement of this model, and every --set that it was "
+      "imported with");
 }
 
 struct PlacedModel::State {
@@ -134,11 +139,14 @@ PlacedModel::PlacedModel(PlacedModel&&) noexcept = default;
 PlacedModel& PlacedModel::operator=(PlacedModel&&) noexcept = default;
 PlacedModel::~PlacedModel() = default;
 
-Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& placed) {
+Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& placed,
+                                      const ModelSettings& settings) {
   OnnxReadOptions whole;
   whole.with_weights = true;
   Result<OnnxModel> model = read_onnx(path, whole);
   if (!model.ok()) return model.status();
+  const auto inlined = prepare_nodes(*model, settings);
+  if (!inlined.ok()) return inlined.status().at(path);
   Result<std::vector<uint32_t>> device = devices_of_nodes(*model, placed);
   if (!device.ok()) return device.status().at(path);
   std::vector<uint32_t> stage = stages_of_nodes(*model, placed);

@@ -11,6 +11,7 @@
 #include "runtime/base/result.h"
 #include "tools/export/placed.h"
 #include "tools/export/stages.h"
+#include "tools/onnx/settings.h"
 
 namespace placeto {
 
@@ -24,16 +25,19 @@ struct SplitSummary {
 };
 
 // The placement with the names of the model's nodes, in the order in which import makes nodes of
-// them: that of the model, without Constants. Reads no weights; bytes of parameters are left 0.
+// them: that of the model, without Constants, and with the branches that it was imported with in
+// place of their If nodes (tools/onnx/prepare.h). Reads no weights; bytes of parameters are left 0.
 // Fails with kBadInput when the placement has not one entry for each.
-Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement);
+Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
+                            const ModelSettings& settings = {});
 
 // A model with a device for each of its nodes. In a build without libonnx, read fails and says so.
 class PlacedModel {
  public:
   // Reads the model, weights too. Its nodes take the devices of the nodes of their names (naming
   // rule: tools/onnx/model.h). Fails with kBadInput when the placement lacks a node of the model.
-  static Result<PlacedModel> read(const std::string& path, const Placed& placed);
+  static Result<PlacedModel> read(const std::string& path, const Placed& placed,
+                                  const ModelSettings& settings = {});
   PlacedModel(PlacedModel&&) noexcept;
   PlacedModel& operator=(PlacedModel&&) noexcept;
   ~PlacedModel();

@@ -276,6 +276,7 @@ Result<Analysis> analyze(const onnx::ModelProto& model) {
   Analysis analysis;
   Analyzer analyzer(model);
   if (Status s = analyzer.run(model.graph(), analysis); !s.ok()) return s;
+  analysis.decided = analyzer.take_decisions();
   return analysis;
 }
 

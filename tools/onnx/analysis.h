@@ -12,6 +12,7 @@
 
 #include "runtime/base/result.h"
 #include "tools/onnx/graph_order.h"
+#include "tools/onnx/inline_branches.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/value.h"
 #include "tools/onnx/work.h"
@@ -29,6 +30,7 @@ struct Analysis {
   Producers producers;              // of the main graph
   std::vector<NodeAnalysis> nodes;  // by position in proto.graph().node()
   std::vector<int> order;           // the same positions in a topological order
+  Decisions decided;                // If nodes that always take the same branch, by what they take
 };
 
 // The work of a node with subgraphs is that of its bodies: the larger branch of an If (the one

@@ -30,6 +30,7 @@ class Analyzer {
  public:
   explicit Analyzer(const onnx::ModelProto& model);
   Status run(const onnx::GraphProto& graph, Analysis& analysis);
+  Decisions take_decisions() { return std::move(decided_); }
 
  private:
   Status visit_node(const onnx::NodeProto& node, const Scope& scope, const Frame& frame,
@@ -57,6 +58,7 @@ class Analyzer {
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by domain:name
   Opsets opsets_;
   LibraryInference library_;
+  Decisions decided_;
   uint64_t visits_ = 0;
 };
 

@@ -106,6 +106,7 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
   const Constant* condition =
       !inputs.empty() && inputs[0] != nullptr ? inputs[0]->constant.get() : nullptr;
   const bool decided = condition != nullptr && condition->size() == 1;
+  if (decided) decided_[&node] = condition->number(0) != 0;
   Body chosen;
   bool first = true;
   for (const char* name : {"then_branch", "else_branch"}) {

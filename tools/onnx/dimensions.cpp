@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/graph_order.h"
 #include "tools/onnx/model.h"
 
 namespace placeto {
@@ -22,8 +24,30 @@ class Setter {
   explicit Setter(std::span<const DimSetting> settings)
       : settings_(settings), used_(settings.size()) {}
 
-  // Sets the unknown dimensions of a tensor as far as there are numbers for them.
-  void apply(onnx::ValueInfoProto& tensor, bool is_input) {
+  // What an axis of an input says about its symbol: the same in all other places.
+  void bind(const onnx::ValueInfoProto& input) {
+    const auto& shape = input.type().tensor_type().shape();
+    for (int a = 0; a < shape.dim_size(); ++a) {
+      if (shape.dim(a).has_dim_value() || shape.dim(a).dim_param().empty()) continue;
+      const std::string axis = axis_name(input.name(), a);
+      for (const DimSetting& setting : settings_) {
+        if (setting.name == axis) bound_.try_emplace(shape.dim(a).dim_param(), &setting);
+      }
+    }
+  }
+  // For symbols of inputs that nothing else sets.
+  void bind_rest(const onnx::ValueInfoProto& input) {
+    for (const auto& dim : input.type().tensor_type().shape().dim()) {
+      if (dim.has_dim_value() || dim.dim_param().empty()) continue;
+      for (const DimSetting& setting : settings_) {
+        if (setting.name == "*") bound_.try_emplace(dim.dim_param(), &setting);
+      }
+    }
+  }
+
+  // Sets the unknown dimensions of a tensor as far as there are numbers for them. Those of an input
+  // that nothing reads may stay unknown.
+  void apply(onnx::ValueInfoProto& tensor, bool is_input, bool is_read) {
     if (!tensor.type().has_tensor_type() || !tensor.type().tensor_type().has_shape()) return;
     auto* shape = tensor.mutable_type()->mutable_tensor_type()->mutable_shape();
     for (int a = 0; a < shape->dim_size(); ++a) {
@@ -32,7 +56,7 @@ class Setter {
       const std::string axis = axis_name(tensor.name(), a);
       if (const DimSetting* setting = find(axis, dim.dim_param(), is_input)) {
         dim.set_dim_value(static_cast<int64_t>(setting->value));
-      } else if (is_input) {
+      } else if (is_input && is_read) {
         unset_[dim.dim_param().empty() ? axis : dim.dim_param()].push_back(axis);
       }
     }
@@ -58,6 +82,8 @@ class Setter {
       if (rank == 0 || rank < best_rank(found, axis, symbol)) continue;
       found = &setting;
     }
+    const auto bound = bound_.find(symbol);
+    if ((found == nullptr || found->name == "*") && bound != bound_.end()) found = bound->second;
     if (found != nullptr) used_[static_cast<size_t>(found - settings_.data())] = true;
     return found;
   }
@@ -105,7 +131,34 @@ class Setter {
   std::vector<bool> used_;
   std::map<std::string, std::vector<std::string>> unset_;
   std::unordered_set<std::string> known_;
+  std::unordered_map<std::string, const DimSetting*> bound_;  // by symbol
 };
+
+// Names that nodes or outputs of the graph read.
+std::unordered_set<std::string> read_names(const onnx::GraphProto& graph) {
+  std::unordered_set<std::string> read;
+  for (const auto& node : graph.node()) {
+    for (std::string& name : names_read(node)) read.insert(std::move(name));
+  }
+  for (const auto& output : graph.output()) read.insert(output.name());
+  return read;
+}
+
+// Symbols stand for the same number everywhere, in the bodies of control flow too.
+void apply_inside(onnx::GraphProto& graph, Setter& setter) {
+  for (auto& node : *graph.mutable_node()) {
+    for (auto& attribute : *node.mutable_attribute()) {
+      const auto apply = [&](onnx::GraphProto& body) {
+        for (auto& tensor : *body.mutable_input()) setter.apply(tensor, false, false);
+        for (auto& tensor : *body.mutable_output()) setter.apply(tensor, false, false);
+        for (auto& tensor : *body.mutable_value_info()) setter.apply(tensor, false, false);
+        apply_inside(body, setter);
+      };
+      if (attribute.has_g()) apply(*attribute.mutable_g());
+      for (auto& body : *attribute.mutable_graphs()) apply(body);
+    }
+  }
+}
 
 // Names that a setting may have, for the message that says there is no other.
 void remember_free(const onnx::GraphProto& graph, Setter& setter) {
@@ -143,11 +196,17 @@ Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> setti
   std::unordered_set<std::string> initialized;  // have a shape of their own
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
   remember_free(graph, setter);
+  const std::unordered_set<std::string> read = read_names(graph);
+  for (const auto& input : graph.input()) setter.bind(input);
+  for (const auto& input : graph.input()) setter.bind_rest(input);
   for (auto& input : *graph.mutable_input()) {
-    if (!initialized.contains(input.name())) setter.apply(input, true);
+    if (!initialized.contains(input.name())) {
+      setter.apply(input, true, read.contains(input.name()));
+    }
   }
-  for (auto& output : *graph.mutable_output()) setter.apply(output, false);
-  for (auto& tensor : *graph.mutable_value_info()) setter.apply(tensor, false);
+  for (auto& output : *graph.mutable_output()) setter.apply(output, false, false);
+  for (auto& tensor : *graph.mutable_value_info()) setter.apply(tensor, false, false);
+  apply_inside(graph, setter);
   return setter.result();
 }
 

@@ -27,9 +27,11 @@ inline constexpr uint64_t kMaxExtent = uint64_t{1} << 31;
 // "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent.
 Result<DimSetting> parse_dim_setting(const std::string& text);
 
-// Puts the numbers into the types of inputs, outputs and intermediate tensors. Fails with
-// kInvalidArgument, naming them and the option that sets them, if dimensions of inputs are left
-// without a number, and if a setting matches nothing in the model.
+// Puts the numbers into the types of inputs, outputs and intermediate tensors, those in bodies of
+// control flow too. A number that an axis of an input gets, by its own name or by "*", holds for
+// the axis's symbol everywhere, unless the symbol has a setting of its own. Fails with
+// kInvalidArgument, naming them and the option that sets them, if dimensions of inputs that
+// something reads are left without a number, and if a setting matches nothing in the model.
 Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> settings);
 
 }  // namespace placeto

@@ -7,6 +7,7 @@
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/analysis.h"
+#include "tools/onnx/prepare.h"
 
 namespace placeto {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 using onnx::GraphProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
+
+using NodePairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
 constexpr uint32_t kNoNode = 0xffffffffu;
 
@@ -60,6 +63,8 @@ class Importer {
       : model_(model), graph_(model.proto.graph()), analysis_(analysis), options_(options) {}
 
   ImportedGraph run(const std::string& fallback_name);
+  // Nodes that share a large parameter.
+  NodePairs take_pairs() { return std::move(together_); }
 
  private:
   void collect_parameters();
@@ -76,6 +81,7 @@ class Importer {
   const ImportOptions& options_;
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
   std::unordered_map<std::string, size_t> parameter_at_;
+  NodePairs together_;
   std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
   ImportedGraph result_;
 };
@@ -184,26 +190,18 @@ uint32_t root(std::vector<uint32_t>& parent, uint32_t v) {
 
 void Importer::attribute_parameters() {
   std::vector<NodeSpec>& nodes = result_.spec.nodes;
-  std::vector<uint32_t> parent(nodes.size());
-  for (uint32_t v = 0; v < parent.size(); ++v) parent[v] = v;
-  std::vector<bool> tied(nodes.size(), false);
   for (const auto& [name, parameter] : parameters_) {
     const auto& readers = parameter.readers;
     if (readers.empty()) continue;
     const bool tie = readers.size() > 1 && parameter.bytes >= kLargeShared && !options_.copy_shared;
     nodes[readers[0]].resident_bytes += parameter.bytes;
     for (size_t i = 1; i < readers.size(); ++i) {
-      if (!tie) {
+      if (tie) {
+        together_.emplace_back(readers[0], readers[i]);
+      } else {
         nodes[readers[i]].resident_bytes += parameter.bytes;
-        continue;
       }
-      const uint32_t a = root(parent, readers[0]), b = root(parent, readers[i]);
-      parent[std::max(a, b)] = std::min(a, b);
-      tied[readers[0]] = tied[readers[i]] = true;
     }
-  }
-  for (uint32_t v = 0; v < nodes.size(); ++v) {
-    if (tied[v]) nodes[v].colocate = "shared parameters of " + std::to_string(root(parent, v));
   }
 }
 
@@ -222,22 +220,103 @@ ImportedGraph Importer::run(const std::string& fallback_name) {
   return std::move(result_);
 }
 
-// The message of a Graph::build that refuses what a model gave it is one about the model.
-Result<ImportedGraph> checked(ImportedGraph imported, const Limits& limits) {
+// Gives nodes that have to share a device a key of their own.
+void colocate(const NodePairs& pairs, std::vector<NodeSpec>& nodes) {
+  std::vector<uint32_t> parent(nodes.size());
+  for (uint32_t v = 0; v < parent.size(); ++v) parent[v] = v;
+  std::vector<bool> tied(nodes.size(), false);
+  for (const auto& [u, v] : pairs) {
+    const uint32_t a = root(parent, u), b = root(parent, v);
+    parent[std::max(a, b)] = std::min(a, b);
+    tied[u] = tied[v] = true;
+  }
+  for (uint32_t v = 0; v < nodes.size(); ++v) {
+    if (tied[v]) nodes[v].colocate = "together " + std::to_string(root(parent, v));
+  }
+}
+
+// What shares large parameters and what engines run as one becomes groups. The message of a
+// Graph::build that refuses what a model gave it is one about the model.
+Result<ImportedGraph> finished(ImportedGraph imported, NodePairs together,
+                               const ImportOptions& options) {
   if (imported.spec.nodes.empty()) {
     return Status::bad_input("has no node to place: its graph is empty or has only constants");
   }
-  Result<Graph> graph = Graph::build(imported.spec, limits);
+  Result<Graph> graph = Graph::build(imported.spec, options.limits);
   if (!graph.ok()) return graph.status();
+  const NodePairs whole = pairs_kept_whole(*graph, options.patterns);
+  together.insert(together.end(), whole.begin(), whole.end());
+  colocate(together, imported.spec.nodes);
   return imported;
+}
+
+std::string shape_text(const onnx::TypeProto& type) {
+  if (!type.has_tensor_type()) return "";
+  if (!type.tensor_type().has_shape()) return "?";
+  std::string text;
+  for (const auto& dim : type.tensor_type().shape().dim()) {
+    if (!text.empty()) text += " x ";
+    text += dim.has_dim_value()       ? std::to_string(dim.dim_value())
+            : dim.dim_param().empty() ? "?"
+                                      : dim.dim_param();
+  }
+  return text;
+}
+
+std::string type_text(const onnx::TypeProto& type) {
+  if (!type.has_tensor_type()) return "not a tensor";
+  const int element = type.tensor_type().elem_type();
+  std::string name = TensorProto::DataType_IsValid(element)
+                         ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(element))
+                         : std::to_string(element);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
+}
+
+// What the model says of itself, before anything is set.
+void describe_interface(const onnx::ModelProto& model, ImportReport& report) {
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = is_default_domain(import.domain()) ? "" : import.domain();
+    report.opsets.emplace_back(domain, import.version());
+  }
+  std::unordered_set<std::string> parameters, symbols;
+  for (const auto& tensor : model.graph().initializer()) parameters.insert(tensor.name());
+  for (const auto& input : model.graph().input()) {
+    if (parameters.contains(input.name())) continue;
+    report.inputs.push_back({input.name(), type_text(input.type()), shape_text(input.type())});
+    const auto& shape = input.type().tensor_type().shape();
+    for (int a = 0; a < shape.dim_size(); ++a) {
+      if (shape.dim(a).has_dim_value()) continue;
+      const std::string& symbol = shape.dim(a).dim_param();
+      const std::string name =
+          symbol.empty() ? input.name() + "[" + std::to_string(a) + "]" : symbol;
+      if (symbols.insert(name).second) report.symbols.push_back(name);
+    }
+  }
+  for (const auto& output : model.graph().output()) {
+    report.outputs.push_back({output.name(), type_text(output.type()), shape_text(output.type())});
+  }
 }
 
 Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
                                    const ImportOptions& options) {
-  if (Status s = set_dimensions(model.proto, options.dims); !s.ok()) return s;
+  ImportReport interface;
+  describe_interface(model.proto, interface);
+  const auto inlined = prepare_model(model, options.settings);
+  if (!inlined.ok()) return inlined.status();
   const Result<Analysis> analysis = analyze(model.proto);
   if (!analysis.ok()) return analysis.status();
-  return checked(Importer(model, *analysis, options).run(name), options.limits);
+  Importer importer(model, *analysis, options);
+  ImportedGraph imported = importer.run(name);
+  ImportReport& report = imported.report;
+  report.opsets = std::move(interface.opsets);
+  report.inputs = std::move(interface.inputs);
+  report.outputs = std::move(interface.outputs);
+  report.symbols = std::move(interface.symbols);
+  for (const InlinedBranch& branch : *inlined) {
+    report.inlined.push_back({branch.node, branch.then_branch ? "then" : "else", branch.nodes});
+  }
+  return finished(std::move(imported), importer.take_pairs(), options);
 }
 
 }  // namespace

@@ -8,7 +8,10 @@
 // - Parameters (initializers and Constant nodes) are resident on the nodes that read them. One that
 //   several nodes read is resident on each if it is small, as engines copy it; if it is large
 //   (kLargeShared), the nodes share a device and the first holds it, unless `copy_shared` is set.
-// - A node with subgraphs is one node: its edges include what its subgraphs read from outside, and
+// - An If whose condition is constant, follows from constants and fixed shapes, or is set
+//   (ModelSettings) is replaced by the branch that it takes (inline_branches.h).
+// - Any other node with subgraphs is one node: its edges include what its subgraphs read from
+// outside, and
 //   their parameters are resident on it.
 // - Inputs of the model are no nodes: they are on the host, as are the outputs when the run ends.
 // - External data files are never opened; sizes come from the model.
@@ -24,12 +27,14 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
 #include "runtime/graph/graph.h"
-#include "tools/onnx/dimensions.h"
+#include "tools/costs/whole_patterns.h"
+#include "tools/onnx/settings.h"
 
 namespace placeto {
 
@@ -37,8 +42,10 @@ namespace placeto {
 inline constexpr uint64_t kLargeShared = 1 << 20;
 
 struct ImportOptions {
-  std::vector<DimSetting> dims;
+  ModelSettings settings;
   bool copy_shared = false;  // large shared parameters too count on every node that reads them
+  // What engines run as one shares a device; none of these: nodes may be torn apart.
+  std::span<const WholePattern> patterns = default_whole_patterns();
   Limits limits;
 };
 
@@ -47,12 +54,27 @@ struct UnknownShape {
   std::string node, op, problem;
 };
 
+// An input or output of the model, its shape as the model says it: "batch x 3 x 224 x 224".
+struct ModelTensor {
+  std::string name, type, shape;
+};
+
+// An If that became the branch that it takes.
+struct InlinedIf {
+  std::string node, branch;
+  uint64_t nodes = 0;
+};
+
 struct ImportReport {
   std::string producer;
   int64_t ir_version = 0;
   int64_t opset = 0;                                                 // of ONNX's own domain
   uint64_t parameters = 0, parameter_bytes = 0, external_bytes = 0;  // each tensor once
   uint64_t flops = 0;
+  std::vector<std::pair<std::string, int64_t>> opsets;  // of all domains, "" for ONNX's own
+  std::vector<ModelTensor> inputs, outputs;             // without those that are parameters
+  std::vector<std::string> symbols;                     // free dimensions of the inputs
+  std::vector<InlinedIf> inlined;
   std::vector<UnknownShape> unknown;
 };
 

@@ -66,11 +66,60 @@ bool comparison(const NodeProto&, Inputs inputs, Outputs outputs) {
   return given(inputs, 0) && elementwise_type(inputs, kOperands, TensorProto::BOOL, outputs);
 }
 
+// QLinearWhere(condition, x, x_scale, x_zero, y, ...)
+bool quantized_choice(const NodeProto&, Inputs inputs, Outputs outputs) {
+  constexpr size_t kOperands[] = {0, 1, 4};
+  return given(inputs, 1) &&
+         elementwise_type(inputs, kOperands, inputs[1]->element_type(), outputs);
+}
+
+// The second output, where there is one, is a sum of the same shape.
+bool same_and_sum(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  if (!same_as_first(node, inputs, outputs)) return false;
+  set(outputs, 1, inputs[0]->element_type(), *inputs[0]->dims());
+  return true;
+}
+
+// BiasSplitGelu: half of the last axis times the GELU of the other.
+bool split_gelu(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  if (x == nullptr || x->dims()->empty()) return false;
+  Dims dims = *x->dims();
+  if (dims.back() >= 0) dims.back() /= 2;
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
+// GatherBlockQuantized(data, indices, scales): rows of a quantized table, dequantized. Bytes hold
+// several numbers.
+bool quantized_gather(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value *data = known(inputs, 0), *indices = known(inputs, 1);
+  if (data == nullptr || indices == nullptr || !given(inputs, 2)) return false;
+  Dims table = *data->dims();
+  const auto axis = resolve_axis(int_attribute(node, "gather_axis", 0), table.size());
+  if (!axis) return false;
+  const int64_t bits = int_attribute(node, "bits", 4);
+  const bool packed = data->element_type() == TensorProto::UINT8 && bits > 0 && bits < 8;
+  if (packed && table.back() >= 0 && table.back() <= kMost) table.back() *= 8 / bits;
+  Dims dims(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(*axis));
+  const Dims places = *indices->dims();
+  dims.insert(dims.end(), places.begin(), places.end());
+  dims.insert(dims.end(), table.begin() + static_cast<std::ptrdiff_t>(*axis) + 1, table.end());
+  set(outputs, 0, inputs[2]->element_type(), dims);
+  return true;
+}
+
 // QLinearAdd(a, a_scale, a_zero, b, b_scale, b_zero, ...)
 bool quantized_elementwise(const NodeProto&, Inputs inputs, Outputs outputs) {
   constexpr size_t kOperands[] = {0, 3};
   return given(inputs, 0) &&
          elementwise_type(inputs, kOperands, inputs[0]->element_type(), outputs);
+}
+
+// QLinearReduceMean(data, data_scale, ...): axes as an attribute. Other inputs are no axes.
+bool reduce(const NodeProto& node, Inputs inputs, Outputs outputs);
+bool quantized_reduce(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  return reduce(node, inputs.first(std::min<size_t>(inputs.size(), 1)), outputs);
 }
 
 // --- reductions: axes as an attribute or an input
@@ -216,6 +265,7 @@ const Rules& default_rules() {
                  {"DequantizeLinear", dequantize},
                  {"LayerNormalization", normalization},
                  {"RMSNormalization", normalization},
+                 {"SimplifiedLayerNormalization", normalization},  // ONNX Runtime's, in this domain
                  {"GreaterOrEqual", comparison},
                  {"LessOrEqual", comparison},
                  {"BitwiseAnd", elementwise},
@@ -227,9 +277,10 @@ const Rules& default_rules() {
       all[name] = reduce;
     }
     for (const char* name : {"Gelu", "Mish", "Swish", "HardSwish", "GroupNormalization",
-                             "RotaryEmbedding", "BitwiseNot"}) {
+                             "RotaryEmbedding", "BitwiseNot", "TensorScatter"}) {
       all[name] = same_as_first;
     }
+    add_attention(all);
     add_windows(all);
     return all;
   }();
@@ -246,12 +297,19 @@ const Rules& microsoft_rules() {
                  {"QLinearMul", quantized_elementwise},
                  {"QuantizeLinear", quantize},
                  {"DequantizeLinear", dequantize},
+                 {"QLinearWhere", quantized_choice},
+                 {"QLinearReduceMean", quantized_reduce},
+                 {"SkipGroupNorm", same_and_sum},
+                 {"BiasDropout", same_and_sum},
+                 {"BiasSplitGelu", split_gelu},
+                 {"GatherBlockQuantized", quantized_gather},
                  {"QLinearConcat", quantized_concat}};
-    for (const char* name :
-         {"Gelu", "FastGelu", "QuickGelu", "BiasGelu", "BiasSoftmax", "QLinearSigmoid",
-          "QLinearLeakyRelu", "QLinearSoftmax", "RotaryEmbedding"}) {
+    for (const char* name : {"Gelu", "FastGelu", "QuickGelu", "BiasGelu", "BiasSoftmax",
+                             "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax",
+                             "RotaryEmbedding", "BiasAdd", "GroupNorm", "MoE", "QMoE", "Trilu"}) {
       all[name] = same_as_first;
     }
+    add_microsoft_attention(all);
     add_microsoft_products(all);
     add_microsoft_windows(all);
     return all;

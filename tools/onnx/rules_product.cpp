@@ -1,4 +1,4 @@
-// Shapes of matrix products, attention and recurrent operators of ONNX Runtime.
+// Shapes of matrix products, embeddings and recurrent operators of ONNX Runtime.
 #include <algorithm>
 
 #include "tools/onnx/shape_rules.h"
@@ -50,7 +50,7 @@ bool quantized_gemm(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return product_of(node, inputs, 0, 3, type, outputs);
 }
 
-// MatMulNBits: B is packed; its shape is in attributes.
+// MatMulNBits, ...: B is packed; its shape is in attributes.
 bool packed_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   const int64_t columns = int_attribute(node, "N", 0);
@@ -61,35 +61,6 @@ bool packed_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// --- attention of com.microsoft: [batch, sequence, hidden]
-
-// Attention(input, weights [hidden, 3 hidden], ...)
-bool packed_attention(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value *x = known(inputs, 0), *weights = known(inputs, 1);
-  if (x == nullptr || x->dims()->size() != 3) return false;
-  Dims dims = *x->dims();
-  const auto sizes = ints_attribute(node, "qkv_hidden_sizes");
-  if (sizes.size() == 3) {
-    dims[2] = sizes[2];
-  } else if (weights != nullptr && !weights->dims()->empty() && weights->dims()->back() > 0) {
-    dims[2] = weights->dims()->back() / 3;
-  }
-  const bool quantized = node.op_type() == "QAttention";
-  set(outputs, 0, quantized ? int32_t{TensorProto::FLOAT} : x->element_type(), dims);
-  return true;
-}
-
-// MultiHeadAttention and GroupQueryAttention: as wide as the query, or as the values where given.
-bool attention(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value *query = known(inputs, 0), *value = known(inputs, 2);
-  if (query == nullptr || query->dims()->size() != 3) return false;
-  Dims dims = *query->dims();
-  const bool grouped = node.op_type() == "GroupQueryAttention";
-  if (!grouped && value != nullptr && value->dims()->size() == 3) dims[2] = value->dims()->back();
-  set(outputs, 0, query->element_type(), dims);
-  return outputs.size() == 1;  // the present key and value follow from the past ones
-}
-
 // EmbedLayerNormalization(input_ids, segment_ids, word_embedding, ...)
 bool embedding(const NodeProto&, Inputs inputs, Outputs outputs) {
   const Value *ids = known(inputs, 0), *table = known(inputs, 2);
@@ -98,6 +69,7 @@ bool embedding(const NodeProto&, Inputs inputs, Outputs outputs) {
   dims.push_back(table->dims()->back());
   set(outputs, 0, table->element_type(), dims);
   set(outputs, 1, TensorProto::INT32, {dims[0]});
+  set(outputs, 2, table->element_type(), dims);  // the sum before normalization
   return true;
 }
 
@@ -117,17 +89,14 @@ bool quantized_lstm(const NodeProto&, Inputs inputs, Outputs outputs) {
 }  // namespace
 
 void add_microsoft_products(Rules& rules) {
-  for (const char* name : {"FusedMatMul", "FusedGemm", "TransposeMatMul", "GemmFastGelu"}) {
+  for (const char* name :
+       {"FusedMatMul", "FusedMatMulActivation", "FusedGemm", "TransposeMatMul", "GemmFastGelu"}) {
     rules[name] = same_product;
   }
   rules["DynamicQuantizeMatMul"] = float_product;
   rules["MatMulIntegerToFloat"] = float_product;
-  rules["MatMulNBits"] = packed_product;
+  for (const char* name : {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}) rules[name] = packed_product;
   rules["QGemm"] = quantized_gemm;
-  rules["Attention"] = packed_attention;
-  rules["QAttention"] = packed_attention;
-  rules["MultiHeadAttention"] = attention;
-  rules["GroupQueryAttention"] = attention;
   rules["EmbedLayerNormalization"] = embedding;
   rules["DynamicQuantizeLSTM"] = quantized_lstm;
 }

@@ -1,6 +1,7 @@
 // Shapes of operators on images: windows that slide over them, and resizing.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "tools/onnx/shape_rules.h"
@@ -11,12 +12,28 @@ namespace {
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-bool global_pool(const NodeProto&, Inputs inputs, Outputs outputs) {
+// Images with their channels behind the other axes, as [batch, channels, axes...] and back.
+Dims channels_first(Dims dims) {
+  std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  return dims;
+}
+Dims channels_last(Dims dims) {
+  std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  return dims;
+}
+
+// Whether the operator's images have their channels last.
+bool is_channels_last(const NodeProto& node) {
+  return node.op_type().starts_with("Nhwc") || int_attribute(node, "channels_last", 0) != 0;
+}
+
+bool global_pool(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   if (x == nullptr || x->dims()->size() < 3) return false;
-  Dims dims = *x->dims();
+  const bool last = is_channels_last(node);
+  Dims dims = last ? channels_first(*x->dims()) : *x->dims();
   for (size_t a = 2; a < dims.size(); ++a) dims[a] = 1;
-  set(outputs, 0, x->element_type(), dims);
+  set(outputs, 0, x->element_type(), last ? channels_last(dims) : dims);
   return true;
 }
 
@@ -50,7 +67,8 @@ int64_t positions(const NodeProto& node, size_t axis, size_t axes, int64_t lengt
 // Convolutions and pools on [batch, channels, axes...]; `weights` is the shape of the filter, or
 // null for a pool, which has kernel_shape.
 bool window(const NodeProto& node, const Value& x, const Dims* weights, int32_t type, Outputs out) {
-  const Dims in = *x.dims();
+  const bool last = is_channels_last(node);
+  const Dims in = last && x.dims()->size() >= 3 ? channels_first(*x.dims()) : *x.dims();
   if (in.size() < 3 || (weights != nullptr && weights->size() != in.size())) return false;
   const auto kernel = ints_attribute(node, "kernel_shape");
   Dims dims = {in[0], weights != nullptr ? (*weights)[0] : in[1]};
@@ -58,7 +76,7 @@ bool window(const NodeProto& node, const Value& x, const Dims* weights, int32_t 
     const int64_t width = weights != nullptr ? (*weights)[a + 2] : entry(kernel, a, kUnknownDim);
     dims.push_back(positions(node, a, in.size() - 2, in[a + 2], width));
   }
-  set(out, 0, type, dims);
+  set(out, 0, type, last ? channels_last(dims) : dims);
   return true;
 }
 
@@ -76,12 +94,33 @@ bool convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return window(node, *x, &weights, x->element_type(), outputs);
 }
 
+// QLinearConv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, B)
+bool quantized_convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value *x = known(inputs, 0), *filter = known(inputs, 3);
+  if (x == nullptr || filter == nullptr) return false;
+  const Dims weights = *filter->dims();
+  const int32_t type = given(inputs, 7) ? inputs[7]->element_type() : x->element_type();
+  return window(node, *x, &weights, type, outputs);
+}
+
+// What all axes of a Resize are multiplied with so that none is longer, or shorter, than wanted.
+double common_scale(const Dims& dims, const std::vector<int64_t>& axes,
+                    const std::vector<int64_t>& sizes, bool not_larger) {
+  double scale = not_larger ? std::numeric_limits<double>::infinity() : 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto at = resolve_axis(axes[i], dims.size());
+    if (!at || dims[*at] <= 0 || sizes[i] < 0) return -1;
+    const double wanted = static_cast<double>(sizes[i]) / static_cast<double>(dims[*at]);
+    scale = not_larger ? std::min(scale, wanted) : std::max(scale, wanted);
+  }
+  return scale;
+}
+
 // Resize(X, roi, scales, sizes), in opset 10 (X, scales), with the axes of opset 18.
 bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   if (x == nullptr) return false;
   Dims dims = *x->dims();
-  if (text_attribute(node, "keep_aspect_ratio_policy", "stretch") != "stretch") return false;
   const Constant* sizes = constant(inputs, 3);
   const Constant* scales = constant(inputs, inputs.size() == 2 ? 1 : 2);
   const bool by_size = sizes != nullptr && sizes->size() > 0;
@@ -93,12 +132,19 @@ bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
     std::iota(axes.begin(), axes.end(), int64_t{0});
   }
   if (axes.size() != factors->size()) return false;
+  const std::string policy = text_attribute(node, "keep_aspect_ratio_policy", "stretch");
+  const bool keeps_ratio = by_size && (policy == "not_larger" || policy == "not_smaller");
+  const double common =
+      keeps_ratio ? common_scale(dims, axes, factors->ints, policy == "not_larger") : 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = resolve_axis(axes[i], dims.size());
     if (!at) return false;
     int64_t& dim = dims[*at];
     const double scaled = std::floor(static_cast<double>(dim) * factors->number(i));
-    if (by_size) {
+    if (keeps_ratio) {
+      const double rounded = std::floor(static_cast<double>(dim) * common + 0.5);
+      dim = common >= 0 && rounded < 1e15 ? static_cast<int64_t>(rounded) : kUnknownDim;
+    } else if (by_size) {
       dim = factors->ints[i] >= 0 ? factors->ints[i] : kUnknownDim;
     } else if (dim >= 0) {
       dim = scaled >= 0 && scaled < 1e15 ? static_cast<int64_t>(scaled) : kUnknownDim;
@@ -111,17 +157,18 @@ bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
 // --- com.microsoft.nchwc: images with channels in blocks, as ONNX Runtime's optimizer for
 // processors writes them. Their shapes are [batch, channels rounded up to blocks, axes...].
 
-// Blocks have 8 or 16 channels, depending on the processor.
+// Blocks have 8 or 16 channels, depending on the processor that the model was optimized for, which
+// the operator does not say: for odd channels the larger block is assumed.
 constexpr int64_t kMostInBlock = 16;
 
 bool reorder_input(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   if (x == nullptr || x->dims()->size() < 3) return false;
   Dims dims = *x->dims();
-  if (int_attribute(node, "channels_last", 0) != 0) {
-    std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  if (is_channels_last(node)) dims = channels_first(dims);
+  if (dims[1] >= 0 && dims[1] <= kMost) {
+    dims[1] = (dims[1] + kMostInBlock - 1) / kMostInBlock * kMostInBlock;
   }
-  if (dims[1] % kMostInBlock != 0) dims[1] = kUnknownDim;
   set(outputs, 0, x->element_type(), dims);
   return true;
 }
@@ -132,9 +179,7 @@ bool reorder_output(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (x == nullptr || x->dims()->size() < 3 || channels <= 0) return false;
   Dims dims = *x->dims();
   dims[1] = channels;
-  if (int_attribute(node, "channels_last", 0) != 0) {
-    std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
-  }
+  if (is_channels_last(node)) dims = channels_last(dims);
   set(outputs, 0, x->element_type(), dims);
   return true;
 }
@@ -162,7 +207,9 @@ void add_windows(Rules& rules) {
 }
 
 void add_microsoft_windows(Rules& rules) {
-  rules["FusedConv"] = convolution;
+  for (const char* name : {"FusedConv", "NhwcConv", "NhwcFusedConv"}) rules[name] = convolution;
+  rules["QLinearConv"] = quantized_convolution;
+  rules["NhwcMaxPool"] = pool;
   rules["QLinearGlobalAveragePool"] = global_pool;
   rules["QLinearAveragePool"] = pool;
 }

@@ -113,6 +113,15 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
   const uint64_t batch = extent(query, 0), queries = extent(query, 1), hidden = extent(query, 2);
   const auto heads =
       static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "num_heads", 1), 1));
+  if (node.op_type() == "GroupQueryAttention" || node.op_type() == "MultiHeadAttention") {
+    const bool grouped = node.op_type()[0] == 'G';
+    const uint64_t past = extent(dims_at(inputs, grouped ? 3 : 6), 2);
+    const uint64_t fresh = key.empty() ? queries : extent(key, key.size() == 4 ? 2 : 1);
+    const auto shared =
+        static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "kv_num_heads", 0), 0));
+    const uint64_t packed_heads = grouped && key.empty() ? add(heads, 2 * shared) : heads;
+    return attention_core(batch, queries, add(past, fresh), hidden / packed_heads * heads, heads);
+  }
   if (!packed) return attention_core(batch, queries, extent(key, 1), hidden, heads);
   const uint64_t projections = times(times(2, batch), times(queries, count_at(inputs, 1)));
   return add(projections, attention_core(batch, queries, queries, hidden, heads));

@@ -1,0 +1,221 @@
+// Branches that are decided become part of the graph; settings of inputs, symbols and shapes.
+#include <doctest/doctest.h>
+
+#include "tests/support/onnx_models.h"
+#include "tools/onnx/import.h"
+#include "tools/onnx/prepare.h"
+
+using namespace placeto;
+using namespace placeto::test;
+
+namespace {
+
+Result<ImportedGraph> import_with(const OnnxBuilder& builder, ModelSettings settings) {
+  ImportOptions options;
+  options.settings = std::move(settings);
+  const std::string bytes = builder.bytes();
+  return import_onnx(as_bytes(bytes), "model", options);
+}
+
+ImportedGraph imported(const OnnxBuilder& builder, ModelSettings settings = {}) {
+  auto result = import_with(builder, std::move(settings));
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  return *std::move(result);
+}
+
+std::vector<std::string> names(const ImportedGraph& model) {
+  std::vector<std::string> all;
+  for (const NodeSpec& node : model.spec.nodes) all.push_back(node.name);
+  return all;
+}
+
+ModelSettings with_value(const std::string& text) {
+  ModelSettings settings;
+  settings.inputs.push_back(*parse_input_setting(text));
+  return settings;
+}
+
+void add_output(onnx::GraphProto& graph, const std::string& name) {
+  graph.add_output()->set_name(name);
+}
+
+// A merged decoder: everything is in the branches of one If. Both have a tensor "h", which the main
+// graph has as well; the weights are the branches' own.
+//
+//   x - relu - If(use_cache: relu @ w, x;  else: exp(relu @ w2), relu) - y, z - add - out
+OnnxBuilder merged_model() {
+  OnnxBuilder b;
+  b.input("x", {"4", "4"});
+  b.input("use_cache", {"1"}, onnx::TensorProto::BOOL);
+  b.node("Relu", {"x"}, {"h"}, "relu");
+  auto& branch = b.node("If", {"use_cache"}, {"y", "z"}, "merged");
+  auto& with = OnnxBuilder::body(branch, "then_branch");
+  OnnxBuilder::add_node(with, "MatMul", {"h", "w"}, {"p"}, "product");
+  auto& without = OnnxBuilder::body(branch, "else_branch");
+  OnnxBuilder::add_node(without, "MatMul", {"h", "w"}, {"p"}, "product");
+  OnnxBuilder::add_node(without, "Exp", {"p"}, {"e"}, "relu");
+  for (auto* graph : {&with, &without}) {
+    auto* w = graph->add_initializer();
+    w->set_name("w");
+    w->set_data_type(onnx::TensorProto::FLOAT);
+    w->add_dims(4), w->add_dims(4);
+    w->set_raw_data(std::string(64, '\0'));
+  }
+  add_output(with, "p");
+  add_output(with, "x");
+  add_output(without, "e");
+  add_output(without, "h");
+  b.node("Add", {"y", "z"}, {"out"}, "add");
+  b.output("out");
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("an If whose input is set becomes the branch that it takes") {
+  const ImportedGraph without = imported(merged_model(), with_value("use_cache=false"));
+  CHECK(names(without) ==
+        std::vector<std::string>{"relu", "product", "merged/relu", "merged/result_1", "add"});
+  CHECK(without.spec.edges ==
+        std::vector<EdgeSpec>{{0, 0, 1}, {1, 0, 2}, {0, 0, 3}, {2, 0, 4}, {3, 0, 4}});
+  CHECK(without.spec.nodes[1].resident_bytes == 64);
+  CHECK(without.spec.nodes[1].flops == 2u * 4 * 4 * 4);
+  CHECK(without.report.unknown.empty());
+  REQUIRE(without.report.inlined.size() == 1);
+  CHECK(without.report.inlined[0].node == "merged");
+  CHECK(without.report.inlined[0].branch == "else");
+  const ImportedGraph with = imported(merged_model(), with_value("use_cache=1"));
+  CHECK(names(with) == std::vector<std::string>{"relu", "product", "merged/result_1", "add"});
+}
+
+TEST_CASE("an If that nothing decides stays one node") {
+  const ImportedGraph got = imported(merged_model());
+  CHECK(names(got) == std::vector<std::string>{"relu", "merged", "add"});
+  CHECK(got.report.inlined.empty());
+}
+
+//  If(rank of x == 2: If(constant: exp(x)) else relu(x))
+TEST_CASE("conditions that follow from shapes and constants decide, one inside another, too") {
+  OnnxBuilder b;
+  b.input("x", {"2", "8"});
+  b.integers("eight", {8});
+  b.integers("last", {1});
+  b.node("Shape", {"x"}, {"s"}, "shape");
+  b.node("Gather", {"s", "last"}, {"n"}, "gather");
+  b.node("Equal", {"n", "eight"}, {"c"}, "equal");
+  auto& outer = b.node("If", {"c"}, {"y"}, "outer");
+  auto& taken = OnnxBuilder::body(outer, "then_branch");
+  auto* truth = taken.add_initializer();
+  truth->set_name("truth");
+  truth->set_data_type(onnx::TensorProto::BOOL);
+  truth->add_int32_data(1);
+  auto& inner = OnnxBuilder::add_node(taken, "If", {"truth"}, {"r"}, "inner");
+  auto& exp = OnnxBuilder::body(inner, "then_branch");
+  OnnxBuilder::add_node(exp, "Exp", {"x"}, {"e"});
+  add_output(exp, "e");
+  auto& nothing = OnnxBuilder::body(inner, "else_branch");
+  OnnxBuilder::add_node(nothing, "Neg", {"x"}, {"e"});
+  add_output(nothing, "e");
+  add_output(taken, "r");
+  auto& other = OnnxBuilder::body(outer, "else_branch");
+  OnnxBuilder::add_node(other, "Relu", {"x"}, {"r"});
+  add_output(other, "r");
+  b.output("y");
+  const ImportedGraph got = imported(b);
+  REQUIRE(got.spec.nodes.size() == 4);
+  CHECK(got.spec.nodes[3].op == "Exp");
+  CHECK(got.spec.nodes[3].outputs == std::vector<uint64_t>{2 * 8 * 4});
+  CHECK(got.report.inlined.size() == 2);
+  // A number for a free dimension decides nothing: the model is exported for all of them.
+  OnnxBuilder free = b;
+  auto* shape =
+      free.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(1)->set_dim_param("length");
+  ModelSettings settings;
+  settings.dims = {{"length", 8}};
+  CHECK(names(imported(free, settings)).back() == "outer");
+}
+
+TEST_CASE("exporting sees the nodes that importing made, with free dimensions") {
+  OnnxBuilder b = merged_model();
+  b.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_param("rows");
+  auto model = parse_onnx(as_bytes(b.bytes()));
+  REQUIRE(model.ok());
+  ModelSettings settings = with_value("use_cache=false");
+  settings.dims = {{"rows", 4}};
+  REQUIRE(prepare_nodes(*model, settings).ok());
+  CHECK(model->node_names ==
+        std::vector<std::string>{"relu", "product", "merged/relu", "merged/result_1", "add"});
+  CHECK(model->proto.graph().input_size() == 1);
+  CHECK(model->proto.graph().input(0).type().tensor_type().shape().dim(0).dim_param() == "rows");
+}
+
+TEST_CASE("settings of inputs that are not there, or do not fit, are refused") {
+  for (const char* text : {"use_cache", "=1", "use_cache=", "use_cache=maybe", "use_cache=nan"}) {
+    CHECK(!parse_input_setting(text).ok());
+  }
+  const auto problem = [](const char* text) {
+    const auto result = import_with(merged_model(), with_value(text));
+    REQUIRE(!result.ok());
+    CHECK(result.status().code() == StatusCode::kInvalidArgument);
+    return result.status().message();
+  };
+  CHECK(problem("cache=1").find("expected one of 'x', 'use_cache'") != std::string::npos);
+  CHECK(problem("use_cache=1,0").find("2 values") != std::string::npos);
+}
+
+TEST_CASE("inputs that only the other branch reads need no dimensions") {
+  OnnxBuilder b = merged_model();
+  b.input("past", {"length", "4"});
+  auto& then_branch = *b.graph().mutable_node(1)->mutable_attribute(0)->mutable_g();
+  then_branch.mutable_node(0)->set_input(0, "past");
+  CHECK(import_with(b, with_value("use_cache=false")).ok());
+  const auto result = import_with(b, with_value("use_cache=true"));
+  REQUIRE(!result.ok());
+  CHECK(result.status().message().find("--dim 'length=N'") != std::string::npos);
+}
+
+TEST_CASE("a symbol that a default sets has that number in inner tensors, too") {
+  // An operator that nobody knows hides a shape, but the model says it.
+  OnnxBuilder b;
+  b.input("x", {"batch", "8"});
+  b.node("Hide", {"x"}, {"h"}, "hide").set_domain("example");
+  b.node("Relu", {"h"}, {"y"}, "relu");
+  OnnxBuilder::set_type(*b.graph().add_value_info(), "h", {"batch", "4"});
+  b.output("y");
+  ModelSettings all;
+  all.dims = {{"*", 3}};
+  CHECK(imported(b, all).spec.nodes[1].outputs == std::vector<uint64_t>{3 * 4 * 4});
+  ModelSettings axis;
+  axis.dims = {{"x[0]", 5}, {"*", 3}};
+  CHECK(imported(b, axis).spec.nodes[1].outputs == std::vector<uint64_t>{5 * 4 * 4});
+}
+
+TEST_CASE("shapes of inner tensors can be given where an operator hides them") {
+  OnnxBuilder b;
+  b.input("x", {"1", "8"});
+  b.node("Hide", {"x"}, {"h"}, "hide").set_domain("example");
+  b.node("Relu", {"h"}, {"y"}, "relu");
+  b.output("y");
+  CHECK(imported(b).report.unknown.size() == 2);
+  ModelSettings settings;
+  settings.shapes = {*parse_shape_setting("h=2x3x5")};
+  const ImportedGraph got = imported(b, settings);
+  CHECK(got.report.unknown.empty());
+  CHECK(got.spec.nodes[0].outputs == std::vector<uint64_t>{2 * 3 * 5 * 4});
+  CHECK(got.spec.nodes[0].bytes_accessed == 8 * 4 + 2 * 3 * 5 * 4);
+  CHECK(got.spec.nodes[1].outputs == std::vector<uint64_t>{2 * 3 * 5 * 4});
+  settings.shapes = {*parse_shape_setting("h=7:float16")};
+  CHECK(imported(b, settings).spec.nodes[0].outputs == std::vector<uint64_t>{14});
+  settings.shapes = {*parse_shape_setting("g=7")};
+  CHECK(import_with(b, settings).status().message().find("'g'") != std::string::npos);
+  for (const char* text : {"h", "h=", "=3", "h=2x", "h=-1", "h=2:nonsense", "h=2y3"}) {
+    CHECK(!parse_shape_setting(text).ok());
+  }
+}

@@ -1,0 +1,146 @@
+// Shapes of operators that ONNX Runtime's optimizer writes, as its documentation says them, and of
+// ONNX's own that libonnx does not know.
+#include <doctest/doctest.h>
+
+#include "tests/support/onnx_models.h"
+#include "tools/onnx/import.h"
+
+using namespace placeto;
+using namespace placeto::test;
+
+namespace {
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+// Bytes of the outputs of the last node. All shapes have to be known.
+std::vector<uint64_t> outputs_of_last(const OnnxBuilder& builder) {
+  const std::string bytes = builder.bytes();
+  const auto result = import_onnx(as_bytes(bytes), "model", {});
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  for (const UnknownShape& unknown : result->report.unknown) {
+    FAIL_CHECK(unknown.op, ": ", unknown.problem);
+  }
+  return result->spec.nodes.back().outputs;
+}
+
+void text(onnx::NodeProto& node, const char* name, const char* value) {
+  auto* attribute = node.add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::STRING);
+  attribute->set_s(value);
+}
+
+}  // namespace
+
+TEST_CASE("SimplifiedLayerNormalization in ONNX's own domain is like its input") {
+  OnnxBuilder b;
+  b.input("x", {"2", "3", "8"});
+  b.weight("scale", {8});
+  b.node("SimplifiedLayerNormalization", {"x", "scale"}, {"y", "deviation"});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 3 * 8 * 4, 2 * 3 * 4});
+}
+
+TEST_CASE("odd channels are filled up to whole blocks, and cut off again") {
+  OnnxBuilder b;
+  b.model().add_opset_import()->set_domain("com.microsoft.nchwc");
+  b.input("x", {"1", "24", "5", "7"});
+  b.node("ReorderInput", {"x"}, {"blocked"}).set_domain("com.microsoft.nchwc");
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{32 * 5 * 7 * 4});
+  auto& out = b.node("ReorderOutput", {"blocked"}, {"y"});
+  out.set_domain("com.microsoft.nchwc");
+  OnnxBuilder::set(out, "channels", int64_t{24});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{24 * 5 * 7 * 4});
+}
+
+TEST_CASE("Resize keeps the ratio of the axes that it resizes") {
+  const auto resized = [](const char* policy) {
+    OnnxBuilder b(19);
+    b.input("x", {"1", "3", "100", "200"});
+    b.integers("sizes", {50, 50});
+    auto& node = b.node("Resize", {"x", "", "", "sizes"}, {"y"});
+    OnnxBuilder::set(node, "axes", std::vector<int64_t>{2, 3});
+    text(node, "keep_aspect_ratio_policy", policy);
+    return outputs_of_last(b);
+  };
+  CHECK(resized("stretch") == std::vector<uint64_t>{3 * 50 * 50 * 4});
+  CHECK(resized("not_larger") == std::vector<uint64_t>{3 * 25 * 50 * 4});
+  CHECK(resized("not_smaller") == std::vector<uint64_t>{3 * 50 * 100 * 4});
+}
+
+TEST_CASE("convolutions with channels last have them last") {
+  for (const char* op : {"NhwcConv", "NhwcFusedConv"}) {
+    OnnxBuilder b;
+    b.input("x", {"1", "9", "11", "4"});
+    b.weight("w", {6, 4, 3, 3});
+    b.node(op, {"x", "w"}, {"y"}).set_domain(kMicrosoft);
+    b.node("Transpose", {"y"}, {"t"});
+    CHECK(outputs_of_last(b) == std::vector<uint64_t>{7 * 9 * 6 * 4});
+  }
+  OnnxBuilder q;
+  q.input("x", {"1", "9", "11", "4"}, onnx::TensorProto::UINT8);
+  q.weight("w", {6, 4, 3, 3}, onnx::TensorProto::INT8, 1);
+  q.weight("s", {1});
+  q.weight("z", {1}, onnx::TensorProto::UINT8, 1);
+  auto& conv = q.node("QLinearConv", {"x", "s", "z", "w", "s", "z", "s", "z"}, {"y"});
+  conv.set_domain(kMicrosoft);
+  OnnxBuilder::set(conv, "channels_last", int64_t{1});
+  CHECK(outputs_of_last(q) == std::vector<uint64_t>{7 * 9 * 6});
+}
+
+TEST_CASE("attention tells its present keys and values") {
+  const auto attention = [](const char* op, bool packed, int64_t kv_heads) {
+    OnnxBuilder b;
+    b.input("q", {"2", "5", packed ? "64" : "32"});
+    b.input("k", {"2", "5", "16"});
+    b.input("past", {"2", std::to_string(kv_heads), "7", "8"});
+    const std::string key = packed ? "" : "k";
+    std::vector<std::string> inputs = {"q", key, key, "past", "past"};
+    if (op[0] == 'M') inputs = {"q", "q", "q", "", "", "", "past", "past"};
+    auto& node = b.node(op, inputs, {"y", "keys", "values"});
+    node.set_domain(kMicrosoft);
+    OnnxBuilder::set(node, "num_heads", int64_t{4});
+    if (op[0] == 'G') OnnxBuilder::set(node, "kv_num_heads", kv_heads);
+    return outputs_of_last(b);
+  };
+  const uint64_t present = 2 * 2 * (7 + 5) * 8 * 4;
+  CHECK(attention("GroupQueryAttention", false, 2) ==
+        std::vector<uint64_t>{2 * 5 * 32 * 4, present, present});
+  CHECK(attention("GroupQueryAttention", true, 2) ==
+        std::vector<uint64_t>{2 * 5 * 32 * 4, present, present});
+  CHECK(attention("MultiHeadAttention", false, 4) ==
+        std::vector<uint64_t>{2 * 5 * 32 * 4, 2 * present, 2 * present});
+  OnnxBuilder b(23);
+  b.input("q", {"2", "5", "32"});
+  b.input("k", {"2", "6", "16"});
+  auto& node = b.node("Attention", {"q", "k", "k"}, {"y"});
+  OnnxBuilder::set(node, "q_num_heads", int64_t{4});
+  OnnxBuilder::set(node, "kv_num_heads", int64_t{2});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 5 * 32 * 4});
+}
+
+TEST_CASE("fused operators of language models have shapes") {
+  OnnxBuilder b;
+  b.input("x", {"2", "5", "32"});
+  b.weight("bias", {32});
+  b.weight("packed", {64, 1, 16}, onnx::TensorProto::UINT8, 1);
+  b.weight("scales", {64});
+  b.weight("table", {100, 16}, onnx::TensorProto::UINT8, 1);
+  b.input("ids", {"2", "5"}, onnx::TensorProto::INT64);
+  const uint64_t like_x = 2 * 5 * 32 * 4;
+  const auto added = [&](onnx::NodeProto& node) {
+    node.set_domain(kMicrosoft);
+    return outputs_of_last(b);
+  };
+  CHECK(added(b.node("SkipSimplifiedLayerNormalization", {"x", "x", "bias"},
+                     {"n", "", "", "sum"})) == std::vector<uint64_t>{like_x, 0, 0, like_x});
+  CHECK(added(b.node("BiasGelu", {"x", "bias"}, {"g"})) == std::vector<uint64_t>{like_x});
+  CHECK(added(b.node("QuickGelu", {"x"}, {"h"})) == std::vector<uint64_t>{like_x});
+  CHECK(added(b.node("BiasSplitGelu", {"x", "bias"}, {"s"})) == std::vector<uint64_t>{like_x / 2});
+  auto& product = b.node("MatMulNBits", {"x", "packed", "scales"}, {"p"});
+  OnnxBuilder::set(product, "K", int64_t{32});
+  OnnxBuilder::set(product, "N", int64_t{64});
+  CHECK(added(product) == std::vector<uint64_t>{2 * like_x});
+  auto& gather = b.node("GatherBlockQuantized", {"table", "ids", "scales"}, {"e"});
+  OnnxBuilder::set(gather, "bits", int64_t{4});
+  CHECK(added(gather) == std::vector<uint64_t>{2 * 5 * 32 * 4});
+}

@@ -1,0 +1,153 @@
+#include "tools/cli/inspect_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace placeto::cli {
+namespace {
+
+struct Figures {
+  std::map<std::string, uint64_t> ops;
+  std::set<std::string> groups;
+  uint64_t grouped = 0;
+};
+
+Figures measure(const GraphSpec& spec) {
+  Figures figures;
+  for (const NodeSpec& node : spec.nodes) {
+    ++figures.ops[node.op];
+    if (node.colocate.empty()) continue;
+    figures.groups.insert(node.colocate);
+    ++figures.grouped;
+  }
+  return figures;
+}
+
+Json describe(const std::vector<ModelTensor>& tensors) {
+  Json list = Json::array();
+  for (const ModelTensor& t : tensors) {
+    list.push_back({{"name", t.name}, {"type", t.type}, {"shape", t.shape}});
+  }
+  return list;
+}
+
+Json describe(const ModelGraph& model) {
+  const ImportReport& report = model.report;
+  const Figures figures = measure(model.spec);
+  Json opsets = Json::object(), inlined = Json::array(), unknown = Json::array();
+  for (const auto& [domain, version] : report.opsets) {
+    opsets[domain.empty() ? "ai.onnx" : domain] = version;
+  }
+  for (const InlinedIf& branch : report.inlined) {
+    inlined.push_back({{"node", branch.node}, {"branch", branch.branch}, {"nodes", branch.nodes}});
+  }
+  for (const UnknownShape& shape : report.unknown) {
+    unknown.push_back({{"node", shape.node}, {"op", shape.op}, {"problem", shape.problem}});
+  }
+  return {{"kind", "model"},
+          {"name", model.spec.name},
+          {"producer", report.producer},
+          {"ir_version", report.ir_version},
+          {"opsets", std::move(opsets)},
+          {"inputs", describe(report.inputs)},
+          {"outputs", describe(report.outputs)},
+          {"free_dimensions", report.symbols},
+          {"nodes", model.spec.nodes.size()},
+          {"edges", model.spec.edges.size()},
+          {"ops", figures.ops},
+          {"parameters", report.parameters},
+          {"parameter_bytes", report.parameter_bytes},
+          {"external_bytes", report.external_bytes},
+          {"flops", report.flops},
+          {"kept_whole", figures.groups.size()},
+          {"kept_whole_nodes", figures.grouped},
+          {"inlined", std::move(inlined)},
+          {"unknown", std::move(unknown)}};
+}
+
+std::string tensor_text(const ModelTensor& tensor) {
+  return fmt::format("{}: {}{}{}", tensor.name, tensor.type, tensor.shape.empty() ? "" : " ",
+                     tensor.shape);
+}
+
+// Most frequent first, all of them: an operator that is there once may be the one that matters.
+std::string ops_text(const std::map<std::string, uint64_t>& ops) {
+  std::vector<std::pair<uint64_t, std::string>> order;
+  for (const auto& [op, count] : ops) order.emplace_back(count, op);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::vector<std::string> parts;
+  for (const auto& [count, op] : order) {
+    parts.push_back(fmt::format("{} {}", shortened(op, 40), count));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string summarize(const ModelGraph& model, bool color) {
+  const ImportReport& report = model.report;
+  const Figures figures = measure(model.spec);
+  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  const auto add = [&](const char* what, const std::string& value) {
+    table.add_row({what, value});
+  };
+  const auto add_tensors = [&](const char* what, const std::vector<ModelTensor>& tensors) {
+    constexpr size_t kShown = 16;
+    for (size_t i = 0; i < std::min(tensors.size(), kShown); ++i) {
+      add(i == 0 ? what : "", tensor_text(tensors[i]));
+    }
+    if (tensors.size() > kShown) add("", fmt::format("and {} more", tensors.size() - kShown));
+  };
+  std::vector<std::string> opsets;
+  for (const auto& [domain, version] : report.opsets) {
+    opsets.push_back(fmt::format("{} {}", domain.empty() ? "ai.onnx" : domain, version));
+  }
+  add("model", model.spec.name);
+  add("written by",
+      fmt::format("{}, IR {}", report.producer.empty() ? "?" : report.producer, report.ir_version));
+  add("operator sets", fmt::format("{}", fmt::join(opsets, ", ")));
+  add_tensors("inputs", report.inputs);
+  add_tensors("outputs", report.outputs);
+  if (!report.symbols.empty()) {
+    add("free dimensions", fmt::format("{}", fmt::join(report.symbols, ", ")));
+  }
+  add("parameters",
+      fmt::format("{} in {}{}", format_count(report.parameters),
+                  format_bytes(report.parameter_bytes),
+                  report.external_bytes != 0
+                      ? fmt::format(", {} in external files", format_bytes(report.external_bytes))
+                      : ""));
+  add("nodes", fmt::format("{}, {}", format_count(model.spec.nodes.size()),
+                           plural(model.spec.edges.size(), "edge")));
+  add("flops", format_si(static_cast<double>(report.flops)));
+  add("kept whole", fmt::format("{} in {}", plural(figures.grouped, "node"),
+                                plural(figures.groups.size(), "group")));
+  for (const InlinedIf& branch : report.inlined) {
+    add("inlined", fmt::format("{}: its {} branch, {}", branch.node, branch.branch,
+                               plural(branch.nodes, "node")));
+  }
+  add("operators", ops_text(figures.ops));
+  return table.render(color);
+}
+
+}  // namespace
+
+void inspect_model(const std::string& path, ModelOptions options, const Common& common) {
+  const bool has_default =
+      std::any_of(options.dims.begin(), options.dims.end(),
+                  [](const std::string& dim) { return dim.starts_with("*="); });
+  if (!has_default) options.dims.push_back("*=1");
+  const ModelGraph model = import_model(path, options);
+  if (common.json) return print_json(describe(model));
+  print(summarize(model, common.color()));
+  const std::string unknown = unknown_summary(model.report);
+  if (unknown.empty()) return;
+  const bool assumed = !has_default && !model.report.symbols.empty();
+  note(unknown + (assumed ? "\nfree dimensions that no --dim sets count 1" : ""));
+}
+
+}  // namespace placeto::cli

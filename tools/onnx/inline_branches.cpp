@@ -1,0 +1,190 @@
+#include "tools/onnx/inline_branches.h"
+
+#include <unordered_set>
+
+namespace placeto {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+using Renames = std::unordered_map<std::string, std::string>;
+
+const std::string& renamed(const Renames& renames, const std::string& name) {
+  const auto it = renames.find(name);
+  return it == renames.end() ? name : it->second;
+}
+
+void rename_captures(GraphProto& graph, const Renames& outer);
+
+void rename_bodies(NodeProto& node, const Renames& renames) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (attribute.has_g()) rename_captures(*attribute.mutable_g(), renames);
+    for (GraphProto& graph : *attribute.mutable_graphs()) rename_captures(graph, renames);
+  }
+}
+
+// New names for what a body reads from outside; what it defines itself hides them.
+void rename_captures(GraphProto& graph, const Renames& outer) {
+  if (outer.empty()) return;
+  Renames renames = outer;
+  for (const auto& input : graph.input()) renames.erase(input.name());
+  for (const auto& tensor : graph.initializer()) renames.erase(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) renames.erase(tensor.values().name());
+  for (const NodeProto& node : graph.node()) {
+    for (const std::string& output : node.output()) renames.erase(output);
+  }
+  for (NodeProto& node : *graph.mutable_node()) {
+    for (std::string& input : *node.mutable_input()) input = renamed(renames, input);
+    rename_bodies(node, renames);
+  }
+  for (auto& output : *graph.mutable_output()) output.set_name(renamed(renames, output.name()));
+}
+
+class Inliner {
+ public:
+  Inliner(OnnxModel& model, const Decisions& decisions)
+      : graph_(*model.proto.mutable_graph()), decisions_(decisions) {
+    for (const auto& input : graph_.input()) tensors_.insert(input.name());
+    for (const auto& tensor : graph_.initializer()) tensors_.insert(tensor.name());
+    for (const auto& tensor : graph_.sparse_initializer()) tensors_.insert(tensor.values().name());
+    for (const NodeProto& node : graph_.node()) {
+      tensors_.insert(node.output().begin(), node.output().end());
+    }
+    nodes_.insert(model.node_names.begin(), model.node_names.end());
+  }
+
+  std::vector<InlinedBranch> run(const std::vector<std::string>& names) {
+    google::protobuf::RepeatedPtrField<NodeProto> old;
+    old.Swap(graph_.mutable_node());
+    for (int i = 0; i < old.size(); ++i) {
+      NodeProto& node = *old.Mutable(i);
+      const auto decision = decisions_.find(&node);
+      node.set_name(names[static_cast<size_t>(i)]);
+      if (decision == decisions_.end() || !splice(node, decision->second, {})) {
+        graph_.add_node()->Swap(&node);
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  static GraphProto* branch_of(NodeProto& node, bool then_branch) {
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.name() == (then_branch ? "then_branch" : "else_branch") && attribute.has_g()) {
+        return attribute.mutable_g();
+      }
+    }
+    return nullptr;
+  }
+
+  // The name if nobody has it, or else one that begins with the If's.
+  std::string fresh(std::unordered_set<std::string>& taken, const std::string& place,
+                    const std::string& name) {
+    std::string unique = name;
+    if (taken.insert(unique).second) return unique;
+    const std::string inside = place + "/" + name;
+    unique = inside;
+    while (!taken.insert(unique).second) unique = inside + "_" + std::to_string(++repeated_);
+    return unique;
+  }
+
+  // The If's name and outputs are those that they have in the main graph already.
+  bool splice(NodeProto& node, bool then_branch, const Renames& outer) {
+    GraphProto* branch = branch_of(node, then_branch);
+    if (branch == nullptr || branch->output_size() < node.output_size()) return false;
+    const size_t entry = report_.size();
+    report_.push_back({node.name(), then_branch, 0});
+    const auto before = graph_.node_size();
+    Renames renames = outer;
+    std::vector<bool> computed = name_results(node, *branch, renames);
+    move_initializers(node.name(), *branch, renames);
+    for (NodeProto& inner : *branch->mutable_node()) add(node.name(), inner, renames);
+    for (int k = 0; k < node.output_size(); ++k) {
+      if (node.output(k).empty() || computed[static_cast<size_t>(k)]) continue;
+      NodeProto& copy = *graph_.add_node();
+      copy.set_op_type("Identity");
+      copy.set_name(fresh(nodes_, node.name(), node.name() + "/result_" + std::to_string(k)));
+      copy.add_input(renamed(renames, branch->output(k).name()));
+      copy.add_output(node.output(k));
+    }
+    for (auto& tensor : *branch->mutable_value_info()) {
+      tensor.set_name(renamed(renames, tensor.name()));
+      graph_.add_value_info()->Swap(&tensor);
+    }
+    report_[entry].nodes = static_cast<uint64_t>(graph_.node_size() - before);
+    return true;
+  }
+
+  // Names for all that the branch computes: its results are called like the If's outputs. True for
+  // those that it computes itself.
+  std::vector<bool> name_results(const NodeProto& node, const GraphProto& branch,
+                                 Renames& renames) {
+    Renames results;
+    std::vector<bool> computed(static_cast<size_t>(node.output_size()), false);
+    std::unordered_map<std::string, size_t> wanted;
+    for (int k = 0; k < node.output_size(); ++k) {
+      if (!node.output(k).empty()) wanted.emplace(branch.output(k).name(), static_cast<size_t>(k));
+    }
+    for (const NodeProto& inner : branch.node()) {
+      for (const std::string& output : inner.output()) {
+        if (output.empty()) continue;
+        const auto result = wanted.find(output);
+        if (result == wanted.end()) {
+          renames[output] = fresh(tensors_, node.name(), output);
+          continue;
+        }
+        computed[result->second] = true;
+        renames[output] = node.output(static_cast<int>(result->second));
+      }
+    }
+    return computed;
+  }
+
+  void move_initializers(const std::string& place, GraphProto& branch, Renames& renames) {
+    for (auto& tensor : *branch.mutable_initializer()) {
+      const std::string name = fresh(tensors_, place, tensor.name());
+      renames[tensor.name()] = name;
+      tensor.set_name(name);
+      graph_.add_initializer()->Swap(&tensor);
+    }
+    for (auto& tensor : *branch.mutable_sparse_initializer()) {
+      const std::string name = fresh(tensors_, place, tensor.values().name());
+      renames[tensor.values().name()] = name;
+      tensor.mutable_values()->set_name(name);
+      graph_.add_sparse_initializer()->Swap(&tensor);
+    }
+  }
+
+  void add(const std::string& place, NodeProto& node, const Renames& renames) {
+    const std::string plain = node.name().empty()
+                                  ? place + "/" + node.op_type() + "_" + std::to_string(++unnamed_)
+                                  : node.name();
+    node.set_name(fresh(nodes_, place, plain));
+    for (std::string& input : *node.mutable_input()) input = renamed(renames, input);
+    for (std::string& output : *node.mutable_output()) output = renamed(renames, output);
+    const auto decision = decisions_.find(&node);
+    if (decision != decisions_.end() && splice(node, decision->second, renames)) return;
+    rename_bodies(node, renames);
+    graph_.add_node()->Swap(&node);
+  }
+
+  GraphProto& graph_;
+  const Decisions& decisions_;
+  std::unordered_set<std::string> tensors_, nodes_;
+  std::vector<InlinedBranch> report_;
+  uint64_t unnamed_ = 0, repeated_ = 0;
+};
+
+}  // namespace
+
+std::vector<InlinedBranch> inline_branches(OnnxModel& model, const Decisions& decisions) {
+  bool any = false;
+  for (const NodeProto& node : model.proto.graph().node()) any |= decisions.contains(&node);
+  if (!any) return {};
+  const std::vector<std::string> names = model.node_names;
+  std::vector<InlinedBranch> report = Inliner(model, decisions).run(names);
+  model.node_names = onnx_node_names(model.proto.graph());
+  return report;
+}
+
+}  // namespace placeto

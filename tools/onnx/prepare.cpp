@@ -1,0 +1,139 @@
+#include "tools/onnx/prepare.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "runtime/graph/text.h"
+#include "tools/onnx/analysis.h"
+
+namespace placeto {
+namespace {
+
+using onnx::GraphProto;
+using onnx::TensorProto;
+
+std::string list_of_inputs(const GraphProto& graph) {
+  constexpr int kShown = 12;
+  std::string list;
+  for (int i = 0; i < std::min(graph.input_size(), kShown); ++i) {
+    list += (i == 0 ? "" : ", ") + in_quotes(graph.input(i).name());
+  }
+  return graph.input_size() > kShown ? list + ", ..." : list;
+}
+
+Status set_input(GraphProto& graph, const InputSetting& setting) {
+  const auto problem = [&](const std::string& what) {
+    return Status::invalid("--set " + in_quotes(setting.name) + ": " + what);
+  };
+  auto& inputs = *graph.mutable_input();
+  const auto input = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](const auto& i) { return i.name() == setting.name; });
+  if (input == inputs.end()) {
+    return problem("the model has no such input, expected one of " + list_of_inputs(graph));
+  }
+  const auto& type = input->type().tensor_type();
+  const bool half = type.elem_type() == TensorProto::FLOAT16;  // which to_tensor widens
+  if (!input->type().has_tensor_type() || !is_constant_type(type.elem_type()) || half) {
+    return problem("its elements are of a type that cannot be set");
+  }
+  Constant content;
+  content.type = type.elem_type();
+  if (type.shape().dim_size() > static_cast<int>(kMaxRank)) return problem("has too many axes");
+  for (const auto& dim : type.shape().dim()) {
+    const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
+    const bool single = type.shape().dim_size() == 1;
+    if (!fixed && !single) return problem("its shape is not fixed, expected one that is");
+    content.dims.push_back(fixed ? dim.dim_value() : static_cast<int64_t>(setting.values.size()));
+  }
+  const auto count = element_count(content.dims);
+  if (!count || *count > kMaxConstantElements) {
+    return problem("it has too many elements to be set, expected at most " +
+                   std::to_string(kMaxConstantElements));
+  }
+  if (setting.values.size() != 1 && setting.values.size() != *count) {
+    return problem("it has " + std::to_string(*count) + " elements, but " +
+                   std::to_string(setting.values.size()) + " values are given");
+  }
+  for (size_t i = 0; i < *count; ++i) {
+    const double value = setting.values[setting.values.size() == 1 ? 0 : i];
+    if (content.whole()) {
+      const bool fits = value >= -0x1p63 && value < 0x1p63;
+      if (!fits) return problem("a value is out of range");
+      content.ints.push_back(static_cast<int64_t>(value));
+    } else {
+      content.reals.push_back(value);
+    }
+  }
+  TensorProto tensor = to_tensor(content);
+  tensor.set_name(setting.name);
+  inputs.erase(input);
+  auto& initializers = *graph.mutable_initializer();
+  initializers.erase(std::remove_if(initializers.begin(), initializers.end(),
+                                    [&](const auto& t) { return t.name() == setting.name; }),
+                     initializers.end());
+  *graph.add_initializer() = std::move(tensor);
+  return {};
+}
+
+bool has_branches(const GraphProto& graph) {
+  return std::any_of(graph.node().begin(), graph.node().end(), [](const auto& node) {
+    return node.op_type() == "If" && is_default_domain(node.domain());
+  });
+}
+
+// Says the shape where analysis looks for what a model says of a tensor.
+Status declare_shape(GraphProto& graph, const ShapeSetting& setting,
+                     const std::unordered_set<std::string>& produced) {
+  const auto problem = [&](const std::string& what) {
+    return Status::invalid("--shape " + in_quotes(setting.tensor) + ": " + what);
+  };
+  if (!produced.contains(setting.tensor)) {
+    return problem("no node of the model produces such a tensor");
+  }
+  auto& declared = *graph.mutable_value_info();
+  const auto known = std::find_if(declared.begin(), declared.end(),
+                                  [&](const auto& v) { return v.name() == setting.tensor; });
+  onnx::ValueInfoProto* tensor = known == declared.end() ? graph.add_value_info() : &*known;
+  tensor->set_name(setting.tensor);
+  int32_t type = setting.element_type;
+  if (type == 0) type = tensor->type().tensor_type().elem_type();
+  auto* typed = tensor->mutable_type()->mutable_tensor_type();
+  typed->set_elem_type(type != 0 ? type : int32_t{TensorProto::FLOAT});
+  typed->clear_shape();
+  typed->mutable_shape();
+  for (int64_t dim : setting.dims) typed->mutable_shape()->add_dim()->set_dim_value(dim);
+  return {};
+}
+
+Status declare_shapes(GraphProto& graph, const std::vector<ShapeSetting>& settings) {
+  if (settings.empty()) return {};
+  std::unordered_set<std::string> produced;
+  for (const auto& node : graph.node()) produced.insert(node.output().begin(), node.output().end());
+  for (const ShapeSetting& setting : settings) {
+    if (Status s = declare_shape(graph, setting, produced); !s.ok()) return s;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSettings& settings) {
+  GraphProto& graph = *model.proto.mutable_graph();
+  for (const InputSetting& setting : settings.inputs) {
+    if (Status s = set_input(graph, setting); !s.ok()) return s;
+  }
+  if (!has_branches(graph)) return std::vector<InlinedBranch>();
+  const Result<Analysis> analysis = analyze(model.proto);
+  if (!analysis.ok()) return analysis.status();
+  return inline_branches(model, analysis->decided);
+}
+
+Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSettings& settings) {
+  auto inlined = prepare_nodes(model, settings);
+  if (!inlined.ok()) return inlined;
+  if (Status s = set_dimensions(model.proto, settings.dims); !s.ok()) return s;
+  if (Status s = declare_shapes(*model.proto.mutable_graph(), settings.shapes); !s.ok()) return s;
+  return inlined;
+}
+
+}  // namespace placeto
