@@ -43,16 +43,30 @@ void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t
 }
 
 // Peeling that starts with `device`, given up when it needs more than `most` stages. False if it
-// was, and if stopped.
+// was, if nothing can start there, and if stopped.
+//
+// A node that reads nothing and whose readers are all on its device, as what dequantizes a weight,
+// is in the first stage that reads it: taken as soon as it can be, it would only make a cut.
 bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
                             Division& division, Stop* stop) {
   std::fill(ready_.begin(), ready_.end(), kNone);
   std::fill(ready_count_.begin(), ready_count_.end(), 0);
   std::copy(predecessors_.begin(), predecessors_.end(), missing_.begin());
-  for (uint32_t v : roots_) make_ready(v, device_of[v]);
+  for (uint32_t v : roots_) {
+    const auto readers =
+        graph_.target.subspan(graph_.begin[v], graph_.begin[v + 1] - graph_.begin[v]);
+    const bool waits =
+        !readers.empty() && std::all_of(readers.begin(), readers.end(),
+                                        [&](uint32_t w) { return device_of[w] == device_of[v]; });
+    if (!waits) make_ready(v, device_of[v]);
+    for (uint32_t w : readers) {
+      if (waits && --missing_[w] == 0) make_ready(w, device_of[w]);
+    }
+  }
   division.device.clear();
   division.stage_of.assign(graph_.node_count(), kNoStage);
   if (spend(stop, graph_.order.size() + graph_.target.size())) return false;
+  if (ready_count_[device] == 0) return false;
   while (ready_count_[device] != 0) {
     if (division.stage_count() == most) return false;
     division.device.push_back(device);
@@ -61,6 +75,12 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
       if (ready_count_[d] > ready_count_[device]) device = d;
     }
     if (spend(stop, 1)) return false;
+  }
+  for (uint32_t v : roots_) {
+    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+      const uint32_t reader = division.stage_of[graph_.target[i]];
+      division.stage_of[v] = std::min(division.stage_of[v], reader);  // of others it is not lower
+    }
   }
   return true;
 }

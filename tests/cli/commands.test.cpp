@@ -154,6 +154,69 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(refused.err.find("expected numbers from 0 without gaps") != std::string::npos);
 }
 
+// Four operators in a row; "gpu" runs all of them ten times faster.
+std::string engine_graph() {
+  json graph{{"format_version", 1}, {"name", "row"}, {"kinds", {"cpu", "gpu"}}};
+  for (const char* op : {"Conv", "NonMaxSuppression", "MyOwn", "Relu"}) {
+    graph["nodes"].push_back(
+        {{"name", op}, {"op", op}, {"cost_us", {1000, 100}}, {"outputs", {8}}});
+    const size_t last = graph["nodes"].size() - 1;
+    if (last > 0) graph["edges"].push_back({{"source", last - 1}, {"target", last}});
+  }
+  return graph.dump();
+}
+
+TEST_CASE_FIXTURE(Fixture, "what a provider lacks is not placed on it, and the note says which") {
+  const std::string row = write("row.json", engine_graph());
+  const std::string pair = write("pair.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu"}, {"name": "gpu:0", "kind": "gpu"}],
+      "default_link": {"bandwidth_bytes_per_us": 1000}})");
+  const json placed = run_json(
+      {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(placed.at("assignment") == json({1, 0, 1, 1}));
+  CHECK(placed.at("stages") == json({0, 1, 2, 2}));
+  const std::string note = placed.at("note");
+  CHECK(note.find("cuda on gpu:0 lacks NonMaxSuppression (1): not placed there") !=
+        std::string::npos);
+  CHECK(note.find("cuda on gpu:0 runs MyOwn (1) is not known: allowed") != std::string::npos);
+
+  const Run none =
+      run({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=metal"});
+  CHECK(none.status == 2);
+  CHECK(none.err.find("has no provider 'metal'") != std::string::npos);
+  const Run nowhere =
+      run({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "npu=cuda"});
+  CHECK(nowhere.err.find("no device or kind 'npu'") != std::string::npos);
+  CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an engine's description is checked, and says where it is wrong") {
+  const auto refused = [this](const std::string& text) {
+    return run({"place", graph, "-t", topology, "--engine", write("engine.json", text)}).err;
+  };
+  CHECK(refused("{").find("expected a JSON object") != std::string::npos);
+  CHECK(refused(R"({"format_version": 2})").find("format_version: expected 1") !=
+        std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "speed": 3})").find("unknown field 'speed'") !=
+        std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "execution": "fast"})").find("execution: expected") !=
+        std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "prices": [{"cut_us": -1}]})")
+            .find("prices[0].cut_us: expected a number") != std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "providers": {"x": {"operators": [1]}}})")
+            .find("providers.x.operators: expected an object") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an engine keeps one device unless leaving it gains more") {
+  const std::string one = write("one.json", R"({"format_version": 1, "name": "e",
+      "execution": "staged", "tolerance": {"value": 0.9}})");
+  const json kept = run_json({"place", graph, "-t", topology, "--engine", one, "--json"});
+  CHECK(kept.at("stages") == json({0, 0, 0, 0, 0, 0}));
+  const json left =
+      run_json({"place", graph, "-t", topology, "--engine", one, "--tolerance", "0", "--json"});
+  CHECK(left.at("makespan_us") < kept.at("makespan_us"));
+}
+
 TEST_CASE_FIXTURE(Fixture,
                   "simulate reports what makes a placement infeasible, and still runs it") {
   const std::string tight = write("tight.json", small_topology(9000));

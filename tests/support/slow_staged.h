@@ -18,30 +18,51 @@
 
 namespace placeto::test {
 
+// Reads nothing, and everything that reads it is on its device.
+inline bool waits_for_readers(const Graph& graph, std::span<const uint32_t> device_of, uint32_t v) {
+  const auto out = graph.out_edges(v);
+  return graph.in_edges(v).empty() && !out.empty() &&
+         std::all_of(out.begin(), out.end(),
+                     [&](const OutEdge& e) { return device_of[e.target] == device_of[v]; });
+}
+
+// Whether the node can be taken, with those taken that have a stage.
+inline bool can_be_taken(const Graph& graph, std::span<const uint32_t> device_of,
+                         const std::vector<uint32_t>& stage_of, uint32_t v) {
+  if (stage_of[v] != kNoStage || waits_for_readers(graph, device_of, v)) return false;
+  const auto in = graph.in_edges(v);
+  return std::all_of(in.begin(), in.end(), [&](const InEdge& e) {
+    return stage_of[e.source] != kNoStage || waits_for_readers(graph, device_of, e.source);
+  });
+}
+
 // Stages by definition: sweeps over all nodes until nothing more can be taken.
 inline std::vector<uint32_t> peel_slowly(const Graph& graph, std::span<const uint32_t> device_of,
                                          uint32_t devices, uint32_t device) {
   std::vector<uint32_t> stage_of(graph.node_count(), kNoStage);
-  const auto ready = [&](uint32_t v) {
-    if (stage_of[v] != kNoStage) return false;
-    const auto in = graph.in_edges(v);
-    return std::all_of(in.begin(), in.end(),
-                       [&](const InEdge& e) { return stage_of[e.source] != kNoStage; });
-  };
   for (uint32_t stage = 0;; ++stage) {
     for (bool more = true; more;) {
       more = false;
       for (uint32_t v = 0; v < graph.node_count(); ++v) {
-        if (device_of[v] != device || !ready(v)) continue;
+        if (device_of[v] != device || !can_be_taken(graph, device_of, stage_of, v)) continue;
         stage_of[v] = stage;
         more = true;
       }
     }
     std::vector<uint32_t> waiting(devices, 0);
-    for (uint32_t v = 0; v < graph.node_count(); ++v) waiting[device_of[v]] += ready(v) ? 1 : 0;
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      waiting[device_of[v]] += can_be_taken(graph, device_of, stage_of, v) ? 1 : 0;
+    }
     device =
         static_cast<uint32_t>(std::max_element(waiting.begin(), waiting.end()) - waiting.begin());
-    if (waiting[device] == 0) return stage_of;
+    if (waiting[device] != 0) continue;
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      for (const OutEdge& e : graph.out_edges(v)) {
+        if (!waits_for_readers(graph, device_of, v)) break;
+        stage_of[v] = std::min(stage_of[v], stage_of[e.target]);
+      }
+    }
+    return stage_of;
   }
 }
 
@@ -54,10 +75,11 @@ inline std::vector<uint32_t> divide_slowly(const Problem& problem,
   const Graph& graph = problem.graph();
   std::vector<uint32_t> best;
   if (rule == StageRule::kFewest) {
+    const std::vector<uint32_t> none(graph.node_count(), kNoStage);
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
       bool starts = false;
       for (uint32_t v = 0; v < graph.node_count(); ++v) {
-        starts |= device_of[v] == d && graph.in_edges(v).empty();
+        starts |= device_of[v] == d && can_be_taken(graph, device_of, none, v);
       }
       if (!starts) continue;
       const auto stage_of = peel_slowly(graph, device_of, problem.device_count(), d);

@@ -1,5 +1,6 @@
-# Turns models/default.plpo and models/topologies into a C++ source:
-#   cmake -D OUT=x.cpp -D POLICY=default.plpo -D "TOPOLOGIES=a.json;b.json" -P embed.cmake
+# Turns models/default.plpo, models/topologies and models/engines into a C++ source:
+#   cmake -D OUT=x.cpp -D POLICY=default.plpo -D "TOPOLOGIES=a.json;b.json"
+#         "ENGINES=c.json" -P embed.cmake
 # A policy that does not exist is empty.
 
 # The bytes of a file, as a string literal that compiles in no time.
@@ -27,21 +28,25 @@ alignas(8) static const char policy[] = ${bytes};
 std::span<const uint8_t> default_policy() { return span_of(policy); }
 
 ")
-set(list "")
-set(index 0)
-foreach(file ${TOPOLOGIES})
-  get_filename_component(name ${file} NAME_WE)
-  bytes_of(${file})
-  string(APPEND text "static const char topology_${index}[] = ${bytes};\n")
-  string(APPEND list "      {\"${name}\", span_of(topology_${index})},\n")
-  math(EXPR index "${index} + 1")
-endforeach()
-string(APPEND text "
-std::span<const File> topologies() {
+foreach(kind topologies engines)
+  string(TOUPPER ${kind} files)
+  set(list "")
+  set(index 0)
+  foreach(file ${${files}})
+    get_filename_component(name ${file} NAME_WE)
+    bytes_of(${file})
+    string(APPEND text "static const char ${kind}_${index}[] = ${bytes};\n")
+    string(APPEND list "      {\"${name}\", span_of(${kind}_${index})},\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  string(APPEND text "
+std::span<const File> ${kind}() {
   static const File files[] = {\n${list}  };
   return files;
 }
 
-}  // namespace placeto::cli::shipped
+")
+endforeach()
+string(APPEND text "}  // namespace placeto::cli::shipped
 ")
 file(WRITE ${OUT} "${text}")

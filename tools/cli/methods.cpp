@@ -127,10 +127,10 @@ void add_method_options(Command& command, MethodOptions& options) {
                 return std::string();
               })
       .one_of({"auto", "none"});
-  command.number("--tolerance", options.tolerance,
-                 "Of placements that cost at most this share more than the best, the one with the "
-                 "fewest stages (default 0)",
-                 0, 1);
+  command.share("--tolerance", options.tolerance,
+                "Of placements that cost at most this share more than the best, the one with the "
+                "fewest stages (default 0, or the engine's)",
+                1);
   command.count("--seed", options.seed,
                 fmt::format("Of methods that draw at random (default {})", options.seed));
   command.heading("");

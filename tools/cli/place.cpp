@@ -6,6 +6,7 @@
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/engine.h"
 #include "tools/cli/explain.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
@@ -29,7 +30,9 @@ constexpr const char* kExamples = R"(Examples:
 
 Nodes and devices are named, or given by index; nodes also by a pattern over their names, or with
 op: over their operators (* any characters, ? one). A budget of evaluations gives the same answer on
-every machine; a budget of milliseconds does not.)";
+every machine; a budget of milliseconds does not. With --engine, what a provider lacks is never
+placed on it, and one device is kept unless leaving it is predicted to gain more than the engine's
+tolerance (or --tolerance).)";
 
 struct Options {
   Common common;
@@ -38,6 +41,7 @@ struct Options {
   std::string policy = kDefaultPolicy;
   MethodChoice method;
   RuleOptions rules;
+  EngineOptions engine;
   Reports reports;
 };
 
@@ -84,21 +88,36 @@ void print_failure(const Status& status) {
   print(failure.dump(2) + "\n");
 }
 
+Topology changed_by(Engine& engine, Topology topology, const std::string& path) {
+  TopologySpec spec = topology.spec();
+  engine.change(spec);
+  Result<Topology> changed = Topology::build(std::move(spec));
+  if (!changed.ok()) require(changed.status().at(path));
+  return std::move(*changed);
+}
+
 void run(Options& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
   check_outputs({options.out, options.reports.page, options.reports.trace},
                 {options.graph, options.topology, own_policy ? options.policy : ""});
   check_method("--method", options.method.name);
   const Graph graph = load_graph(options.graph, options.model);
-  const Topology topology = load_topology(options.topology);
-  const Rules rules = resolve_rules(options.rules, graph, topology);
+  Engine engine(options.engine);
+  const Topology topology = changed_by(engine, load_topology(options.topology), options.topology);
+  Rules rules = resolve_rules(options.rules, graph, topology);
+  engine.restrict(graph, topology, rules);
+  double& tolerance = options.method.options.tolerance;
+  if (tolerance < 0) tolerance = engine.choice().tolerance;
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   options.method.policy = load_policy(options.policy);
   options.method.stop_on_interrupt = true;
   Result<PlaceResult> placed = run_method(problem, options.method);
   if (!placed.ok() && options.common.json) print_failure(placed.status());
-  const PlaceResult result = require(std::move(placed));
+  PlaceResult result = require(std::move(placed));
+  for (const std::string& note : engine.choice().notes) {
+    result.note += (result.note.empty() ? "" : "; ") + note;
+  }
 
   const Timeline& timeline = result.timeline;
   const auto rows = candidate_rows(problem, result.candidates, result.best);
@@ -150,6 +169,8 @@ void add_place(Program& program) {
   add_method_options(command, options->method.options);
   add_deadline_option(command, options->method);
   add_rules(command, options->rules);
+  add_engine(command, options->engine);
+  options->method.options.tolerance = -1;  // until it is given: the engine's, or 0
   add_model_options(command, options->model);
   command.footer(kExamples);
   command.action([options] { run(*options); });

@@ -17,5 +17,7 @@ struct File {
 std::span<const uint8_t> default_policy();
 // models/topologies
 std::span<const File> topologies();
+// models/engines
+std::span<const File> engines();
 
 }  // namespace placeto::cli::shipped
