@@ -38,6 +38,14 @@ class Stop {
   // answer even if the flag is already set.
   void head_start(uint64_t work = kHeadStart) { look_after_ = work; }
 
+  // The same reasons, and that many milliseconds from now as one more; 0: none.
+  Stop sooner(double milliseconds) const {
+    Stop stop = *this;
+    const Stop other(nullptr, milliseconds);
+    if (other.deadline_ < stop.deadline_) stop.deadline_ = other.deadline_;
+    return stop;
+  }
+
   // Looks now. Once true, it stays true.
   bool requested() {
     unseen_ = 0;

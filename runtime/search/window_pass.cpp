@@ -47,7 +47,7 @@ void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
   const uint32_t nodes = problem_->node_count();
   double least_us = telling ? 0 : std::numeric_limits<double>::infinity();
   share_ = 0;
-  for (uint32_t i = telling ? window_draws(nodes) : 1; i > 0; --i) {
+  for (uint32_t i = telling ? tuning::window_draws(nodes) : 1; i > 0; --i) {
     // It may hang over at either end, so that all nodes are equally often in one.
     const uint32_t length = draw_length(nodes, random);
     const uint32_t end = 1 + random.below(nodes + length - 1);
