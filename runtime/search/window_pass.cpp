@@ -55,7 +55,7 @@ void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
     share_ += static_cast<double>(window.end - window.begin) / nodes;
     const PassRule rule = PassRule::draw(random);
     const double late_us = builder_.place_window(
-        window, rule, telling ? EarliestFinish::Keep::kLeastWindowLate : EarliestFinish::Keep::kAll,
+        window, rule, telling ? EarliestFinish::Keep::kLeastLate : EarliestFinish::Keep::kAll,
         drawn_);
     if (stopped(stop_)) return changes.clear();
     if (drawn_.empty() || late_us >= least_us) continue;
