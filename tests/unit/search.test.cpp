@@ -17,9 +17,10 @@ Budget evaluations(uint64_t count) {
   return budget;
 }
 
-void windows_alone(const Hierarchy&, const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,
-                   Candidate& start, ProposalRanker*) {
+bool windows_alone(const Hierarchy&, const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,
+                   Candidate& start, const SearchOptions&) {
   window_search(budget, seed, evaluator, start);
+  return false;
 }
 
 // Each kind of search keeps the same promises.
@@ -30,7 +31,7 @@ Candidate searched(decltype(&adaptive_search) search, const Problem& problem,
   const Hierarchy hierarchy(problem);
   MoveEvaluator evaluator(problem, budget.stop);
   Candidate candidate{"search", start, {}};
-  search(hierarchy, budget, seed, evaluator, candidate, nullptr);
+  search(hierarchy, budget, seed, evaluator, candidate, {});
   return candidate;
 }
 
