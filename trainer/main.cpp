@@ -16,7 +16,7 @@
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
 #include "trainer/eval/evaluate_command.h"
-#include "trainer/train/distributed.h"
+#include "trainer/train/hosts.h"
 #include "trainer/train/export.h"
 #include "trainer/train/train.h"
 

@@ -48,7 +48,9 @@ const Candidate& simplest(Workbench& bench) {
   uint32_t fewest = 0;  // not counted yet
   for (const Candidate& candidate : bench.candidates()) {
     if (!candidate.score.feasible() || candidate.score.objective_us > limit_us) continue;
-    if (&candidate == chosen || candidate.assignment == chosen->assignment) continue;
+    const bool divided = !candidate.division.empty() || !chosen->division.empty();
+    if (candidate.assignment == chosen->assignment && !divided) continue;
+    if (&candidate == chosen) continue;
     if (fewest == 0) fewest = count_stages(*chosen, bench.evaluator());
     const uint32_t stages = count_stages(candidate, bench.evaluator());
     if (stopped(bench.stop())) return bench.best();
@@ -75,8 +77,8 @@ void note_proof(const Placing& placing, const Score& least, PlaceResult& result)
   result.proved = placing.proved && is_best;
   result.one_move_optimal = (placing.proved || placing.one_move_optimal) && is_best;
   if (placing.bench.problem().objective() != Objective::kLatency) return;
-  if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
   result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
+  if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
 }
 
 // The answer: the best candidate, its timeline and what bounds it.

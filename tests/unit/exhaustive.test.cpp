@@ -38,7 +38,7 @@ Candidate any_start(const Problem& problem, Random& random) {
 
 }  // namespace
 
-TEST_CASE("what is proved optimal is as good as the best of all placements, under any rule set") {
+TEST_CASE("what is proved optimal is as good as the best of all placements, under every rule set that it serves") {
   Random random(71);
   int solved = 0;
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
@@ -56,7 +56,7 @@ TEST_CASE("what is proved optimal is as good as the best of all placements, unde
       if (i % 8 == 7) caller.objective = Objective::kThroughput;
       const test::Instance instance =
           test::build_instance(std::move(graph), std::move(topology), caller);
-      if (!instance.problem) continue;
+      if (!instance.problem || !exact_applies(*instance.problem)) continue;
       CAPTURE(rules);
       CAPTURE(i);
       const Problem& problem = *instance.problem;
