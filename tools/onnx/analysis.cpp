@@ -85,6 +85,14 @@ void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
   result.problem.clear();
 }
 
+NodeInputs inputs_of(const NodeProto& node, const Scope& scope) {
+  NodeInputs inputs;
+  for (const std::string& name : node.input()) {
+    inputs.push_back(name.empty() ? nullptr : scope.find(name));
+  }
+  return inputs;
+}
+
 // A Constant has one of these attributes.
 Value constant_value(const NodeProto& node) {
   Value value;
@@ -158,13 +166,12 @@ Status Analyzer::visit_node(const NodeProto& node, const Scope& scope, const Fra
     return Status::bad_input("has more than " + std::to_string(kMaxVisits) +
                              " nodes with the bodies of its functions and loops");
   }
-  NodeInputs inputs;
-  for (const std::string& name : node.input()) {
-    inputs.push_back(name.empty() ? nullptr : scope.find(name));
-    if (!name.empty() && inputs.back() == nullptr) {
-      return Status::bad_input("reads " + in_quotes(name) +
-                               ", which no node, input or initializer provides");
-    }
+  const NodeInputs inputs = inputs_of(node, scope);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = node.input(static_cast<int>(i));
+    if (name.empty() || inputs[i] != nullptr) continue;
+    return Status::bad_input("reads " + in_quotes(name) +
+                             ", which no node, input or initializer provides");
   }
   outputs.assign(static_cast<size_t>(node.output_size()), Value{});
   return infer(node, inputs, scope, frame, outputs, result);
@@ -210,11 +217,19 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
     NodeAnalysis result;
     const Status status = visit_node(node, scope, frame, outputs, result);
     if (!status.ok()) return status.at(onnx_node_place(graph, i));
+    bool completed = false;  // by what the model says of an output
     for (int k = 0; k < node.output_size(); ++k) {
       const auto said = declared.find(node.output(k));
       Value& value = outputs[static_cast<size_t>(k)];
+      const bool was_known = known(value);
       if (said != declared.end()) complete_from(*said->second, value);
       if (!sensible(value.type)) value = Value{};
+      completed |= !was_known && known(value);
+    }
+    const bool counts =
+        result.work.operator_class != OperatorClass::kControl && !is_constant_node(node);
+    if (completed && counts) {
+      result.work = count_work(node, inputs_of(node, scope), outputs);
     }
     check_complete(node, outputs, result);
     for (int k = 0; k < node.output_size(); ++k) {
