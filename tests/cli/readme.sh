@@ -33,7 +33,7 @@ done
 # What tools/quickstart.sh prints, but for the time it took.
 placeto place models/example.onnx --dim batch=1 -t edge-cpu-gpu-npu --budget 2k >first
 without_time() { sed -n '/^example (/,$p' "$1" | sed 's/, took .*//; s/ *$//; /^$/d'; }
-block "Your model, your machine" | sed '/^placed by/q' >shown
+block "Your model, your machine" | sed '/^proved/q' >shown
 without_time shown | grep -q 'placed by' || fail "no table in the README"
 diff <(without_time shown) <(without_time first) || fail "the README shows another table"
 

@@ -38,7 +38,9 @@ Candidate any_start(const Problem& problem, Random& random) {
 
 }  // namespace
 
-TEST_CASE("what is proved optimal is as good as the best of all placements, under every rule set that it serves") {
+TEST_CASE(
+    "what is proved optimal is as good as the best of all placements, under every rule set that it "
+    "serves") {
   Random random(71);
   int solved = 0;
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {

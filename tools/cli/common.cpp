@@ -41,7 +41,12 @@ ExitStatus exit_status(const Status& status, ExitStatus io) {
 }
 
 void require(const Status& status, ExitStatus io) {
-  if (!status.ok()) throw Failure(exit_status(status, io), status.message());
+  if (!status.ok()) throw Failure(exit_status(status, io), status.message(), status_word(status));
+}
+
+const char* status_word(const Status& status) {
+  if (status.code() == StatusCode::kNotFound) return "not_found";
+  return status.code() == StatusCode::kStopped ? "stopped" : nullptr;
 }
 
 bool Common::color() const {

@@ -29,22 +29,26 @@ enum ExitStatus : int {
 // Ends the program with that status and message. Nothing has been written when it is thrown.
 class Failure : public std::runtime_error {
  public:
-  Failure(ExitStatus exit_status, const std::string& message)
-      : std::runtime_error(message), status(exit_status) {}
+  Failure(ExitStatus exit_status, const std::string& message, const char* what = nullptr)
+      : std::runtime_error(message), status(exit_status), word(what) {}
   ExitStatus status;
+  const char* word;  // what --json calls it; nullptr: by its exit status
 };
+
+// "infeasible" is proved; "not_found" and "stopped" leave no placement, either.
+const char* status_word(const Status& status);
 
 // What a Status means for the exit status. A file that cannot be opened is a bad input; pass
 // kInternalError where the Status is about an output.
 ExitStatus exit_status(const Status& status, ExitStatus io = kBadInputFile);
 
 // The value, or a Failure with the Status's message.
+void require(const Status& status, ExitStatus io = kBadInputFile);
 template <class T>
 T require(Result<T> result, ExitStatus io = kBadInputFile) {
-  if (!result.ok()) throw Failure(exit_status(result.status(), io), result.status().message());
+  require(result.status(), io);
   return std::move(*result);
 }
-void require(const Status& status, ExitStatus io = kBadInputFile);
 
 // Options every subcommand has.
 struct Common {

@@ -85,13 +85,16 @@ static void run(const std::vector<std::string>& line) {
 }
 
 // For people on standard error; for programs that asked for JSON, as an object where they read.
-static int fail(ExitStatus status, const char* prefix, const std::string& message, bool json) {
+static int fail(ExitStatus status, const char* prefix, const std::string& message, bool json,
+                const char* word = nullptr) {
   note(prefix + message);
   if (!json || json_was_printed()) return status;
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
                                            "internal error"};
   try {  // of an output '-', nothing was written
-    print_json({{"error", message}, {"status", kWords[status]}, {"exit_status", int{status}}});
+    print_json({{"error", message},
+                {"status", word == nullptr ? kWords[status] : word},
+                {"exit_status", int{status}}});
   } catch (const Failure&) {
     // Said already, where it could be said.
   }
@@ -120,7 +123,7 @@ int main(int argc, char** argv) {
     run(line);
     return kDone;
   } catch (const Failure& failure) {
-    return fail(failure.status, "error: ", failure.what(), json);
+    return fail(failure.status, "error: ", failure.what(), json, failure.word);
   } catch (const std::bad_alloc&) {
     return fail(kInternalError, "error: ", "out of memory", json);
   } catch (const std::exception& error) {

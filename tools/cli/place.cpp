@@ -79,15 +79,6 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   return text;
 }
 
-// Which of the two it is that leaves no placement: a proof, or a search without success.
-void print_failure(const Status& status) {
-  const bool infeasible = status.code() == StatusCode::kInfeasible;
-  if (!infeasible && status.code() != StatusCode::kNotFound) return;
-  const Json failure{{"status", infeasible ? "infeasible" : "not_found"},
-                     {"message", status.message()}};
-  print(failure.dump(2) + "\n");
-}
-
 Topology changed_by(Engine& engine, Topology topology, const std::string& path) {
   TopologySpec spec = topology.spec();
   engine.change(spec);
@@ -112,9 +103,7 @@ void run(Options& options) {
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   options.method.policy = load_policy(options.policy);
   options.method.stop_on_interrupt = true;
-  Result<PlaceResult> placed = run_method(problem, options.method);
-  if (!placed.ok() && options.common.json) print_failure(placed.status());
-  PlaceResult result = require(std::move(placed));
+  PlaceResult result = require(run_method(problem, options.method));
   for (const std::string& note : engine.choice().notes) {
     result.note += (result.note.empty() ? "" : "; ") + note;
   }
