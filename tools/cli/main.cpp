@@ -51,12 +51,12 @@ static void add_commands(Program& program) {
   add_import(program);
   add_export(program);
   add_run(program);
+  add_verify(program);
   add_convert(program);
   add_calibrate(program);
 #ifdef PLACETO_HAVE_SODIUM
   add_keygen(program);
   add_sign(program);
-  add_verify(program);
 #endif
   add_completion(program);
 }
