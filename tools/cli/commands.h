@@ -19,6 +19,8 @@ void add_calibrate(Program& program);
 void add_export(Program& program);
 void add_run(Program& program);
 void add_verify(Program& program);
+void add_detect(Program& program);
+void add_measure(Program& program);
 // With libsodium only.
 void add_keygen(Program& program);
 void add_sign(Program& program);

@@ -50,6 +50,8 @@ static void add_commands(Program& program) {
   add_generate(program);
   add_import(program);
   add_export(program);
+  add_detect(program);
+  add_measure(program);
   add_run(program);
   add_verify(program);
   add_convert(program);
