@@ -21,6 +21,7 @@ void add_run(Program& program);
 void add_verify(Program& program);
 void add_detect(Program& program);
 void add_measure(Program& program);
+void add_tune(Program& program);
 // With libsodium only.
 void add_keygen(Program& program);
 void add_sign(Program& program);

@@ -52,6 +52,7 @@ static void add_commands(Program& program) {
   add_export(program);
   add_detect(program);
   add_measure(program);
+  add_tune(program);
   add_run(program);
   add_verify(program);
   add_convert(program);
