@@ -1,5 +1,5 @@
 # Finds ONNX Runtime: headers and library. Sets ONNXRuntime_FOUND, ONNXRUNTIME_INCLUDE_DIR,
-# ONNXRUNTIME_LIBRARY and ONNXRUNTIME_HEADER_API, and defines ONNXRuntime::ONNXRuntime.
+# ONNXRUNTIME_LIBRARY and ONNXRUNTIME_HEADER_API.
 #
 # ONNXRUNTIME_ROOT names a folder with include/ and lib/, for what no package installs:
 # tools/engine/fetch.sh makes one. The interface only grows, so a library newer than the headers
@@ -21,10 +21,3 @@ endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ONNXRuntime
   REQUIRED_VARS ONNXRUNTIME_LIBRARY ONNXRUNTIME_INCLUDE_DIR)
-
-if(ONNXRuntime_FOUND AND NOT TARGET ONNXRuntime::ONNXRuntime)
-  add_library(ONNXRuntime::ONNXRuntime UNKNOWN IMPORTED)
-  set_target_properties(ONNXRuntime::ONNXRuntime PROPERTIES
-    IMPORTED_LOCATION "${ONNXRUNTIME_LIBRARY}"
-    INTERFACE_INCLUDE_DIRECTORIES "${ONNXRUNTIME_INCLUDE_DIR}")
-endif()

@@ -1,9 +1,8 @@
 // Split models run by the real engine, in memory that sessions share.
-#define DOCTEST_CONFIG_IMPLEMENT
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -137,7 +136,8 @@ TEST_CASE("runs are measured beside the whole model") {
   REQUIRE(latency.ok());
   CHECK(latency->latency_us.size() == 5);
   CHECK(over_whole(latency->latency_us, latency->whole_us).size() == 5);
-  const auto stream = measure_stream(split->workers(), &whole->model(), 2, 6);
+  Workers* const replicas[] = {&split->workers(), &whole->workers()};
+  const auto stream = measure_stream(replicas, &whole->model(), 2, 7);
   REQUIRE(stream.ok());
   CHECK(stream->request_us.size() == 2);
 }
@@ -158,11 +158,3 @@ TEST_CASE("what the engine or the caller lacks is said with its name") {
 
 }  // namespace
 }  // namespace placeto
-
-int main(int argc, char** argv) {
-  if (!placeto::have_engine()) {
-    std::puts("SKIPPED: built without ONNX Runtime");
-    return 77;
-  }
-  return doctest::Context(argc, argv).run();
-}

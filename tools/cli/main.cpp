@@ -50,13 +50,16 @@ static void add_commands(Program& program) {
   add_generate(program);
   add_import(program);
   add_export(program);
+  add_detect(program);
+  add_measure(program);
+  add_tune(program);
   add_run(program);
+  add_verify(program);
   add_convert(program);
   add_calibrate(program);
 #ifdef PLACETO_HAVE_SODIUM
   add_keygen(program);
   add_sign(program);
-  add_verify(program);
 #endif
   add_completion(program);
 }

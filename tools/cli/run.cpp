@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/engine/measure_run.h"
@@ -32,40 +33,6 @@ struct Options {
   uint64_t runs = 30, threads = 1, in_flight = 0;
   bool check = false;
 };
-
-// The value for each device of what is given by device, or by what stands before its colon.
-std::vector<std::string> by_device(const std::vector<std::string>& devices,
-                                   const std::vector<std::string>& given, const char* option,
-                                   const std::string& absent) {
-  std::vector<std::string> values(devices.size(), absent);
-  for (const std::string& text : given) {
-    const size_t equals = text.find('=');
-    bool used = false;
-    for (size_t d = 0; d < devices.size() && equals != std::string::npos; ++d) {
-      const std::string key = text.substr(0, equals);
-      if (key != devices[d] && key != devices[d].substr(0, devices[d].find(':'))) continue;
-      values[d] = text.substr(equals + 1);
-      used = true;
-    }
-    if (used) continue;
-    throw Failure(kBadUsage, fmt::format("{} '{}': expected DEVICE=VALUE with a device of the "
-                                         "plan, {} being the first",
-                                         option, text, devices.empty() ? "" : devices[0]));
-  }
-  return values;
-}
-
-std::vector<double> shares(const Manifest& manifest, const Options& options) {
-  std::vector<double> result;
-  for (const std::string& text : by_device(manifest.devices, options.holds, "--hold", "1")) {
-    double share = 0;
-    if (!parse_number(text, share) || share <= 0 || share > 1) {
-      throw Failure(kBadUsage, "--hold: '" + text + "' is no share above 0 and up to 1");
-    }
-    result.push_back(share);
-  }
-  return result;
-}
 
 // Of the whole model; "" if it is not to be found.
 std::string whole_file(const Options& options, const Manifest& manifest,
@@ -121,7 +88,8 @@ Job open(const Options& options) {
   std::string directory;
   job.manifest = require(manifest_of(options.plan, directory));
   const SessionSettings settings = settings_of(options, job.manifest);
-  const WorkerOptions workers{.share = shares(job.manifest, options)};
+  const WorkerOptions workers{.share =
+                                  shares_by_device(job.manifest.devices, options.holds, "--hold")};
   job.runner = require(Runner::open(job.manifest, directory, settings, workers));
   job.manifest = job.runner->manifest();
   fill(job.runner->model(), options);
@@ -156,7 +124,8 @@ Measured measure(Job& job) {
   if (job.options.mode != "latency") {
     const uint32_t requests = std::max(8u, 2 * workers.slots());
     const uint32_t batches = std::max(3u, runs / requests);
-    measured.stream = require(measure_stream(workers, job.whole.get(), batches, requests));
+    Workers* const only[] = {&workers};
+    measured.stream = require(measure_stream(only, job.whole.get(), batches, requests));
   }
   if (!job.options.profile.empty()) {
     measured.profiles = require(job.runner->model().end_profiling());

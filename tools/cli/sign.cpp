@@ -1,4 +1,4 @@
-// placeto keygen, sign and verify: who wrote a policy.
+// placeto keygen and sign, and what verify does with a policy: who wrote it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -94,18 +94,6 @@ void run_sign(const Options& options) {
   write_text(out, signature);
 }
 
-void run_verify(const Options& options) {
-  const std::string path = options.signature.empty() ? options.policy + ".sig" : options.signature;
-  const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(options.key);
-  const auto signature = read_hexadecimal<std::tuple_size_v<Signature>>(path);
-  require(verify(read_bytes(options.policy), signature, key).at(options.policy));
-  if (options.common.json) {
-    print_json({{"file", options.policy}, {"signature", path}, {"valid", true}});
-  } else {
-    print(options.policy + ": signed by the owner of " + options.key + "\n");
-  }
-}
-
 Command& add_command(Program& program, const char* name, const char* help,
                      const std::shared_ptr<Options>& options, void (*run)(const Options&)) {
   Command& command = program.add(name, help);
@@ -134,15 +122,17 @@ void add_sign(Program& program) {
   add_common(command, options->common);
 }
 
-void add_verify(Program& program) {
-  const auto options = std::make_shared<Options>();
-  Command& command =
-      add_command(program, "verify", "Check the signature of a policy file", options, run_verify);
-  command.argument("POLICY", options->policy, "Policy file, binary").required();
-  command.option("-k,--public-key", "FILE", options->key, "Public key of who should have signed")
-      .required();
-  command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");
-  add_common(command, options->common);
+void verify_signature(const std::string& policy, const std::string& public_key,
+                      const std::string& signature_file, bool json) {
+  const std::string path = signature_file.empty() ? policy + ".sig" : signature_file;
+  const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(public_key);
+  const auto signature = read_hexadecimal<std::tuple_size_v<Signature>>(path);
+  require(verify(read_bytes(policy), signature, key).at(policy));
+  if (json) {
+    print_json({{"file", policy}, {"signature", path}, {"valid", true}});
+  } else {
+    print(policy + ": signed by the owner of " + public_key + "\n");
+  }
 }
 
 }  // namespace placeto::cli

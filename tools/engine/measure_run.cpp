@@ -12,15 +12,28 @@ Status request(Workers& workers) {
   return workers.wait(0);
 }
 
-// From now until all of them are done, with as many in flight as there are slots.
-Status stream(Workers& workers, uint32_t requests) {
-  const uint32_t slots = workers.slots();
-  for (uint32_t r = 0; r < requests + slots; ++r) {
-    const uint32_t slot = r % slots;
-    if (r >= slots) {
-      if (Status s = workers.wait(slot); !s.ok()) return s;
+// A slot of a replica: where one request can be in flight.
+struct Lane {
+  Workers* workers;
+  uint32_t slot;
+};
+
+std::vector<Lane> lanes_of(std::span<Workers* const> replicas) {
+  std::vector<Lane> lanes;
+  for (uint32_t slot = 0; slot < replicas[0]->slots(); ++slot) {
+    for (Workers* workers : replicas) lanes.push_back({workers, slot});
+  }
+  return lanes;
+}
+
+// From now until all of them are done, with as many in flight as there are lanes.
+Status stream(const std::vector<Lane>& lanes, size_t requests) {
+  for (size_t r = 0; r < requests + lanes.size(); ++r) {
+    const Lane& lane = lanes[r % lanes.size()];
+    if (r >= lanes.size() && r - lanes.size() < requests) {
+      if (Status s = lane.workers->wait(lane.slot); !s.ok()) return s;
     }
-    if (r < requests) workers.submit(slot);
+    if (r < requests) lane.workers->submit(lane.slot);
   }
   return {};
 }
@@ -58,12 +71,13 @@ Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32
   return result;
 }
 
-Result<StreamRuns> measure_stream(Workers& workers, StagedModel* whole, uint32_t batches,
-                                  uint32_t requests) {
+Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
+                                  uint32_t batches, uint32_t requests) {
   StreamRuns result;
+  const std::vector<Lane> lanes = lanes_of(replicas);
   for (uint32_t i = 0; i < batches + 1; ++i) {  // the first is warm-up
     const double begin = now_us();
-    if (Status s = stream(workers, requests); !s.ok()) return s;
+    if (Status s = stream(lanes, requests); !s.ok()) return s;
     const double middle = now_us();
     for (uint32_t r = 0; whole != nullptr && r < requests; ++r) {
       if (Status s = whole->run_stage(0, 0); !s.ok()) return s;

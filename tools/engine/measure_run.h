@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -30,9 +31,9 @@ struct StreamRuns {
   std::vector<double> whole_us;    // per batch: the same for one thread with the whole model
 };
 
-// Batches of `requests`, all slots kept busy.
-Result<StreamRuns> measure_stream(Workers& workers, StagedModel* whole, uint32_t batches,
-                                  uint32_t requests);
+// Batches of `requests`, all slots of all replicas kept busy in turn.
+Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
+                                  uint32_t batches, uint32_t requests);
 
 // Medians over the runs.
 struct StageSummary {

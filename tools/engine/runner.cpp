@@ -26,10 +26,10 @@ bool is_number(const std::string& text, double& value) {
 
 Result<Manifest> manifest_of(const std::string& path, std::string& directory) {
   namespace fs = std::filesystem;
-  if (!fs::path(path).extension().string().starts_with(".onnx")) {
+  std::error_code error;
+  if (fs::is_directory(path, error) || fs::path(path).extension() == ".json") {
     return read_manifest(path, directory);
   }
-  std::error_code error;
   if (!fs::exists(path, error)) return Status::io(path + ": cannot be opened");
   directory = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
   return whole_model(fs::path(path).filename().string(), "cpu:0");

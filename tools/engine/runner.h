@@ -21,9 +21,9 @@ namespace placeto {
 
 class Runner {
  public:
-  // `path`: the directory that `placeto export --split` made, its manifest, or an ONNX model, which
-  // then runs whole on one device called cpu:0. Threads and slots: as in `settings`, of `workers`
-  // only the rest is read.
+  // `path`: the directory that `placeto export --split` made, its manifest (.json), or else an ONNX
+  // model, which then runs whole on one device called cpu:0. Threads and slots: as in `settings`,
+  // of `workers` only the rest is read.
   static Result<std::unique_ptr<Runner>> open(const std::string& path,
                                               const SessionSettings& settings,
                                               const WorkerOptions& workers = {});

@@ -1,5 +1,7 @@
 #include "tools/engine/session.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -92,18 +94,59 @@ TensorInfo describe(std::string name, const Ort::TypeInfo& type) {
   return info;
 }
 
+// The library, loaded once and never closed: its threads outlive what can be seen of them.
+struct Engine {
+  const OrtApiBase* base = nullptr;
+  Status status;
+};
+
+Engine open_engine() {
+  Engine engine;
+  void* library = nullptr;
+  for (const char* name : {PLACETO_ONNXRUNTIME, "libonnxruntime.so.1", "libonnxruntime.so"}) {
+    if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  }
+  void* entry = library == nullptr ? nullptr : dlsym(library, "OrtGetApiBase");
+  if (entry == nullptr) {
+    engine.status = Status::invalid("ONNX Runtime cannot be loaded, neither " PLACETO_ONNXRUNTIME
+                                    " nor libonnxruntime.so.1 (Debian 13: libonnxruntime1.21; "
+                                    "elsewhere tools/engine/fetch.sh)");
+    return engine;
+  }
+  engine.base = reinterpret_cast<const OrtApiBase* (*)()>(entry)();
+  const OrtApi* interface = engine.base->GetApi(ORT_API_VERSION);
+  if (interface == nullptr) {
+    engine.status = Status::invalid(std::string("ONNX Runtime ") + engine.base->GetVersionString() +
+                                    " is older than the headers that this placeto was built with");
+    return engine;
+  }
+  Ort::InitApi(interface);
+  return engine;
+}
+
+const Engine& the_engine() {
+  static const Engine engine = open_engine();
+  return engine;
+}
+
 }  // namespace
 
 bool have_engine() {
-  return true;
+  return load_engine().ok();
 }
 
 std::string engine_version() {
-  return "onnxruntime " + Ort::GetVersionString();
+  const Engine& engine = the_engine();
+  return engine.status.ok() ? std::string("onnxruntime ") + engine.base->GetVersionString() : "";
 }
 
 std::vector<std::string> engine_providers() {
+  if (!have_engine()) return {};
   return Ort::GetAvailableProviders();
+}
+
+Status load_engine() {
+  return the_engine().status;
 }
 
 Ort::Env& engine_environment() {
@@ -118,6 +161,7 @@ Status engine_failure(const Ort::Exception& error) {
 Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
                                             const std::string& provider,
                                             const std::string& device) {
+  if (Status s = load_engine(); !s.ok()) return s;
   try {
     engine_environment();  // providers log, and there is nothing to log to before
     Ort::SessionOptions options;

@@ -1,7 +1,11 @@
 // Sessions of ONNX Runtime with the settings that placeto has. Only for code that is built with it.
 #pragma once
 
+// The library is loaded when it is first needed, and not linked: it has 45 MB, and most commands do
+// without. Its interface is what load_engine() finds.
+#define ORT_API_MANUAL_INIT
 #include <onnxruntime_cxx_api.h>
+#undef ORT_API_MANUAL_INIT
 
 #include <string>
 #include <vector>
@@ -10,6 +14,11 @@
 #include "tools/engine/staged_model.h"
 
 namespace placeto {
+
+// Before anything else of the engine is used; any number of times, from any thread. Fails with
+// kInvalidArgument, saying where it was looked for, when there is no library or one that is older
+// than the headers.
+Status load_engine();
 
 Ort::Env& engine_environment();
 

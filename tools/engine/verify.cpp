@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
+
+#include "tools/costs/engine_nodes.h"
 
 namespace placeto {
 namespace {
@@ -29,24 +31,27 @@ constexpr Service kServices[] = {
     {"webgpu", "WebGpuExecutionProvider"},     {"xnnpack", "XnnpackExecutionProvider"},
 };
 
-// What the engine puts before or behind the name of a node that it changed.
-constexpr const char* kPrefixes[] = {"fused "};
-constexpr const char* kSuffixes[] = {"_nchwc", "_nhwc", "_quant", "_token_", "/MatMulAddFusion"};
+// The plan's nodes as a graph, for that is what engine's nodes are matched with; nodes of one name
+// are one, and have the devices of all of them.
+struct PlanGraph {
+  GraphSpec spec;
+  std::vector<std::vector<std::string>> devices;  // per node
+};
 
-using Plan = std::unordered_map<std::string, std::vector<std::string>>;  // devices by node
-
-const std::vector<std::string>* find_node(const Plan& plan, std::string name) {
-  for (;;) {
-    if (const auto it = plan.find(name); it != plan.end()) return &it->second;
-    const size_t before = name.size();
-    for (const std::string prefix : kPrefixes) {
-      if (name.starts_with(prefix)) name.erase(0, prefix.size());
+PlanGraph graph_of(std::span<const PlannedNode> plan) {
+  PlanGraph result;
+  std::unordered_map<std::string_view, size_t> index;
+  for (const PlannedNode& node : plan) {
+    const auto [it, fresh] = index.emplace(node.name, result.devices.size());
+    if (fresh) {
+      result.spec.nodes.emplace_back();
+      result.spec.nodes.back().name = node.name;
+      result.spec.nodes.back().op = node.op;
+      result.devices.emplace_back();
     }
-    for (const std::string suffix : kSuffixes) {
-      if (const size_t at = name.rfind(suffix); at != std::string::npos && at > 0) name.resize(at);
-    }
-    if (name.size() == before) return nullptr;
+    result.devices[it->second].push_back(node.device);
   }
+  return result;
 }
 
 }  // namespace
@@ -59,32 +64,35 @@ bool provider_serves(const std::string& provider, const std::string& engine_name
   });
 }
 
-Verification verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
-                        std::span<const DeviceAlias> aliases) {
-  Plan devices;
-  for (const PlannedNode& node : plan) devices[node.name].push_back(node.device);
-  std::unordered_set<const std::vector<std::string>*> seen;
+Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
+                                std::span<const DeviceAlias> aliases) {
+  PlanGraph planned = graph_of(plan);
+  const auto graph = Graph::build(std::move(planned.spec));
+  if (!graph.ok()) return graph.status();
+  std::vector<bool> seen(graph->node_count(), false);
   Verification result;
   for (const Profile& record : records) {
-    for (const ProfiledNode& node : record.nodes) {
-      const auto* planned = find_node(devices, node.name);
-      if (planned == nullptr) {
+    const EngineNodes nodes = match_engine_nodes(*graph, {}, record);
+    for (size_t i = 0; i < record.nodes.size(); ++i) {
+      const ProfiledNode& node = record.nodes[i];
+      if (nodes.by_name[i] == kNoGraphNode) {
         ++result.by_engine;
         continue;
       }
-      seen.insert(planned);
+      seen[nodes.by_name[i]] = true;
+      const std::vector<std::string>& devices = planned.devices[nodes.by_name[i]];
       const auto serves = [&](const std::string& device) {
         const std::string alias = find_alias(device, aliases);
         return provider_serves(node.provider, alias.empty() ? device_prefix(device) : alias);
       };
-      if (std::any_of(planned->begin(), planned->end(), serves)) {
+      if (std::any_of(devices.begin(), devices.end(), serves)) {
         ++result.as_planned;
       } else {
-        result.differences.push_back({node.name, node.op, planned->front(), node.provider});
+        result.differences.push_back({node.name, node.op, devices.front(), node.provider});
       }
     }
   }
-  result.not_seen = static_cast<uint32_t>(devices.size() - seen.size());
+  result.not_seen = static_cast<uint32_t>(std::count(seen.begin(), seen.end(), false));
   return result;
 }
 

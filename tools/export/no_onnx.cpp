@@ -22,6 +22,10 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec&, const
   return absent(path);
 }
 
+Result<std::vector<std::string>> model_node_names(const std::string& path) {
+  return absent(path);
+}
+
 Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed&,
                                       const ModelSettings&) {
   return absent(path);

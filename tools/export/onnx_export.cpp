@@ -124,6 +124,17 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
       "imported with");
 }
 
+Result<std::vector<std::string>> model_node_names(const std::string& path) {
+  Result<OnnxModel> model = read_onnx(path);
+  if (!model.ok()) return model.status();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model->node_names.size(); ++i) {
+    if (is_constant_node(model->proto.graph().node(static_cast<int>(i)))) continue;
+    names.push_back(std::move(model->node_names[i]));
+  }
+  return names;
+}
+
 struct PlacedModel::State {
   std::string path;
   Placed placed;

@@ -31,6 +31,9 @@ struct SplitSummary {
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
                             const ModelSettings& settings = {});
 
+// Names of the nodes of a model's main graph, Constants left out (tools/onnx/model.h).
+Result<std::vector<std::string>> model_node_names(const std::string& path);
+
 // A model with a device for each of its nodes. In a build without libonnx, read fails and says so.
 class PlacedModel {
  public:

@@ -1,0 +1,58 @@
+// placeto verify and run, as far as no engine is needed.
+#include <string>
+
+#include "tests/cli/runner.h"
+
+namespace placeto::test {
+namespace {
+
+const char* kNames = R"({"graph": "g", "topology": "t", "devices": {"gpu:0": ["a", "b"]},
+  "nodes": {"a": "gpu:0", "b": "gpu:0"}})";
+
+std::string profile(const std::string& provider_of_b) {
+  return R"([{"cat": "Node", "name": "a_kernel_time", "ts": 1, "dur": 5,
+    "args": {"op_name": "Conv", "provider": "CUDAExecutionProvider"}},
+    {"cat": "Node", "name": "b_kernel_time", "ts": 7, "dur": 5,
+    "args": {"op_name": "Resize", "provider": ")" +
+         provider_of_b + "\"}}]";
+}
+
+TEST_CASE("verify ends with 1 and names what ran elsewhere") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  place.write("bad.json", profile("CPUExecutionProvider"));
+  CHECK(place.run({"verify", "plan.json", "good.json"}).status == 0);
+  const Run bad = place.run({"verify", "plan.json", "bad.json"});
+  CHECK(bad.status == 1);
+  CHECK(bad.out.find("Resize") != std::string::npos);
+  const Run json = place.run({"verify", "plan.json", "bad.json", "--json"});
+  CHECK(json.status == 1);
+  const auto report = nlohmann::json::parse(json.out);
+  CHECK(report["as_planned"] == 1);
+  CHECK(report["differences"][0]["node"] == "b");
+  CHECK(report["differences"][0]["provider"] == "CPUExecutionProvider");
+}
+
+TEST_CASE("verify says what it lacks") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  CHECK(place.run({"verify", "plan.json"}).status == 2);
+  CHECK(place.run({"verify", "plan.json", "no such file"}).status == 3);
+  place.write("other.json", R"([{"cat": "Node", "name": "z_kernel_time", "ts": 1, "dur": 5}])");
+  const Run other = place.run({"verify", "plan.json", "other.json"});
+  CHECK(other.status == 3);
+  CHECK(other.err.find("names no node of") != std::string::npos);
+}
+
+TEST_CASE("run refuses what is no manifest, with the place") {
+  const Workplace place;
+  CHECK(place.run({"run", place.path("nothing")}).status == 3);
+  place.write("manifest.json", R"({"format_version": 1, "model": 5})");
+  const Run bad = place.run({"run", place.path("manifest.json")});
+  CHECK(bad.status == 3);
+  CHECK(bad.err.find("manifest.model: expected a string") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace placeto::test

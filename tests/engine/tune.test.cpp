@@ -1,0 +1,187 @@
+// The loop, the machine it is for, and the server that keeps its plan: with the real engine.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/onnx_models.h"
+#include "tools/io/write.h"
+#include "tools/machine/machine.h"
+#include "tools/tune/tune.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+using test::OnnxBuilder;
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "placeto-tune-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    root_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  ~Folder() { fs::remove_all(root_); }
+  std::string path(const std::string& name) const { return (root_ / name).string(); }
+  size_t size() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(root_), fs::directory_iterator()));
+  }
+
+ private:
+  fs::path root_;
+};
+
+// Two branches of products, joined at the end.
+//
+//        / product - product \.
+//   x --                      add - y
+//        \ product - product /
+std::string write_model(const Folder& folder) {
+  OnnxBuilder b;
+  b.input("x", {"n", "256"});
+  for (const std::string branch : {"a", "b"}) {
+    for (int i = 0; i < 2; ++i) {
+      const std::string name = branch + std::to_string(i);
+      b.weight("w" + name, {256, 256});
+      const std::string from = i == 0 ? "x" : branch + std::to_string(i - 1);
+      b.node("MatMul", {from, "w" + name}, {name}, "product_" + name);
+    }
+  }
+  b.node("Add", {"a1", "b1"}, {"y"}, "add");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"n", "256"});
+  const std::string path = folder.path("model.onnx");
+  std::ofstream(path, std::ios::binary) << b.bytes();
+  return path;
+}
+
+TopologySpec two_workers() {
+  TopologySpec machine;
+  machine.name = "two workers";
+  machine.execution = Execution::kStaged;
+  for (const char* name : {"cpu:0", "cpu:1"}) {
+    DeviceSpec device;
+    device.name = name;
+    device.kind = "cpu";
+    machine.devices.push_back(device);
+  }
+  machine.default_link = {1e6, 5, 0};
+  return machine;
+}
+
+TuneOptions quick(const Folder& folder) {
+  TuneOptions options;
+  options.model = write_model(folder);
+  options.directory = folder.path("tuned");
+  options.dims = {{"n", 64}};
+  options.providers = {"cpu", "cpu"};
+  options.runs = 3;
+  options.rounds = 2;
+  options.evaluations = 50;
+  return options;
+}
+
+TEST_CASE("tune hands out a plan that runs, and says what it measured") {
+  const Folder folder;
+  const auto machine = Topology::build(two_workers());
+  REQUIRE(machine.ok());
+  const TuneOptions options = quick(folder);
+  const auto result = tune(*machine, options);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK(folder.size() == 2);  // the model and what is handed out
+  const auto report = nlohmann::json::parse(std::ifstream(folder.path("tuned/tune.json")));
+  CHECK(report["why"] == result->why);
+  CHECK(report["contenders"].size() == result->contenders.size());
+  bool one_device = false, engine = false;
+  for (const Contender& c : result->contenders) {
+    one_device = one_device || (c.way == Contender::Way::kPlaced && c.stages == 1);
+    engine = engine || c.way == Contender::Way::kEngine;
+    CHECK(c.over_whole > 0);
+  }
+  CHECK(one_device);
+  CHECK(engine);
+  const auto choice = read_choice(options.directory);
+  REQUIRE(choice.ok());
+  CHECK(choice->threads == result->contenders[result->chosen].threads);
+  SessionSettings settings;
+  settings.dims = options.dims;
+  auto runner = Runner::open(options.directory, settings);
+  REQUIRE_MESSAGE(runner.ok(), runner.status().message());
+  REQUIRE(fill_model_inputs((*runner)->model(), {}).ok());
+  REQUIRE((*runner)->start().ok());
+  (*runner)->workers().submit(0);
+  CHECK((*runner)->workers().wait(0).ok());
+  CHECK((*runner)->manifest().predicted_whole_us > 0);
+}
+
+TEST_CASE("a device that is held to a tenth of the time is left out") {
+  const Folder folder;
+  TopologySpec machine = two_workers();
+  machine.devices[1].slowdown = 10;
+  TuneOptions options = quick(folder);
+  options.share = {1, 0.1};
+  const auto result = tune(*Topology::build(machine), options);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK(result->contenders[result->chosen].stages == 1);
+}
+
+TEST_CASE("where tuning fails nothing is left behind") {
+  const Folder folder;
+  TuneOptions options = quick(folder);
+  options.dims.clear();
+  const auto result = tune(*Topology::build(two_workers()), options);
+  REQUIRE(!result.ok());
+  CHECK(result.status().message().find("--dim n=N") != std::string::npos);
+  CHECK(folder.size() == 1);
+}
+
+TEST_CASE("measuring replaces every rate and price of a processor, and says so") {
+  std::vector<std::string> notes;
+  MeasureOptions options;
+  options.providers = {"cpu", ""};
+  const auto machine = measure_machine(given_machine(two_workers()), options, notes);
+  REQUIRE_MESSAGE(machine.ok(), machine.status().message());
+  const DeviceSpec& device = machine->topology.devices[0];
+  CHECK(device.peak_flops > 1e8);
+  CHECK(device.memory_bandwidth > 1e8);
+  CHECK(machine->devices[0].flops == Source::kMeasured);
+  CHECK(machine->devices[0].prices == Source::kMeasured);
+  CHECK(machine->devices[1].flops == Source::kGiven);
+  CHECK(machine->links == Source::kMeasured);
+  CHECK(notes.size() == 1);
+  CHECK(Topology::build(machine->topology).ok());
+}
+
+std::string output_of(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (int c = 0; (c = fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  const int status = pclose(pipe);
+  CHECK_MESSAGE(status == 0, text);
+  return text;
+}
+
+TEST_CASE("the example server plans at its first start and opens that plan at its second") {
+  const Folder folder;
+  const std::string model = write_model(folder), machine = folder.path("machine.json");
+  REQUIRE(write_topology(machine, two_workers()).ok());
+  const std::string command = std::string(PLACETO_SERVE_ONNX) + " " + model + " " + machine + " " +
+                              folder.path("plans") + " n=64";
+  const std::string first = output_of(command), second = output_of(command);
+  CHECK(first.find("planned: ") != std::string::npos);
+  CHECK(second.find("planned: ") == std::string::npos);
+  CHECK(second.find("cached plan ") != std::string::npos);
+  CHECK(second.find("100 requests of 4 clients") != std::string::npos);
+  const std::string other = output_of(command + " other=3");
+  CHECK(other.find("new plan ") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace placeto

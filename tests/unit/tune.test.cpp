@@ -1,0 +1,102 @@
+// What measured stages teach, and which contender is handed out.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "tools/tune/feedback.h"
+#include "tools/tune/tune.h"
+
+namespace placeto {
+namespace {
+
+using Costs = std::vector<std::vector<double>>;
+
+TEST_CASE("stages that took what was predicted teach nothing") {
+  const Costs costs{{10, 20, 30}};
+  const std::vector<StageObservation> stages{{0, {0, 1}, 5, 35}, {0, {2}, 5, 35}};
+  const Feedback feedback = learn(costs, stages);
+  CHECK(feedback.stage_excess_us == doctest::Approx(0));
+  for (const double factor : feedback.factor[0]) CHECK(factor == doctest::Approx(1));
+}
+
+TEST_CASE("what every stage takes beyond its nodes becomes the price of a stage") {
+  const Costs costs{{10, 20, 30}};
+  const std::vector<StageObservation> stages{{0, {0, 1}, 5, 42}, {0, {2}, 5, 42}};
+  const Feedback feedback = learn(costs, stages);
+  CHECK(feedback.stage_excess_us == doctest::Approx(7));
+  for (const double factor : feedback.factor[0]) CHECK(factor == doctest::Approx(1));
+}
+
+TEST_CASE("nodes of a stage that took longer cost more, the others less: the whole is measured") {
+  const Costs costs{{10, 10, 10, -1}};
+  const std::vector<StageObservation> stages{{0, {0}, 0, 15}, {0, {1}, 0, 5}};
+  const Feedback feedback = learn(costs, stages);
+  CHECK(feedback.stage_excess_us == doctest::Approx(0));
+  const auto& factor = feedback.factor[0];
+  CHECK(factor[0] > 1.2);
+  CHECK(factor[1] < 0.8);
+  CHECK(factor[0] / factor[1] == doctest::Approx(3));
+  CHECK(10 * (factor[0] + factor[1] + factor[2]) == doctest::Approx(30));
+}
+
+TEST_CASE("one step changes no time by more than twice, and other kinds not at all") {
+  const Costs costs{{10, 10}, {40, 40}};
+  const std::vector<StageObservation> stages{{0, {0}, 0, 1000}, {0, {1}, 0, 1}};
+  const Feedback feedback = learn(costs, stages);
+  CHECK(feedback.factor[0][0] / feedback.factor[0][1] <= 4.001);
+  CHECK(feedback.factor[1][0] == 1);
+}
+
+Contender placed(const char* name, uint32_t stages, double over_whole) {
+  Contender c;
+  c.name = name;
+  c.stages = stages;
+  c.devices = stages > 1 ? 2 : 1;
+  c.over_whole = over_whole;
+  return c;
+}
+
+Contender other(Contender::Way way, const char* name, uint32_t threads, double over_whole) {
+  Contender c;
+  c.way = way;
+  c.name = name;
+  c.threads = threads;
+  c.over_whole = over_whole;
+  return c;
+}
+
+TEST_CASE("the fastest is handed out, and among equals the simplest") {
+  std::vector<Contender> contenders{placed("3 stages", 3, 0.80), placed("one device", 1, 1.0),
+                                    placed("9 stages", 9, 0.795)};
+  CHECK(choose(contenders, 0.02) == 0);
+  CHECK(choose(contenders, 0) == 2);
+  contenders.push_back(other(Contender::Way::kThreads, "two threads", 2, 0.6));
+  CHECK(choose(contenders, 0.02) == 3);
+  contenders.push_back(other(Contender::Way::kEngine, "the engine by itself", 0, 0.605));
+  CHECK(choose(contenders, 0.02) == 4);
+}
+
+TEST_CASE("the choice is never slower than one device or the engine, up to the tolerance") {
+  for (int i = 0; i < 50; ++i) {
+    const double a = 0.5 + 0.02 * (i * 7 % 50), b = 0.5 + 0.02 * (i * 13 % 50),
+                 c = 0.5 + 0.02 * (i * 29 % 50);
+    const std::vector<Contender> contenders{
+        placed("4 stages", 4, a), placed("one device", 1, b),
+        other(Contender::Way::kEngine, "the engine by itself", 0, c)};
+    const double chosen = contenders[choose(contenders, 0.02)].over_whole;
+    CHECK(chosen <= 1.02 * b);
+    CHECK(chosen <= 1.02 * c);
+  }
+}
+
+TEST_CASE("one sentence says what won, by how much, and over what") {
+  const std::vector<Contender> contenders{
+      placed("3 stages on 2 devices", 3, 0.87), placed("one device", 1, 1.0),
+      other(Contender::Way::kThreads, "one device, 2 threads", 2, 0.61)};
+  CHECK(explain_choice(contenders, 2) ==
+        "one device, 2 threads: 0.61 of the whole model on one thread; one device takes 1.00, the "
+        "best division takes 0.87.");
+}
+
+}  // namespace
+}  // namespace placeto

@@ -1,0 +1,140 @@
+// placeto detect and measure: this host as a topology, and its numbers measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tools/cli/by_device.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/topologies.h"
+#include "tools/io/write.h"
+#include "tools/machine/machine.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kDetectExamples = R"(Examples:
+  placeto detect -o host.json
+  placeto detect --workers 2 | placeto measure - -o host.json
+
+Processors are one device for each NUMA node, or --workers devices that share them: a runner has one
+thread for each. What the kernel and the vendor's library say is marked as a data sheet's; what
+nobody says, bandwidth of memory and of links, is a guess and marked as one.)";
+
+constexpr const char* kMeasureExamples = R"(Examples:
+  placeto measure host.json -o host.json
+  placeto measure host.json -o host.json --provider gpu=cuda --threads 4
+
+Rates come from a product of matrices and an addition of large tensors, run by the engine on the
+device; prices of stages and cuts from a small model, whole and divided, on the runner of `placeto
+run`. Each number is marked as measured. Without the engine only memory bandwidth is measured.)";
+
+struct Options {
+  Common common;
+  std::string topology, out;
+  std::vector<std::string> providers;
+  uint64_t workers = 0, threads = 1;
+};
+
+std::string rate(double value, Source source) {
+  return value > 0 ? fmt::format("{} ({})", format_si(value), text_of(source)) : "-";
+}
+
+std::string machine_table(const Machine& machine, bool color) {
+  Table table({{"device"},
+               {"memory", Align::kRight},
+               {"flop/s", Align::kRight},
+               {"memory B/s", Align::kRight},
+               {"stage", Align::kRight},
+               {"cut", Align::kRight},
+               {"cut B/us", Align::kRight},
+               {"prices"}});
+  for (size_t i = 0; i < machine.devices.size(); ++i) {
+    const DeviceSpec& d = machine.topology.devices[i];
+    const DeviceSources& sources = machine.devices[i];
+    table.add_row({d.name, d.memory_bytes > 0 ? format_bytes(d.memory_bytes) : "-",
+                   rate(d.peak_flops, sources.flops), rate(d.memory_bandwidth, sources.bandwidth),
+                   format_us(d.stage_us), format_us(d.cut_us),
+                   d.cut_bytes_per_us > 0 ? format_si(d.cut_bytes_per_us) : "-",
+                   text_of(sources.prices)});
+  }
+  return table.render(color) + fmt::format("between devices: {} after the end of a stage ({})\n",
+                                           format_us(machine.topology.default_link.latency_us),
+                                           text_of(machine.links));
+}
+
+// To OUT, with a table on standard output; or the description itself there.
+void deliver(const Options& options, const Machine& machine) {
+  require(Topology::build(machine.topology), kInternalError);
+  if (options.out.empty() || options.common.json) {
+    print(require(to_json(machine.topology), kInternalError));
+  } else {
+    print(machine_table(machine, options.common.color()));
+  }
+  if (!options.out.empty()) require(write_topology(options.out, machine.topology), kInternalError);
+  const std::string mixed = mixed_sources(machine);
+  if (!mixed.empty()) note("note: numbers of unlike sources are compared: " + mixed);
+}
+
+void run_detect(const Options& options) {
+  check_outputs({options.out});
+  const Host host = read_host();
+  if (host.processors.logical == 0) {
+    throw Failure(kInternalError, "/proc/cpuinfo lists no processor: nothing can be detected here");
+  }
+  deliver(options, describe_host(host, nvidia_devices(), static_cast<uint32_t>(options.workers)));
+}
+
+// Processors run on the engine's own provider; others only where the caller names one.
+std::vector<std::string> providers_of(const TopologySpec& machine, const Options& options) {
+  std::vector<std::string> names;
+  for (const DeviceSpec& device : machine.devices) names.push_back(device.name);
+  std::vector<std::string> providers = by_device(names, options.providers, "--provider", "");
+  for (size_t d = 0; d < providers.size(); ++d) {
+    if (providers[d].empty() && machine.devices[d].kind == "cpu") providers[d] = "cpu";
+  }
+  return providers;
+}
+
+void run_measure(const Options& options) {
+  check_outputs({options.out});
+  const Machine machine = given_machine(load_topology(options.topology).spec());
+  MeasureOptions measure;
+  measure.threads = static_cast<uint32_t>(options.threads);
+  measure.providers = providers_of(machine.topology, options);
+  std::vector<std::string> notes;
+  const Machine measured = require(measure_machine(machine, measure, notes));
+  deliver(options, measured);
+  for (const std::string& text : notes) note("note: " + text);
+}
+
+}  // namespace
+
+void add_detect(Program& program) {
+  Command& command = program.add("detect", "Describe this host as a topology");
+  auto options = std::make_shared<Options>();
+  command.option("-o,--output", "TOPOLOGY", options->out,
+                 "Topology file to write; standard output if absent");
+  command.count("--workers", options->workers,
+                "Devices that share the processors; one for each NUMA node if absent", 1, 1024);
+  add_common(command, options->common);
+  command.footer(kDetectExamples);
+  command.action([options] { run_detect(*options); });
+}
+
+void add_measure(Program& program) {
+  Command& command = program.add("measure", "Measure the devices of a topology on this host");
+  auto options = std::make_shared<Options>();
+  command.argument("TOPOLOGY", options->topology, "Topology file or name").required();
+  command.option("-o,--output", "TOPOLOGY", options->out,
+                 "Topology file to write; standard output if absent");
+  command.count("--threads", options->threads, "Threads of each session", 1, 1024);
+  command.list("--provider", "DEVICE=NAME", options->providers,
+               "Execution provider of a device, or of all of a kind (gpu=cuda)");
+  add_common(command, options->common);
+  command.footer(kMeasureExamples);
+  command.action([options] { run_measure(*options); });
+}
+
+}  // namespace placeto::cli

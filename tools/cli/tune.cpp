@@ -1,0 +1,150 @@
+// placeto tune: from a model to the fastest way to run it that was measured.
+#include "tools/tune/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tools/cli/by_device.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/methods.h"
+#include "tools/cli/topologies.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto detect --workers 2 | placeto measure - -o host.json
+  placeto tune net.onnx -t host.json -o net.tuned --dim batch=1
+  placeto run net.tuned --model net.tuned/model.onnx --check
+
+The directory holds the model as the engine optimises it, the stages that won and their manifest,
+placement.json, and tune.json with everything that was measured and why the winner is handed out.
+Where one device is fastest, or the engine with more threads, that is the answer.)";
+
+struct Options {
+  Common common;
+  std::string model, topology, out;
+  std::string policy = kDefaultPolicy;
+  std::string objective = "latency";
+  std::vector<std::string> dims, inputs, providers, holds;
+  uint64_t threads = 1, finalists = 4, rounds = 3, runs = 15, evaluations = 1000;
+};
+
+std::vector<std::string> names_of(const TopologySpec& machine) {
+  std::vector<std::string> names;
+  for (const DeviceSpec& device : machine.devices) names.push_back(device.name);
+  return names;
+}
+
+// A device that is held computes that much slower, in the run and in the cost model.
+std::vector<double> hold(const Options& options, TopologySpec& machine) {
+  const std::vector<double> shares = shares_by_device(names_of(machine), options.holds, "--hold");
+  for (size_t d = 0; d < shares.size(); ++d) machine.devices[d].slowdown /= shares[d];
+  return shares;
+}
+
+Json described(const Contender& c) {
+  Json object{{"name", c.name},
+              {"stages", c.stages},
+              {"devices", c.devices},
+              {"threads", c.threads},
+              {"replicas", c.replicas},
+              {"measured_us", c.measured_us},
+              {"over_whole", c.over_whole}};
+  if (c.predicted_us > 0) {
+    object["predicted_us"] = c.predicted_us;
+    object["predicted_over_whole"] = c.predicted_over_whole;
+  }
+  return object;
+}
+
+void print_result(const Options& options, const TuneResult& result) {
+  if (options.common.json) {
+    Json contenders = Json::array();
+    for (const Contender& c : result.contenders) contenders.push_back(described(c));
+    return print_json({{"directory", options.out},
+                       {"chosen", result.chosen},
+                       {"why", result.why},
+                       {"rounds", result.rounds},
+                       {"whole_us", result.whole_us},
+                       {"contenders", std::move(contenders)}});
+  }
+  Table table({{""},
+               {"way"},
+               {"measured", Align::kRight},
+               {"over one thread", Align::kRight},
+               {"predicted", Align::kRight}});
+  for (size_t i = 0; i < result.contenders.size(); ++i) {
+    const Contender& c = result.contenders[i];
+    table.add_row({i == result.chosen ? "*" : "", c.name, format_us(c.measured_us),
+                   fmt::format("{:.3f}", c.over_whole),
+                   c.predicted_us > 0 ? fmt::format("{:.3f}", c.predicted_over_whole) : "-"},
+                  i == result.chosen ? Emphasis::kStrong : Emphasis::kNone);
+  }
+  print(table.render(options.common.color()) + "\n" + result.why + "\n");
+}
+
+void run(const Options& options) {
+  check_outputs({}, {options.model, options.topology});
+  TopologySpec machine = load_topology(options.topology).spec();
+  TuneOptions tuning;
+  tuning.share = hold(options, machine);
+  tuning.providers = by_device(names_of(machine), options.providers, "--provider", "cpu");
+  tuning.model = options.model;
+  tuning.directory = options.out;
+  for (const std::string& dim : options.dims) {
+    tuning.dims.push_back(require(parse_dim_setting(dim)));
+  }
+  for (const std::string& text : options.inputs) {
+    tuning.inputs.push_back(require(parse_given_input(text)));
+  }
+  const auto policy = load_policy(options.policy);
+  tuning.policy = policy.get();
+  if (options.objective == "throughput") tuning.objective = Objective::kThroughput;
+  tuning.threads = static_cast<uint32_t>(options.threads);
+  tuning.finalists = static_cast<uint32_t>(options.finalists);
+  tuning.rounds = static_cast<uint32_t>(options.rounds);
+  tuning.runs = static_cast<uint32_t>(options.runs);
+  tuning.evaluations = options.evaluations;
+  if (!options.common.json) tuning.progress = [](const std::string& text) { note(text); };
+  const Topology topology = require(Topology::build(machine));
+  print_result(options, require(tune(topology, tuning)));
+}
+
+}  // namespace
+
+void add_tune(Program& program) {
+  Command& command = program.add("tune", "Find the fastest way to run a model, by measuring");
+  auto options = std::make_shared<Options>();
+  command.argument("MODEL", options->model, "ONNX model").required();
+  add_topology(command, options->topology);
+  command.option("-o,--output", "DIR", options->out, "New directory for what is handed out")
+      .required();
+  command
+      .option("--objective", "latency|throughput", options->objective,
+              "The time of one request, or requests per time")
+      .one_of({"latency", "throughput"});
+  command.list("--dim", "NAME=N", options->dims, "Extent of a symbolic axis");
+  command.list("--input", "NAME=FILE", options->inputs,
+               "An .npy or raw file for an input, or a number");
+  command.list("--provider", "DEVICE=NAME", options->providers,
+               "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
+  command.list("--hold", "DEVICE=SHARE", options->holds,
+               "Let a device compute that share of the time only, to stand for a slower one");
+  command.count("--threads", options->threads, "Threads of each session of a placed model", 1,
+                1024);
+  command.count("--finalists", options->finalists, "Placements that run in each round", 1, 100);
+  command.count("--rounds", options->rounds, "Rounds at most", 1, 100);
+  command.count("--runs", options->runs, "Runs of each placement", 3, 100'000);
+  command.count("--evaluations", options->evaluations, "Of the search, in each round", 0,
+                1'000'000'000);
+  add_policy_option(command, options->policy);
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.action([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

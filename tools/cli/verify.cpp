@@ -1,0 +1,197 @@
+// placeto verify: a plan against the engine's record of a run; or the signature of a policy.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "runtime/format/file.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
+#include "tools/engine/manifest_reader.h"
+#include "tools/engine/verify.h"
+#include "tools/export/onnx_export.h"
+#include "tools/io/read.h"
+
+namespace placeto::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  placeto verify placement.json profile.json --model net.onnx
+  placeto verify names.json profile.json --engine-device gpu:0=cuda
+  placeto verify net.stages profile_stage_0_*.json profile_stage_1_*.json
+  placeto verify policy.plpo --public-key release.pub
+
+A plan is a placement (with --model or --graph, for the names of its nodes), what export --format
+json printed, or a split model. A record is a profile of ONNX Runtime. Exit status 1: the engine ran
+a node on another provider than the one its device stands for, and the list says which. A device
+stands for the provider that --engine-device names, else for those of its kind.)";
+
+struct Options {
+  Common common;
+  std::string plan, graph, model, public_key, signature;
+  std::vector<std::string> records, engine_devices;
+  ModelOptions import;
+};
+
+std::vector<PlannedNode> named(const Placed& placed) {
+  std::vector<PlannedNode> plan;
+  for (const PlacedNode& node : placed.nodes) {
+    plan.push_back({node.name, placed.devices[node.device], node.op});
+  }
+  return plan;
+}
+
+// What `export --format json` wrote; false if the file is something else.
+bool read_names(const std::string& path, std::vector<PlannedNode>& plan) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
+  const Json object = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  if (!object.is_object() || !object.contains("nodes") || !object["nodes"].is_object()) {
+    return false;
+  }
+  for (const auto& [name, device] : object["nodes"].items()) {
+    if (!device.is_string()) {
+      throw Failure(kBadInputFile, path + ": nodes." + name + ": expected the name of a device");
+    }
+    plan.push_back({name, device.get<std::string>()});
+  }
+  return true;
+}
+
+bool is_split(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ||
+         std::filesystem::path(path).filename() == "manifest.json";
+}
+
+std::vector<PlannedNode> read_split(const std::string& path) {
+  std::string directory;
+  const Manifest manifest = require(read_manifest(path, directory));
+  std::vector<PlannedNode> plan;
+  for (const ManifestStage& stage : manifest.stages) {
+    const std::string file = directory + "/" + stage.file;
+    for (std::string& name : require(model_node_names(file))) {
+      plan.push_back({std::move(name), manifest.devices[stage.device]});
+    }
+  }
+  return plan;
+}
+
+std::vector<PlannedNode> read_plan(const Options& options) {
+  std::vector<PlannedNode> plan;
+  if (is_split(options.plan)) return read_split(options.plan);
+  if (read_names(options.plan, plan)) return plan;
+  const PlacementSpec placement = require(read_placement(options.plan));
+  if (!options.model.empty()) return named(require(placed_model(options.model, placement)));
+  if (options.graph.empty()) {
+    throw Failure(kBadUsage, options.plan +
+                                 ": a placement has no names of nodes: --model "
+                                 "MODEL.onnx or --graph GRAPH");
+  }
+  const Graph graph = load_graph(options.graph, options.import);
+  const auto placed = placed_graph(placement, graph);
+  if (!placed.ok()) require(placed.status().at(options.plan));
+  return named(*placed);
+}
+
+void print_json_report(const Verification& result) {
+  Json differences = Json::array();
+  for (const Difference& d : result.differences) {
+    differences.push_back(
+        {{"node", d.node}, {"op", d.op}, {"device", d.device}, {"provider", d.provider}});
+  }
+  print_json({{"as_planned", result.as_planned},
+              {"not_seen", result.not_seen},
+              {"by_engine", result.by_engine},
+              {"differences", std::move(differences)}});
+}
+
+void print_text_report(const Options& options, const Verification& result) {
+  std::string text;
+  if (!result.differences.empty()) {
+    Table table({{"node"}, {"operator"}, {"planned on"}, {"ran on"}});
+    for (const Difference& d : result.differences) {
+      table.add_row({d.node, d.op, d.device, d.provider});
+    }
+    text = table.render(options.common.color()) + "\n";
+  }
+  text += fmt::format("{} ran as planned, {} did not", plural(result.as_planned, "node"),
+                      format_count(result.differences.size()));
+  if (result.not_seen > 0) {
+    text += fmt::format("; {} not in the record: fused or folded", format_count(result.not_seen));
+  }
+  if (result.by_engine > 0) {
+    text += fmt::format("; {} of the engine's own", format_count(result.by_engine));
+  }
+  print(text + "\n");
+}
+
+void verify_record(const Options& options) {
+  const std::vector<PlannedNode> plan = read_plan(options);
+  std::vector<Profile> records;
+  for (const std::string& file : options.records) records.push_back(require(read_profile(file)));
+  std::vector<DeviceAlias> aliases;
+  for (const std::string& text : options.engine_devices) {
+    aliases.push_back(require(parse_device_alias(text)));
+  }
+  const Verification result = require(verify_run(plan, records, aliases));
+  if (result.as_planned == 0 && result.differences.empty()) {
+    throw Failure(kBadInputFile, options.records.front() + ": names no node of " + options.plan +
+                                     "; expected a record of a run of that plan");
+  }
+  if (options.common.json) {
+    print_json_report(result);
+  } else {
+    print_text_report(options, result);
+  }
+  if (result.differences.empty()) return;
+  throw Failure(kNoFeasiblePlacement, fmt::format("{} did not run as planned",
+                                                  plural(result.differences.size(), "node")));
+}
+
+void run(const Options& options) {
+  if (!options.public_key.empty()) {
+    if (!options.records.empty()) throw Failure(kBadUsage, "--public-key takes one policy");
+    return verify_signature(options.plan, options.public_key, options.signature,
+                            options.common.json);
+  }
+  if (options.records.empty()) {
+    throw Failure(kBadUsage,
+                  "verify: expected the record of a run after the plan, or "
+                  "--public-key FILE for the signature of a policy");
+  }
+  verify_record(options);
+}
+
+}  // namespace
+
+#ifndef PLACETO_HAVE_SODIUM
+void verify_signature(const std::string&, const std::string&, const std::string&, bool) {
+  throw Failure(kBadUsage,
+                "this placeto was built without libsodium and checks no signatures "
+                "(Debian: libsodium-dev)");
+}
+#endif
+
+void add_verify(Program& program) {
+  Command& command =
+      program.add("verify", "Check where a plan really ran, or the signature of a policy");
+  auto options = std::make_shared<Options>();
+  command.argument("PLAN", options->plan, "Placement, names, split model; or policy file")
+      .required();
+  command.arguments("RECORD", options->records, "Profiles that the engine wrote");
+  command.option("--model", "MODEL", options->model, "The ONNX model that was placed");
+  command.option("--graph", "GRAPH", options->graph, "The graph that was placed");
+  command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
+               "The provider of a device (gpu:0=cuda) or of all of a kind (gpu=dml)");
+  command.option("-k,--public-key", "FILE", options->public_key,
+                 "Public key of who signed a policy");
+  command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");
+  add_common(command, options->common);
+  command.footer(kExamples);
+  command.action([options] { run(*options); });
+}
+
+}  // namespace placeto::cli

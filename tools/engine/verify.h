@@ -1,0 +1,41 @@
+// Where the engine really ran what a plan placed: an engine takes an operator that a provider
+// cannot run to another one and at most logs it, so a plan can be ignored without a sign.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/costs/profile.h"
+#include "tools/export/engine_devices.h"
+
+namespace placeto {
+
+struct PlannedNode {
+  std::string name, device;
+  std::string op = {};  // "": not known
+};
+
+struct Difference {
+  std::string node, op, device, provider;
+};
+
+struct Verification {
+  uint32_t as_planned = 0;
+  uint32_t not_seen = 0;   // planned nodes that no record has: fused into others or folded
+  uint32_t by_engine = 0;  // recorded nodes that lead to no planned one: copies, changes of layout
+  std::vector<Difference> differences;
+};
+
+// Whether the provider ("CUDAExecutionProvider") is what the engine's name of a device ("cuda",
+// "gpu:0", "CUDAExecutionProvider") asks for. "gpu" and "npu" are served by several.
+bool provider_serves(const std::string& provider, const std::string& engine_name);
+
+// Nodes are matched as run times are (costs/engine_nodes.h), by names and numbers alone. Two
+// planned nodes of one name agree with either's device. Fails with kBadInput if the plan has no
+// nodes.
+Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
+                                std::span<const DeviceAlias> aliases);
+
+}  // namespace placeto

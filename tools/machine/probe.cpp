@@ -1,0 +1,199 @@
+#include "tools/machine/probe.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "runtime/format/file.h"
+#include "tools/engine/measure_run.h"
+#include "tools/engine/runner.h"
+#include "tools/engine/statistics.h"
+#include "tools/machine/probe_models.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kLargeBytes = 64 << 20;  // beyond most caches
+constexpr uint32_t kStages = 16, kWidth = 8;
+constexpr uint64_t kSmallCount = 64, kLargeCount = 256 * 1024;
+constexpr uint32_t kRuns = 60;
+
+// A folder that goes away.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "placeto-probe-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) root_ = pattern;
+  }
+  Scratch(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code error;
+    if (!root_.empty()) fs::remove_all(root_, error);
+  }
+  const std::string& root() const { return root_; }
+  Status write(const std::string& name, const std::string& bytes) const {
+    if (root_.empty()) return Status::io("no temporary folder can be made");
+    return write_file_atomically(root_ + "/" + name, bytes);
+  }
+
+ private:
+  std::string root_;
+};
+
+Status need_probes() {
+  if (have_engine() && can_make_probes()) return {};
+  return Status::invalid(have_engine()
+                             ? "this placeto was built without libonnx and makes no probes"
+                             : "this placeto was built without ONNX Runtime and runs nothing");
+}
+
+SessionSettings settings_for(const std::string& provider, uint32_t threads, size_t devices) {
+  SessionSettings settings;
+  settings.threads = threads;
+  settings.providers.assign(devices, provider);
+  return settings;
+}
+
+Result<std::unique_ptr<Runner>> start(const Manifest& manifest, const Scratch& scratch,
+                                      const SessionSettings& settings) {
+  auto runner = Runner::open(manifest, scratch.root(), settings);
+  if (!runner.ok()) return runner.status();
+  if (Status s = fill_model_inputs((*runner)->model(), {}); !s.ok()) return s;
+  if (Status s = (*runner)->start(); !s.ok()) return s;
+  return runner;
+}
+
+// The shortest run of a model of one stage: what the device can do, without what disturbed it.
+Result<double> fastest_us(const std::string& bytes, const std::string& provider,
+                          const std::string& device, uint32_t threads) {
+  const Scratch scratch;
+  if (Status s = scratch.write("probe.onnx", bytes); !s.ok()) return s;
+  const auto runner =
+      start(whole_model("probe.onnx", device), scratch, settings_for(provider, threads, 1));
+  if (!runner.ok()) return runner.status();
+  double fastest = 0;
+  const double until = now_us() + 300e3;
+  for (int i = 0; i < 3 || now_us() < until; ++i) {
+    const auto time = time_stage((*runner)->model(), 0);
+    if (!time.ok()) return time.status();
+    fastest = i == 0 ? *time : std::min(fastest, *time);
+  }
+  return fastest;
+}
+
+// The chain in stages of one operator each, in turn on `devices`.
+Manifest divided_chain(uint32_t width, const std::vector<std::string>& devices) {
+  Manifest manifest;
+  manifest.devices = devices;
+  for (uint32_t s = 0; s < kStages; ++s) {
+    ManifestStage stage;
+    stage.file = "stage_" + std::to_string(s) + ".onnx";
+    stage.device = s % static_cast<uint32_t>(devices.size());
+    if (s > 0) stage.after = {s - 1};
+    for (uint32_t c = 0; c < width; ++c) {
+      stage.inputs.push_back({chain_tensor(c, s), s == 0 ? kFromCaller : s - 1});
+      stage.outputs.push_back(chain_tensor(c, s + 1));
+    }
+    manifest.stages.push_back(std::move(stage));
+    manifest.order.push_back(s);
+  }
+  manifest.inputs = manifest.stages.front().inputs;
+  for (const std::string& name : manifest.stages.back().outputs) {
+    manifest.outputs.push_back({name, kStages - 1});
+  }
+  return manifest;
+}
+
+struct Divided {
+  double per_cut_us = 0;  // what dividing once more costs
+  double handover_us = 0;
+};
+
+Result<Divided> divide(const std::string& provider, const std::vector<std::string>& devices,
+                       uint32_t threads, uint32_t width, uint64_t count) {
+  const Scratch scratch;
+  Status written = scratch.write("whole.onnx", chain_probe(0, kStages, width, count));
+  for (uint32_t s = 0; s < kStages && written.ok(); ++s) {
+    written =
+        scratch.write("stage_" + std::to_string(s) + ".onnx", chain_probe(s, 1, width, count));
+  }
+  if (!written.ok()) return written;
+  const SessionSettings settings = settings_for(provider, threads, devices.size());
+  const auto whole = start(whole_model("whole.onnx", devices[0]), scratch, settings);
+  const auto split = start(divided_chain(width, devices), scratch, settings);
+  if (!whole.ok()) return whole.status();
+  if (!split.ok()) return split.status();
+  const auto runs = measure_latency((*split)->workers(), &(*whole)->model(), kRuns, 5);
+  if (!runs.ok()) return runs.status();
+  std::vector<double> differences;
+  for (size_t i = 0; i < runs->latency_us.size(); ++i) {
+    // From the first stage on: waking the worker is no price of dividing.
+    const double divided = runs->stages[i].back().end_us - runs->stages[i].front().start_us;
+    differences.push_back((divided - runs->whole_us[i]) / (kStages - 1));
+  }
+  std::vector<double> handovers = handover_us((*split)->manifest(), *runs);
+  std::erase_if(handovers, [](double us) { return us < 0; });
+  return Divided{median(differences), median(handovers)};
+}
+
+}  // namespace
+
+double measure_copy_bandwidth() {
+  std::vector<char> from(kLargeBytes, 1), to(kLargeBytes, 2);
+  double fastest = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    const double begin = now_us();
+    std::memcpy(to.data(), from.data(), kLargeBytes);
+    fastest = std::min(fastest, now_us() - begin);
+    std::swap(from, to);  // so that no copy is left out as useless
+  }
+  return 2.0 * kLargeBytes / fastest * 1e6;
+}
+
+Result<DeviceRates> measure_rates(const std::string& provider, const std::string& device,
+                                  uint32_t threads) {
+  constexpr uint32_t kSide = 768;
+  if (Status s = need_probes(); !s.ok()) return s;
+  const auto product = fastest_us(product_probe(kSide), provider, device, threads);
+  if (!product.ok()) return product.status();
+  const auto addition = fastest_us(addition_probe(kLargeBytes / 4), provider, device, threads);
+  if (!addition.ok()) return addition.status();
+  return DeviceRates{2.0 * kSide * kSide * kSide / *product * 1e6,
+                     3.0 * kLargeBytes / *addition * 1e6};
+}
+
+StagePrices prices_from(double one_small_us, double many_small_us, uint32_t width,
+                        double one_large_us, double bytes) {
+  StagePrices prices;
+  // Each tensor is a cut of the stage that makes it and of the one that reads it.
+  prices.cut_us = std::max(0.0, (many_small_us - one_small_us) / (2.0 * (width - 1)));
+  prices.stage_us = std::max(0.0, one_small_us - 2 * prices.cut_us);
+  const double by_size_us = one_large_us - one_small_us;
+  if (by_size_us > 0) prices.cut_bytes_per_us = 2 * bytes / by_size_us;
+  return prices;
+}
+
+Result<StagePrices> measure_prices(const std::string& provider, const std::string& device,
+                                   uint32_t threads) {
+  if (Status s = need_probes(); !s.ok()) return s;
+  const auto one = divide(provider, {device}, threads, 1, kSmallCount);
+  if (!one.ok()) return one.status();
+  const auto many = divide(provider, {device}, threads, kWidth, kSmallCount);
+  if (!many.ok()) return many.status();
+  const auto large = divide(provider, {device}, threads, 1, kLargeCount);
+  if (!large.ok()) return large.status();
+  StagePrices prices =
+      prices_from(one->per_cut_us, many->per_cut_us, kWidth, large->per_cut_us, 4.0 * kLargeCount);
+  const auto passed = divide(provider, {device, device + "'"}, threads, 1, kSmallCount);
+  if (!passed.ok()) return passed.status();
+  prices.handover_us = passed->handover_us;
+  return prices;
+}
+
+}  // namespace placeto

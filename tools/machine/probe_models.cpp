@@ -1,0 +1,107 @@
+#include "tools/machine/probe_models.h"
+
+#ifdef PLACETO_HAVE_ONNX
+#include <onnx/onnx_pb.h>
+#endif
+
+namespace placeto {
+
+std::string chain_tensor(uint32_t chain, uint32_t position) {
+  return "t" + std::to_string(chain) + "_" + std::to_string(position);
+}
+
+#ifdef PLACETO_HAVE_ONNX
+namespace {
+
+onnx::ModelProto empty_model() {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(13);
+  model.mutable_graph()->set_name("probe");
+  return model;
+}
+
+void declare(onnx::ValueInfoProto& tensor, const std::string& name,
+             std::initializer_list<uint64_t> shape) {
+  tensor.set_name(name);
+  auto* type = tensor.mutable_type()->mutable_tensor_type();
+  type->set_elem_type(onnx::TensorProto::FLOAT);
+  for (const uint64_t extent : shape) {
+    type->mutable_shape()->add_dim()->set_dim_value(static_cast<int64_t>(extent));
+  }
+}
+
+void add_node(onnx::GraphProto& graph, const char* op, std::initializer_list<std::string> inputs,
+              const std::string& output) {
+  auto& node = *graph.add_node();
+  node.set_op_type(op);
+  node.set_name(output);
+  for (const std::string& input : inputs) node.add_input(input);
+  node.add_output(output);
+}
+
+}  // namespace
+
+bool can_make_probes() {
+  return true;
+}
+
+std::string product_probe(uint32_t n) {
+  onnx::ModelProto model = empty_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  declare(*graph.add_input(), "x", {n, n});
+  auto& weight = *graph.add_initializer();
+  weight.set_name("w");
+  weight.set_data_type(onnx::TensorProto::FLOAT);
+  weight.add_dims(n);
+  weight.add_dims(n);
+  // Numbers of common size: some processors are slow with very small ones.
+  for (uint64_t i = 0; i < uint64_t{n} * n; ++i) {
+    weight.add_float_data(static_cast<float>(i % 17) / 17 - 0.5f);
+  }
+  add_node(graph, "MatMul", {"x", "w"}, "y");
+  declare(*graph.add_output(), "y", {n, n});
+  return model.SerializeAsString();
+}
+
+std::string addition_probe(uint64_t count) {
+  onnx::ModelProto model = empty_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  declare(*graph.add_input(), "a", {count});
+  declare(*graph.add_input(), "b", {count});
+  add_node(graph, "Add", {"a", "b"}, "y");
+  declare(*graph.add_output(), "y", {count});
+  return model.SerializeAsString();
+}
+
+std::string chain_probe(uint32_t first, uint32_t length, uint32_t width, uint64_t count) {
+  onnx::ModelProto model = empty_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (uint32_t c = 0; c < width; ++c) {
+    declare(*graph.add_input(), chain_tensor(c, first), {count});
+    for (uint32_t i = first; i < first + length; ++i) {
+      add_node(graph, "Neg", {chain_tensor(c, i)}, chain_tensor(c, i + 1));
+    }
+    declare(*graph.add_output(), chain_tensor(c, first + length), {count});
+  }
+  return model.SerializeAsString();
+}
+
+#else
+
+bool can_make_probes() {
+  return false;
+}
+std::string product_probe(uint32_t) {
+  return "";
+}
+std::string addition_probe(uint64_t) {
+  return "";
+}
+std::string chain_probe(uint32_t, uint32_t, uint32_t, uint64_t) {
+  return "";
+}
+
+#endif
+
+}  // namespace placeto

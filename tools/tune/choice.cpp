@@ -1,0 +1,106 @@
+// What is handed out, and why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "runtime/format/file.h"
+#include "tools/tune/tune.h"
+
+namespace placeto {
+namespace {
+
+// What a user has to keep running: fewer of everything is simpler.
+auto effort(const Contender& c) {
+  return std::tuple(c.way == Contender::Way::kEngine ? 0 : 1, c.stages, c.devices, c.replicas,
+                    c.threads);
+}
+
+bool is_division(const Contender& c) {
+  return c.way == Contender::Way::kPlaced && c.stages > 1;
+}
+
+const Contender* fastest(const std::vector<Contender>& contenders, auto&& wanted) {
+  const Contender* best = nullptr;
+  for (const Contender& c : contenders) {
+    if (wanted(c) && (best == nullptr || c.over_whole < best->over_whole)) best = &c;
+  }
+  return best;
+}
+
+std::string comparison(const char* what, const Contender* other) {
+  return other == nullptr ? "" : fmt::format("{} takes {:.2f}", what, other->over_whole);
+}
+
+}  // namespace
+
+double Contender::error() const {
+  return predicted_over_whole > 0 ? std::abs(predicted_over_whole / over_whole - 1) : 0;
+}
+
+size_t choose(const std::vector<Contender>& contenders, double tolerance) {
+  double least = contenders.front().over_whole;
+  for (const Contender& c : contenders) least = std::min(least, c.over_whole);
+  size_t chosen = contenders.size();
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    if (contenders[i].over_whole > least * (1 + tolerance)) continue;
+    if (chosen == contenders.size() || effort(contenders[i]) < effort(contenders[chosen])) {
+      chosen = i;
+    }
+  }
+  return chosen;
+}
+
+Result<Contender> read_choice(const std::string& directory) {
+  const std::string path = directory + "/tune.json";
+  const auto bytes = read_file(path, 64 << 20);
+  if (!bytes.ok()) return bytes.status();
+  const auto report = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  const auto number = [](const nlohmann::json& object, const char* key, uint32_t& out) {
+    const auto it = object.find(key);
+    if (it == object.end() || !it->is_number_unsigned() || it->get<uint64_t>() > 1024) return false;
+    out = it->get<uint32_t>();
+    return true;
+  };
+  Contender choice;
+  const bool known = report.is_object() && report.contains("chosen") &&
+                     report["chosen"].is_object() && report["chosen"].contains("name") &&
+                     report["chosen"]["name"].is_string();
+  if (!known || !number(report["chosen"], "threads", choice.threads) ||
+      !number(report["chosen"], "replicas", choice.replicas) ||
+      !number(report["chosen"], "stages", choice.stages)) {
+    return Status::bad_input(path + ": expected what tune writes, with \"chosen\"");
+  }
+  choice.name = report["chosen"]["name"].get<std::string>();
+  return choice;
+}
+
+std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen) {
+  const Contender& winner = contenders[chosen];
+  std::string text =
+      fmt::format("{}: {:.2f} of the whole model on one thread", winner.name, winner.over_whole);
+  const auto other = [&](auto&& wanted) {
+    return fastest(contenders, [&](const Contender& c) { return &c != &winner && wanted(c); });
+  };
+  const std::string parts[] = {
+      comparison("one device", other([](const Contender& c) {
+                   return c.way == Contender::Way::kPlaced && c.stages == 1;
+                 })),
+      comparison("the best division", other(is_division)),
+      comparison("the best of threads and replicas", other([](const Contender& c) {
+                   return c.way == Contender::Way::kThreads || c.way == Contender::Way::kReplicas;
+                 })),
+      comparison("the engine by itself",
+                 other([](const Contender& c) { return c.way == Contender::Way::kEngine; }))};
+  bool first = true;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    text += (first ? "; " : ", ") + part;
+    first = false;
+  }
+  return text + ".";
+}
+
+}  // namespace placeto

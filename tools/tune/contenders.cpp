@@ -1,0 +1,150 @@
+// Contenders: opened, run in turns, asked what their stages took, and written down.
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "tools/engine/statistics.h"
+#include "tools/export/onnx_export.h"
+#include "tools/tune/session.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kWarmUp = 2;
+
+Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, bool counts) {
+  const auto runs = measure_latency(contender.replicas[0]->workers(), &whole, 1, 0);
+  if (!runs.ok()) return runs.status();
+  if (!counts) return {};
+  contender.times.push_back(runs->latency_us[0]);
+  contender.ratios.push_back(runs->latency_us[0] / runs->whole_us[0]);
+  // At the speed that the machine had when it was profiled.
+  const double speed = whole_us / runs->whole_us[0];
+  contender.stage_us.resize(runs->stages[0].size());
+  for (size_t s = 0; s < runs->stages[0].size(); ++s) {
+    const StageTimes& times = runs->stages[0][s];
+    contender.stage_us[s].push_back((times.end_us - times.start_us) * speed);
+  }
+  return {};
+}
+
+Status run_stream(Runnable& contender, StagedModel& whole, bool counts) {
+  std::vector<Workers*> workers;
+  for (const auto& runner : contender.replicas) workers.push_back(&runner->workers());
+  const uint32_t requests = 3 * static_cast<uint32_t>(workers.size()) * workers[0]->slots();
+  const auto runs = measure_stream(workers, &whole, 1, requests);
+  if (!runs.ok()) return runs.status();
+  if (!counts) return {};
+  contender.times.push_back(runs->request_us[0]);
+  contender.ratios.push_back(runs->request_us[0] / runs->whole_us[0]);
+  return {};
+}
+
+}  // namespace
+
+Status open_contender(const TuneOptions& options, Runnable& contender) {
+  SessionSettings settings;
+  settings.threads = contender.info.threads;
+  settings.dims = options.dims;
+  WorkerOptions workers;
+  const bool placed = contender.info.way == Contender::Way::kPlaced;
+  if (options.objective == Objective::kThroughput) {
+    settings.slots = placed ? contender.info.devices + 1 : 2;
+  }
+  for (uint32_t i = 0; i < contender.info.replicas; ++i) {
+    std::string folder;
+    auto manifest = manifest_of(contender.directory, folder);
+    if (!manifest.ok()) return manifest.status();
+    if (placed) {
+      settings.providers = options.providers;
+      workers.share = options.share;
+    }
+    auto runner = Runner::open(*manifest, folder, settings, workers);
+    if (!runner.ok()) return runner.status();
+    if (Status s = fill_model_inputs((*runner)->model(), options.inputs); !s.ok()) return s;
+    if (Status s = (*runner)->start(); !s.ok()) return s;
+    contender.replicas.push_back(*std::move(runner));
+  }
+  return {};
+}
+
+Status run_contenders(const TuneOptions& options, std::span<Runnable* const> contenders,
+                      StagedModel& whole, double whole_us, uint32_t runs) {
+  for (Runnable* contender : contenders) {
+    contender->ratios.clear();
+    contender->times.clear();
+    contender->stage_us.clear();
+  }
+  for (uint32_t i = 0; i < runs + kWarmUp; ++i) {
+    for (Runnable* contender : contenders) {
+      const Status s = options.objective == Objective::kLatency
+                           ? run_latency(*contender, whole, whole_us, i >= kWarmUp)
+                           : run_stream(*contender, whole, i >= kWarmUp);
+      if (!s.ok()) return s.at(contender->info.name);
+    }
+  }
+  for (Runnable* contender : contenders) {
+    contender->info.measured_us = median(contender->times);
+    contender->info.over_whole = median(contender->ratios);
+  }
+  return {};
+}
+
+Result<std::vector<StageObservation>> observations_of(const Topology& topology, const Graph& graph,
+                                                      const Runnable& contender) {
+  std::unordered_map<std::string_view, uint32_t> node;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) node.emplace(graph.node(v).name, v);
+  const Manifest& manifest = contender.replicas[0]->manifest();
+  std::vector<StageObservation> observations;
+  for (size_t s = 0; s < manifest.stages.size() && s < contender.stage_us.size(); ++s) {
+    const auto names = model_node_names(contender.directory + "/" + manifest.stages[s].file);
+    if (!names.ok()) return names.status();
+    StageObservation seen;
+    double predicted_nodes_us = 0;
+    uint32_t stage = kNoStage, device = 0;
+    for (const std::string& name : *names) {
+      const auto it = node.find(name);
+      if (it == node.end()) continue;
+      seen.nodes.push_back(it->second);
+      stage = contender.predicted.stage_of[it->second];
+      device = contender.placement.assignment[it->second];
+      predicted_nodes_us +=
+          contender.predicted.finish_us[it->second] - contender.predicted.start_us[it->second];
+    }
+    if (stage == kNoStage) continue;
+    const StageSlice& slice = contender.predicted.stages[stage];
+    const DeviceSpec& spec = topology.device(device);
+    const auto kinds = graph.kinds();
+    seen.kind =
+        static_cast<uint32_t>(std::find(kinds.begin(), kinds.end(), spec.kind) - kinds.begin());
+    seen.prices_us = std::max(0.0, slice.end_us - slice.start_us - predicted_nodes_us);
+    seen.measured_us = median(contender.stage_us[s]) / spec.slowdown;
+    observations.push_back(std::move(seen));
+  }
+  return observations;
+}
+
+Status write_stages(const ProfiledModel& model, const Graph& graph, Runnable& contender) {
+  auto placed = placed_graph(contender.placement, graph);
+  if (!placed.ok()) return placed.status();
+  Prediction& prediction = placed->prediction;
+  prediction.makespan_us = contender.predicted.makespan_us;
+  prediction.whole_us = model.whole_us;
+  for (const StageSlice& stage : contender.predicted.stages) {
+    prediction.start_us.push_back(stage.start_us);
+    prediction.us.push_back(stage.end_us - stage.start_us);
+  }
+  ModelSettings settings;
+  settings.dims = model.dims;
+  const auto split = PlacedModel::read(model.file, *placed, settings);
+  if (!split.ok()) return split.status();
+  const auto written = split->write_stages(contender.directory, std::nullopt);
+  if (!written.ok()) return written.status();
+  std::set<std::string> devices;
+  for (const auto& stage : written->stages) devices.insert(stage.device);
+  contender.info.stages = static_cast<uint32_t>(written->stages.size());
+  contender.info.devices = static_cast<uint32_t>(devices.size());
+  return {};
+}
+
+}  // namespace placeto

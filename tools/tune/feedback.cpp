@@ -1,0 +1,67 @@
+#include "tools/tune/feedback.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace placeto {
+namespace {
+
+constexpr double kMostChange = 2;
+
+double sum_of(const std::vector<double>& cost_us, const std::vector<uint32_t>& nodes) {
+  double sum = 0;
+  for (const uint32_t v : nodes) sum += std::max(0.0, cost_us[v]);
+  return sum;
+}
+
+// What all stages took beyond their nodes and prices, shared by them evenly.
+double mean_excess(std::span<const std::vector<double>> cost_us,
+                   std::span<const StageObservation> stages) {
+  double excess = 0;
+  for (const StageObservation& stage : stages) {
+    excess += stage.measured_us - stage.prices_us - sum_of(cost_us[stage.kind], stage.nodes);
+  }
+  return excess / static_cast<double>(stages.size());
+}
+
+// Geometric mean, over the stages that a node was in, of how far each was off.
+std::vector<double> mean_factors(const std::vector<double>& cost_us, uint32_t kind,
+                                 std::span<const StageObservation> stages, double excess_us) {
+  std::vector<double> logs(cost_us.size(), 0);
+  std::vector<uint32_t> seen(cost_us.size(), 0);
+  for (const StageObservation& stage : stages) {
+    const double nodes_us = stage.kind == kind ? sum_of(cost_us, stage.nodes) : 0;
+    if (nodes_us <= 0) continue;
+    const double target = stage.measured_us - stage.prices_us - excess_us;
+    const double factor = std::clamp(target / nodes_us, 1 / kMostChange, kMostChange);
+    for (const uint32_t v : stage.nodes) logs[v] += std::log(factor), ++seen[v];
+  }
+  for (size_t v = 0; v < logs.size(); ++v) logs[v] = seen[v] > 0 ? std::exp(logs[v] / seen[v]) : 1;
+  return logs;
+}
+
+// So that all run times together stay what they were.
+void keep_sum(const std::vector<double>& cost_us, std::vector<double>& factor) {
+  double before = 0, after = 0;
+  for (size_t v = 0; v < factor.size(); ++v) {
+    before += std::max(0.0, cost_us[v]);
+    after += std::max(0.0, cost_us[v]) * factor[v];
+  }
+  if (after <= 0) return;
+  for (double& f : factor) f *= before / after;
+}
+
+}  // namespace
+
+Feedback learn(std::span<const std::vector<double>> cost_us,
+               std::span<const StageObservation> stages) {
+  Feedback feedback;
+  if (!stages.empty()) feedback.stage_excess_us = mean_excess(cost_us, stages);
+  for (uint32_t kind = 0; kind < cost_us.size(); ++kind) {
+    feedback.factor.push_back(mean_factors(cost_us[kind], kind, stages, feedback.stage_excess_us));
+    keep_sum(cost_us[kind], feedback.factor.back());
+  }
+  return feedback;
+}
+
+}  // namespace placeto

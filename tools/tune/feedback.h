@@ -1,0 +1,36 @@
+// What measured stages teach the cost model.
+//
+// A stage takes the run times of its nodes and what dividing costs. Both are wrong at first: a
+// profile slows some operators more than others, and a price is that of another model. From stages
+// that ran, each node's time is corrected by how far its stages were off, and what remains over all
+// stages becomes the price of a stage. The times together keep their sum, which a whole run
+// measured: else everything that was ever divided would look dear, and whole devices with it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace placeto {
+
+// A stage of a measured run. Times without the device's slowdown.
+struct StageObservation {
+  uint32_t kind = 0;            // of its device
+  std::vector<uint32_t> nodes;  // of the graph
+  double prices_us = 0;         // of the stage and its cuts, as the cost model has them
+  double measured_us = 0;
+};
+
+struct Feedback {
+  // Per kind and node: what to multiply the run time with.
+  std::vector<std::vector<double>> factor;
+  // What every stage costs beyond its price, on average; may be negative.
+  double stage_excess_us = 0;
+};
+
+// cost_us[kind][node]: run times as the cost model has them; negative where a kind cannot run a
+// node. Factors are limited to [1/2, 2] in one step.
+Feedback learn(std::span<const std::vector<double>> cost_us,
+               std::span<const StageObservation> stages);
+
+}  // namespace placeto

@@ -1,0 +1,141 @@
+// A model with the run times that the engine measures for it.
+#include <algorithm>
+#include <filesystem>
+
+#include "tools/costs/measured.h"
+#include "tools/costs/profile.h"
+#include "tools/engine/statistics.h"
+#include "tools/onnx/import.h"
+#include "tools/tune/session.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kProfileRuns = 15;
+
+Result<std::unique_ptr<StagedModel>> open_whole(const std::string& file, const TuneOptions& options,
+                                                const std::string& device,
+                                                const std::string& provider,
+                                                const std::string& profile) {
+  SessionSettings settings;
+  settings.providers = {provider};
+  settings.threads = options.threads;
+  settings.dims = options.dims;
+  settings.profile_prefix = profile;
+  const fs::path path(file);
+  auto model = StagedModel::open(whole_model(path.filename().string(), device),
+                                 path.parent_path().string(), settings);
+  if (!model.ok()) return model.status();
+  if (Status s = fill_model_inputs(**model, options.inputs); !s.ok()) return s;
+  if (Status s = (*model)->prepare(); !s.ok()) return s;
+  return model;
+}
+
+Result<double> median_run(StagedModel& model) {
+  std::vector<double> times;
+  for (uint32_t i = 0; i < kProfileRuns; ++i) {
+    const auto time = time_stage(model, 0);
+    if (!time.ok()) return time.status();
+    times.push_back(*time);
+  }
+  return median(std::move(times));
+}
+
+// The engine leaves those axes' names in the saved model that it was not told; `dims` becomes what
+// is left to say.
+Result<ImportedGraph> import_optimized(const std::string& file, std::vector<DimSetting>& dims) {
+  const auto import_with = [&file](const std::vector<DimSetting>& left) {
+    ImportOptions import;
+    import.settings.dims = left;
+    return import_onnx(file, import);
+  };
+  auto imported = import_with(dims);
+  if (imported.ok()) return imported;
+  std::vector<DimSetting> positions = dims;
+  std::erase_if(positions, [](const DimSetting& dim) {
+    return dim.name != "*" && dim.name.find('[') == std::string::npos;
+  });
+  for (const auto& left : {positions, std::vector<DimSetting>()}) {
+    auto again = import_with(left);
+    if (!again.ok()) continue;
+    dims = left;
+    return again;
+  }
+  return imported;
+}
+
+struct KindOfDevice {
+  std::string kind, device, provider;
+};
+
+std::vector<KindOfDevice> kinds_of(const Topology& topology, const TuneOptions& options) {
+  std::vector<KindOfDevice> kinds;
+  for (uint32_t d = 0; d < topology.device_count(); ++d) {
+    const DeviceSpec& device = topology.device(d);
+    const auto same = [&](const KindOfDevice& k) { return k.kind == device.kind; };
+    if (std::any_of(kinds.begin(), kinds.end(), same)) continue;
+    kinds.push_back({device.kind, device.name, options.providers[d]});
+  }
+  return kinds;
+}
+
+// Times by a profile, scaled to runs without one: profiling leaves out what is between operators,
+// and slows down what is short.
+Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported,
+                               const KindOfDevice& kind, const TuneOptions& options,
+                               const std::string& file, const std::string& folder,
+                               double& whole_us) {
+  auto plain = open_whole(file, options, kind.device, kind.provider, "");
+  if (!plain.ok()) return plain.status();
+  auto profiled =
+      open_whole(file, options, kind.device, kind.provider, folder + "/profile_" + kind.kind);
+  if (!profiled.ok()) return profiled.status();
+  if (const auto ran = median_run(**profiled); !ran.ok()) return ran.status();
+  const auto whole = median_run(**plain);
+  if (!whole.ok()) return whole.status();
+  const auto files = (*profiled)->end_profiling();
+  if (!files.ok()) return files.status();
+  const auto profile = read_profile(files->front());
+  if (!profile.ok()) return profile.status();
+  Coverage coverage;
+  auto costs = costs_from_profile(graph, imported.output_names, *profile, kind.kind, coverage);
+  if (!costs.ok()) return costs.status().at(file);
+  double total = 0;
+  for (const auto& us : costs->us) total += std::max(0.0, us.value_or(0));
+  for (auto& us : costs->us) {
+    if (us.value_or(0) > 0) us = *us * *whole / total;
+  }
+  whole_us = *whole;
+  return costs;
+}
+
+}  // namespace
+
+Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions& options,
+                                    const std::string& folder) {
+  ProfiledModel model;
+  model.file = folder + "/model.onnx";
+  const std::vector<KindOfDevice> kinds = kinds_of(topology, options);
+  model.reference = kinds.front().provider;
+  if (Status s = save_optimized(options.model, model.file, "cpu", options.dims); !s.ok()) return s;
+  model.dims = options.dims;
+  auto imported = import_optimized(model.file, model.dims);
+  if (!imported.ok()) return imported.status();
+  const auto graph = Graph::build(imported->spec);
+  if (!graph.ok()) return graph.status();
+  std::vector<KindCosts> costs;
+  for (const KindOfDevice& kind : kinds) {
+    double whole_us = 0;
+    auto of_kind = profile_kind(*graph, *imported, kind, options, model.file, folder, whole_us);
+    if (!of_kind.ok()) return of_kind.status();
+    costs.push_back(*std::move(of_kind));
+    if (model.whole_us == 0) model.whole_us = whole_us;
+  }
+  model.spec = std::move(imported->spec);
+  if (Status s = set_costs(*graph, costs, {}, model.spec); !s.ok()) return s;
+  return model;
+}
+
+}  // namespace placeto

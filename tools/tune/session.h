@@ -1,0 +1,56 @@
+// What one tuning works with: the model as the engine optimises it, its graph with measured run
+// times, and contenders that can run. Private to this folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/cost/simulator.h"
+#include "runtime/format/placement_file.h"
+#include "tools/engine/measure_run.h"
+#include "tools/tune/feedback.h"
+#include "tools/tune/tune.h"
+
+namespace placeto {
+
+// The model, profiled.
+struct ProfiledModel {
+  std::string file;              // as the engine optimised it
+  GraphSpec spec;                // with run times of every kind of the machine
+  std::vector<DimSetting> dims;  // that are left for those who read the file
+  double whole_us = 0;    // of the whole model on the first device, one run without profiling
+  std::string reference;  // provider of that device
+};
+
+// Optimises, profiles for each kind of device, scales. `folder` is for files.
+Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions& options,
+                                    const std::string& folder);
+
+// A contender with all that is needed to run it. One that has run keeps what its stages took.
+struct Runnable {
+  Contender info;
+  PlacementSpec placement;  // of a placed one
+  std::string directory;    // of its stages
+  Timeline predicted;       // of a placed one
+  std::vector<std::unique_ptr<Runner>> replicas;
+  std::vector<double> ratios, times;          // of all runs that counted
+  std::vector<std::vector<double>> stage_us;  // per stage and run, at the speed of the profile
+};
+
+// Opens the sessions of a contender whose directory and info are set.
+Status open_contender(const TuneOptions& options, Runnable& contender);
+
+// Runs all of them in turns, so that what disturbs one disturbs all; `whole` beside each run. Adds
+// to what they have measured, or starts anew.
+Status run_contenders(const TuneOptions& options, std::span<Runnable* const> contenders,
+                      StagedModel& whole, double whole_us, uint32_t runs);
+
+// What its stages teach (feedback.h). Stages of the manifest are told by the nodes in their files.
+Result<std::vector<StageObservation>> observations_of(const Topology& topology, const Graph& graph,
+                                                      const Runnable& contender);
+
+// Writes the placement's stages, with what is predicted of them, into the contender's directory,
+// which must not be there; says in `info` how many there are.
+Status write_stages(const ProfiledModel& model, const Graph& graph, Runnable& contender);
+
+}  // namespace placeto

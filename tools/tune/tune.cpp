@@ -1,0 +1,378 @@
+#include "tools/tune/tune.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "runtime/format/file.h"
+#include "runtime/placer/placer.h"
+#include "tools/export/new_directory.h"
+#include "tools/io/write.h"
+#include "tools/tune/session.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Prediction and measurement agree.
+constexpr double kAgreement = 0.03;
+
+// For everything that is not handed out.
+class Scratch {
+ public:
+  explicit Scratch(std::string beside) {
+    while (beside.size() > 1 && beside.back() == '/') beside.pop_back();
+    std::string pattern = beside + ".work-XXXXXX";
+    if (mkdtemp(pattern.data()) != nullptr) root_ = pattern;
+  }
+  Scratch(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code error;
+    if (!root_.empty()) fs::remove_all(root_, error);
+  }
+  const std::string& root() const { return root_; }
+
+ private:
+  std::string root_;
+};
+
+class Tuner {
+ public:
+  Tuner(const Topology& topology, const TuneOptions& options)
+      : machine_(topology.spec()), options_(options), scratch_(options.directory) {
+    machine_.execution = Execution::kStaged;  // that is how the runner runs
+  }
+
+  Result<TuneResult> run();
+
+ private:
+  Status start();
+  Status add_unplaced();
+  Status round(bool& settled);
+  Result<std::vector<Runnable*>> place();
+  Status add_placed(const Problem& problem, const Candidate& candidate,
+                    std::vector<Runnable*>& fresh);
+  Status learn_from(const Graph& graph, const Topology& topology,
+                    std::span<Runnable* const> measured);
+  Status confirm();
+  Status deliver(TuneResult& result);
+  const Runnable* one_device() const;
+  void say(const std::string& text) const {
+    if (options_.progress) options_.progress(text);
+  }
+
+  TopologySpec machine_;  // stage prices are corrected
+  const TuneOptions& options_;
+  Scratch scratch_;
+  std::optional<NewDirectory> target_;
+  ProfiledModel model_;
+  std::unique_ptr<StagedModel> whole_;
+  std::vector<std::unique_ptr<Runnable>> contenders_;
+  std::set<std::pair<Assignment, std::vector<uint32_t>>> seen_;  // with stages
+  std::vector<size_t> confirmed_;
+  uint32_t rounds_ = 0;
+};
+
+Status Tuner::start() {
+  if (scratch_.root().empty()) return Status::io(options_.directory + ": no folder beside it");
+  if (!have_engine()) {
+    return Status::invalid(
+        "tune runs models, and this placeto was built without ONNX Runtime "
+        "(tools/engine/README.md)");
+  }
+  auto target = NewDirectory::create(options_.directory);
+  if (!target.ok()) return target.status();
+  target_.emplace(*std::move(target));
+  auto model = profile_model(*Topology::build(machine_), options_, scratch_.root());
+  if (!model.ok()) return model.status();
+  model_ = *std::move(model);
+  say(fmt::format("{} nodes, {:.1f} us on one thread", model_.spec.nodes.size(), model_.whole_us));
+  SessionSettings alone;
+  alone.dims = options_.dims;
+  alone.providers = {model_.reference};
+  auto whole = StagedModel::open(whole_model("model.onnx", machine_.devices[0].name),
+                                 scratch_.root(), alone);
+  if (!whole.ok()) return whole.status();
+  whole_ = *std::move(whole);
+  if (Status s = fill_model_inputs(*whole_, options_.inputs); !s.ok()) return s;
+  return whole_->prepare();
+}
+
+// What needs no placement, where all devices are equal processors: more threads, the engine as it
+// comes, and, for a stream, replicas. Not where a device stands for a slower one: what would run on
+// the others could not be held.
+Status Tuner::add_unplaced() {
+  const auto equal = [&](const DeviceSpec& d) {
+    return d.kind == "cpu" && d.slowdown == machine_.devices[0].slowdown;
+  };
+  const auto count = static_cast<uint32_t>(machine_.devices.size());
+  if (count < 2 || !std::all_of(machine_.devices.begin(), machine_.devices.end(), equal)) return {};
+  const auto add = [&](Contender info, const std::string& file) {
+    auto contender = std::make_unique<Runnable>();
+    contender->info = std::move(info);
+    contender->directory = file;
+    const Status s = open_contender(options_, *contender);
+    if (s.ok()) contenders_.push_back(std::move(contender));
+    return s;
+  };
+  Contender threads;
+  threads.way = Contender::Way::kThreads;
+  threads.name = fmt::format("one device, {} threads", count);
+  threads.threads = count;
+  if (Status s = add(threads, model_.file); !s.ok()) return s;
+  Contender engine;
+  engine.way = Contender::Way::kEngine;
+  engine.name = "the engine by itself";
+  engine.threads = 0;  // as many as it likes
+  if (Status s = add(engine, options_.model); !s.ok()) return s;
+  if (options_.objective != Objective::kThroughput) return {};
+  Contender replicas;
+  replicas.way = Contender::Way::kReplicas;
+  replicas.name = fmt::format("{} replicas", count);
+  replicas.replicas = count;
+  return add(replicas, model_.file);
+}
+
+Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
+                         std::vector<Runnable*>& fresh) {
+  Simulator simulator(problem);
+  Timeline timeline = simulator.run(candidate.assignment, candidate.division);
+  if (!seen_.emplace(candidate.assignment, timeline.stage_of).second) return {};
+  auto contender = std::make_unique<Runnable>();
+  contender->placement =
+      describe_placement(problem.graph(), problem.topology(), candidate.assignment,
+                         timeline.makespan_us, timeline.peak_memory_bytes, candidate.method);
+  contender->placement.stages = timeline.stage_of;
+  contender->placement.order = timeline.stage_order;
+  contender->predicted = std::move(timeline);
+  contender->directory = fmt::format("{}/stages_{}", scratch_.root(), contenders_.size());
+  if (Status s = write_stages(model_, problem.graph(), *contender); !s.ok()) {
+    return s;
+  }
+  Contender& info = contender->info;
+  info.threads = options_.threads;
+  info.name = info.stages == 1 ? "one device"
+                               : fmt::format("{} stages on {} devices ({})", info.stages,
+                                             info.devices, candidate.method);
+  if (Status s = open_contender(options_, *contender); !s.ok()) return s;
+  fresh.push_back(contender.get());
+  contenders_.push_back(std::move(contender));
+  return {};
+}
+
+Result<std::vector<Runnable*>> Tuner::place() {
+  std::vector<Runnable*> fresh;
+  const auto graph = Graph::build(model_.spec);
+  if (!graph.ok()) return graph.status();
+  const auto topology = Topology::build(machine_);
+  if (!topology.ok()) return topology.status();
+  Rules rules;
+  rules.objective = options_.objective;
+  const auto problem = Problem::build(*graph, *topology, rules);
+  if (!problem.ok()) return problem.status();
+  MethodOptions method;
+  method.budget.evaluations = options_.evaluations;
+  PlacerOptions placer;
+  placer.policy = options_.policy;
+  auto placed = place_auto(*problem, method, placer);
+  if (!placed.ok()) return placed.status();
+  std::vector<Candidate> candidates = std::move(placed->candidates);
+  candidates.push_back(placed->best);
+  std::erase_if(candidates, [](const Candidate& c) { return !c.score.feasible(); });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  bool single = false;
+  for (const Candidate& candidate : candidates) {
+    const bool on_one =
+        std::set(candidate.assignment.begin(), candidate.assignment.end()).size() == 1;
+    if (on_one && std::exchange(single, true)) continue;
+    if (!on_one && fresh.size() >= options_.finalists) continue;
+    if (Status s = add_placed(*problem, candidate, fresh); !s.ok()) return s;
+  }
+  // What was measured before is predicted anew too.
+  Simulator simulator(*problem);
+  for (const auto& contender : contenders_) {
+    if (contender->info.way != Contender::Way::kPlaced) continue;
+    const Division division = recorded_division(contender->predicted);
+    contender->predicted = simulator.run(contender->placement.assignment, division);
+    contender->info.predicted_us = options_.objective == Objective::kLatency
+                                       ? contender->predicted.makespan_us
+                                       : contender->predicted.bottleneck_us;
+    contender->info.predicted_over_whole = contender->info.predicted_us / model_.whole_us;
+  }
+  return fresh;
+}
+
+Status Tuner::learn_from(const Graph& graph, const Topology& topology,
+                         std::span<Runnable* const> measured) {
+  std::vector<StageObservation> observations;
+  for (const Runnable* contender : measured) {
+    if (contender->info.way != Contender::Way::kPlaced || contender->info.stages < 2) continue;
+    auto seen = observations_of(topology, graph, *contender);
+    if (!seen.ok()) return seen.status();
+    for (StageObservation& stage : *seen) observations.push_back(std::move(stage));
+  }
+  if (observations.empty()) return {};
+  std::vector<std::vector<double>> costs(model_.spec.kinds.size());
+  for (size_t k = 0; k < costs.size(); ++k) {
+    for (const NodeSpec& node : model_.spec.nodes) costs[k].push_back(node.cost_us[k]);
+  }
+  const Feedback feedback = learn(costs, observations);
+  for (size_t k = 0; k < costs.size(); ++k) {
+    for (size_t v = 0; v < costs[k].size(); ++v) {
+      double& cost = model_.spec.nodes[v].cost_us[k];
+      if (cost > 0) cost *= feedback.factor[k][v];
+    }
+  }
+  for (DeviceSpec& device : machine_.devices) {
+    device.stage_us = std::max(0.0, device.stage_us + feedback.stage_excess_us);
+  }
+  return {};
+}
+
+// Places, runs what is new together with one device, and learns. Settled: nothing is new, or what
+// was predicted of it is right.
+Status Tuner::round(bool& settled) {
+  auto fresh = place();
+  if (!fresh.ok()) return fresh.status();
+  settled = fresh->empty();
+  if (settled) return {};
+  std::vector<Runnable*> turn = *fresh;
+  if (rounds_ == 0) {
+    if (one_device() != nullptr) {
+      if (Status s = add_unplaced(); !s.ok()) return s;
+    }
+    turn.clear();
+    for (const auto& contender : contenders_) turn.push_back(contender.get());
+  }
+  if (Status s = run_contenders(options_, turn, *whole_, model_.whole_us, options_.runs); !s.ok()) {
+    return s;
+  }
+  double worst = 0;
+  for (const Runnable* contender : turn) {
+    const Contender& info = contender->info;
+    worst = std::max(worst, info.error());
+    say(fmt::format(
+        "  {}: {:.3f} of the whole on one thread{}", info.name, info.over_whole,
+        info.predicted_us > 0 ? fmt::format(", predicted {:.3f}", info.predicted_over_whole) : ""));
+  }
+  settled = worst <= kAgreement;
+  if (settled || options_.objective != Objective::kLatency) return {};
+  return learn_from(*Graph::build(model_.spec), *Topology::build(machine_), *fresh);
+}
+
+const Runnable* Tuner::one_device() const {
+  for (const auto& contender : contenders_) {
+    const Contender& info = contender->info;
+    if (info.way == Contender::Way::kPlaced && info.stages == 1) return contender.get();
+  }
+  return nullptr;
+}
+
+// The fastest three and what they must not be worse than, again and longer: the fastest of many
+// short measurements is partly luck.
+Status Tuner::confirm() {
+  std::vector<size_t> by_time(contenders_.size());
+  for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
+  std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
+    return contenders_[a]->info.over_whole < contenders_[b]->info.over_whole;
+  });
+  std::set<size_t> wanted(by_time.begin(), by_time.begin() + std::min<size_t>(3, by_time.size()));
+  for (size_t i = 0; i < contenders_.size(); ++i) {
+    const Contender& info = contenders_[i]->info;
+    if (info.way == Contender::Way::kEngine || contenders_[i].get() == one_device()) {
+      wanted.insert(i);
+    }
+  }
+  confirmed_.assign(wanted.begin(), wanted.end());
+  std::vector<Runnable*> turn;
+  for (const size_t i : confirmed_) turn.push_back(contenders_[i].get());
+  return run_contenders(options_, turn, *whole_, model_.whole_us, 2 * options_.runs);
+}
+
+Json described(const Contender& info) {
+  constexpr const char* kWays[] = {"placed", "threads", "replicas", "engine"};
+  Json object{{"name", info.name},
+              {"way", kWays[static_cast<size_t>(info.way)]},
+              {"stages", info.stages},
+              {"devices", info.devices},
+              {"threads", info.threads},
+              {"replicas", info.replicas},
+              {"measured_us", info.measured_us},
+              {"over_whole", info.over_whole}};
+  if (info.predicted_us > 0) {
+    object["predicted_us"] = info.predicted_us;
+    object["predicted_over_whole"] = info.predicted_over_whole;
+  }
+  return object;
+}
+
+Status Tuner::deliver(TuneResult& result) {
+  const Runnable& winner = *contenders_[result.chosen];
+  const bool placed = winner.info.way == Contender::Way::kPlaced;
+  const Runnable& measured = placed ? winner : *one_device();
+  Runnable plan;  // with what is predicted now
+  plan.placement = measured.placement;
+  plan.predicted = measured.predicted;
+  plan.directory = scratch_.root() + "/final";
+  const auto graph = Graph::build(model_.spec);
+  if (!graph.ok()) return graph.status();
+  if (Status s = write_stages(model_, *graph, plan); !s.ok()) return s;
+  std::error_code error;
+  fs::copy_file(model_.file, plan.directory + "/model.onnx", error);
+  if (error) return Status::io(plan.directory + "/model.onnx: " + error.message());
+  for (const auto& file : fs::directory_iterator(plan.directory, error)) {
+    const std::string name = file.path().filename().string();
+    fs::copy_file(file.path(), target_->file(name), error);
+    if (error) return Status::io(options_.directory + "/" + name + ": " + error.message());
+  }
+  if (Status s = write_placement(target_->file("placement.json"), plan.placement); !s.ok())
+    return s;
+  Json report{{"format_version", 1},         {"model", options_.model},
+              {"engine", engine_version()},  {"chosen", described(winner.info)},
+              {"why", result.why},           {"rounds", result.rounds},
+              {"whole_us", result.whole_us}, {"contenders", Json::array()}};
+  for (const Contender& info : result.contenders) report["contenders"].push_back(described(info));
+  if (Status s = write_file_atomically(target_->file("tune.json"), report.dump(1) + "\n");
+      !s.ok()) {
+    return s;
+  }
+  return target_->commit();
+}
+
+Result<TuneResult> Tuner::run() {
+  if (Status s = start(); !s.ok()) return s;
+  bool settled = false;
+  for (; rounds_ < options_.rounds && !settled; ++rounds_) {
+    say(fmt::format("round {}", rounds_ + 1));
+    if (Status s = round(settled); !s.ok()) return s;
+  }
+  if (Status s = confirm(); !s.ok()) return s;
+  TuneResult result;
+  result.rounds = rounds_;
+  result.whole_us = model_.whole_us;
+  for (const auto& contender : contenders_) result.contenders.push_back(contender->info);
+  std::vector<Contender> confirmed;
+  for (const size_t i : confirmed_) confirmed.push_back(result.contenders[i]);
+  const size_t chosen = choose(confirmed, options_.tolerance);
+  result.chosen = confirmed_[chosen];
+  result.why = explain_choice(confirmed, chosen);
+  if (Status s = deliver(result); !s.ok()) return s;
+  return result;
+}
+
+}  // namespace
+
+Result<TuneResult> tune(const Topology& topology, const TuneOptions& options) {
+  return Tuner(topology, options).run();
+}
+
+}  // namespace placeto

@@ -1,0 +1,78 @@
+// The loop from a model to the fastest way to run it that was measured.
+//
+// 1. The engine saves the model as it optimises it: parts of it are not optimised across cuts.
+// 2. It is profiled for each kind of device, and the profile scaled to a run without profiling.
+// 3. Placed; the best few placements, and one device, are divided into stages and written.
+// 4. All of them run in turns, each beside a run of the whole model, and so do the ways that need
+// no
+//    placement: more threads, replicas (for a stream), the engine as it comes.
+// 5. What stages took goes into the cost model (feedback.h), and 3 and 4 are done again until a
+//    round brings no placement that has not been measured, or prediction and measurement agree.
+// 6. The best and one device run again, more often. What is handed out is the fastest *measured*,
+//    the simplest among equals; so it is never worse than one device or the engine alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/cost/problem.h"
+#include "runtime/policy/file/policy.h"
+#include "tools/engine/runner.h"
+
+namespace placeto {
+
+struct TuneOptions {
+  std::string model;      // ONNX file
+  std::string directory;  // new: what is handed out
+  std::vector<DimSetting> dims;
+  std::vector<GivenInput> inputs;
+  std::vector<std::string> providers;  // per device: cpu, cuda, ...
+  std::vector<double> share;           // per device, to stand for slower ones; empty: 1
+  Objective objective = Objective::kLatency;
+  const Policy* policy = nullptr;
+  uint32_t threads = 1;  // of each session of a placed model
+  uint32_t finalists = 4, rounds = 3, runs = 15;
+  uint64_t evaluations = 1000;
+  double tolerance = 0.02;  // measurements this close are equal, and the simpler wins
+  std::function<void(const std::string&)> progress = {};
+};
+
+// One way to run the model, and what was measured of it.
+struct Contender {
+  enum class Way : uint8_t { kPlaced, kThreads, kReplicas, kEngine };
+  Way way = Way::kPlaced;
+  std::string name;  // "one device", "3 stages on 2 devices (search)", "2 threads"
+  uint32_t stages = 1, devices = 1, threads = 1, replicas = 1;
+  double predicted_us = 0;  // 0: the cost model has no word for it
+  double measured_us = 0;   // median: of a request, or per request of a stream
+  double over_whole = 0;    // median quotient with the whole model on one thread beside it
+  // |predicted - measured| over measured, both over the whole model.
+  double error() const;
+  double predicted_over_whole = 0;
+};
+
+struct TuneResult {
+  std::vector<Contender> contenders;  // in the order in which they came up
+  size_t chosen = 0;
+  uint32_t rounds = 0;
+  double whole_us = 0;  // median of the whole model on one thread
+  std::string why;      // one sentence
+};
+
+// Writes the directory: manifest.json and the stages (of one stage if no division won), model.onnx,
+// placement.json, tune.json. Fails as placing, exporting and running do; nothing is left then.
+Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
+
+// What a directory that tune() wrote is to be run with: threads and replicas of tune.json.
+Result<Contender> read_choice(const std::string& directory);
+
+// The contender to hand out: the fastest; of those within the tolerance of it the one with the
+// fewest stages, devices, replicas and threads. `confirmed` may be shorter: only those count.
+size_t choose(const std::vector<Contender>& contenders, double tolerance);
+std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen);
+
+}  // namespace placeto
