@@ -1,5 +1,6 @@
 // placeto simulate: what the cost model predicts for a placement that the caller brings.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "tools/cli/outcome.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
+#include "tools/report/advice.h"
 
 namespace placeto::cli {
 namespace {
@@ -25,6 +27,27 @@ A placement that breaks a rule (memory, allowed kinds, colocation) is simulated 
 reported as not feasible; one with a node on a device that cannot run it ends with status 1.
 Under staged execution it runs in the stages that it records, or else by the better rule.)";
 
+// Simulations times nodes: well under a second.
+constexpr uint64_t kAdviceWork = 1'000'000;
+
+// "waits for: npu:0 computes 61%, ...", and what a faster part would buy.
+std::string advice_lines(const Advice& advice, double makespan_us) {
+  constexpr size_t kShown = 4;
+  const auto line = [](const char* what, std::vector<std::string> parts) {
+    if (parts.size() > kShown) parts.resize(kShown);
+    return parts.empty() ? "" : fmt::format("{}: {}\n", what, fmt::join(parts, ", "));
+  };
+  std::vector<std::string> waits, faster;
+  for (const WaitingShare& share : advice.waits_for) {
+    waits.push_back(fmt::format("{} {:.0f}%", printable(share.what), 100 * share.us / makespan_us));
+  }
+  for (const FasterPart& part : advice.twice_as_fast) {
+    faster.push_back(fmt::format("{} {:+.1f}%", printable(part.what),
+                                 100 * (part.makespan_us / makespan_us - 1)));
+  }
+  return "\n" + line("waits for", waits) + line("if twice as fast", faster);
+}
+
 struct Options {
   Common common;
   ModelOptions model;
@@ -33,7 +56,7 @@ struct Options {
 };
 
 Json describe(const Problem& problem, const Timeline& timeline, const LowerBounds& bounds,
-              const std::vector<std::string>& found) {
+              const std::vector<std::string>& found, const Advice& advice) {
   Json object{{"graph", problem.graph().name()},
               {"topology", problem.topology().name()},
               {"devices", device_names(problem.topology())},
@@ -48,11 +71,20 @@ Json describe(const Problem& problem, const Timeline& timeline, const LowerBound
   object["memory_shortfall_bytes"] = memory_shortfall(problem, timeline.peak_memory_bytes);
   add_figures(object, timeline, bounds);
   add_stages(object, problem, timeline);
+  object["waits_for"] = Json::array();
+  for (const WaitingShare& share : advice.waits_for) {
+    object["waits_for"].push_back({{"what", share.what}, {"us", share.us}});
+  }
+  object["twice_as_fast"] = Json::array();
+  for (const FasterPart& part : advice.twice_as_fast) {
+    object["twice_as_fast"].push_back({{"what", part.what}, {"makespan_us", part.makespan_us}});
+  }
   return object;
 }
 
 std::string summary(const Problem& problem, const Assignment& assignment, const Timeline& timeline,
-                    const LowerBounds& bounds, const std::vector<std::string>& found, bool color) {
+                    const LowerBounds& bounds, const std::vector<std::string>& found,
+                    const Advice& advice, bool color) {
   std::string text = heading(problem) + "\n" + device_table(problem, assignment, timeline, color);
   if (!timeline.stages.empty()) text += "\n" + stage_table(problem, timeline, color);
   const CriticalPath path = critical_path(problem, assignment, timeline);
@@ -64,7 +96,7 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   figures.add_row({"transfers", format_count(timeline.transfers.size())});
   figures.add_row({"critical path", fmt::format("{}, {}", plural(path.nodes.size(), "node"),
                                                 plural(path.transfers.size(), "transfer"))});
-  text += "\n" + figures.render(color);
+  text += "\n" + figures.render(color) + advice_lines(advice, timeline.makespan_us);
   for (const std::string& what : found) {
     text += emphasized("not feasible: " + printable(what), Emphasis::kBad, color) + "\n";
   }
@@ -89,10 +121,11 @@ void run(const Options& options) {
   const Timeline& timeline = simulator.run(assignment, *division);
   const LowerBounds bounds = lower_bounds(problem);
   const auto found = violations(problem, assignment, timeline);
+  const Advice advice = advise(problem, assignment, timeline, kAdviceWork);
   if (options.common.json) {
-    print_json(describe(problem, timeline, bounds, found));
+    print_json(describe(problem, timeline, bounds, found, advice));
   } else {
-    print(summary(problem, assignment, timeline, bounds, found, options.common.color()));
+    print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
   }
   write_reports(options.reports, problem, bounds, assignment, timeline, placement.method, {});
 }

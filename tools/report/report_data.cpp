@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/timeline/critical_path.h"
+#include "tools/report/advice.h"
 #include "tools/report/lanes.h"
 #include "tools/report/memory.h"
 
@@ -137,6 +138,20 @@ ordered_json describe_candidates(const std::vector<CandidateRow>& rows) {
   });
 }
 
+// A second or two of simulations for the largest graphs.
+constexpr uint64_t kAdviceWork = 2'000'000;
+
+ordered_json describe_advice(const Problem& problem, const ReportPlacement& placement) {
+  const Advice advice = advise(problem, placement.assignment, placement.timeline, kAdviceWork);
+  return {{"waits", column(advice.waits_for,
+                           [](const WaitingShare& s) -> ordered_json {
+                             return {{"what", s.what}, {"us", rounded(s.us)}};
+                           })},
+          {"faster", column(advice.twice_as_fast, [](const FasterPart& f) -> ordered_json {
+             return {{"what", f.what}, {"makespan", rounded(f.makespan_us)}};
+           })}};
+}
+
 ordered_json describe_placement(const Problem& problem, const ReportPlacement& placement) {
   const Timeline& timeline = placement.timeline;
   const CriticalPath critical = critical_path(problem, placement.assignment, timeline);
@@ -145,6 +160,7 @@ ordered_json describe_placement(const Problem& problem, const ReportPlacement& p
           {"makespan", rounded(timeline.makespan_us)},
           {"drain", rounded(timeline.drain_us)},
           {"bottleneck", rounded(timeline.bottleneck_us)},
+          {"stages", timeline.stages.size()},
           {"violations", placement.violations},
           {"busy", column(timeline.device_busy_us, rounded)},
           {"peak", timeline.peak_memory_bytes},
@@ -154,6 +170,7 @@ ordered_json describe_placement(const Problem& problem, const ReportPlacement& p
           {"transfers", describe_transfers(problem, timeline)},
           {"critical", {{"nodes", critical.nodes}, {"transfers", critical.transfers}}},
           {"memory", describe_memory(problem, placement)},
+          {"advice", describe_advice(problem, placement)},
           {"reasons", describe_reasons(placement.reasons)},
           {"candidates", describe_candidates(placement.candidates)}};
 }

@@ -52,12 +52,13 @@ function layoutPage() {
   layoutGraph();
 }
 function writeTables() {
-  for (const id of ["device-tables", "candidate-tables", "moved-tables"]) {
+  for (const id of ["change-tables", "device-tables", "candidate-tables", "moved-tables"]) {
     if ($(id)) $(id).replaceChildren();
   }
   writeKey();
   drawLegend();
   if ($("comparison")) writeComparison();
+  writeChanges();
   writeDevices();
   if ($("candidates")) writeCandidates();
   if ($("moved")) writeMoved();

@@ -1,5 +1,5 @@
 // Memory over time: one chart per placement, a line per device, on the timeline's axis.
-const MOST_LINES = 12, CHART_H = 190;
+const MOST_LINES = 8, CHART_H = 190;
 const charts = [];
 const hungry = devices.map((_, d) => d)
   .sort((a, b) => Math.max(...placements.map(p => p.peak[b])) -

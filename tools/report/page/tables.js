@@ -72,6 +72,7 @@ function writeHeadline() {
     const p = placements[0], used = p.nodesOn.filter(n => n > 0).length;
     if (data.lower_bound > 0) facts.push(["makespan / bound", ofBound(p.makespan)]);
     facts.push(["bottleneck", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
+               ...(p.stages ? [["stages", count(p.stages)]] : []),
                ["transfers", count(p.transfers.start.length)], ["bytes transferred", bytes(p.bytesMoved)],
                ["critical path", plural(p.critical.nodes.length, "node")]);
   } else {
@@ -148,6 +149,42 @@ function writeCandidates() {
       [objectiveName], ["/ bound"], ...memoryColumns, ["feasible", true]],
       rows.map(c => ({ cells: cells(c),
                        className: c.chosen ? "chosen" : c.feasible ? "" : "infeasible" }))), label));
+  }
+}
+
+// ---- what to change -----------------------------------------------------------------------------
+const MOST_CHANGES = 8, CHEAP = 0.005;
+// Nodes whose second-best device would be better, or hardly worse.
+function cheapMoves(p) {
+  if (!p.reasons) return [];
+  const here = p.reasons.here || 1;
+  return nodes.name.map((_, v) => v)
+    .filter(v => p.reasons.second[v] >= 0 && p.reasons.fits[v] && regret(p, v) <= CHEAP * here)
+    .sort((a, b) => regret(p, a) - regret(p, b) || p.finish[b] - p.start[b] - p.finish[a] + p.start[a]);
+}
+function writeChanges() {
+  for (const p of placements) {
+    const box = $("change-tables"), of = comparing ? " of " + p.letter : "";
+    if (comparing) box.append(element("h3", named(p)));
+    const add = (label, hint, columns, rows) => {
+      if (!rows.length) return;
+      box.append(element("p", hint, "hint"),
+        scrollable(table(element("table"), label + of, columns, rows.slice(0, MOST_CHANGES)), label + of));
+    };
+    add("What the run waits for", "The critical path: shortening anything else shortens nothing.",
+      [["waits for", true], ["time"], ["share"]],
+      p.advice.waits.map(w => ({ cells: [[w.what, "name"], time(w.us),
+        [element("span", [percent(w.us / p.makespan), meter(w.us / p.makespan, theme.accent)])]] })));
+    add("What a faster part would buy", "The same placement, one part of the machine twice as fast.",
+      [["twice as fast", true], ["makespan"], ["change"]],
+      p.advice.faster.map(f => ({ cells: [[f.what, "name"], time(f.makespan),
+        change(f.makespan, p.makespan)] })));
+    const moves = cheapMoves(p);
+    add("Moves that gain, or cost next to nothing", plural(moves.length, "node") +
+      " could go elsewhere for at most 0.5%: pin them where they suit you better.",
+      [["node", true], ["from", true], ["to", true], ["change"]],
+      moves.map(v => ({ cells: [[nodeButton(p, v), "name"], deviceName(p.device[v]),
+        deviceName(p.reasons.second[v]), change(p.reasons.there[v], p.reasons.here)] })));
   }
 }
 

@@ -1,0 +1,74 @@
+#include "tools/report/advice.h"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "runtime/cost/simulator.h"
+#include "tests/unit/report_scene.h"
+
+using namespace placeto;
+using namespace placeto::test;
+
+namespace {
+
+// Two nodes on two devices with a transfer between them: 100 us, 200 us, 400 us.
+struct Chain {
+  Graph graph = [] {
+    GraphSpec spec;
+    spec.nodes.resize(2);
+    spec.nodes[0].name = "a";
+    spec.nodes[0].cost_us = {100};
+    spec.nodes[0].outputs = {2000};
+    spec.nodes[1].name = "b";
+    spec.nodes[1].cost_us = {400};
+    spec.edges = {{0, 0, 1}};
+    return *Graph::build(spec);
+  }();
+  Topology topology = [] {
+    TopologySpec spec;
+    spec.devices = {{"gpu:0", "gpu"}, {"gpu:1", "gpu"}, {"gpu:2", "gpu"}};
+    spec.default_link.bandwidth_bytes_per_us = 10;
+    return *Topology::build(spec);
+  }();
+  Problem problem = *Problem::build(graph, topology);
+  Assignment assignment{0, 1};
+  Timeline timeline = Simulator(problem).run(assignment);
+};
+
+}  // namespace
+
+TEST_CASE("what a run waits for is named and adds up to the makespan") {
+  const Chain chain;
+  const Advice advice = advise(chain.problem, chain.assignment, chain.timeline, 1000);
+  REQUIRE(advice.waits_for.size() == 3);
+  CHECK(advice.waits_for[0].what == "gpu:1 computes");
+  CHECK(advice.waits_for[0].us == 400);
+  CHECK(advice.waits_for[1].us == 200);
+  CHECK(advice.waits_for[1].what.find("gpu:0") != std::string::npos);
+  CHECK(advice.waits_for[2].what == "gpu:0 computes");
+
+  const Scene scene;
+  const Advice other = advise(scene.problem, scene.assignment, scene.timeline, 100'000);
+  double sum = 0;
+  for (const WaitingShare& share : other.waits_for) sum += share.us;
+  CHECK(sum == doctest::Approx(scene.timeline.makespan_us));
+}
+
+TEST_CASE("a part that is twice as fast saves half of what the run waits for it") {
+  const Chain chain;
+  const Advice advice = advise(chain.problem, chain.assignment, chain.timeline, 1000);
+  REQUIRE(advice.twice_as_fast.size() == 3);  // and not the device that does nothing
+  CHECK(advice.twice_as_fast[0].what == "gpu:1");
+  CHECK(advice.twice_as_fast[0].makespan_us == 500);
+  CHECK(advice.twice_as_fast[1].what.find("transfers from") == 0);
+  CHECK(advice.twice_as_fast[1].makespan_us == 600);
+  CHECK(advice.twice_as_fast[2].what == "gpu:0");
+  CHECK(advice.twice_as_fast[2].makespan_us == 650);
+}
+
+TEST_CASE("advice keeps to the work that it may spend") {
+  const Chain chain;
+  CHECK(advise(chain.problem, chain.assignment, chain.timeline, 0).twice_as_fast.empty());
+  CHECK(advise(chain.problem, chain.assignment, chain.timeline, 2).twice_as_fast.size() == 1);
+}

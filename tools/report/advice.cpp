@@ -1,0 +1,126 @@
+#include "tools/report/advice.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "runtime/timeline/critical_path.h"
+#include "tools/report/lanes.h"
+
+namespace placeto {
+namespace {
+
+std::vector<WaitingShare> waiting_shares(const Problem& problem,
+                                         std::span<const uint32_t> assignment,
+                                         const Timeline& timeline) {
+  const CriticalPath path = critical_path(problem, assignment, timeline);
+  const Lanes lanes = transfer_lanes(problem.topology(), timeline);
+  std::map<std::string, double> spent;
+  double rest = timeline.makespan_us;
+  for (const uint32_t v : path.nodes) {
+    const double us = timeline.finish_us[v] - timeline.start_us[v];
+    spent[problem.topology().device(assignment[v]).name + " computes"] += us;
+    rest -= us;
+  }
+  for (const uint32_t t : path.transfers) {
+    const TransferSlice& transfer = timeline.transfers[t];
+    const double us = transfer.end_us - transfer.start_us;
+    spent[lanes.names[lanes.of_transfer[t]] + " sends"] += us;
+    rest -= us;
+  }
+  std::vector<WaitingShare> shares;
+  for (const auto& [what, us] : spent) shares.push_back({what, us});
+  if (rest > 1e-6 * timeline.makespan_us) shares.push_back({"gaps and latencies", rest});
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const auto& a, const auto& b) { return a.us > b.us; });
+  return shares;
+}
+
+// A channel with all its links twice as fast. An egress whose links are the default ones gets links
+// of its own.
+TopologySpec with_faster_channel(const Topology& topology, uint32_t channel) {
+  TopologySpec spec = topology.spec();
+  const auto faster = [](LinkParameters link) {
+    link.bandwidth_bytes_per_us *= 2;
+    link.latency_us /= 2;
+    link.gap_us /= 2;
+    return link;
+  };
+  std::vector<LinkSpec> links;
+  for (uint32_t from = 0; from < topology.device_count(); ++from) {
+    for (uint32_t to = 0; to < topology.device_count(); ++to) {
+      if (from == to || topology.channel(from, to) != channel) continue;
+      const std::string &a = topology.device(from).name, &b = topology.device(to).name;
+      const auto given = std::find_if(spec.links.begin(), spec.links.end(),
+                                      [&](const LinkSpec& l) { return l.from == a && l.to == b; });
+      if (given != spec.links.end()) {
+        given->parameters = faster(given->parameters);
+      } else if (spec.default_link.bandwidth_bytes_per_us > 0) {
+        links.push_back({a, b, faster(spec.default_link), ""});
+      }
+    }
+  }
+  spec.links.insert(spec.links.end(), links.begin(), links.end());
+  return spec;
+}
+
+// Infinite where the changed machine cannot be described.
+double makespan_on(const Problem& problem, TopologySpec spec, std::span<const uint32_t> assignment,
+                   const Division& division) {
+  const Result<Topology> topology = Topology::build(std::move(spec));
+  if (!topology.ok()) return std::numeric_limits<double>::infinity();
+  const Result<Problem> changed = Problem::build(problem.graph(), *topology);
+  if (!changed.ok()) return std::numeric_limits<double>::infinity();
+  return Simulator(*changed).run(assignment, division).makespan_us;
+}
+
+struct Part {
+  std::string what;
+  double busy_us;
+  bool is_channel;
+  uint32_t index;
+};
+
+std::vector<Part> busiest_parts(const Problem& problem, const Timeline& timeline) {
+  const Topology& topology = problem.topology();
+  std::vector<Part> parts;
+  for (uint32_t d = 0; d < topology.device_count(); ++d) {
+    const double busy = timeline.device_busy_us[d];
+    if (busy > 0) parts.push_back({topology.device(d).name, busy, false, d});
+  }
+  for (uint32_t c = 0; c < topology.channel_count(); ++c) {
+    const double busy = timeline.channel_busy_us[c];
+    if (busy > 0) {
+      parts.push_back({"transfers from " + topology.channel_name(c), busy, true, c});
+    }
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.busy_us > b.busy_us; });
+  return parts;
+}
+
+}  // namespace
+
+Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
+              const Timeline& timeline, uint64_t work) {
+  Advice advice{waiting_shares(problem, assignment, timeline), {}};
+  const Division division = recorded_division(timeline);
+  uint64_t simulations = work / std::max<uint64_t>(problem.node_count(), 1);
+  for (const Part& part : busiest_parts(problem, timeline)) {
+    if (simulations-- == 0) break;
+    TopologySpec spec = problem.topology().spec();
+    if (part.is_channel) {
+      spec = with_faster_channel(problem.topology(), part.index);
+    } else {
+      spec.devices[part.index].slowdown /= 2;
+    }
+    const double us = makespan_on(problem, std::move(spec), assignment, division);
+    if (us < timeline.makespan_us * (1 - 1e-4)) advice.twice_as_fast.push_back({part.what, us});
+  }
+  std::stable_sort(advice.twice_as_fast.begin(), advice.twice_as_fast.end(),
+                   [](const auto& a, const auto& b) { return a.makespan_us < b.makespan_us; });
+  return advice;
+}
+
+}  // namespace placeto

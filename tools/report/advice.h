@@ -1,0 +1,36 @@
+// What to change: what a predicted run waits for, and what a faster part of the machine would buy.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cost/problem.h"
+#include "runtime/cost/simulator.h"
+
+namespace placeto {
+
+// A part of the critical path: nodes on one device, transfers on one channel, or neither.
+struct WaitingShare {
+  std::string what;  // "npu:0 computes", "cpu:0 sends", "gaps and latencies"
+  double us = 0;
+};
+
+// The same placement on a machine of which one part is twice as fast.
+struct FasterPart {
+  std::string what;  // "npu:0", "transfers from cpu:0"
+  double makespan_us = 0;
+};
+
+struct Advice {
+  std::vector<WaitingShare> waits_for;    // the longest first; together the makespan
+  std::vector<FasterPart> twice_as_fast;  // the most useful first; none that would not help
+};
+
+// A faster part costs a simulation: `work` is the number of simulations times nodes that may be
+// spent on them, busiest parts first.
+Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
+              const Timeline& timeline, uint64_t work);
+
+}  // namespace placeto
