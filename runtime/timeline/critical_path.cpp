@@ -24,6 +24,9 @@ class Walk {
         before_on_channel_(timeline.transfers.size(), kNone) {
     index_devices();
     index_transfers();
+    stages_.resize(timeline.stages.size());
+    for (uint32_t v = 0; v < timeline.stage_of.size(); ++v)
+      stages_[timeline.stage_of[v]].push_back(v);
   }
 
   CriticalPath run() {
@@ -34,7 +37,7 @@ class Walk {
     // A chain visits a node once, so the count bounds the walk even if times are degenerate.
     for (size_t steps = assignment_.size(); node != kNone && steps != 0; --steps) {
       path.nodes.push_back(node);
-      node = step(node, path.transfers);
+      node = stages_.empty() ? step(node, path.transfers) : step_staged(node, path.transfers);
     }
     std::reverse(path.nodes.begin(), path.nodes.end());
     std::reverse(path.transfers.begin(), path.transfers.end());
@@ -95,6 +98,46 @@ class Walk {
     return by == kNone ? source : through(by, transfers);
   }
 
+  // Within a stage nodes run back to back. Its first waits for the stage, and that for whatever
+  // enters it, which left with the last node of another stage, or for the device.
+  uint32_t step_staged(uint32_t node, std::vector<uint32_t>& transfers) const {
+    const uint32_t stage = timeline_.stage_of[node], before = before_on_device_[node];
+    if (before != kNone && timeline_.stage_of[before] == stage) return before;
+    double latest = -1;
+    uint32_t source = kNone, by = kNone;
+    for (const uint32_t v : stages_[stage]) {
+      for (const InEdge& e : problem_.graph().in_edges(v)) {
+        if (timeline_.stage_of[e.source] == stage) continue;
+        const bool remote = assignment_[e.source] != assignment_[v];
+        const uint32_t t =
+            remote && e.output != kControlEdge ? find_transfer(e.output, assignment_[v]) : kNone;
+        const double arrival = t == kNone ? end_us(e.source) : timeline_.transfers[t].arrival_us;
+        if (arrival > latest) std::tie(latest, source, by) = std::tie(arrival, e.source, t);
+      }
+    }
+    const double start_us = timeline_.stages[stage].start_us;
+    if (before != kNone && latest < start_us - slack_us_) return before;
+    if (source == kNone) return kNone;
+    return last_of_stage(by == kNone ? source : through(by, transfers));
+  }
+
+  uint32_t last_of_stage(uint32_t node) const {
+    uint32_t last = node;
+    for (const uint32_t v : stages_[timeline_.stage_of[node]]) {
+      const bool later = timeline_.finish_us[v] > timeline_.finish_us[last] ||
+                         (timeline_.finish_us[v] == timeline_.finish_us[last] &&
+                          timeline_.start_us[v] > timeline_.start_us[last]);
+      if (later) last = v;
+    }
+    return last;
+  }
+
+  // When what the node makes can leave.
+  double end_us(uint32_t node) const {
+    if (stages_.empty()) return timeline_.finish_us[node];
+    return timeline_.stages[timeline_.stage_of[node]].end_us;
+  }
+
   // Back along the channel to the transfer that did not wait for another one; its producer.
   uint32_t through(uint32_t transfer, std::vector<uint32_t>& transfers) const {
     for (;;) {
@@ -102,7 +145,7 @@ class Walk {
       const TransferSlice& t = timeline_.transfers[transfer];
       const uint32_t producer = problem_.graph().producer(t.output);
       const uint32_t before = before_on_channel_[transfer];
-      const bool waited = t.start_us > timeline_.finish_us[producer] + slack_us_;
+      const bool waited = t.start_us > end_us(producer) + slack_us_;
       if (!waited || before == kNone) return producer;
       transfer = before;
     }
@@ -114,6 +157,7 @@ class Walk {
   double slack_us_;  // rounding: times are sums of doubles
   std::vector<uint32_t> before_on_device_, before_on_channel_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> transfer_of_;  // (output, destination)
+  std::vector<std::vector<uint32_t>> stages_;  // nodes of each; empty unless staged
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/cost/evaluator.h"
+#include "runtime/timeline/critical_path.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/slow_evaluator.h"
 
@@ -217,6 +218,29 @@ TEST_CASE("a score below its cutoff is exact, and none above it comes back below
       }
     }
   }
+}
+
+// 0 and 1 are in one stage, 2 in the next; 0 alone makes what 2 reads.
+TEST_CASE("the critical path goes through all that a stage runs before it hands over") {
+  GraphSpec graph;
+  graph.nodes.resize(3);
+  for (uint32_t v = 0; v < 3; ++v) {
+    graph.nodes[v].name = std::to_string(v);
+    graph.nodes[v].cost_us = {10};
+    graph.nodes[v].outputs = {10};
+  }
+  graph.edges = {{0, 0, 1}, {0, 0, 2}};
+  TopologySpec topology = test::equal_devices(2);
+  topology.execution = Execution::kStaged;
+  const test::Instance instance = test::build_instance(graph, topology);
+  const Assignment assignment{0, 0, 1};
+  Simulator simulator(*instance.problem);
+  const Division division{{0, 0, 1}, {0, 1}, {}};
+  const Timeline& timeline = simulator.run(assignment, division);
+  CHECK(timeline.makespan_us == 31);
+  const CriticalPath path = critical_path(*instance.problem, assignment, timeline);
+  CHECK(path.nodes == Numbers{0, 1, 2});
+  CHECK(path.transfers == Numbers{0});
 }
 
 }  // namespace placeto
