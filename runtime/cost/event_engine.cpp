@@ -9,6 +9,19 @@
 namespace placeto {
 namespace {
 
+// Visits [begin, end), mostly a few edges, and looks at the clock in between where they are very
+// many. Once stopped it visits no more of them: the run is dropped then.
+template <class Visit>
+[[gnu::always_inline]] inline void in_pieces(uint32_t begin, uint32_t end, Stop* stop,
+                                             const Visit& visit) {
+  constexpr uint32_t kPiece = 4096;
+  for (; end - begin > kPiece; begin += kPiece) {
+    for (uint32_t i = begin; i < begin + kPiece; ++i) visit(i);
+    if (spend(stop, kPiece)) return;
+  }
+  for (uint32_t i = begin; i < end; ++i) visit(i);
+}
+
 bool later(const EventEngine::Arrival& a, const EventEngine::Arrival& b) {
   if (a.time != b.time) return a.time > b.time;
   return a.producer != b.producer ? a.producer > b.producer : a.consumer > b.consumer;
@@ -83,7 +96,7 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
       send(queues_.waiting.pop(slot - rules_.devices), slot - rules_.devices, now);
     }
   }
-  return true;
+  return run_.dispatched >= nodes;  // or a stop cut a fan-out short
 }
 
 // Rule 2: the head of the queue starts, and its deliveries are booked. Returns the least makespan
@@ -174,22 +187,23 @@ void EventEngine::arrive(uint32_t node, double now) {
 template <bool kPriority>
 void EventEngine::deliver_on_device(uint32_t node, uint32_t device, double now) {
   const EventTables::NodeRow& row = tables_->rows[node];
-  for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
+  in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
     const OutEdge& edge = tables_->edges[e];
     if (edge.output == kControlEdge || device_of_[edge.target] == device) {
       arrive<kPriority>(edge.target, now);
     }
-  }
+  });
 }
 
 template <bool kPriority>
 void EventEngine::deliver_broadcast(uint32_t output, double now) {
   const uint32_t source = device_of_[problem_->graph().producer(output)];
-  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
-       ++i) {
-    if (device_of_[tables_->consumers.node[i]] != source)
-      arrive<kPriority>(tables_->consumers.node[i], now);
-  }
+  in_pieces(tables_->consumers.begin[output], tables_->consumers.begin[output + 1], stop_,
+            [&](uint32_t i) {
+              if (device_of_[tables_->consumers.node[i]] != source) {
+                arrive<kPriority>(tables_->consumers.node[i], now);
+              }
+            });
 }
 
 // Books the deliveries of every output that someone elsewhere reads, in the order of their first
@@ -322,12 +336,12 @@ void EventEngine::send(uint32_t delivery, uint32_t channel, double now) {
 
 void EventEngine::push_arrivals_on_device(uint32_t node, uint32_t device, double finish) {
   const EventTables::NodeRow& row = tables_->rows[node];
-  for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
+  in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
     const OutEdge& edge = tables_->edges[e];
     if (edge.output == kControlEdge || device_of_[edge.target] == device) {
       push_arrival({finish, node, edge.target});
     }
-  }
+  });
 }
 
 void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
@@ -339,12 +353,12 @@ void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
     }
     return;
   }
-  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
-       ++i) {
-    if (device_of_[tables_->consumers.node[i]] != device_of_[producer]) {
-      push_arrival({time, producer, tables_->consumers.node[i]});
-    }
-  }
+  in_pieces(tables_->consumers.begin[output], tables_->consumers.begin[output + 1], stop_,
+            [&](uint32_t i) {
+              if (device_of_[tables_->consumers.node[i]] != device_of_[producer]) {
+                push_arrival({time, producer, tables_->consumers.node[i]});
+              }
+            });
 }
 
 void EventEngine::push_arrival(Arrival arrival) {

@@ -68,6 +68,7 @@ bool EventTables::find_tails(const Problem& problem, Stop* stop) {
 }
 
 bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
+  constexpr uint32_t kPiece = 1024;  // edges of one node between two looks at the clock
   edges.reserve(graph.edge_count());
   rows.reserve(graph.node_count());
   dependencies.reserve(graph.node_count());
@@ -77,9 +78,13 @@ bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
     const auto out = graph.out_edges(v);
     const auto begin = static_cast<uint32_t>(edges.size());
     edges.insert(edges.end(), out.begin(), out.end());
-    stoppable_sort(edges.begin() + begin, edges.end(), [](const OutEdge& a, const OutEdge& b) {
-      return a.target != b.target ? a.target < b.target : a.output < b.output;
-    });
+    stoppable_sort(
+        edges.begin() + begin, edges.end(),
+        [](const OutEdge& a, const OutEdge& b) {
+          return a.target != b.target ? a.target < b.target : a.output < b.output;
+        },
+        stop);
+    if (stopped(stop)) return false;
     const bool control = std::any_of(out.begin(), out.end(),
                                      [](const OutEdge& e) { return e.output == kControlEdge; });
     const uint32_t outputs = graph.output_end(v) - graph.output_begin(v);
@@ -97,6 +102,7 @@ bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
     }
     consumers.file_position.resize(consumers.node.size());
     for (uint32_t i = 0; i < out.size(); ++i) {
+      if (i % kPiece == kPiece - 1 && spend(stop, kPiece)) return false;
       if (out[i].output == kControlEdge) continue;
       const auto first = consumers.node.begin() + consumers.begin[out[i].output];
       const auto last = consumers.node.begin() + consumers.begin[out[i].output + 1];

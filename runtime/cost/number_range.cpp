@@ -21,7 +21,9 @@ class Finder {
   }
   bool finds(const DeviceSpec& device) {
     return finds(": slowdown", device.slowdown) || finds(": peak_flops", device.peak_flops) ||
-           finds(": memory_bandwidth", device.memory_bandwidth);
+           finds(": memory_bandwidth", device.memory_bandwidth) ||
+           finds(": stage_us", device.stage_us) || finds(": cut_us", device.cut_us) ||
+           finds(": cut_bytes_per_us", device.cut_bytes_per_us);
   }
   Status status(std::string_view place) const { return out_of_number_range(place, field_, value_); }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,12 +83,17 @@ std::string followed(const std::string& path) {
   return target;
 }
 
-Result<int> open_temporary(const std::string& path, const std::string& target,
+// A name that nobody has: what a killed writer left behind is in nobody's way, even where process
+// numbers come again. What replaces a file is its owner's alone until it has that file's mode.
+Result<int> open_temporary(const std::string& path, const std::string& target, mode_t mode,
                            std::string& temporary) {
-  const auto pid = static_cast<long>(::getpid());
+  timespec now{};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary = target + ".tmp-" + std::to_string(pid) + "-" + std::to_string(attempt);
-    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const auto moment =
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    temporary = join({target, ".tmp-", static_cast<long>(::getpid()), "-", moment});
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0) return fd;
     if (errno != EEXIST) return failed(path, "create a file beside it", errno);
   }
@@ -148,7 +154,7 @@ Status write_file_atomically(const std::string& path, std::span<const uint8_t> b
     return Status::io(join({path, ": is ", type_of(old.st_mode), ", expected a regular file"}));
   }
   std::string temporary;
-  Result<int> opened = open_temporary(path, target, temporary);
+  Result<int> opened = open_temporary(path, target, replaces ? 0600 : 0666, temporary);
   if (!opened.ok()) return opened.status();
   Descriptor fd(*opened);
   Status status = write_all(path, fd.get(), bytes);

@@ -281,6 +281,11 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
     return Status::bad_input(join(
         {"candidates: ", spec.candidates.size(), " entries, expected at most ", kMostCandidates}));
   }
+  for (size_t c = 0; c < spec.candidates.size(); ++c) {
+    if (Status s = check_text(spec.candidates[c].method, limits); !s.ok()) {
+      return s.at(entry("candidates", c) + ".method");
+    }
+  }
   if (spec.assignment.size() > limits.max_nodes) {
     return Status::bad_input(join(
         {"assignment: ", spec.assignment.size(), " entries, expected at most ", limits.max_nodes}));

@@ -44,6 +44,11 @@ TEST_CASE_FIXTURE(Fixture, "a headroom below what a double resolves leaves all 2
        0);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a NUL in a method's name is refused in either form") {
+  ends({"convert", attack("placement-nul-in-method.bin"), "out.json"}, 3, "NUL");
+  CHECK(files().empty());
+}
+
 #ifdef PLACETO_HAVE_ONNX
 TEST_CASE_FIXTURE(Fixture, "models that crash libonnx or make it fill memory import with a note") {
   ends({"import", attack("lstm6-rank1.onnx"), "-o", "graph.json"}, 0);

@@ -89,3 +89,52 @@ TEST_CASE("what is no key, signature or policy is refused by its name, and nothi
   CHECK(f.run({"sign", f.policy}).status == 2);
   CHECK(f.files() == before);
 }
+
+TEST_CASE("one signed policy cannot stand in for another") {
+  const Signed f;
+  f.write("other.plpo", f.read("p.plpo"));
+  f.write("other.plpo.sig", f.read("p.plpo.sig"));
+  const Run renamed = f.run({"verify", "other.plpo", "-k", "release.pub"});
+  CHECK(renamed.status == 3);
+  CHECK(renamed.err.find("other.plpo: was signed under the name 'p.plpo'") != std::string::npos);
+  CHECK(f.run({"verify", "other.plpo", "-k", "release.pub", "--name", "p.plpo"}).status == 0);
+  CHECK(f.run({"sign", f.policy, "-k", "release.key", "--name", "edge", "-o", "e.sig"}).status ==
+        0);
+  CHECK(f.run({"verify", f.policy, "-k", "release.pub", "--signature", "e.sig"}).status == 3);
+  const auto said = f.run_json({"verify", f.policy, "-k", "release.pub", "--signature", "e.sig",
+                                "--name", "edge", "--json"});
+  CHECK(said["name"] == "edge");
+  CHECK(said["key_id"].get<std::string>().size() == 16);
+}
+
+TEST_CASE("a secret key that others can read is refused") {
+  const Signed f;
+  for (const mode_t mode : {0640, 0604, 0660, 0602}) {
+    REQUIRE(::chmod(f.path("release.key").c_str(), mode) == 0);
+    const Run refused = f.run({"sign", f.policy, "--key", "release.key", "-o", "x.sig"});
+    CHECK(refused.status == 3);
+    CHECK(refused.err.find("others than its owner can use it") != std::string::npos);
+    CHECK(!f.exists("x.sig"));
+  }
+  REQUIRE(::chmod(f.path("release.key").c_str(), 0400) == 0);
+  CHECK(f.run({"sign", f.policy, "--key", "release.key", "-o", "x.sig"}).status == 0);
+}
+
+TEST_CASE("place uses a policy only if the owner of the given key signed it") {
+  const Signed f;
+  const std::string graph = f.write("graph.json", small_graph());
+  const std::string topology = f.write("topology.json", small_topology());
+  const std::vector<std::string> place = {"place", graph, "-t", topology, "--policy", f.policy};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), place.begin(), place.end());
+    return f.run(more);
+  };
+  CHECK(with({"--public-key", "release.pub"}).status == 0);
+  REQUIRE(f.run({"keygen", "other"}).status == 0);
+  const Run other = with({"--public-key", "other.pub"});
+  CHECK(other.status == 3);
+  CHECK(other.err.find("p.plpo: the signature is by key") != std::string::npos);
+  CHECK(with({"--public-key", "release.pub", "--signature", "none.sig"}).status == 3);
+  CHECK(with({"--signature", "p.plpo.sig"}).status == 2);
+  CHECK(f.run({"place", graph, "-t", topology, "--public-key", "release.pub"}).status == 2);
+}

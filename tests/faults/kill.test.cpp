@@ -47,6 +47,7 @@ TEST_CASE("a program that is killed while it writes leaves the old file or the n
   const std::string path = folder.path() / "file";
   constexpr size_t kSize = 2'000'000;
   REQUIRE(write_file_atomically(path, std::string_view(std::string(kSize, 'a'))).ok());
+  fs::permissions(path, fs::perms(0600));
   std::set<uint8_t> letters;
   bool left_something = false;
   for (useconds_t delay_us = 0; delay_us < 60'000; delay_us += 1'500) {
@@ -67,6 +68,7 @@ TEST_CASE("a program that is killed while it writes leaves the old file or the n
     for (const auto& entry : fs::directory_iterator(folder.path())) {
       if (entry.path() == path) continue;
       left_something = true;
+      CHECK(fs::status(entry.path()).permissions() == fs::perms(0600));  // at every moment
       fs::remove(entry.path());
     }
   }

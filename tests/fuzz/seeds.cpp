@@ -127,6 +127,7 @@ int main(int argc, char** argv) {
   placeto::fuzz::write_policies(writer);
   placeto::fuzz::write_meaningless_policies(writer);
   placeto::fuzz::write_calls(writer, {"capi", placeto::fuzz::fuzz_capi}, 2, 200, 500);
+  placeto::fuzz::write_calls(writer, {"place", placeto::fuzz::fuzz_place}, 4, 100, 400);
   placeto::fuzz::write_calls(writer, {"stop", placeto::fuzz::fuzz_stop}, 3, 16, 8);
   return writer.failures == 0 ? 0 : 4;
 }

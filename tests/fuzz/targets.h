@@ -13,6 +13,7 @@ int fuzz_export(const uint8_t* data, size_t size);
 int fuzz_graph(const uint8_t* data, size_t size);
 int fuzz_graph_json(const uint8_t* data, size_t size);
 int fuzz_onnx(const uint8_t* data, size_t size);
+int fuzz_place(const uint8_t* data, size_t size);
 int fuzz_placement(const uint8_t* data, size_t size);
 int fuzz_placement_json(const uint8_t* data, size_t size);
 int fuzz_policy(const uint8_t* data, size_t size);
@@ -32,14 +33,20 @@ inline constexpr Target kTargets[] = {
 #ifdef PLACETO_HAVE_ONNX
     {"export", fuzz_export},
 #endif
-    {"graph", fuzz_graph},         {"graph_json", fuzz_graph_json},
+    {"graph", fuzz_graph},
+    {"graph_json", fuzz_graph_json},
 #ifdef PLACETO_HAVE_ONNX
     {"onnx", fuzz_onnx},
 #endif
-    {"placement", fuzz_placement}, {"placement_json", fuzz_placement_json},
-    {"policy", fuzz_policy},       {"policy_json", fuzz_policy_json},
-    {"profile", fuzz_profile},     {"stop", fuzz_stop},
-    {"topology", fuzz_topology},   {"topology_json", fuzz_topology_json},
+    {"place", fuzz_place},
+    {"placement", fuzz_placement},
+    {"placement_json", fuzz_placement_json},
+    {"policy", fuzz_policy},
+    {"policy_json", fuzz_policy_json},
+    {"profile", fuzz_profile},
+    {"stop", fuzz_stop},
+    {"topology", fuzz_topology},
+    {"topology_json", fuzz_topology_json},
 };
 
 }  // namespace placeto::fuzz

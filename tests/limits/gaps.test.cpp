@@ -89,6 +89,25 @@ GraphSpec layered_graph(uint32_t nodes, uint32_t reads = 3) {
   return graph;
 }
 
+// What one node sends to all, what all send to one, everything of one half to everything of the
+// other, and everything to everything behind it.
+enum class Wide { kStar, kFunnel, kBipartite, kDense };
+GraphSpec wide_graph(Wide shape) {
+  constexpr uint32_t kStarNodes = 300'000, kHalf = 550, kDenseNodes = 800;
+  const bool dense = shape == Wide::kDense;
+  const uint32_t nodes = shape == Wide::kBipartite ? 2 * kHalf : dense ? kDenseNodes : kStarNodes;
+  GraphSpec graph = layered_graph(nodes, 0);
+  for (uint32_t v = 1; v < nodes; ++v) {
+    if (shape == Wide::kStar) graph.edges.push_back({0, 0, v});
+    if (shape == Wide::kFunnel) graph.edges.push_back({v, 0, 0});
+    for (uint32_t u = 0; dense && u < v; ++u) graph.edges.push_back({u, 0, v});
+    for (uint32_t u = 0; shape == Wide::kBipartite && v >= kHalf && u < kHalf; ++u) {
+      graph.edges.push_back({u, 0, v});
+    }
+  }
+  return graph;
+}
+
 TopologySpec eight_devices(uint32_t rules) {
   TopologySpec topology;
   test::set_rules(rules, topology);
@@ -134,6 +153,48 @@ TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
     MESSAGE("longest of ", least.size(), " stretches: ", *longest, " ms, number ",
             longest - least.begin());
     CHECK(*longest < kMostMs);
+  }
+}
+
+TEST_CASE("nor does one where a node has hundreds of thousands of neighbours") {
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  for (const Wide shape : {Wide::kStar, Wide::kFunnel, Wide::kBipartite, Wide::kDense}) {
+    Result<Graph> graph = Graph::build(wide_graph(shape));
+    REQUIRE(graph.ok());
+    for (const uint32_t rules : {0u, 3u}) {  // with queues, and unicast without
+      Result<Topology> topology = Topology::build(eight_devices(rules));
+      REQUIRE(topology.ok());
+      Gaps gaps;
+      for (int run = 0; run < kLeastRuns || (run < kMostRuns && gaps.longest_ms() >= kMostMs);
+           ++run) {
+        gaps.begin();
+        uint64_t looks = 0;
+        struct Watch {
+          Gaps& gaps;
+          uint64_t& looks;
+        } watch{gaps, looks};
+        // The first second shows nearly every kind of loop.
+        Stop stop(
+            [](void* self) {
+              auto& w = *static_cast<Watch*>(self);
+              w.gaps.note();
+              return ++w.looks == 800;
+            },
+            &watch);
+        Result<Problem> problem = Problem::build(*graph, *topology, {}, {}, &stop);
+        REQUIRE(problem.ok());
+        MethodOptions options;
+        options.budget.evaluations = 5;
+        options.budget.stop = &stop;
+        (void)place_auto(*problem, options, {.policy = policy.get()});
+        gaps.note();
+      }
+      const auto& least = gaps.least_ms();
+      const auto longest = std::max_element(least.begin(), least.end());
+      MESSAGE("shape ", static_cast<int>(shape), " rules ", rules, ": longest of ", least.size(),
+              " stretches: ", *longest, " ms, number ", longest - least.begin());
+      CHECK(*longest < kMostMs);
+    }
   }
 }
 

@@ -170,6 +170,15 @@ TEST_CASE("a table sets times by node and kind, and says which line is wrong") {
   }
 }
 
+TEST_CASE("a table with more kinds than a graph may have is refused before it takes memory") {
+  const Graph graph = graph_of({{"a", "Conv"}, {"b", "Relu"}}, {});
+  std::string text;
+  for (int kind = 0; kind < 20'000; ++kind) text += "a,k" + std::to_string(kind) + ",1\n";
+  const auto costs = costs_from_table(graph, text);
+  CHECK(costs.status().message() ==
+        "line 65: more kinds of device than 64, expected at most that many");
+}
+
 TEST_CASE("measured times win over estimates, and a kind needs a time for every node") {
   const Graph graph = graph_of({{"a", "Conv"}, {"b", "Relu"}}, {});
   const auto costs = costs_from_table(graph, "a,cpu,9\na,gpu,1\nb,gpu,2\n");

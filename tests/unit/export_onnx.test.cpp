@@ -12,6 +12,7 @@
 #include "tests/support/onnx_models.h"
 #include "tools/export/annotate.h"
 #include "tools/export/external_data.h"
+#include "tools/export/new_directory.h"
 #include "tools/export/onnx_export.h"
 #include "tools/export/split.h"
 
@@ -406,6 +407,85 @@ TEST_CASE(
     CHECK_FALSE(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
     CHECK(folder.size() == 2);
   }
+}
+
+// w is split among so many tensors, each `length` bytes from `offset`.
+std::string sharing_model(int tensors, const std::string& location) {
+  OnnxBuilder b = external_model(location, "0");
+  auto& graph = b.graph();
+  for (int i = 0; i < tensors; ++i) {
+    onnx::TensorProto copy = graph.initializer(0);
+    const std::string name = "w" + std::to_string(i);
+    copy.set_name(name);
+    copy.mutable_external_data(1)->set_value(std::to_string(i % 3));  // offset
+    copy.mutable_external_data(2)->set_value("14");
+    copy.set_dims(0, 14);
+    *graph.add_initializer() = copy;
+    graph.mutable_node(0)->add_input(name);
+  }
+  return b.bytes();
+}
+
+TEST_CASE("a link that leads out of the model's folder is refused, and one within is followed") {
+  const Folder folder, outside;
+  outside.write("secret", "0123456789abcdef");
+  folder.write("real.bin", "0123456789abcdef");
+  fs::create_symlink(outside.path("secret"), folder.path("w.bin"));
+  folder.write("m.onnx", external_model("w.bin", "0").bytes());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto refused = model->write_stages(folder.path("out"), StageRule::kFewest);
+  CHECK(refused.status().message().find("symbolic link") != std::string::npos);
+  CHECK(folder.size() == 3);
+  fs::remove(folder.path("w.bin"));
+  fs::create_symlink("real.bin", folder.path("w.bin"));
+  CHECK(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+}
+
+TEST_CASE("a cache that links to a folder with model and weights exports") {
+  const Folder cache, links;
+  cache.write("1234", external_model("w.bin", "0").bytes());
+  cache.write("5678", "0123456789abcdef");
+  fs::create_symlink(cache.path("1234"), links.path("m.onnx"));
+  fs::create_symlink(cache.path("5678"), links.path("w.bin"));
+  const auto model = PlacedModel::read(links.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  CHECK(model->write_stages(links.path("out"), StageRule::kFewest).ok());
+}
+
+TEST_CASE("tensors that share bytes are copied once, and overlapping ones are bounded") {
+  const Folder folder;
+  folder.write("w.bin", "0123456789abcdef");
+  folder.write("shared.onnx", sharing_model(1, "w.bin"));
+  const auto shared = PlacedModel::read(folder.path("shared.onnx"), placed_pair());
+  REQUIRE_MESSAGE(shared.ok(), shared.status().message());
+  const auto refused = shared->write_stages(folder.path("none"), StageRule::kFewest);
+  CHECK(refused.status().message().find("do not overlap") != std::string::npos);
+  CHECK(!fs::exists(folder.path("none")));
+  // The same 14 bytes a thousand times, in a file that has room for another 16.
+  folder.write("w.bin", std::string(60, 'w'));
+  folder.write("often.onnx", sharing_model(1000, "w.bin"));
+  const auto often = PlacedModel::read(folder.path("often.onnx"), placed_pair());
+  REQUIRE_MESSAGE(often.ok(), often.status().message());
+  const auto written = often->write_stages(folder.path("out"), StageRule::kFewest);
+  REQUIRE_MESSAGE(written.ok(), written.status().message());
+  CHECK(fs::file_size(folder.path("out/stage_0.onnx.data")) < 5 * 4096);
+}
+
+TEST_CASE("what a killed export left behind is removed, and what another writes is not") {
+  const Folder folder;
+  folder.write("m.onnx", pair_model().bytes());
+  fs::create_directories(folder.path("out.partial-aBcDeF"));
+  folder.write("out.partial-aBcDeF/stage_0.onnx", "half");
+  fs::create_directories(folder.path("out.partial-not"));  // somebody else's name
+  const auto other = NewDirectory::create(folder.path("out"));
+  REQUIRE(other.ok());
+  CHECK(!fs::exists(folder.path("out.partial-aBcDeF")));
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  CHECK(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+  CHECK(fs::exists(other->file("")));
+  CHECK(fs::exists(folder.path("out.partial-not")));
 }
 
 TEST_CASE("name rules of a model cover the bodies of control flow") {

@@ -142,13 +142,14 @@ TEST_CASE("replacing a file keeps its permissions, and a symbolic link stays a l
   CHECK((info.st_mode & 07777) == 0640);
 }
 
-TEST_CASE("a name next to an older temporary file is still found") {
+TEST_CASE("what killed writers left behind is in nobody's way, whatever their process numbers") {
   const Folder folder;
-  const std::string taken = folder.file("x.tmp-" + std::to_string(::getpid()) + "-0");
-  REQUIRE(write_file_atomically(taken, std::string_view("theirs")).ok());
+  const std::string begin = folder.file("x.tmp-" + std::to_string(::getpid()) + "-");
+  for (int i = 0; i < 200; ++i) std::ofstream(begin + std::to_string(i)) << "theirs";
   REQUIRE(write_file_atomically(folder.file("x"), std::string_view("ours")).ok());
-  CHECK(text_of(taken) == "theirs");
   CHECK(text_of(folder.file("x")) == "ours");
+  CHECK(text_of(begin + "0") == "theirs");
+  CHECK(folder.entries() == 201);
 }
 
 }  // namespace placeto

@@ -65,6 +65,37 @@ TEST_CASE("any change of message, signature or key is refused") {
   CHECK(!verify(std::span(message).first(299), signature, pub).ok());
 }
 
+TEST_CASE("a signature file is of one message, under one name, by one key") {
+  const std::vector<uint8_t> message(300, 7);
+  const SecretKey secret = *make_secret_key();
+  const PublicKey pub = *public_key_of(secret);
+  const std::string text = *sign_as(message, "a policy.plpo", secret);
+  CHECK(verify_as(message, "a policy.plpo", text, pub).ok());
+  CHECK(verify(message, bytes_of<Signature>(text.substr(0, 128)), pub).ok());  // by anything
+  const auto refusal = [&](const std::string& name, const std::string& changed) {
+    const Status status = verify_as(message, name, changed, pub);
+    CHECK(status.code() == StatusCode::kBadInput);
+    return status.message();
+  };
+  CHECK(refusal("b.plpo", text) == "was signed under the name 'a policy.plpo', expected 'b.plpo'");
+  std::string renamed = text;
+  renamed.replace(renamed.find("a policy"), 8, "b policy");
+  CHECK(refusal("b policy.plpo", renamed) == "the signature's name is not by this key");
+  CHECK(refusal("a policy.plpo", text.substr(0, 129)).find("has no name") == 0);
+  CHECK(refusal("a policy.plpo", text + "more").find("has no name") == 0);
+  const PublicKey other = *public_key_of(*make_secret_key());
+  CHECK(verify_as(message, "a policy.plpo", text, other).message().find(key_id(other)) !=
+        std::string::npos);
+  for (size_t i = 0; i < text.size(); i += 5) {
+    std::string changed = text;
+    changed[i] = changed[i] == '0' ? '1' : '0';
+    CHECK(!verify_as(message, "a policy.plpo", changed, pub).ok());
+    CHECK(!verify_as(message, "a policy.plpo", text.substr(0, i), pub).ok());
+  }
+  CHECK(!sign_as(message, "two\nlines", secret).ok());
+  CHECK(!sign_as(message, "", secret).ok());
+}
+
 TEST_CASE("keys are made at random and survive their text") {
   const SecretKey a = *make_secret_key(), b = *make_secret_key();
   CHECK(a != b);

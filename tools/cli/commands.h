@@ -27,8 +27,9 @@ void add_keygen(Program& program);
 void add_sign(Program& program);
 void add_report(Program& program);
 
-// Whether a policy file has the signature of the key's owner. signature_file "": POLICY.sig.
-void verify_signature(const std::string& policy, const std::string& public_key,
-                      const std::string& signature_file, bool json);
+// Whether a policy file has the signature of the key's owner. signature_file "": POLICY.sig;
+// signed_as "": under the file's name.
+void verify_signature(const std::string& policy, const std::string& signed_as,
+                      const std::string& public_key, const std::string& signature_file, bool json);
 
 }  // namespace placeto::cli

@@ -12,6 +12,7 @@
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
+#include "tools/cli/signed_policy.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
@@ -39,6 +40,7 @@ struct Options {
   ModelOptions model;
   std::string graph, topology, out, explain;
   std::string policy = kDefaultPolicy;
+  std::string public_key, signature;
   MethodChoice method;
   RuleOptions rules;
   EngineOptions engine;
@@ -87,8 +89,23 @@ Topology changed_by(Engine& engine, Topology topology, const std::string& path) 
   return std::move(*changed);
 }
 
+std::shared_ptr<const Policy> chosen_policy(const Options& options) {
+#ifdef PLACETO_HAVE_SODIUM
+  if (!options.public_key.empty()) {
+    return load_signed_policy(options.policy, options.public_key, options.signature);
+  }
+#endif
+  return load_policy(options.policy);
+}
+
 void run(Options& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
+  if (!own_policy && !options.public_key.empty()) {
+    throw Failure(kBadUsage, "--public-key needs --policy FILE: a policy that is signed");
+  }
+  if (options.public_key.empty() && !options.signature.empty()) {
+    throw Failure(kBadUsage, "--signature needs --public-key FILE: whose signature it is");
+  }
   check_outputs({options.out, options.reports.page, options.reports.trace},
                 {options.graph, options.topology, own_policy ? options.policy : ""});
   check_method("--method", options.method.name);
@@ -101,7 +118,7 @@ void run(Options& options) {
   if (tolerance < 0) tolerance = engine.choice().tolerance;
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
-  options.method.policy = load_policy(options.policy);
+  options.method.policy = chosen_policy(options);
   options.method.stop_on_interrupt = true;
   PlaceResult result = require(run_method(problem, options.method));
   for (const std::string& note : engine.choice().notes) {
@@ -109,7 +126,11 @@ void run(Options& options) {
   }
 
   const Timeline& timeline = result.timeline;
-  const auto rows = candidate_rows(problem, result.candidates, result.best);
+  // Whoever stopped the placing waits: only what is handed out is simulated once more.
+  const std::span<const Candidate> best_alone(&result.best, 1);
+  const auto rows = candidate_rows(
+      problem, result.stopped ? best_alone : std::span<const Candidate>(result.candidates),
+      result.best);
   PlacementSpec placement =
       with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, result.best.method),
@@ -149,6 +170,12 @@ void add_place(Program& program) {
   command.option("-m,--method", "NAME", options->method.name, method_help())
       .proposes(method_names());
   add_policy_option(command, options->policy);
+#ifdef PLACETO_HAVE_SODIUM
+  command.option("--public-key", "FILE", options->public_key,
+                 "Use the policy only if the owner of this key signed it");
+  command.option("--signature", "FILE", options->signature,
+                 "The policy's signature, POLICY.sig if not given");
+#endif
   command
       .option("--explain", "NODE", options->explain,
               "Say for a node, or for 'all', what the second-best device would cost")

@@ -1,5 +1,7 @@
 // placeto keygen and sign, and what verify does with a policy: who wrote it.
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,9 +12,12 @@
 
 #include "runtime/format/file.h"
 #include "runtime/format/file_kind.h"
+#include "runtime/policy/file/policy.h"
 #include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/signed_policy.h"
 #include "tools/io/policy_json.h"
 #include "tools/signature/signature.h"
 
@@ -25,7 +30,8 @@ constexpr const char* kExamples = R"(Examples:
   placeto verify policy.plpo --public-key release.pub
 
 Keep the .key file secret; give the .pub file to those who check. A signature is Ed25519 (RFC 8032)
-over the bytes of the binary file; all three files are hexadecimal text.)";
+over the bytes of the binary file, and over the name under which it was signed. It does not say that
+there is no newer one.)";
 
 struct Options {
   Common common;
@@ -36,13 +42,36 @@ std::vector<uint8_t> read_bytes(const std::string& path) {
   return require(read_file(path, Limits{}.max_file_bytes));
 }
 
+std::string_view text_of(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 template <size_t kSize>
 std::array<uint8_t, kSize> read_hexadecimal(const std::string& path) {
   const std::vector<uint8_t> bytes = require(read_file(path, 1024));
   std::array<uint8_t, kSize> value;
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  require(from_text(text, value).at(path));
+  require(from_text(text_of(bytes), value).at(path));
   return value;
+}
+
+// One that others can read is no secret any more.
+SecretKey read_secret(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (file < 0) throw Failure(kBadInputFile, path + ": cannot open: " + std::strerror(errno));
+  struct stat info {};
+  const bool known = ::fstat(file, &info) == 0;
+  const Result<std::vector<uint8_t>> bytes = read_descriptor(file, path, 1024);
+  ::close(file);
+  SecretKey secret;
+  require(from_text(text_of(require(bytes)), secret).at(path));
+  if (known && S_ISREG(info.st_mode) && (info.st_mode & 077) != 0) {
+    throw Failure(kBadInputFile,
+                  fmt::format("{}: others than its owner can use it (mode {:o}), "
+                              "expected a secret key of mode 600 or 400; make a new one "
+                              "if somebody may have read it",
+                              path, info.st_mode & 07777));
+  }
+  return secret;
 }
 
 // The bytes of a policy that is in order: a signature under a damaged one would be worth nothing.
@@ -68,6 +97,15 @@ void write_secret(const std::string& path, std::string_view text) {
   throw Failure(kInternalError, path + ": cannot write");
 }
 
+// A policy is signed, and looked for, under its file's name, or another that was agreed on.
+std::string signed_name(const std::string& policy, const std::string& given) {
+  return given.empty() ? std::filesystem::path(policy).filename().string() : given;
+}
+
+std::string signature_path(const std::string& policy, const std::string& given) {
+  return given.empty() ? policy + ".sig" : given;
+}
+
 void run_keygen(const Options& options) {
   const std::string secret_path = options.name + ".key", public_path = options.name + ".pub";
   check_outputs({secret_path, public_path});
@@ -81,17 +119,35 @@ void run_keygen(const Options& options) {
     ::unlink(secret_path.c_str());  // half a pair is of no use
     require(s, kInternalError);
   }
-  if (options.common.json) print_json({{"key", secret_path}, {"public_key", public_path}});
+  if (options.common.json) {
+    print_json({{"key", secret_path},
+                {"public_key", public_path},
+                {"key_id", key_id(require(public_key_of(secret)))}});
+  }
 }
 
 void run_sign(const Options& options) {
   const std::string out = options.out.empty() ? options.policy + ".sig" : options.out;
   check_outputs({out}, {options.policy, options.key});
-  const auto secret = read_hexadecimal<std::tuple_size_v<SecretKey>>(options.key);
+  const SecretKey secret = read_secret(options.key);
   const std::vector<uint8_t> policy = read_policy_bytes(options.policy);
-  const std::string signature = to_text(require(sign(policy, secret)));
-  if (options.common.json) print_json({{"file", options.policy}, {"signature", out}});
+  const std::string name = signed_name(options.policy, options.name);
+  const std::string signature = require(sign_as(policy, name, secret));
+  const std::string id = key_id(require(public_key_of(secret)));
+  if (options.common.json) {
+    print_json({{"file", options.policy}, {"signature", out}, {"name", name}, {"key_id", id}});
+  }
   write_text(out, signature);
+}
+
+// The policy's bytes, which the key's owner signed.
+std::vector<uint8_t> read_signed(const std::string& policy, const std::string& name,
+                                 const std::string& public_key, const std::string& signature_file) {
+  const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(public_key);
+  const std::vector<uint8_t> signature = require(read_file(signature_file, 16 << 10));
+  std::vector<uint8_t> bytes = read_bytes(policy);
+  require(verify_as(bytes, signed_name(policy, name), text_of(signature), key).at(policy));
+  return bytes;
 }
 
 Command& add_command(Program& program, const char* name, const char* help,
@@ -103,6 +159,15 @@ Command& add_command(Program& program, const char* name, const char* help,
 }
 
 }  // namespace
+
+std::shared_ptr<const Policy> load_signed_policy(const std::string& policy,
+                                                 const std::string& public_key,
+                                                 const std::string& signature) {
+  const std::vector<uint8_t> bytes =
+      read_signed(policy, "", public_key, signature_path(policy, signature));
+  auto loaded = Policy::load(bytes, Policy::Bytes::kCopy, known_features());
+  return require(loaded.ok() ? std::move(loaded) : loaded.status().at(policy));
+}
 
 void add_keygen(Program& program) {
   const auto options = std::make_shared<Options>();
@@ -117,21 +182,28 @@ void add_sign(Program& program) {
   Command& command = add_command(program, "sign", "Sign a policy file", options, run_sign);
   command.argument("POLICY", options->policy, "Policy file, binary").required();
   command.option("-k,--key", "FILE", options->key, "Secret key").required();
+  command.option("--name", "NAME", options->name,
+                 "Name to sign it under, that of the file if not given");
   command.option("-o,--output", "FILE", options->out,
                  "Signature to write, POLICY.sig if not given");
   add_common(command, options->common);
 }
 
-void verify_signature(const std::string& policy, const std::string& public_key,
-                      const std::string& signature_file, bool json) {
-  const std::string path = signature_file.empty() ? policy + ".sig" : signature_file;
+void verify_signature(const std::string& policy, const std::string& signed_as,
+                      const std::string& public_key, const std::string& signature_file, bool json) {
+  const std::string path = signature_path(policy, signature_file);
+  read_signed(policy, signed_as, public_key, path);
+  const std::string name = signed_name(policy, signed_as);
   const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(public_key);
-  const auto signature = read_hexadecimal<std::tuple_size_v<Signature>>(path);
-  require(verify(read_bytes(policy), signature, key).at(policy));
   if (json) {
-    print_json({{"file", policy}, {"signature", path}, {"valid", true}});
+    print_json({{"file", policy},
+                {"signature", path},
+                {"name", name},
+                {"key_id", key_id(key)},
+                {"valid", true}});
   } else {
-    print(policy + ": signed by the owner of " + public_key + "\n");
+    print(fmt::format("{}: signed as '{}' by the owner of {} (key {})\n", policy, name, public_key,
+                      key_id(key)));
   }
 }
 

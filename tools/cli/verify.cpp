@@ -29,7 +29,7 @@ stands for the provider that --engine-device names, else for those of its kind.)
 
 struct Options {
   Common common;
-  std::string plan, graph, model, public_key, signature;
+  std::string plan, graph, model, public_key, signature, name;
   std::vector<std::string> records, engine_devices;
   ModelOptions import;
 };
@@ -154,7 +154,7 @@ void verify_record(const Options& options) {
 void run(const Options& options) {
   if (!options.public_key.empty()) {
     if (!options.records.empty()) throw Failure(kBadUsage, "--public-key takes one policy");
-    return verify_signature(options.plan, options.public_key, options.signature,
+    return verify_signature(options.plan, options.name, options.public_key, options.signature,
                             options.common.json);
   }
   if (options.records.empty()) {
@@ -168,7 +168,8 @@ void run(const Options& options) {
 }  // namespace
 
 #ifndef PLACETO_HAVE_SODIUM
-void verify_signature(const std::string&, const std::string&, const std::string&, bool) {
+void verify_signature(const std::string&, const std::string&, const std::string&,
+                      const std::string&, bool) {
   throw Failure(kBadUsage,
                 "this placeto was built without libsodium and checks no signatures "
                 "(Debian: libsodium-dev)");
@@ -189,6 +190,8 @@ void add_verify(Program& program) {
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");
   command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");
+  command.option("--name", "NAME", options->name,
+                 "Name under which a policy was signed, that of the file if not given");
   add_common(command, options->common);
   command.footer(kExamples);
   command.action([options] { run(*options); });

@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "runtime/base/limits.h"
 #include "runtime/graph/text.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/costs/operator_class.h"
@@ -64,6 +66,11 @@ std::string split_row(std::string_view line, Row& row) {
   return "";
 }
 
+std::string too_many_kinds() {
+  return "more kinds of device than " + std::to_string(Limits().max_kinds) +
+         ", expected at most that many";
+}
+
 struct TableReader {
   const Graph& graph;
   std::unordered_map<std::string, uint32_t> nodes = {};
@@ -82,6 +89,8 @@ struct TableReader {
     auto kind = std::find_if(kinds.begin(), kinds.end(),
                              [&](const KindCosts& k) { return k.kind == row.fields[1]; });
     if (kind == kinds.end()) {
+      // Before its column is there: every kind takes memory for every node.
+      if (kinds.size() >= Limits().max_kinds) return too_many_kinds();
       kinds.push_back({row.fields[1], std::vector<std::optional<double>>(graph.node_count())});
       kind = kinds.end() - 1;
     }
@@ -174,6 +183,10 @@ Result<std::vector<KindCosts>> costs_from_table(const Graph& graph, std::string_
 Status set_costs(const Graph& graph, std::span<const KindCosts> measured,
                  std::span<const Efficiencies> estimates, GraphSpec& spec) {
   std::vector<KindCosts> all;
+  std::unordered_set<std::string_view> kinds;
+  for (const KindCosts& costs : measured) kinds.insert(costs.kind);
+  for (const Efficiencies& efficiencies : estimates) kinds.insert(efficiencies.kind);
+  if (kinds.size() > Limits().max_kinds) return Status::bad_input(too_many_kinds());
   const auto column = [&](const std::string& kind) -> KindCosts& {
     for (KindCosts& costs : all) {
       if (costs.kind == kind) return costs;

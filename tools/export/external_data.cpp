@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "runtime/graph/text.h"
@@ -100,17 +102,26 @@ Result<Range> range_of(const onnx::TensorProto& tensor) {
   return range;
 }
 
+bool is_within(const fs::path& file, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return end == folder.end() && rest != file.end();
+}
+
+}  // namespace
+
+// Of one stage.
 class Gatherer {
  public:
-  Gatherer(std::string from_folder, std::string path, std::string location)
-      : from_(std::move(from_folder)), path_(std::move(path)), location_(std::move(location)) {}
+  Gatherer(ExternalFiles& files, std::string path, std::string location)
+      : files_(files), path_(std::move(path)), location_(std::move(location)) {}
 
   Status add(onnx::TensorProto& tensor) {
     if (!is_external(tensor)) return {};
     const std::string where = "tensor " + placeto::in_quotes(tensor.name());
     Result<Range> range = range_of(tensor);
     if (!range.ok()) return range.status().at(where);
-    if (Status s = copy(*range); !s.ok()) return s.at(where);
+    const Result<Range> copied = copy_once(*range);
+    if (!copied.ok()) return copied.status().at(where);
     tensor.clear_external_data();
     const auto set = [&](const char* key, const std::string& value) {
       auto& entry = *tensor.add_external_data();
@@ -118,8 +129,8 @@ class Gatherer {
       entry.set_value(value);
     };
     set("location", location_);
-    set("offset", std::to_string(end_ - range->length));
-    set("length", std::to_string(range->length));
+    set("offset", std::to_string(copied->offset));
+    set("length", std::to_string(copied->length));
     return {};
   }
 
@@ -130,20 +141,48 @@ class Gatherer {
   }
 
  private:
-  // Appends the range, whose length is put right if it was open.
-  Status copy(Range& range) {
-    const std::string source = (from_ / range.location).string();
-    std::error_code error;
-    const uint64_t size = fs::file_size(source, error);
-    if (error) return Status::io(source + ": " + error.message());
-    if (range.offset <= size && range.length == Range().length) range.length = size - range.offset;
-    if (range.offset > size || range.length > size - range.offset) {
-      return Status::bad_input(source + " has " + std::to_string(size) +
+  // Where the range is in the new file.
+  Result<Range> copy_once(Range range) {
+    const Result<const ExternalFiles::Source*> found = files_.find(range.location);
+    if (!found.ok()) return found.status();
+    const ExternalFiles::Source& source = **found;
+    if (range.offset <= source.bytes && range.length == Range().length) {
+      range.length = source.bytes - range.offset;
+    }
+    if (range.offset > source.bytes || range.length > source.bytes - range.offset) {
+      return Status::bad_input(source.path + " has " + std::to_string(source.bytes) +
                                " bytes, expected at least " + std::to_string(range.offset) + " + " +
                                std::to_string(range.length));
     }
+    const auto [at, fresh] =
+        begin_of_.emplace(std::tuple(range.location, range.offset, range.length), 0);
+    if (!fresh) return Range{location_, at->second, range.length};
+    if (Status s = count(range.length); !s.ok()) return s;
+    at->second = (end_ + kAlignment - 1) / kAlignment * kAlignment;
+    if (Status s = copy(source.path, range, at->second); !s.ok()) return s;
+    end_ = at->second + range.length;
+    return Range{location_, at->second, range.length};
+  }
+
+  Status count(uint64_t bytes) {
+    copied_ += bytes;
+    files_.copied_ += bytes;
+    if (copied_ > files_.all_bytes_) {
+      return Status::bad_input(
+          "the weights of one stage hold more than the files that they are in (" +
+          std::to_string(files_.all_bytes_) + " bytes), expected tensors that do not overlap");
+    }
+    if (files_.copied_ / ExternalFiles::kMostCopies > files_.all_bytes_) {
+      return Status::bad_input("the stages' weights hold more than " +
+                               std::to_string(ExternalFiles::kMostCopies) +
+                               " times what the model's do, expected fewer stages that share "
+                               "weights");
+    }
+    return {};
+  }
+
+  Status copy(const std::string& source, const Range& range, uint64_t begin) {
     if (!out_.is_open()) out_.open(path_, std::ios::binary);
-    const uint64_t begin = (end_ + kAlignment - 1) / kAlignment * kAlignment;
     out_.seekp(static_cast<std::streamoff>(begin));
     std::ifstream in(source, std::ios::binary);
     in.seekg(static_cast<std::streamoff>(range.offset));
@@ -155,17 +194,15 @@ class Gatherer {
       }
       out_.write(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     }
-    end_ = begin + range.length;
     return out_.good() ? Status() : Status::io(path_ + ": cannot be written");
   }
 
-  fs::path from_;
+  ExternalFiles& files_;
   std::string path_, location_;
   std::ofstream out_;
-  uint64_t end_ = 0;
+  std::map<std::tuple<std::string, uint64_t, uint64_t>, uint64_t> begin_of_;  // in the new file
+  uint64_t end_ = 0, copied_ = 0;
 };
-
-}  // namespace
 
 bool has_external_data(const onnx::ModelProto& model) {
   bool found = false;
@@ -177,9 +214,50 @@ bool has_external_data(const onnx::ModelProto& model) {
   return visit_tensors(const_cast<onnx::ModelProto&>(model), look).ok() && found;
 }
 
-Status gather_external_data(onnx::ModelProto& model, const std::string& from_folder,
-                            const std::string& path, const std::string& location) {
-  Gatherer gatherer(from_folder, path, location);
+ExternalFiles::ExternalFiles(const std::string& model) {
+  const fs::path given = model;
+  folder_ = given.has_parent_path() ? given.parent_path().string() : ".";
+  std::error_code error;
+  for (const fs::path& folder :
+       {fs::canonical(folder_, error), fs::canonical(given, error).parent_path()}) {
+    if (!folder.empty()) within_.push_back(folder.string());
+  }
+}
+
+Result<const ExternalFiles::Source*> ExternalFiles::find(const std::string& location) {
+  const auto known = sources_.find(location);
+  if (known != sources_.end()) return &known->second;
+  const std::string given = (fs::path(folder_) / location).string();
+  std::error_code error;
+  const fs::path path = fs::canonical(given, error);
+  if (error) return Status::io(given + ": " + error.message());
+  const bool inside = std::any_of(within_.begin(), within_.end(), [&](const std::string& folder) {
+    return is_within(path, folder);
+  });
+  if (!inside) {
+    return Status::bad_input(given + " is a symbolic link to " + placeto::in_quotes(path.string()) +
+                             ", expected a file within the folder of the model");
+  }
+  if (!fs::is_regular_file(path, error)) {
+    return Status::bad_input(given + " is no file, expected one with weights");
+  }
+  Source source{path.string(), fs::file_size(path, error)};
+  if (error) return Status::io(given + ": " + error.message());
+  all_bytes_ += source.bytes;
+  return &sources_.emplace(location, std::move(source)).first->second;
+}
+
+Status ExternalFiles::gather(onnx::ModelProto& model, const std::string& path,
+                             const std::string& location) {
+  Gatherer gatherer(*this, path, location);
+  // Every file is known before the first is copied: what they hold together bounds what stages may.
+  const auto look = [&](onnx::TensorProto& tensor) -> Status {
+    if (!is_external(tensor)) return {};
+    const Result<Range> range = range_of(tensor);
+    const auto found = range.ok() ? find(range->location) : range.status();
+    return found.ok() ? Status() : found.status().at("tensor " + placeto::in_quotes(tensor.name()));
+  };
+  if (Status s = visit_tensors(model, look); !s.ok()) return s;
   const Status status =
       visit_tensors(model, [&](onnx::TensorProto& tensor) { return gatherer.add(tensor); });
   return status.ok() ? gatherer.finish() : status;

@@ -8,6 +8,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "runtime/base/result.h"
 
@@ -16,11 +18,36 @@ namespace placeto {
 // Whether any tensor of the model, in nodes, bodies and functions too, is in another file.
 bool has_external_data(const onnx::ModelProto& model);
 
-// Copies what the model's tensors take from files below `from_folder` into one new file, `path`,
-// and makes the tensors name it as `location`. No file is made if there are no such tensors. Never
-// holds more than a megabyte of weights in memory. Fails with kBadInput for a path that leaves the
-// folder or a range that is not in its file, and with kIo when a file cannot be read or written.
-Status gather_external_data(onnx::ModelProto& model, const std::string& from_folder,
-                            const std::string& path, const std::string& location);
+// The files below a model's folder that its tensors take weights from, and how much all its stages
+// have copied of them.
+class ExternalFiles {
+ public:
+  // `model`: the model's path. Its folder is where the path says; if it is a symbolic link, where
+  // the link leads, too (caches keep models and their weights under other names in one folder).
+  explicit ExternalFiles(const std::string& model);
+
+  // Copies what the model's tensors take into one new file, `path`, and makes them name it as
+  // `location`; what several tensors share is copied once. No file is made if there are no such
+  // tensors. Never holds more than a megabyte of weights in memory. Fails with kBadInput for a path
+  // that leaves the folder, also by a symbolic link, for a range that is not in its file, for
+  // tensors that overlap so much that they hold more than all the files, and for stages that hold
+  // more than kMostCopies times that; and with kIo when a file cannot be read or written.
+  Status gather(onnx::ModelProto& model, const std::string& path, const std::string& location);
+
+  static constexpr uint64_t kMostCopies = 64;
+
+ private:
+  friend class Gatherer;
+  struct Source {
+    std::string path;  // without symbolic links
+    uint64_t bytes = 0;
+  };
+  Result<const Source*> find(const std::string& location);
+
+  std::string folder_;                               // as given
+  std::vector<std::string> within_;                  // without symbolic links
+  std::unordered_map<std::string, Source> sources_;  // by location
+  uint64_t all_bytes_ = 0, copied_ = 0;
+};
 
 }  // namespace placeto

@@ -1,11 +1,15 @@
 #include "tools/export/new_directory.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +25,35 @@ bool open_up(const std::string& directory) {
   return chmod(directory.c_str(), 0777 & ~mask) == 0;
 }
 
+constexpr std::string_view kPattern = ".partial-XXXXXX";
+
+// The directory, locked; -1 if it cannot be opened or another process holds the lock.
+int locked(const fs::path& directory) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return -1;
+}
+
+// Whoever writes into a staging directory holds its lock, and a process that ended holds none.
+void remove_leftovers(const fs::path& target) {
+  const fs::path parent = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const std::string begin =
+      target.filename().string() + std::string(kPattern.substr(0, kPattern.find('X')));
+  const size_t length = target.filename().string().size() + kPattern.size();
+  std::error_code error;
+  fs::directory_iterator entries(parent, error), end;
+  for (; !error && entries != end; entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (name.size() != length || !name.starts_with(begin)) continue;
+    const int lock = locked(entries->path());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    fs::remove_all(entries->path(), ignored);
+    ::close(lock);
+  }
+}
+
 }  // namespace
 
 Result<NewDirectory> NewDirectory::create(const std::string& path) {
@@ -31,19 +64,24 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
       !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
     return Status::io(path + ": exists, expected no such file or an empty directory");
   }
-  std::string staging = target.string() + ".partial-XXXXXX";
+  remove_leftovers(target);
+  std::string staging = target.string() + std::string(kPattern);
   if (mkdtemp(staging.data()) == nullptr || !open_up(staging)) {
     return Status::io(path + ": cannot write there: " + std::strerror(errno));
   }
-  return NewDirectory(target.string(), std::move(staging));
+  const int lock = locked(staging);
+  return NewDirectory(target.string(), std::move(staging), lock);
 }
 
 NewDirectory::NewDirectory(NewDirectory&& other) noexcept
-    : path_(std::move(other.path_)), staging_(std::exchange(other.staging_, "")) {}
+    : path_(std::move(other.path_)),
+      staging_(std::exchange(other.staging_, "")),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 NewDirectory::~NewDirectory() {
   std::error_code error;
   if (!staging_.empty()) fs::remove_all(staging_, error);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 Status NewDirectory::commit() {

@@ -12,7 +12,7 @@ namespace placeto {
 class NewDirectory {
  public:
   // Fails with kIo when `path` exists, unless it is an empty directory, or its parent is not a
-  // directory that can be written.
+  // directory that can be written. Removes what earlier programs that were killed left beside it.
   static Result<NewDirectory> create(const std::string& path);
   NewDirectory(NewDirectory&& other) noexcept;
   NewDirectory(const NewDirectory&) = delete;
@@ -24,11 +24,12 @@ class NewDirectory {
   Status commit();
 
  private:
-  NewDirectory(std::string path, std::string staging)
-      : path_(std::move(path)), staging_(std::move(staging)) {}
+  NewDirectory(std::string path, std::string staging, int lock)
+      : path_(std::move(path)), staging_(std::move(staging)), lock_(lock) {}
 
   std::string path_;
   std::string staging_;  // "": nothing to remove
+  int lock_ = -1;        // the staging directory, locked as long as somebody writes there
 };
 
 }  // namespace placeto

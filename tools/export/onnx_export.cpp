@@ -207,13 +207,13 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
   if (!plan.ok()) return plan.status().at(state_->path);
   Result<NewDirectory> target = NewDirectory::create(directory);
   if (!target.ok()) return target.status();
+  ExternalFiles weights(state_->path);
   SplitSummary summary;
   summary.unused_nodes = plan->unused_nodes;
   for (uint32_t s = 0; s < plan->stages.size(); ++s) {
     const std::string file = stage_file(s);
     onnx::ModelProto stage = stage_model(model, *plan, s);
-    Status done = gather_external_data(stage, folder_of(state_->path), target->file(file + ".data"),
-                                       file + ".data");
+    Status done = weights.gather(stage, target->file(file + ".data"), file + ".data");
     if (done.ok()) done = write_model(target->file(file), stage);
     if (!done.ok()) return done.at(state_->path);
     const StagePlan& part = plan->stages[s];

@@ -46,9 +46,31 @@ T value_of(uint64_t bits) {
   return value;
 }
 
+// What a list holds, in as many bytes as an entry has in the binary form: a text of two characters
+// for each entry must not become many times its size.
+class Entries {
+ public:
+  explicit Entries(size_t width) : width_(width) {}
+  size_t size() const { return bytes_.size() / width_; }
+  void push_back(uint64_t bits) {
+    const auto* first = reinterpret_cast<const uint8_t*>(&bits);  // little-endian, like the format
+    bytes_.insert(bytes_.end(), first, first + width_);
+  }
+  template <class T>
+  T at(size_t i) const {
+    T value;
+    std::memcpy(&value, bytes_.data() + i * sizeof value, sizeof value);
+    return value;
+  }
+
+ private:
+  size_t width_;
+  std::vector<uint8_t> bytes_;
+};
+
 class Reader {
  public:
-  explicit Reader(std::string_view text) : scan_(text) {}
+  Reader(std::string_view text, const Limits& limits) : scan_(text), limits_(limits) {}
 
   Result<std::vector<uint8_t>> read(const TypeTable* root, const char* identifier) {
     Value value;
@@ -79,7 +101,8 @@ class Reader {
   bool find_field(const TypeTable* table, size_t place, size_t hint, size_t& field);
   bool read_value(const FieldType& type, Value& value);
   bool read_list(const FieldType& type, Value& value);
-  bool read_entries(const FieldType& type, std::vector<uint64_t>& entries);
+  bool read_entries(const FieldType& type, Entries& entries);
+  uint64_t most_entries() const;
   bool read_one(const FieldType& type, Value& value);
   bool read_enumerator(const TypeTable* enumeration, Value& value);
   bool read_bool(Value& value);
@@ -91,11 +114,12 @@ class Reader {
 
   bool has_room(uint64_t bytes);
   void add_field(flatbuffers::voffset_t slot, const FieldType& type, uint64_t bits);
-  uoffset_t add_list(const FieldType& type, const std::vector<uint64_t>& entries);
+  uoffset_t add_list(const FieldType& type, const Entries& entries);
   template <class T>
-  uoffset_t add_numbers(const std::vector<uint64_t>& entries);
+  uoffset_t add_numbers(const Entries& entries);
 
   JsonScanner scan_;
+  const Limits& limits_;
   flatbuffers::FlatBufferBuilder builder_;
   std::vector<Step> path_;
   std::string text_;  // the last string read
@@ -181,7 +205,7 @@ bool Reader::read_value(const FieldType& type, Value& value) {
 bool Reader::read_list(const FieldType& type, Value& value) {
   if (!scan_.accept('[')) return expected("a list");
   if (scan_.accept(']')) return true;
-  std::vector<uint64_t> entries;
+  Entries entries(value_size(type.base));
   path_.push_back({nullptr, 0});
   if (!read_entries(type, entries)) return false;
   path_.pop_back();
@@ -191,11 +215,29 @@ bool Reader::read_list(const FieldType& type, Value& value) {
   return true;
 }
 
-bool Reader::read_entries(const FieldType& type, std::vector<uint64_t>& entries) {
+// How long the list may be that the reader is in. Lists without a limit of their own are as long as
+// what they speak of: nodes, edges, outputs or links.
+uint64_t Reader::most_entries() const {
+  const std::string_view field = path_[path_.size() - 2].field;
+  if (field == "nodes" || field == "assignment") return limits_.max_nodes;
+  if (field == "edges") return limits_.max_edges;
+  if (field == "outputs") return limits_.max_outputs;
+  if (field == "devices") return limits_.max_devices;
+  if (field == "links") return limits_.max_links;
+  if (field == "kinds" || field == "allowed_kinds") return limits_.max_kinds;
+  return std::max({limits_.max_nodes, limits_.max_edges, limits_.max_outputs, limits_.max_links});
+}
+
+bool Reader::read_entries(const FieldType& type, Entries& entries) {
   const FieldType entry_type = {type.base, false, type.reference};
+  const uint64_t most = most_entries();
   do {
     scan_.peek();
     path_.back().entry = entries.size();
+    if (entries.size() >= most) {
+      return fail_at(scan_.offset(),
+                     "more than " + std::to_string(most) + " entries, expected at most that many");
+    }
     Value entry;
     if (!read_one(entry_type, entry)) return false;
     if (type.base == flatbuffers::ET_STRING && !entry.stored) {  // empty, yet an entry
@@ -334,23 +376,25 @@ void Reader::add_field(flatbuffers::voffset_t slot, const FieldType& type, uint6
   }
 }
 
+// Backwards, as the builder grows.
 template <class T>
-uoffset_t Reader::add_numbers(const std::vector<uint64_t>& entries) {
-  std::vector<T> numbers(entries.size());
-  std::transform(entries.begin(), entries.end(), numbers.begin(), value_of<T>);
-  return builder_.CreateVector(numbers).o;
+uoffset_t Reader::add_numbers(const Entries& entries) {
+  builder_.StartVector(entries.size(), sizeof(T));
+  for (size_t i = entries.size(); i-- > 0;) builder_.PushElement(entries.at<T>(i));
+  return builder_.EndVector(entries.size());
 }
 
-uoffset_t Reader::add_list(const FieldType& type, const std::vector<uint64_t>& entries) {
+uoffset_t Reader::add_list(const FieldType& type, const Entries& entries) {
   if (type.base == flatbuffers::ET_STRING || type.base == flatbuffers::ET_SEQUENCE) {
-    std::vector<Offset<void>> offsets;
-    offsets.reserve(entries.size());
-    for (uint64_t entry : entries) offsets.emplace_back(static_cast<uoffset_t>(entry));
-    return builder_.CreateVector(offsets).o;
+    builder_.StartVector(entries.size(), sizeof(uoffset_t));
+    for (size_t i = entries.size(); i-- > 0;) {
+      builder_.PushElement(Offset<void>(entries.at<uoffset_t>(i)));
+    }
+    return builder_.EndVector(entries.size());
   }
   switch (value_size(type.base)) {
     case 8:
-      return builder_.CreateVector(entries).o;
+      return add_numbers<uint64_t>(entries);
     case 4:
       return add_numbers<uint32_t>(entries);
     case 2:
@@ -363,8 +407,8 @@ uoffset_t Reader::add_list(const FieldType& type, const std::vector<uint64_t>& e
 }  // namespace
 
 Result<std::vector<uint8_t>> json_to_buffer(std::string_view text, const TypeTable* root,
-                                            const char* identifier) {
-  return Reader(text).read(root, identifier);
+                                            const char* identifier, const Limits& limits) {
+  return Reader(text, limits).read(root, identifier);
 }
 
 int detect_json(std::string_view text, std::span<const TypeTable* const> roots) {

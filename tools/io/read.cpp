@@ -85,7 +85,8 @@ Result<Bytes> to_binary(Bytes bytes, FileKind expected, const Limits& limits) {
   }
   if (expected == FileKind::kPolicy) return policy_from_json(text, limits);
   for (const JsonForm& form : json_forms()) {
-    if (form.kind == expected) return json_to_buffer(text, form.type, identifier_of(expected));
+    if (form.kind == expected)
+      return json_to_buffer(text, form.type, identifier_of(expected), limits);
   }
   return Status::internal(wanted + " has no JSON form here");
 }

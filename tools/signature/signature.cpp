@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "runtime/base/message.h"
+#include "runtime/base/sha256.h"
+#include "runtime/graph/text.h"
 
 namespace placeto {
 namespace {
@@ -28,6 +30,18 @@ Status expand(const SecretKey& key, KeyPair& pair) {
   if (Status s = start(); !s.ok()) return s;
   crypto_sign_seed_keypair(pair.public_key.data(), pair.secret.data(), key.data());
   return {};
+}
+
+constexpr std::string_view kName = "name ", kKey = "key ";
+
+std::span<const uint8_t> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+Status check_signed_name(const std::string& name) {
+  if (Status s = check_name(name, {}); !s.ok()) return s.at("name");
+  if (name.find_first_of("\n\r") == std::string::npos) return {};
+  return Status::bad_input("name: has an end of line, expected a file's name of one line");
 }
 
 int digit_of(char c) {
@@ -68,6 +82,59 @@ Status verify(std::span<const uint8_t> message, const Signature& signature, cons
     return {};
   }
   return Status::bad_input("the signature is not of this file by this key");
+}
+
+std::string key_id(const PublicKey& key) {
+  const Sha256Digest digest = sha256(key);
+  std::string text = to_text(std::span(digest).first(8));
+  text.pop_back();  // the end of the line
+  return text;
+}
+
+Result<std::string> sign_as(std::span<const uint8_t> message, const std::string& name,
+                            const SecretKey& key) {
+  if (Status s = check_signed_name(name); !s.ok()) return s;
+  const Result<Signature> of_message = sign(message, key);
+  if (!of_message.ok()) return of_message.status();
+  const Result<PublicKey> public_key = public_key_of(key);
+  if (!public_key.ok()) return public_key.status();
+  const std::string lines = to_text(*of_message) + std::string(kName) + name + "\n" +
+                            std::string(kKey) + key_id(*public_key) + "\n";
+  const Result<Signature> of_lines = sign(as_bytes(lines), key);
+  if (!of_lines.ok()) return of_lines.status();
+  return lines + to_text(*of_lines);
+}
+
+Status verify_as(std::span<const uint8_t> message, const std::string& name, std::string_view text,
+                 const PublicKey& key) {
+  std::array<std::string_view, 4> lines;
+  std::string_view rest = text;
+  for (std::string_view& line : lines) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  Signature of_message, of_lines;
+  if (Status s = from_text(lines[0], of_message); !s.ok()) return s;
+  if (!lines[1].starts_with(kName) || !lines[2].starts_with(kKey) || !rest.empty()) {
+    return Status::bad_input(
+        "has no name or no key under its first line, expected what 'placeto sign' writes");
+  }
+  const std::string_view id = lines[2].substr(kKey.size());
+  if (id != key_id(key)) {
+    return Status::bad_input(join({"the signature is by key ", in_quotes(id), ", expected ",
+                                   key_id(key), ", that of the given public key"}));
+  }
+  if (Status s = verify(message, of_message, key); !s.ok()) return s;
+  if (Status s = from_text(lines[3], of_lines); !s.ok()) return s;
+  const std::string_view signed_lines = text.substr(0, lines[3].data() - text.data());
+  if (Status s = verify(as_bytes(signed_lines), of_lines, key); !s.ok()) {
+    return Status::bad_input("the signature's name is not by this key");
+  }
+  const std::string_view signed_name = lines[1].substr(kName.size());
+  if (signed_name == name) return {};
+  return Status::bad_input(
+      join({"was signed under the name ", in_quotes(signed_name), ", expected ", in_quotes(name)}));
 }
 
 std::string to_text(std::span<const uint8_t> bytes) {

@@ -1,0 +1,35 @@
+# What the linker and the compiler were asked for is in the files.
+#
+#   cmake -D FILES=a;b -D GUARDED=a -D READELF=readelf -D NM=nm -P hardening.cmake
+cmake_minimum_required(VERSION 3.22)
+
+function(run out)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE error)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${error}")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+foreach(file IN LISTS FILES)
+  run(segments ${READELF} -hlW ${file})
+  run(dynamic ${READELF} -dW ${file})
+  if(NOT segments MATCHES "Type: +DYN")
+    message(FATAL_ERROR "${file} is not position-independent")
+  endif()
+  if(NOT segments MATCHES "GNU_RELRO" OR NOT dynamic MATCHES "(BIND_NOW|FLAGS_1[^\n]*NOW)")
+    message(FATAL_ERROR "${file}: resolved addresses stay writable, expected full RELRO")
+  endif()
+  if(NOT segments MATCHES "GNU_STACK [^\n]* RW " OR dynamic MATCHES "TEXTREL")
+    message(FATAL_ERROR "${file} has a stack that can be executed, or code that can be written")
+  endif()
+endforeach()
+
+if(GUARDED)
+  run(symbols ${NM} -D -u ${GUARDED})
+  foreach(symbol __stack_chk_fail __memcpy_chk)
+    if(NOT symbols MATCHES "${symbol}")
+      message(FATAL_ERROR "${GUARDED} does not use ${symbol}: built without checks of overruns")
+    endif()
+  endforeach()
+endif()
