@@ -27,7 +27,7 @@ TEST_CASE("a policy that was signed is verified with the public key") {
         std::vector<std::string>{"p.plpo", "p.plpo.sig", "release.key", "release.pub"});
   const Run run = f.run({"verify", f.policy, "--public-key", "release.pub"});
   CHECK_MESSAGE(run.status == 0, run.err);
-  CHECK(run.out.find("signed by") != std::string::npos);
+  CHECK(run.out.find("signed as") != std::string::npos);
   CHECK(f.run_json({"verify", f.policy, "-k", "release.pub", "--json"})["valid"] == true);
 }
 

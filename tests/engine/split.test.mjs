@@ -58,10 +58,14 @@ for (const model of [...models, ...mergedModels]) {
   test(`${model.name} (${model.kind})`, async (t) => {
     const feeds = feedsOf(model);
     const expected = await runWhole(modelPath(model), feeds);
+    // Where activations are quantized as they come, what fusions change in the last digit may move
+    // a value by a whole step: the engine then differs from itself as much.
+    const plain = await runWhole(modelPath(model), feeds, {graphOptimizationLevel: 'disabled'});
+    const tolerance = Math.max(kTolerance, 10 * deviation(plain, expected));
     const check = async (directory) => {
       const worst = deviation(await runStages(directory, feeds), expected);
       t.diagnostic(`${path.basename(directory)}: deviation ${worst.toExponential(1)}`);
-      assert(worst <= kTolerance, `deviation ${worst}`);
+      assert(worst <= tolerance, `deviation ${worst}`);
     };
     for (const devices of [2, 3]) {
       await t.test(`contiguous on ${devices} devices`, async () => {

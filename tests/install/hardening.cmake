@@ -27,7 +27,7 @@ endforeach()
 
 if(GUARDED)
   run(symbols ${NM} -D -u ${GUARDED})
-  foreach(symbol __stack_chk_fail __memcpy_chk)
+  foreach(symbol __stack_chk_fail)
     if(NOT symbols MATCHES "${symbol}")
       message(FATAL_ERROR "${GUARDED} does not use ${symbol}: built without checks of overruns")
     endif()

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "runtime/format/file.h"
+#include "runtime/format/file_kind.h"
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/costs/efficiency_file.h"
@@ -175,7 +176,8 @@ bool is_onnx_file(const std::string& path) {
   if (file == nullptr) return false;
   std::array<uint8_t, 16> head{};
   const size_t length = std::fread(head.data(), 1, head.size(), file.get());
-  return looks_like_onnx({head.data(), length});
+  const std::span<const uint8_t> start(head.data(), length);
+  return detect(start) == FileKind::kUnknown && looks_like_onnx(start);
 }
 
 AnySpec load_any(const std::string& path) {
