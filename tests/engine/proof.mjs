@@ -16,7 +16,7 @@ const placeto = process.env.PLACETO, scratch = process.env.ENGINE_SCRATCH;
 const [machineFile, modelsFile, mode] = process.argv.slice(2);
 const unlike = mode === 'unlike';
 const hold = unlike ? ['--hold', 'cpu:1=0.5'] : [];
-const kRuns = '25';
+const kRuns = '15';
 
 function run(args) {
   const result = spawnSync(placeto, args, {encoding: 'utf8', maxBuffer: 1 << 28, timeout: 300e3});
@@ -119,7 +119,8 @@ function proveModel(model) {
   const inputs = flags('--input', model.inputs ?? []);
   const common = [...flags('--dim', model.dims), ...inputs];
   const tuned = path.join(folder, 'tuned');
-  const tuning = json(['tune', model.file, '-t', machineFile, '-o', tuned, ...hold, ...common]);
+  const tuning = json(['tune', model.file, '-t', machineFile, '-o', tuned, '--runs', '9',
+    ...hold, ...common]);
   const optimized = path.join(tuned, 'model.onnx');
   const topology = machineFor(folder);
   const {file, graph, wholeUs} = graphFor(model, optimized, folder, common);

@@ -137,7 +137,8 @@ TEST_CASE("where tuning fails nothing is left behind") {
   options.dims.clear();
   const auto result = tune(*Topology::build(two_workers()), options);
   REQUIRE(!result.ok());
-  CHECK(result.status().message().find("--dim n=N") != std::string::npos);
+  CHECK_MESSAGE(result.status().message().find("n=N") != std::string::npos,
+                result.status().message());
   CHECK(folder.size() == 1);
 }
 

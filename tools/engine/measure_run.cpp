@@ -20,8 +20,12 @@ struct Lane {
 
 std::vector<Lane> lanes_of(std::span<Workers* const> replicas) {
   std::vector<Lane> lanes;
-  for (uint32_t slot = 0; slot < replicas[0]->slots(); ++slot) {
-    for (Workers* workers : replicas) lanes.push_back({workers, slot});
+  uint32_t most = 0;
+  for (const Workers* workers : replicas) most = std::max(most, workers->slots());
+  for (uint32_t slot = 0; slot < most; ++slot) {
+    for (Workers* workers : replicas) {
+      if (slot < workers->slots()) lanes.push_back({workers, slot});
+    }
   }
   return lanes;
 }
