@@ -36,10 +36,10 @@ struct MethodOptions {
 };
 
 struct Candidate {
-  std::string method;     // name, with a detail where one name covers several: "single gpu:1"
-  Assignment assignment;  // obeys allowed devices, colocation and pins
-  Score score;            // score.feasible(): also fits memory
-  Division division;      // under staged execution; empty: by the better rule
+  std::string method;      // name, with a detail where one name covers several: "single gpu:1"
+  Assignment assignment;   // obeys allowed devices, colocation and pins
+  Score score;             // score.feasible(): also fits memory
+  Division division = {};  // under staged execution; empty: by the better rule
 };
 
 class Workbench;  // workbench.h: what the methods of one placing share

@@ -192,18 +192,18 @@ struct Engine::Description {
   Answer ask(const Provider& provider, const std::string& op) const {
     if (provider.runs_all) return Answer::kRuns;
     const size_t colon = op.rfind(':');
-    const std::string name = colon == std::string::npos ? op : op.substr(colon + 1);
+    const std::string type = colon == std::string::npos ? op : op.substr(colon + 1);
     for (const auto& [domain, names] : provider.operators) {
-      if (names.contains(name)) return Answer::kRuns;
+      if (names.contains(type)) return Answer::kRuns;
     }
     for (const auto& [domain, names] : operators) {
       const bool listed = provider.operators.contains(domain);
-      if (listed && names.contains(name)) return Answer::kLacks;
+      if (listed && names.contains(type)) return Answer::kLacks;
     }
     // Known to another provider in a domain whose every operator this one lists.
     for (const auto& [_, other] : providers) {
       for (const auto& [domain, names] : other.operators) {
-        if (names.contains(name) && provider.operators.contains(domain)) return Answer::kLacks;
+        if (names.contains(type) && provider.operators.contains(domain)) return Answer::kLacks;
       }
     }
     return Answer::kUnknown;
