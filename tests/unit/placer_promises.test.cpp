@@ -52,8 +52,9 @@ TEST_CASE("more budget is never worse, with and without a policy") {
   int gained = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const double ccr = seed % 2 == 0 ? 0.3 : 3;
-    const test::Instance instance = test::build_instance(
-        layered(20 + 15 * static_cast<uint32_t>(seed), ccr, seed), k80s(2 + seed % 5));
+    const test::Instance instance =
+        test::build_instance(layered(20 + 15 * static_cast<uint32_t>(seed), ccr, seed),
+                             k80s(static_cast<uint32_t>(2 + seed % 5)));
     REQUIRE(instance.problem);
     CAPTURE(seed);
     for (const Policy* advice : {static_cast<const Policy*>(nullptr), policy.get()}) {
@@ -83,7 +84,8 @@ TEST_CASE("no move of a node improves a placement, of random graphs and networks
     return placed->one_move_optimal;
   };
   for (uint64_t seed = 1; seed <= 8; ++seed) {
-    CHECK(check(layered(60, seed % 2 == 0 ? 0.2 : 4, seed), k80s(2 + seed % 5)));
+    CHECK(check(layered(60, seed % 2 == 0 ? 0.2 : 4, seed),
+                k80s(static_cast<uint32_t>(2 + seed % 5))));
   }
   int polished = 0;
   for (const char* name : {"resnet50", "bert_base", "inception_v3", "gpt2"}) {
