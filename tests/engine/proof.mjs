@@ -2,7 +2,7 @@
 // measures, and what `placeto tune` hands out. Prints the tables of ../bench/results/runner.md.
 //
 //   PLACETO=build/release/bin/placeto ENGINE_SCRATCH=/tmp/proof \
-//     node tests/engine/proof.mjs MACHINE.json MODELS.json [unlike]
+//     chrt -f 20 node tests/engine/proof.mjs MACHINE.json MODELS.json [unlike]
 //
 // MACHINE.json: what detect --workers 2 and measure wrote. MODELS.json: a list of {"name", "kind",
 // "file", "dims": ["n=1"], "inputs": ["sr=16000"]}. unlike: the second worker is held to half of the
@@ -140,12 +140,12 @@ const results = [];
 for (const model of read(modelsFile)) {
   try {
     results.push(proveModel(model));
+    write(path.join(scratch, unlike ? 'unlike.json' : 'equal.json'), results);
     console.error(`${model.name}: ${results.at(-1).tuning.why}`);
   } catch (error) {
     console.error(`${model.name}: left out: ${error.message}`);
   }
 }
-write(path.join(scratch, unlike ? 'unlike.json' : 'equal.json'), results);
 
 console.log('| model | nodes | one thread | placement | stages | predicted | measured | error |');
 console.log('|---|---|---|---|---|---|---|---|');
