@@ -47,7 +47,9 @@ TEST_CASE("a guarded function answers, and says what it threw") {
     CHECK(*answer == request + request);
   }
   CHECK(child.ask("throw").status().message() == "as asked");
+#ifndef __SANITIZE_ADDRESS__  // which opens pipes itself to see whether memory is there
   CHECK(*child.ask("open") == "refused");
+#endif
 }
 
 TEST_CASE("a guarded function that crashes, hangs or fills memory leaves the caller unharmed") {
