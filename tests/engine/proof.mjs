@@ -2,11 +2,11 @@
 // measures, and what `placeto tune` hands out. Prints the tables of ../bench/results/runner.md.
 //
 //   PLACETO=build/release/bin/placeto ENGINE_SCRATCH=/tmp/proof \
-//     chrt -f 20 node tests/engine/proof.mjs MACHINE.json MODELS.json [unlike]
+//     node tests/engine/proof.mjs MACHINE.json MODELS.json [unlike | small]
 //
 // MACHINE.json: what detect --workers 2 and measure wrote. MODELS.json: a list of {"name", "kind",
 // "file", "dims": ["n=1"], "inputs": ["sr=16000"]}. unlike: the second worker is held to half of the
-// time. Each model is placed in five ways at least, each is run beside the whole model, and all
+// time. small: each worker has 0.7 of the memory that the model needs on one. Each model is placed in five ways at least, each is run beside the whole model, and all
 // numbers are quotients with that.
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -14,7 +14,8 @@ import path from 'node:path';
 
 const placeto = process.env.PLACETO, scratch = process.env.ENGINE_SCRATCH;
 const [machineFile, modelsFile, mode] = process.argv.slice(2);
-const unlike = mode === 'unlike';
+const unlike = mode === 'unlike', small = mode === 'small';
+const kSmallShare = 0.7;
 const hold = unlike ? ['--hold', 'cpu:1=0.5'] : [];
 const kRuns = '15';
 
@@ -35,6 +36,18 @@ function machineFor(folder) {
   const file = path.join(folder, 'machine.json');
   write(file, machine);
   return file;
+}
+
+// Not enough for the whole model on either worker.
+function shrink(topology, graphFile, folder) {
+  const single = path.join(folder, 'single.json');
+  run(['place', graphFile, '-t', topology, '-m', 'single', '-o', single]);
+  const {peak_memory_bytes: bytes} = json(['simulate', graphFile, '-t', topology, '-p', single]);
+  const machine = read(topology);
+  for (const device of machine.devices) {
+    device.memory_bytes = Math.floor(kSmallShare * Math.max(...bytes));
+  }
+  write(topology, machine);
 }
 
 // The graph of the optimised model with run times of a profile, scaled to a run without one.
@@ -77,14 +90,24 @@ function placements(graphFile, graph, topology, folder) {
     run(['place', graphFile, '-t', topology, '-o', file, ...args]);
     return {name, file};
   };
-  return [
-    place('one device', ['-m', 'single']),
-    {name: 'two parts', file: inTwo(graph, folder)},
-    place('contiguous', ['-m', 'contiguous']),
-    place('chosen', ['--budget-evals', '1000']),
-    place('heft', ['-m', 'heft']),
-    place('random', ['-m', 'random', '--seed', '1']),
+  const wanted = [
+    ['contiguous', ['-m', 'contiguous']],
+    ['chosen', ['--budget-evals', '1000']],
+    ['heft', ['-m', 'heft']],
+    ['random', ['-m', 'random', '--seed', '1']],
   ];
+  if (!small) {
+    return [place('one device', ['-m', 'single']), {name: 'two parts', file: inTwo(graph, folder)},
+      ...wanted.map(([name, args]) => place(name, args))];
+  }
+  return wanted.flatMap(([name, args]) => {  // those that find a placement that fits
+    try {
+      return [place(name, args)];
+    } catch (error) {
+      console.error(`  ${name}: ${error.message}`);
+      return [];
+    }
+  });
 }
 
 function measure(model, optimized, placement, graphFile, topology, wholeUs, folder, common) {
@@ -113,17 +136,18 @@ function tau(rows) {
 }
 
 function proveModel(model) {
-  const folder = path.join(scratch, model.name + (unlike ? '-unlike' : ''));
+  const folder = path.join(scratch, model.name + (mode ? `-${mode}` : ''));
   rmSync(folder, {recursive: true, force: true});
   mkdirSync(folder, {recursive: true});
   const inputs = flags('--input', model.inputs ?? []);
   const common = [...flags('--dim', model.dims), ...inputs];
   const tuned = path.join(folder, 'tuned');
   const tuning = json(['tune', model.file, '-t', machineFile, '-o', tuned, '--runs', '9',
-    ...hold, ...common]);
+    ...(small ? ['--rounds', '1'] : []), ...hold, ...common]);
   const optimized = path.join(tuned, 'model.onnx');
   const topology = machineFor(folder);
   const {file, graph, wholeUs} = graphFor(model, optimized, folder, common);
+  if (small) shrink(topology, file, folder);
   const rows = placements(file, graph, topology, folder).map((placement) => (
     measure(model, optimized, placement, file, topology, wholeUs, folder, common)));
   return {model, nodes: graph.nodes.length, wholeUs, rows, tuning};
@@ -140,7 +164,7 @@ const results = [];
 for (const model of read(modelsFile)) {
   try {
     results.push(proveModel(model));
-    write(path.join(scratch, unlike ? 'unlike.json' : 'equal.json'), results);
+    write(path.join(scratch, `${mode ?? 'equal'}.json`), results);
     console.error(`${model.name}: ${results.at(-1).tuning.why}`);
   } catch (error) {
     console.error(`${model.name}: left out: ${error.message}`);
@@ -166,6 +190,7 @@ console.log(`\n${all.length} placements: error median ${percent(quantile(all, 0.
   `${percent(quantile(all, 0.9))}; Kendall's tau ${number(orders.sum / orders.pairs)} over ` +
   `${orders.pairs} pairs at least 5% apart\n`);
 
+if (small) process.exit(0);
 console.log('| model | handed out | measured | one device | best division | threads | engine |');
 console.log('|---|---|---|---|---|---|---|');
 for (const {model, tuning} of results) {

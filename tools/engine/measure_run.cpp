@@ -7,11 +7,6 @@
 namespace placeto {
 namespace {
 
-Status request(Workers& workers) {
-  workers.submit(0);
-  return workers.wait(0);
-}
-
 // A slot of a replica: where one request can be in flight.
 struct Lane {
   Workers* workers;
@@ -54,7 +49,7 @@ Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32
                                     uint32_t warm_up) {
   LatencyRuns result;
   for (uint32_t i = 0; i < runs + warm_up; ++i) {
-    if (Status s = request(workers); !s.ok()) return s;
+    if (Status s = workers.run(0); !s.ok()) return s;
     std::vector<StageTimes> times = workers.times(0);
     const double begin = workers.submitted_us(0), end = workers.finished_us(0);
     for (StageTimes& stage : times) {

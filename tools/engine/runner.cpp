@@ -51,6 +51,7 @@ Result<std::unique_ptr<Runner>> Runner::open(const Manifest& manifest, const std
   if (!model.ok()) return model.status();
   WorkerOptions options = workers;
   options.slots = std::max(1u, settings.slots);
+  options.threads_per_stage = settings.threads;
   return std::unique_ptr<Runner>(new Runner(std::move(*model), options));
 }
 

@@ -149,8 +149,16 @@ Status load_engine() {
   return the_engine().status;
 }
 
+// All sessions allocate from one arena: what a stage has freed is in the cache when the next one
+// asks for memory.
 Ort::Env& engine_environment() {
-  static Ort::Env environment(ORT_LOGGING_LEVEL_FATAL, "placeto");
+  static Ort::Env environment = [] {
+    Ort::Env made(ORT_LOGGING_LEVEL_FATAL, "placeto");
+    made.CreateAndRegisterAllocator(
+        Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault),
+        Ort::ArenaCfg(0, -1, -1, -1));
+    return made;
+  }();
   return environment;
 }
 
@@ -167,6 +175,7 @@ Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
     Ort::SessionOptions options;
     options.SetIntraOpNumThreads(static_cast<int>(settings.threads));
     options.SetInterOpNumThreads(1);
+    options.AddConfigEntry("session.use_env_allocators", "1");
     options.SetExecutionMode(ORT_SEQUENTIAL);
     options.SetGraphOptimizationLevel(settings.optimize ? ORT_ENABLE_ALL : ORT_DISABLE_ALL);
     // Axes with names: the engine then knows more shapes before the run, and so do we.

@@ -6,6 +6,9 @@
 namespace placeto {
 namespace {
 
+// As long as waking a thread takes at worst: whatever comes next, twice the least time is lost.
+constexpr double kSpinUs = 150;
+
 std::vector<uint32_t> stages_needed(const ManifestStage& stage) {
   std::vector<uint32_t> needed = stage.after;
   for (const ManifestTensor& input : stage.inputs) {
@@ -34,8 +37,7 @@ double now_us() {
 }
 
 Workers::Workers(const Manifest& manifest, const WorkerOptions& options, RunStage run_stage)
-    : order_(manifest.devices.size()), options_(options), run_stage_(std::move(run_stage)) {
-  for (const uint32_t s : manifest.order) order_[manifest.stages[s].device].push_back(s);
+    : run_stage_(std::move(run_stage)) {
   for (const ManifestStage& stage : manifest.stages) needs_.push_back(stages_needed(stage));
   const size_t stages = manifest.stages.size();
   for (uint32_t i = 0; i < std::max(1u, options.slots); ++i) {
@@ -45,14 +47,26 @@ Workers::Workers(const Manifest& manifest, const WorkerOptions& options, RunStag
     slot->times.resize(stages);
     slots_.push_back(std::move(slot));
   }
-  for (uint32_t d = 0; d < order_.size(); ++d) {
-    if (!order_[d].empty()) threads_.emplace_back([this, d] { work(d); });
+  std::vector<Device*> device_of(manifest.devices.size());
+  for (const uint32_t s : manifest.order) {
+    const uint32_t d = manifest.stages[s].device;
+    if (device_of[d] == nullptr) {
+      devices_.push_back(std::make_unique<Device>());
+      device_of[d] = devices_.back().get();
+      device_of[d]->progress.resize(slots_.size());
+      if (!options.share.empty()) device_of[d]->share = options.share[d];
+    }
+    device_of[d]->order.push_back(s);
   }
+  spins_ = options.threads_per_stage > 0 &&
+           devices_.size() * options.threads_per_stage <= std::thread::hardware_concurrency();
+  for (const auto& device : devices_) threads_.emplace_back([this, &device] { work(*device); });
 }
 
 Workers::~Workers() {
   quit_ = true;
   changed();
+  for (const auto& device : devices_) unpark(*device);
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -61,16 +75,7 @@ void Workers::changed() {
   events_.notify_all();
 }
 
-void Workers::await_change(uint32_t seen) const {
-  const double until = now_us() + options_.spin_us;
-  while (events_.load() == seen) {
-    if (now_us() < until) continue;
-    events_.wait(seen);
-    return;
-  }
-}
-
-void Workers::submit(uint32_t slot_index) {
+void Workers::start(uint32_t slot_index) {
   Slot& slot = *slots_[slot_index];
   slot.failed = false;
   slot.status = {};
@@ -80,13 +85,36 @@ void Workers::submit(uint32_t slot_index) {
   changed();
 }
 
+void Workers::submit(uint32_t slot) {
+  start(slot);
+  unpark(*devices_.front());
+}
+
+Status Workers::run(uint32_t slot) {
+  Device& first = *devices_.front();
+  const bool serves = first.takes(Server::kParked, Server::kCaller) ||
+                      first.takes(Server::kNobody, Server::kCaller);
+  start(slot);
+  if (serves) {
+    serve(first, slots_[slot].get());
+    first.server = Server::kParked;
+    if (in_flight()) unpark(first);  // by others, who saw that it was served
+  }
+  return wait(slot);
+}
+
+void Workers::unpark(Device& device) {
+  if (device.takes(Server::kParked, Server::kNobody)) device.server.notify_one();
+}
+
+bool Workers::in_flight() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const auto& s) { return s->left > 0; });
+}
+
 Status Workers::wait(uint32_t slot_index) {
   Slot& slot = *slots_[slot_index];
-  for (;;) {
-    const uint32_t seen = events_.load();
-    if (slot.left.load() == 0) return slot.status;
-    await_change(seen);
-  }
+  while (const uint32_t left = slot.left.load()) slot.left.wait(left);
+  return slot.status;
 }
 
 double Workers::finished_us(uint32_t slot) const {
@@ -96,14 +124,17 @@ double Workers::finished_us(uint32_t slot) const {
 }
 
 // The oldest request whose next stage on this device is ready.
-Workers::Task Workers::next_task(uint32_t device, std::vector<Progress>& progress) const {
+Workers::Task Workers::next_task(Device& device, bool& to_come) const {
   Task best;
+  to_come = false;
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     const uint64_t request = slots_[i]->request.load();
     if (request == 0) continue;
-    if (progress[i].request != request) progress[i] = {request, 0};
-    if (progress[i].next == order_[device].size()) continue;
-    const uint32_t stage = order_[device][progress[i].next];
+    Progress& progress = device.progress[i];
+    if (progress.request != request) progress = {request, 0};
+    if (progress.next == device.order.size()) continue;
+    to_come = true;
+    const uint32_t stage = device.order[progress.next];
     const auto finished = [&](uint32_t s) { return slots_[i]->done[s].load() == request; };
     const bool ready = std::all_of(needs_[stage].begin(), needs_[stage].end(), finished);
     if (!ready || (best.slot != nullptr && best.request < request)) continue;
@@ -126,22 +157,41 @@ void Workers::run(const Task& task, double share) {
     times.end_us = now_us();
   }
   slot.done[task.stage] = task.request;
-  slot.left.fetch_sub(1);
+  const bool last = slot.left.fetch_sub(1) == 1;
   changed();
+  if (last) slot.left.notify_all();
 }
 
-void Workers::work(uint32_t device) {
-  std::vector<Progress> progress(slots_.size());
-  const double share = options_.share.empty() ? 1 : options_.share[device];
-  while (!quit_.load()) {
+uint32_t Workers::serve(Device& device, const Slot* slot) {
+  for (;;) {
     const uint32_t seen = events_.load();
-    const Task task = next_task(device, progress);
-    if (task.slot == nullptr) {
-      await_change(seen);
+    if (quit_.load() || (slot != nullptr && slot->left.load() == 0)) return seen;
+    bool to_come = false;
+    const Task task = next_task(device, to_come);
+    if (task.slot != nullptr) {
+      ++device.progress[task.slot_index].next;
+      run(task, device.share);
+    } else if (!to_come && slot == nullptr) {
+      return seen;
+    } else if (!spins_) {
+      events_.wait(seen);
+    }
+  }
+}
+
+void Workers::work(Device& device) {
+  while (!quit_.load()) {
+    if (!device.takes(Server::kNobody, Server::kThread)) {
+      const Server other = device.server.load();
+      if (other != Server::kNobody) device.server.wait(other);
       continue;
     }
-    ++progress[task.slot_index].next;
-    run(task, share);
+    const uint32_t seen = serve(device, nullptr);
+    device.server = Server::kNobody;
+    const double until = now_us() + kSpinUs;
+    while (spins_ && events_.load() == seen && now_us() < until) {
+    }
+    if (!quit_.load()) events_.wait(seen);
   }
 }
 

@@ -3,7 +3,10 @@
 // A device takes its stages of a request in the manifest's order. With several requests in flight
 // it takes the oldest whose next stage is ready, so that a request that waits for another device
 // does not hold up the ones behind it. Nothing is allocated and no lock is taken while requests
-// run: what changes is counted in one atomic, on which idle workers first spin and then sleep.
+// run: what changes is counted in one atomic, on which workers wait. Waking one that sleeps takes
+// as long as many stages (70 to 135 us on a virtual machine), so a worker that has stages to come
+// spins, as the engine's own threads do, where every worker has a core to itself. Without a request
+// it sleeps.
 #pragma once
 
 #include <atomic>
@@ -27,8 +30,8 @@ struct StageTimes {
 };
 
 struct WorkerOptions {
-  uint32_t slots = 1;   // requests in flight at most
-  double spin_us = 50;  // before an idle worker sleeps
+  uint32_t slots = 1;              // requests in flight at most
+  uint32_t threads_per_stage = 1;  // the engine's, the worker among them; 0: not known
   // Per device of the manifest: the share of the time that its worker may compute, to stand for a
   // slower processor; after a stage it rests, and its outputs leave when the rest ends. Empty: 1.
   std::vector<double> share = {};
@@ -45,6 +48,9 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
+  // submit() and wait(), where the calling thread computes what the first stage's device computes:
+  // the least time for one request.
+  Status run(uint32_t slot);
   // Starts the next request in a slot in which none is running.
   void submit(uint32_t slot);
   // The first failure of a stage, or ok. Stages that depend on a failed one do not run.
@@ -70,24 +76,41 @@ class Workers {
     uint32_t slot_index = 0, stage = 0;
     uint64_t request = 0;
   };
-  // What a worker has done of each slot's request.
+  // What a device has done of each slot's request.
   struct Progress {
     uint64_t request = 0;
     size_t next = 0;  // position in the device's order
   };
+  // Which thread computes a device's stages. Parked: nobody, since no request is in flight; its own
+  // thread stays asleep, so that waking it takes no core from the others.
+  enum class Server : uint8_t { kNobody, kThread, kCaller, kParked };
+  struct Device {
+    std::vector<uint32_t> order;  // its stages
+    double share = 1;
+    std::atomic<Server> server{Server::kNobody};
+    std::vector<Progress> progress;  // the server's
 
-  void work(uint32_t device);
-  Task next_task(uint32_t device, std::vector<Progress>& progress) const;
+    bool takes(Server from, Server to) { return server.compare_exchange_strong(from, to); }
+  };
+
+  void work(Device& device);
+  // Runs what is ready, until all of the slot's request (or, without one, all that is to come for
+  // this device) is done. Returns what `events_` was when it was.
+  uint32_t serve(Device& device, const Slot* slot);
+  void start(uint32_t slot);
+  void unpark(Device& device);
+  bool in_flight() const;
+  // `to_come` becomes whether the device has stages left of a request in flight.
+  Task next_task(Device& device, bool& to_come) const;
   void run(const Task& task, double share);
   void changed();
-  void await_change(uint32_t seen) const;
 
-  std::vector<std::vector<uint32_t>> order_;  // per device
-  std::vector<std::vector<uint32_t>> needs_;  // per stage: all stages it waits for
-  WorkerOptions options_;
+  std::vector<std::unique_ptr<Device>> devices_;  // those with stages; the first stage's is first
+  std::vector<std::vector<uint32_t>> needs_;      // per stage: all stages it waits for
+  bool spins_ = false;                            // a core for every thread
   RunStage run_stage_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  uint64_t last_request_ = 0;
+  std::atomic<uint64_t> last_request_{0};
   std::atomic<uint32_t> events_{0};
   std::atomic<bool> quit_{false};
   std::vector<std::thread> threads_;

@@ -92,7 +92,7 @@ std::string differences(const Machine& machine, const char* what, Source DeviceS
 }
 
 struct Handover {
-  double worst_us = 0;
+  double worst_us = 0, bytes_per_us = kSharedBytesPerUs;
   bool known = false;
 };
 
@@ -110,6 +110,9 @@ Status measure_device(const std::string& provider, uint32_t threads, DeviceSpec&
   device.cut_bytes_per_us = prices->cut_bytes_per_us;
   sources.prices = Source::kMeasured;
   handover.worst_us = std::max(handover.worst_us, prices->handover_us);
+  if (prices->handover_bytes_per_us > 0) {
+    handover.bytes_per_us = std::min(handover.bytes_per_us, prices->handover_bytes_per_us);
+  }
   handover.known = true;
   return {};
 }
@@ -172,11 +175,12 @@ Result<Machine> measure_machine(Machine machine, const MeasureOptions& options,
     names += (names.empty() ? "" : " ") + device.name + (s.ok() ? "" : "'s memory");
   }
   if (names.empty()) return Status::invalid(notes.front());
-  // Sessions share the memory of what passes between workers: being told of it is what takes time.
+  // Sessions share the memory of what passes between workers: being told of it takes time, and
+  // reading it out of another core's cache.
   const bool processors_only = std::all_of(topology.devices.begin(), topology.devices.end(),
                                            [](const auto& d) { return d.kind == "cpu"; });
   if (handover.known && processors_only) {
-    topology.default_link = {kSharedBytesPerUs, handover.worst_us, 0};
+    topology.default_link = {handover.bytes_per_us, handover.worst_us, 0};
     topology.transfer = Transfer::kUnicast;  // the rule under which latency counts
     machine.links = Source::kMeasured;
   }

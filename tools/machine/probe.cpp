@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kLargeBytes = 64 << 20;  // beyond most caches
 constexpr uint32_t kStages = 16, kWidth = 8;
 constexpr uint64_t kSmallCount = 64, kLargeCount = 256 * 1024;
+constexpr uint64_t kWorkingCount = 512;  // a weight of 1 MiB
 constexpr uint32_t kRuns = 60;
 
 // A folder that goes away.
@@ -110,18 +112,15 @@ Manifest divided_chain(uint32_t width, const std::vector<std::string>& devices) 
   return manifest;
 }
 
-struct Divided {
-  double per_cut_us = 0;  // what dividing once more costs
-  double handover_us = 0;
-};
+// What dividing a chain of kStages operators once more costs, in microseconds.
+using MakeChain = std::function<std::string(uint32_t first, uint32_t length)>;
 
-Result<Divided> divide(const std::string& provider, const std::vector<std::string>& devices,
-                       uint32_t threads, uint32_t width, uint64_t count) {
+Result<double> divide(const std::string& provider, const std::vector<std::string>& devices,
+                      uint32_t threads, uint32_t width, const MakeChain& chain) {
   const Scratch scratch;
-  Status written = scratch.write("whole.onnx", chain_probe(0, kStages, width, count));
+  Status written = scratch.write("whole.onnx", chain(0, kStages));
   for (uint32_t s = 0; s < kStages && written.ok(); ++s) {
-    written =
-        scratch.write("stage_" + std::to_string(s) + ".onnx", chain_probe(s, 1, width, count));
+    written = scratch.write("stage_" + std::to_string(s) + ".onnx", chain(s, 1));
   }
   if (!written.ok()) return written;
   const SessionSettings settings = settings_for(provider, threads, devices.size());
@@ -137,9 +136,14 @@ Result<Divided> divide(const std::string& provider, const std::vector<std::strin
     const double divided = runs->stages[i].back().end_us - runs->stages[i].front().start_us;
     differences.push_back((divided - runs->whole_us[i]) / (kStages - 1));
   }
-  std::vector<double> handovers = handover_us((*split)->manifest(), *runs);
-  std::erase_if(handovers, [](double us) { return us < 0; });
-  return Divided{median(differences), median(handovers)};
+  return median(differences);
+}
+
+Result<double> divide(const std::string& provider, const std::vector<std::string>& devices,
+                      uint32_t threads, uint32_t width, uint64_t count) {
+  return divide(provider, devices, threads, width, [=](uint32_t first, uint32_t length) {
+    return chain_probe(first, length, width, count);
+  });
 }
 
 }  // namespace
@@ -188,11 +192,22 @@ Result<StagePrices> measure_prices(const std::string& provider, const std::strin
   if (!many.ok()) return many.status();
   const auto large = divide(provider, {device}, threads, 1, kLargeCount);
   if (!large.ok()) return large.status();
-  StagePrices prices =
-      prices_from(one->per_cut_us, many->per_cut_us, kWidth, large->per_cut_us, 4.0 * kLargeCount);
-  const auto passed = divide(provider, {device, device + "'"}, threads, 1, kSmallCount);
+  StagePrices prices = prices_from(*one, *many, kWidth, *large, 4.0 * kLargeCount);
+  // A session that others have worked since finds its own data gone from the nearest caches.
+  const MakeChain works = [](uint32_t first, uint32_t length) {
+    return working_chain_probe(first, length, kWorkingCount);
+  };
+  const auto working = divide(provider, {device}, threads, 1, works);
+  if (!working.ok()) return working.status();
+  prices.stage_us = std::max(prices.stage_us, *working - 2 * prices.cut_us);
+  const std::vector<std::string> two = {device, device + "'"};
+  const auto passed = divide(provider, two, threads, 1, works);
   if (!passed.ok()) return passed.status();
-  prices.handover_us = passed->handover_us;
+  prices.handover_us = std::max(0.0, *passed - *working);
+  const auto passed_large = divide(provider, two, threads, 1, kLargeCount);
+  if (!passed_large.ok()) return passed_large.status();
+  const double by_size_us = *passed_large - *large - prices.handover_us;
+  if (by_size_us > 0) prices.handover_bytes_per_us = 4.0 * kLargeCount / by_size_us;
   return prices;
 }
 

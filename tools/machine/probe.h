@@ -25,13 +25,14 @@ Result<DeviceRates> measure_rates(const std::string& provider, const std::string
 // another worker does (runtime: staged execution).
 struct StagePrices {
   double stage_us = 0, cut_us = 0;
-  double cut_bytes_per_us = 0;  // 0: no time by size that could be told from noise
-  double handover_us = 0;
+  double cut_bytes_per_us = 0;       // 0: no time by size that could be told from noise
+  double handover_us = 0;            // from the end of a stage to a start on another worker
+  double handover_bytes_per_us = 0;  // what waits in the other core's cache; 0 as above
 };
 
 // From a chain of operators, whole and divided into stages, with one tensor and with eight between
-// stages, small and large: three differences, three prices. Each divided run is compared with the
-// whole one beside it.
+// stages, small and large, on one worker and on two in turn. Each divided run is compared with the
+// whole one beside it; differences of those are the prices.
 Result<StagePrices> measure_prices(const std::string& provider, const std::string& device,
                                    uint32_t threads);
 

@@ -1,5 +1,7 @@
 #include "tools/machine/probe_models.h"
 
+#include <cmath>
+
 #ifdef PLACETO_HAVE_ONNX
 #include <onnx/onnx_pb.h>
 #endif
@@ -40,6 +42,20 @@ void add_node(onnx::GraphProto& graph, const char* op, std::initializer_list<std
   node.add_output(output);
 }
 
+// n x n numbers of common size: some processors are slow with very small ones. Others for another
+// `seed`: engines keep equal weights once.
+void add_weight(onnx::GraphProto& graph, const std::string& name, uint64_t n, float scale,
+                uint32_t seed) {
+  auto& weight = *graph.add_initializer();
+  weight.set_name(name);
+  weight.set_data_type(onnx::TensorProto::FLOAT);
+  weight.add_dims(static_cast<int64_t>(n));
+  weight.add_dims(static_cast<int64_t>(n));
+  for (uint64_t i = 0; i < n * n; ++i) {
+    weight.add_float_data(scale * (static_cast<float>((i + seed) % 17) / 17 - 0.5f));
+  }
+}
+
 }  // namespace
 
 bool can_make_probes() {
@@ -50,15 +66,7 @@ std::string product_probe(uint32_t n) {
   onnx::ModelProto model = empty_model();
   onnx::GraphProto& graph = *model.mutable_graph();
   declare(*graph.add_input(), "x", {n, n});
-  auto& weight = *graph.add_initializer();
-  weight.set_name("w");
-  weight.set_data_type(onnx::TensorProto::FLOAT);
-  weight.add_dims(n);
-  weight.add_dims(n);
-  // Numbers of common size: some processors are slow with very small ones.
-  for (uint64_t i = 0; i < uint64_t{n} * n; ++i) {
-    weight.add_float_data(static_cast<float>(i % 17) / 17 - 0.5f);
-  }
+  add_weight(graph, "w", n, 1, 0);
   add_node(graph, "MatMul", {"x", "w"}, "y");
   declare(*graph.add_output(), "y", {n, n});
   return model.SerializeAsString();
@@ -87,6 +95,20 @@ std::string chain_probe(uint32_t first, uint32_t length, uint32_t width, uint64_
   return model.SerializeAsString();
 }
 
+std::string working_chain_probe(uint32_t first, uint32_t length, uint64_t count) {
+  onnx::ModelProto model = empty_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  declare(*graph.add_input(), chain_tensor(0, first), {1, count});
+  for (uint32_t i = first; i < first + length; ++i) {
+    const std::string weight = "w" + std::to_string(i);
+    // A sum of `count` products of either sign is about that much larger than one.
+    add_weight(graph, weight, count, 3 / std::sqrt(static_cast<float>(count)), i);
+    add_node(graph, "MatMul", {chain_tensor(0, i), weight}, chain_tensor(0, i + 1));
+  }
+  declare(*graph.add_output(), chain_tensor(0, first + length), {1, count});
+  return model.SerializeAsString();
+}
+
 #else
 
 bool can_make_probes() {
@@ -99,6 +121,9 @@ std::string addition_probe(uint64_t) {
   return "";
 }
 std::string chain_probe(uint32_t, uint32_t, uint32_t, uint64_t) {
+  return "";
+}
+std::string working_chain_probe(uint32_t, uint32_t, uint64_t) {
   return "";
 }
 

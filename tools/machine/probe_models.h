@@ -16,6 +16,8 @@ std::string addition_probe(uint64_t count);
 // `width` chains, side by side, of `length` operators each that cost little beside their bytes;
 // every tensor has `count` float32. Tensors are called t<chain>_<position>, the first `first`.
 std::string chain_probe(uint32_t first, uint32_t length, uint32_t width, uint64_t count);
+// One chain of products of a vector of `count` with a square weight: little passes, much is read.
+std::string working_chain_probe(uint32_t first, uint32_t length, uint64_t count);
 std::string chain_tensor(uint32_t chain, uint32_t position);
 
 }  // namespace placeto

@@ -19,6 +19,7 @@ namespace placeto {
 struct DimSetting {
   std::string name;
   uint64_t value = 0;
+  bool may_be_absent = false;  // no error if the model has no such free dimension (any more)
 };
 
 // Largest extent of one axis.

@@ -40,11 +40,26 @@ int32_t only_allowed(const Formal& parameter) {
   return type.has_tensor_type() ? type.tensor_type().elem_type() : 0;
 }
 
+// What ONNX Runtime writes into models it has optimised: its blocked layout is there for float32
+// alone, and what it fuses into a convolution or product keeps the type of that. 0: others.
+int32_t type_in_engine(const NodeProto& node, const std::string& domain,
+                       std::span<const Value* const> inputs) {
+  if (domain == "com.microsoft.nchwc") return onnx::TensorProto::FLOAT;
+  const bool fused = domain == "com.microsoft" && node.op_type().starts_with("Fused");
+  return fused && !inputs.empty() && inputs[0] != nullptr ? inputs[0]->element_type() : 0;
+}
+
 }  // namespace
 
 void infer_element_types(const NodeProto& node, std::span<const Value* const> inputs,
                          const Opsets& opsets, std::span<Value> outputs) {
   const std::string domain = is_default_domain(node.domain()) ? "" : node.domain();
+  if (const int32_t type = type_in_engine(node, domain, inputs); type != 0 && !outputs.empty()) {
+    if (outputs[0].type.value_case() == onnx::TypeProto::VALUE_NOT_SET) {
+      outputs[0].type.mutable_tensor_type()->set_elem_type(type);
+    }
+    return;
+  }
   const auto version = opsets.find(domain);
   if (version == opsets.end()) return;
   const OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);

@@ -1,6 +1,8 @@
 // Contenders: opened, run in turns, asked what their stages took, and written down.
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <unordered_map>
 
 #include "tools/engine/statistics.h"
@@ -10,20 +12,25 @@
 namespace placeto {
 namespace {
 
-constexpr uint32_t kWarmUp = 2;
+constexpr uint32_t kWarmUpTurns = 1;
+constexpr uint32_t kRunsInTurn = 3;
+constexpr std::chrono::milliseconds kRest{20};
 
+// Two runs of a turn do not count: since the last turn, others have had the caches and the cores.
 Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, bool counts) {
-  const auto runs = measure_latency(contender.replicas[0]->workers(), &whole, 1, 0);
+  const auto runs = measure_latency(contender.replicas[0]->workers(), &whole, kRunsInTurn, 2);
   if (!runs.ok()) return runs.status();
   if (!counts) return {};
-  contender.times.push_back(runs->latency_us[0]);
-  contender.ratios.push_back(runs->latency_us[0] / runs->whole_us[0]);
-  // At the speed that the machine had when it was profiled.
-  const double speed = whole_us / runs->whole_us[0];
   contender.stage_us.resize(runs->stages[0].size());
-  for (size_t s = 0; s < runs->stages[0].size(); ++s) {
-    const StageTimes& times = runs->stages[0][s];
-    contender.stage_us[s].push_back((times.end_us - times.start_us) * speed);
+  for (uint32_t r = 0; r < kRunsInTurn; ++r) {
+    contender.times.push_back(runs->latency_us[r]);
+    contender.ratios.push_back(runs->latency_us[r] / runs->whole_us[r]);
+    // At the speed that the machine had when it was profiled.
+    const double speed = whole_us / runs->whole_us[r];
+    for (size_t s = 0; s < contender.stage_us.size(); ++s) {
+      const StageTimes& times = runs->stages[r][s];
+      contender.stage_us[s].push_back((times.end_us - times.start_us) * speed);
+    }
   }
   return {};
 }
@@ -75,12 +82,16 @@ Status run_contenders(const TuneOptions& options, std::span<Runnable* const> con
     contender->times.clear();
     contender->stage_us.clear();
   }
-  for (uint32_t i = 0; i < runs + kWarmUp; ++i) {
+  const bool latency = options.objective == Objective::kLatency;
+  const uint32_t turns = kWarmUpTurns + (latency ? (runs + kRunsInTurn - 1) / kRunsInTurn : runs);
+  for (uint32_t i = 0; i < turns; ++i) {
+    const bool counts = i >= kWarmUpTurns;
     for (Runnable* contender : contenders) {
-      const Status s = options.objective == Objective::kLatency
-                           ? run_latency(*contender, whole, whole_us, i >= kWarmUp)
-                           : run_stream(*contender, whole, i >= kWarmUp);
+      const Status s = latency ? run_latency(*contender, whole, whole_us, counts)
+                               : run_stream(*contender, whole, counts);
       if (!s.ok()) return s.at(contender->info.name);
+      // The engine's own threads spin on for a while, and would take a core from what comes next.
+      if (contender->info.threads != 1) std::this_thread::sleep_for(kRest);
     }
   }
   for (Runnable* contender : contenders) {

@@ -43,29 +43,6 @@ Result<double> median_run(StagedModel& model) {
   return median(std::move(times));
 }
 
-// The engine leaves those axes' names in the saved model that it was not told; `dims` becomes what
-// is left to say.
-Result<ImportedGraph> import_optimized(const std::string& file, std::vector<DimSetting>& dims) {
-  const auto import_with = [&file](const std::vector<DimSetting>& left) {
-    ImportOptions import;
-    import.settings.dims = left;
-    return import_onnx(file, import);
-  };
-  auto imported = import_with(dims);
-  if (imported.ok()) return imported;
-  std::vector<DimSetting> positions = dims;
-  std::erase_if(positions, [](const DimSetting& dim) {
-    return dim.name != "*" && dim.name.find('[') == std::string::npos;
-  });
-  for (const auto& left : {positions, std::vector<DimSetting>()}) {
-    auto again = import_with(left);
-    if (!again.ok()) continue;
-    dims = left;
-    return again;
-  }
-  return imported;
-}
-
 struct KindOfDevice {
   std::string kind, device, provider;
 };
@@ -120,8 +97,12 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
   const std::vector<KindOfDevice> kinds = kinds_of(topology, options);
   model.reference = kinds.front().provider;
   if (Status s = save_optimized(options.model, model.file, "cpu", options.dims); !s.ok()) return s;
-  model.dims = options.dims;
-  auto imported = import_optimized(model.file, model.dims);
+  // The engine leaves those axes' names in the saved model that it was not told.
+  ImportOptions import;
+  import.settings.dims = options.dims;
+  for (DimSetting& dim : import.settings.dims) dim.may_be_absent = true;
+  model.dims = import.settings.dims;
+  auto imported = import_onnx(model.file, import);
   if (!imported.ok()) return imported.status();
   const auto graph = Graph::build(imported->spec);
   if (!graph.ok()) return graph.status();
