@@ -61,6 +61,37 @@ TEST_CASE("stages run after those that they need, each device on a thread of its
   CHECK(workers.finished_us(0) == times[3].end_us);
 }
 
+TEST_CASE("who runs a request computes its first device, and hands it back to those who submit") {
+  Recorder recorder;
+  Workers workers(zigzag(), {.slots = 2}, std::ref(recorder));
+  const auto here = std::this_thread::get_id();
+  for (int i = 0; i < 50; ++i) {
+    recorder.calls.clear();
+    CHECK(workers.run(0).ok());
+    REQUIRE(recorder.calls.size() == 4);
+    for (const Call& call : recorder.calls) CHECK((call.thread == here) == (call.stage % 2 == 0));
+    workers.submit(1);
+    CHECK(workers.wait(1).ok());
+    CHECK(recorder.calls.size() == 8);
+  }
+  // Two callers at a time: one of them finds the device taken.
+  recorder.calls.clear();
+  const auto ask = [&workers](uint32_t slot) {
+    for (int i = 0; i < 500; ++i) CHECK(workers.run(slot).ok());
+  };
+  std::thread other(ask, 1);
+  ask(0);
+  other.join();
+  CHECK(recorder.calls.size() == 2 * 500 * 4);
+}
+
+TEST_CASE("workers that sleep between stages answer, too") {
+  Recorder recorder;
+  Workers workers(zigzag(), {.threads_per_stage = 1000}, std::ref(recorder));
+  for (int i = 0; i < 50; ++i) CHECK(workers.run(0).ok());
+  CHECK(recorder.calls.size() == 200);
+}
+
 TEST_CASE("a request that waits for another device does not hold up the ones behind it") {
   // Stage 1 of the first request ends only when stage 0 of the second has run on the other device.
   std::atomic<bool> second_began = false, overlapped = false;
