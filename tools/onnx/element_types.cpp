@@ -41,12 +41,19 @@ int32_t only_allowed(const Formal& parameter) {
 }
 
 // What ONNX Runtime writes into models it has optimised: its blocked layout is there for float32
-// alone, and what it fuses into a convolution or product keeps the type of that. 0: others.
+// alone; of its own operators all but those that quantise keep the type of their first input. 0:
+// not known.
 int32_t type_in_engine(const NodeProto& node, const std::string& domain,
                        std::span<const Value* const> inputs) {
   if (domain == "com.microsoft.nchwc") return onnx::TensorProto::FLOAT;
-  const bool fused = domain == "com.microsoft" && node.op_type().starts_with("Fused");
-  return fused && !inputs.empty() && inputs[0] != nullptr ? inputs[0]->element_type() : 0;
+  if (domain != "com.microsoft" || inputs.empty() || inputs[0] == nullptr) return 0;
+  const auto says = [&](const char* word) {
+    return node.op_type().find(word) != std::string::npos;
+  };
+  if (says("Dequantize") || says("DynamicQuantize") || says("ToFloat")) {
+    return onnx::TensorProto::FLOAT;
+  }
+  return says("Quantize") || says("Integer") ? 0 : inputs[0]->element_type();
 }
 
 }  // namespace
