@@ -2,6 +2,8 @@
 
 #include <topology_generated.h>
 
+#include <initializer_list>
+
 #include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 
@@ -24,7 +26,8 @@ static_assert(int(schema::Contention::egress) == int(Contention::kEgress) &&
               int(schema::Execution::serial) == int(Execution::kSerial) &&
               int(schema::Execution::staged) == int(Execution::kStaged) &&
               int(schema::Dispatch::fifo) == int(Dispatch::kFifo) &&
-              int(schema::Dispatch::priority) == int(Dispatch::kPriority));
+              int(schema::Dispatch::priority) == int(Dispatch::kPriority) &&
+              int(schema::Source::MAX) == int(Source::kMeasured));
 
 template <class To, class From>
 Status copy_rule(const char* field, From from, const char* const* names, To& to) {
@@ -58,6 +61,20 @@ Status copy_rules(const schema::Topology& from, TopologySpec& to) {
   return copy_rule("dispatch", from.dispatch(), schema::EnumNamesDispatch(), to.dispatch);
 }
 
+// `fields` in the order of `from` and `to`.
+Status copy_sources(std::initializer_list<const char*> fields,
+                    std::initializer_list<schema::Source> from, std::initializer_list<Source*> to) {
+  for (size_t i = 0; i < from.size(); ++i) {
+    const schema::Source source = from.begin()[i];
+    if (source > schema::Source::MAX) {
+      return Status::bad_input(
+          join({fields.begin()[i], " is ", int(source), ", expected 0 (unknown) to 3 (measured)"}));
+    }
+    *to.begin()[i] = static_cast<Source>(source);
+  }
+  return {};
+}
+
 Status copy_device(const schema::Device& from, CopyBudget& budget, DeviceSpec& to) {
   if (Status s = check_known_fields(&from); !s.ok()) return s;
   budget.copy(from.name(), to.name);
@@ -69,7 +86,10 @@ Status copy_device(const schema::Device& from, CopyBudget& budget, DeviceSpec& t
   to.stage_us = from.stage_us();
   to.cut_us = from.cut_us();
   to.cut_bytes_per_us = from.cut_bytes_per_us();
-  return {};
+  return copy_sources(
+      {"memory_source", "flops_source", "bandwidth_source", "prices_source"},
+      {from.memory_source(), from.flops_source(), from.bandwidth_source(), from.prices_source()},
+      {&to.memory_source, &to.flops_source, &to.bandwidth_source, &to.prices_source});
 }
 
 Status copy_link(const schema::Link& from, CopyBudget& budget, LinkSpec& to) {
@@ -78,7 +98,7 @@ Status copy_link(const schema::Link& from, CopyBudget& budget, LinkSpec& to) {
   budget.copy(from.to(), to.to);
   to.parameters = {from.bandwidth_bytes_per_us(), from.latency_us(), from.gap_us()};
   budget.copy(from.channel(), to.channel);
-  return {};
+  return copy_sources({"source"}, {from.source()}, {&to.parameters.source});
 }
 
 // Copies a list of tables entry by entry, within the limit and the budget.
@@ -115,6 +135,8 @@ Result<TopologySpec> copy_topology(const schema::Topology& from, size_t file_byt
   if (const schema::DefaultLink* link = from.default_link()) {
     if (Status s = check_known_fields(link); !s.ok()) return s.at("default_link");
     to.default_link = {link->bandwidth_bytes_per_us(), link->latency_us(), link->gap_us()};
+    const Status s = copy_sources({"source"}, {link->source()}, {&to.default_link.source});
+    if (!s.ok()) return s.at("default_link");
   }
   if (Status s = copy_entries("links", from.links(), limits.max_links, budget, to.links, copy_link);
       !s.ok()) {
@@ -134,12 +156,18 @@ uint64_t bytes_needed(const TopologySpec& spec) {
   return bytes;
 }
 
+schema::Source source_of(Source source) {
+  return static_cast<schema::Source>(source);
+}
+
 Offset<schema::Device> add_device(FlatBufferBuilder& builder, const DeviceSpec& device) {
   const auto name = add_shared_text(builder, device.name);
   const auto kind = add_shared_text(builder, device.kind);
   return schema::CreateDevice(builder, name, kind, device.memory_bytes, device.peak_flops,
                               device.memory_bandwidth, device.slowdown, device.stage_us,
-                              device.cut_us, device.cut_bytes_per_us);
+                              device.cut_us, device.cut_bytes_per_us,
+                              source_of(device.memory_source), source_of(device.flops_source),
+                              source_of(device.bandwidth_source), source_of(device.prices_source));
 }
 
 Offset<schema::Link> add_link(FlatBufferBuilder& builder, const LinkSpec& link) {
@@ -148,12 +176,14 @@ Offset<schema::Link> add_link(FlatBufferBuilder& builder, const LinkSpec& link) 
   const auto channel = add_shared_text(builder, link.channel);
   const LinkParameters& p = link.parameters;
   return schema::CreateLink(builder, from, to, p.bandwidth_bytes_per_us, p.latency_us, p.gap_us,
-                            channel);
+                            channel, source_of(p.source));
 }
 
 Offset<schema::DefaultLink> add_default_link(FlatBufferBuilder& builder, const LinkParameters& p) {
-  if (p.bandwidth_bytes_per_us == 0 && p.latency_us == 0 && p.gap_us == 0) return 0;
-  return schema::CreateDefaultLink(builder, p.bandwidth_bytes_per_us, p.latency_us, p.gap_us);
+  const bool empty = p.bandwidth_bytes_per_us == 0 && p.latency_us == 0 && p.gap_us == 0;
+  if (empty && p.source == Source::kUnknown) return 0;
+  return schema::CreateDefaultLink(builder, p.bandwidth_bytes_per_us, p.latency_us, p.gap_us,
+                                   source_of(p.source));
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ enum class Transfer : uint8_t { kBroadcast, kUnicast };  // one per output, or p
 enum class Execution : uint8_t { kParallel, kSerial, kStaged };
 enum class Dispatch : uint8_t { kFifo, kPriority };  // oldest ready node, or highest rank
 
+// Where a number comes from. Nothing is decided by it; reports warn when unlike ones are compared.
+enum class Source : uint8_t { kUnknown, kGuess, kDataSheet, kMeasured };
+
 struct DeviceSpec {
   std::string name;
   std::string kind;
@@ -30,12 +33,15 @@ struct DeviceSpec {
   double stage_us = 0;
   double cut_us = 0;
   double cut_bytes_per_us = 0;  // 0: cuts take no time by size
+  Source memory_source = Source::kUnknown, flops_source = Source::kUnknown;
+  Source bandwidth_source = Source::kUnknown, prices_source = Source::kUnknown;
 };
 
 struct LinkParameters {
   double bandwidth_bytes_per_us = 0;  // > 0
   double latency_us = 0;              // added to arrival under unicast; never occupies the channel
   double gap_us = 0;                  // idle time of the channel after a transfer
+  Source source = Source::kUnknown;
 };
 
 struct LinkSpec {

@@ -146,17 +146,17 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   std::vector<std::string> notes;
   MeasureOptions options;
   options.providers = {"cpu", ""};
-  const auto machine = measure_machine(given_machine(two_workers()), options, notes);
+  const auto machine = measure_machine(two_workers(), options, notes);
   REQUIRE_MESSAGE(machine.ok(), machine.status().message());
-  const DeviceSpec& device = machine->topology.devices[0];
+  const DeviceSpec& device = machine->devices[0];
   CHECK(device.peak_flops > 1e8);
   CHECK(device.memory_bandwidth > 1e8);
-  CHECK(machine->devices[0].flops == Source::kMeasured);
-  CHECK(machine->devices[0].prices == Source::kMeasured);
-  CHECK(machine->devices[1].flops == Source::kGiven);
-  CHECK(machine->links == Source::kMeasured);
+  CHECK(machine->devices[0].flops_source == Source::kMeasured);
+  CHECK(machine->devices[0].prices_source == Source::kMeasured);
+  CHECK(machine->devices[1].flops_source == Source::kUnknown);
+  CHECK(machine->default_link.source == Source::kMeasured);
   CHECK(notes.size() == 1);
-  CHECK(Topology::build(machine->topology).ok());
+  CHECK(Topology::build(*machine).ok());
 }
 
 std::string output_of(const std::string& command) {

@@ -39,7 +39,7 @@ inline bool same(const GraphSpec& a, const GraphSpec& b) {
 
 inline bool same(const LinkParameters& a, const LinkParameters& b) {
   return a.bandwidth_bytes_per_us == b.bandwidth_bytes_per_us && a.latency_us == b.latency_us &&
-         a.gap_us == b.gap_us;
+         a.gap_us == b.gap_us && a.source == b.source;
 }
 
 inline bool same(const LinkSpec& a, const LinkSpec& b) {
@@ -50,7 +50,8 @@ inline bool same(const LinkSpec& a, const LinkSpec& b) {
 inline bool same(const DeviceSpec& a, const DeviceSpec& b) {
   const auto all = [](const DeviceSpec& d) {
     return std::tie(d.name, d.kind, d.memory_bytes, d.peak_flops, d.memory_bandwidth, d.slowdown,
-                    d.stage_us, d.cut_us, d.cut_bytes_per_us);
+                    d.stage_us, d.cut_us, d.cut_bytes_per_us, d.memory_source, d.flops_source,
+                    d.bandwidth_source, d.prices_source);
   };
   return all(a) == all(b);
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tools/io/read.h"
+#include "tools/io/write.h"
 #include "tools/machine/machine.h"
 #include "tools/machine/probe.h"
 
@@ -98,29 +100,33 @@ TEST_CASE("workers share the processors, and every number has a source") {
   known.address = "0000:01:00.0";
   known.memory_bytes = 80000000000;
   known.peak_flops = 6e13;
-  const Machine described = describe_host(read_host(files.root()), {known}, 2);
-  const TopologySpec& machine = described.topology;
+  const TopologySpec machine = describe_host(read_host(files.root()), {known}, 2);
   REQUIRE(machine.devices.size() == 3);
-  REQUIRE(described.devices.size() == 3);
   CHECK(Topology::build(machine).ok());
   CHECK(machine.devices[0].peak_flops == 2.5e9 * 32);
-  CHECK(described.devices[0].flops == Source::kDataSheet);
-  CHECK(described.devices[0].bandwidth == Source::kGuess);
+  CHECK(machine.devices[0].flops_source == Source::kDataSheet);
+  CHECK(machine.devices[0].bandwidth_source == Source::kGuess);
   CHECK(machine.devices[2].name == "gpu:0");
   CHECK(machine.devices[2].memory_bytes == 80000000000);
-  CHECK(described.devices[2].flops == Source::kDataSheet);
-  CHECK(described.devices[2].bandwidth == Source::kGuess);
-  CHECK(described.links == Source::kGuess);
+  CHECK(machine.devices[2].flops_source == Source::kDataSheet);
+  CHECK(machine.devices[2].bandwidth_source == Source::kGuess);
+  CHECK(machine.default_link.source == Source::kGuess);
   CHECK(machine.links.size() == 4);  // both workers and the GPU, both ways
+  const std::string path = files.root() + "/machine.bin";
+  REQUIRE(write_topology(path, machine).ok());
+  const auto back = read_topology(path);
+  REQUIRE(back.ok());
+  CHECK(mixed_sources(back->spec()) == mixed_sources(machine));
+  CHECK(back->spec().default_link.source == Source::kGuess);
 }
 
 TEST_CASE("numbers of unlike sources are named, those of one source are not") {
   const Files files;
   write_server(files);
-  Machine machine = describe_host(read_host(files.root()), {}, 1);
+  TopologySpec machine = describe_host(read_host(files.root()), {}, 1);
   const std::string mixed = mixed_sources(machine);
   CHECK(mixed.find("rates: gpu:0 guess, cpu:0 data sheet") != std::string::npos);
-  for (DeviceSources& device : machine.devices) device.flops = Source::kMeasured;
+  for (DeviceSpec& device : machine.devices) device.flops_source = Source::kMeasured;
   CHECK(mixed_sources(machine).find("rates") == std::string::npos);
 }
 

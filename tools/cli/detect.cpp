@@ -41,7 +41,7 @@ std::string rate(double value, Source source) {
   return value > 0 ? fmt::format("{} ({})", format_si(value), text_of(source)) : "-";
 }
 
-std::string machine_table(const Machine& machine, bool color) {
+std::string machine_table(const TopologySpec& machine, bool color) {
   Table table({{"device"},
                {"memory", Align::kRight},
                {"flop/s", Align::kRight},
@@ -50,29 +50,27 @@ std::string machine_table(const Machine& machine, bool color) {
                {"cut", Align::kRight},
                {"cut B/us", Align::kRight},
                {"prices"}});
-  for (size_t i = 0; i < machine.devices.size(); ++i) {
-    const DeviceSpec& d = machine.topology.devices[i];
-    const DeviceSources& sources = machine.devices[i];
+  for (const DeviceSpec& d : machine.devices) {
     table.add_row({d.name, d.memory_bytes > 0 ? format_bytes(d.memory_bytes) : "-",
-                   rate(d.peak_flops, sources.flops), rate(d.memory_bandwidth, sources.bandwidth),
+                   rate(d.peak_flops, d.flops_source), rate(d.memory_bandwidth, d.bandwidth_source),
                    format_us(d.stage_us), format_us(d.cut_us),
                    d.cut_bytes_per_us > 0 ? format_si(d.cut_bytes_per_us) : "-",
-                   text_of(sources.prices)});
+                   text_of(d.prices_source)});
   }
   return table.render(color) + fmt::format("between devices: {} after the end of a stage ({})\n",
-                                           format_us(machine.topology.default_link.latency_us),
-                                           text_of(machine.links));
+                                           format_us(machine.default_link.latency_us),
+                                           text_of(machine.default_link.source));
 }
 
 // To OUT, with a table on standard output; or the description itself there.
-void deliver(const Options& options, const Machine& machine) {
-  require(Topology::build(machine.topology), kInternalError);
+void deliver(const Options& options, const TopologySpec& machine) {
+  require(Topology::build(machine), kInternalError);
   if (options.out.empty() || options.common.json) {
-    print(require(to_json(machine.topology), kInternalError));
+    print(require(to_json(machine), kInternalError));
   } else {
     print(machine_table(machine, options.common.color()));
   }
-  if (!options.out.empty()) require(write_topology(options.out, machine.topology), kInternalError);
+  if (!options.out.empty()) require(write_topology(options.out, machine), kInternalError);
   const std::string mixed = mixed_sources(machine);
   if (!mixed.empty()) note("note: numbers of unlike sources are compared: " + mixed);
 }
@@ -99,12 +97,12 @@ std::vector<std::string> providers_of(const TopologySpec& machine, const Options
 
 void run_measure(const Options& options) {
   check_outputs({options.out});
-  const Machine machine = given_machine(load_topology(options.topology).spec());
+  const TopologySpec machine = load_topology(options.topology).spec();
   MeasureOptions measure;
   measure.threads = static_cast<uint32_t>(options.threads);
-  measure.providers = providers_of(machine.topology, options);
+  measure.providers = providers_of(machine, options);
   std::vector<std::string> notes;
-  const Machine measured = require(measure_machine(machine, measure, notes));
+  const TopologySpec measured = require(measure_machine(machine, measure, notes));
   deliver(options, measured);
   for (const std::string& text : notes) note("note: " + text);
 }

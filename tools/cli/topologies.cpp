@@ -6,6 +6,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/shipped.h"
 #include "tools/io/read.h"
+#include "tools/machine/machine.h"
 
 namespace placeto::cli {
 namespace {
@@ -42,7 +43,12 @@ bool is_topology_name(const std::string& path) {
 }
 
 Topology load_topology(const std::string& path) {
-  if (is_file(path)) return require(read_topology(path));
+  if (is_file(path)) {
+    Topology topology = require(read_topology(path));
+    const std::string mixed = mixed_sources(topology.spec());
+    if (!mixed.empty()) note(path + ": numbers of unlike sources are compared: " + mixed);
+    return topology;
+  }
   if (const shipped::File* file = find(path)) {
     return require(parse_topology({file->bytes.begin(), file->bytes.end()}, path));
   }

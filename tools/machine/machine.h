@@ -13,29 +13,13 @@
 
 namespace placeto {
 
-enum class Source : uint8_t { kGiven, kGuess, kDataSheet, kMeasured };  // kGiven: not said
-
-// Where the numbers of a device come from; `prices` are those of stages and cuts.
-struct DeviceSources {
-  Source memory = Source::kGiven, flops = Source::kGiven;
-  Source bandwidth = Source::kGiven, prices = Source::kGiven;
-};
-
-struct Machine {
-  TopologySpec topology;
-  std::vector<DeviceSources> devices;
-  Source links = Source::kGiven;
-};
-
 const char* text_of(Source source);
-
-// A topology as a caller gives it.
-Machine given_machine(TopologySpec topology);
 
 // cpu:0, cpu:1, ... are workers, each with its share of the processors: `workers` of them, 0: one
 // for each NUMA node. Accelerators follow, with what `nvidia` knows of them. Rates and links are
 // data sheets' where the host says enough, else guesses.
-Machine describe_host(const Host& host, const std::vector<NvidiaDevice>& nvidia, uint32_t workers);
+TopologySpec describe_host(const Host& host, const std::vector<NvidiaDevice>& nvidia,
+                           uint32_t workers);
 
 struct MeasureOptions {
   uint32_t threads = 1;  // of each session
@@ -45,10 +29,11 @@ struct MeasureOptions {
 
 // Measures every device that has a provider, one after another, and the links between processors.
 // Numbers that could not be measured stay as they are, with their source; `notes` says why.
-Result<Machine> measure_machine(Machine machine, const MeasureOptions& options,
-                                std::vector<std::string>& notes);
+Result<TopologySpec> measure_machine(TopologySpec machine, const MeasureOptions& options,
+                                     std::vector<std::string>& notes);
 
-// "" if all rates, or all links, come from equal sources; else a sentence that says which do not.
-std::string mixed_sources(const Machine& machine);
+// "" if all rates, bandwidths and prices come from equal sources; else a sentence that says which
+// do not.
+std::string mixed_sources(const TopologySpec& machine);
 
 }  // namespace placeto
