@@ -5,18 +5,20 @@
 #include <filesystem>
 #include <memory>
 
+#include "runtime/format/file.h"
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/statistics.h"
+#include "tools/report/run_page.h"
 
 namespace placeto::cli {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
-  placeto run net.stages --model net.onnx --check
+  placeto run net.stages --model net.onnx --check --report run.html
   placeto run net.stages --runs 100 --mode stream --in-flight 4 --json
   placeto run net.onnx --threads 2 --dim batch=1 --input mask=1 --input pixels=photo.npy
 
@@ -27,7 +29,7 @@ stages, or beside it. Inputs that are not given are the same numbers on every ru
 
 struct Options {
   Common common;
-  std::string plan, model, profile;
+  std::string plan, model, profile, report;
   std::string mode = "both";
   std::vector<std::string> dims, inputs, providers, holds;
   uint64_t runs = 30, threads = 1, in_flight = 0;
@@ -284,14 +286,45 @@ void print_text(Job& job, const Measured& measured) {
   print(text);
 }
 
+RunReport report_of(const Job& job, const Measured& measured) {
+  RunReport report;
+  report.title = "Run of " + (job.manifest.graph.empty() ? job.options.plan : job.manifest.graph);
+  report.devices = job.manifest.devices;
+  report.measured_us = median(measured.latency.latency_us);
+  report.predicted_us = job.manifest.predicted_makespan_us;
+  const auto summary = summarize_stages(measured.latency, job.manifest.stages.size());
+  for (size_t s = 0; s < summary.size(); ++s) {
+    const ManifestStage& stage = job.manifest.stages[s];
+    report.stages.push_back({stage.file, stage.device, summary[s].start_us, summary[s].time_us,
+                             stage.predicted_start_us, stage.predicted_us});
+  }
+  if (job.whole != nullptr) {
+    report.facts.emplace_back("the whole model on one thread",
+                              format_us(median(measured.latency.whole_us)));
+    const auto ratios = over_whole(measured.latency.latency_us, measured.latency.whole_us);
+    report.facts.emplace_back("a request over that", fmt::format("{:.3f}", median(ratios)));
+  }
+  if (!measured.stream.request_us.empty()) {
+    report.facts.emplace_back(
+        fmt::format("per request, {} in flight", job.runner->workers().slots()),
+        format_us(median(measured.stream.request_us)));
+  }
+  return report;
+}
+
 void run(const Options& options) {
   constexpr double kSame = 1e-3;
+  check_outputs({options.report});
   Job job = open(options);
   const Measured measured = measure(job);
   if (options.common.json) {
     print_report_json(job, measured);
   } else {
     print_text(job, measured);
+  }
+  if (!options.report.empty()) {
+    require(write_file_atomically(options.report, run_page(report_of(job, measured))),
+            kInternalError);
   }
   if (measured.deviation > kSame) {
     throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",
@@ -325,6 +358,8 @@ void add_run(Program& program) {
   command.flag("--check", options->check, "Compare the outputs with the whole model's");
   command.option("--profile", "PREFIX", options->profile,
                  "Let the engine write profiles, per stage");
+  command.option("--report", "HTML", options->report,
+                 "Page with the measured timeline above the predicted one");
   add_common(command, options->common);
   command.footer(kExamples);
   command.action([options] { run(*options); });

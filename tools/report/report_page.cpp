@@ -3,37 +3,12 @@
 #include <map>
 #include <string_view>
 
+#include "tools/report/html.h"
 #include "tools/report/page_files.h"
 #include "tools/report/report_data.h"
 
 namespace placeto {
 namespace {
-
-std::string escape_html(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
 
 // Replaces each {{key}} of the template once, in one pass, so that values are never searched.
 std::string fill(std::string_view text,
