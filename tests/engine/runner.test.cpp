@@ -1,12 +1,12 @@
 // Split models run by the real engine, in memory that sessions share.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
@@ -16,22 +16,8 @@ namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Folder;
 using test::OnnxBuilder;
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "placeto-runner-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  ~Folder() { fs::remove_all(root_); }
-  std::string path(const std::string& name) const { return (root_ / name).string(); }
-
- private:
-  fs::path root_;
-};
 
 //        / relu - tanh \.
 //   x --                add - y

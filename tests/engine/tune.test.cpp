@@ -1,6 +1,5 @@
 // The loop, the machine it is for, and the server that keeps its plan: with the real engine.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tools/io/write.h"
 #include "tools/machine/machine.h"
@@ -17,26 +17,8 @@ namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Folder;
 using test::OnnxBuilder;
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "placeto-tune-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  ~Folder() { fs::remove_all(root_); }
-  std::string path(const std::string& name) const { return (root_ / name).string(); }
-  size_t size() const {
-    return static_cast<size_t>(
-        std::distance(fs::directory_iterator(root_), fs::directory_iterator()));
-  }
-
- private:
-  fs::path root_;
-};
 
 // Two branches of products, joined at the end.
 //

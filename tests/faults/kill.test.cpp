@@ -11,27 +11,13 @@
 #include <vector>
 
 #include "runtime/format/file.h"
+#include "tests/support/folder.h"
 
 namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "placeto-faults-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using test::Folder;
 
 // Replaces the file for ever, by contents that are each one letter over and over.
 [[noreturn]] void replace_for_ever(const std::string& path, size_t size) {
@@ -44,7 +30,7 @@ class Folder {
 
 TEST_CASE("a program that is killed while it writes leaves the old file or the new one, whole") {
   const Folder folder;
-  const std::string path = folder.path() / "file";
+  const std::string path = folder.path("file");
   constexpr size_t kSize = 2'000'000;
   REQUIRE(write_file_atomically(path, std::string_view(std::string(kSize, 'a'))).ok());
   fs::permissions(path, fs::perms(0600));
@@ -65,7 +51,7 @@ TEST_CASE("a program that is killed while it writes leaves the old file or the n
     CHECK(*bytes == std::vector<uint8_t>(kSize, bytes->front()));
     letters.insert(bytes->front());
     // What a killed writer leaves beside the file is in nobody's way.
-    for (const auto& entry : fs::directory_iterator(folder.path())) {
+    for (const auto& entry : fs::directory_iterator(folder.root())) {
       if (entry.path() == path) continue;
       left_something = true;
       CHECK(fs::status(entry.path()).permissions() == fs::perms(0600));  // at every moment

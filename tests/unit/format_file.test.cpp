@@ -13,39 +13,16 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/folder.h"
 #include "tests/unit/format_support.h"
 
 namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
+using test::Folder;
 using test::message_of;
-
-// A folder of its own, removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "placeto-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  size_t entries() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  fs::path path_;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 }  // namespace
 
@@ -54,34 +31,34 @@ TEST_CASE("what is written is read back, whatever the bytes and the size") {
   for (const size_t size : {0u, 1u, 65536u, 300000u}) {
     std::vector<uint8_t> bytes(size);
     for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<uint8_t>(i * 7);
-    REQUIRE(write_file_atomically(folder.file("x"), bytes).ok());
-    const auto back = read_file(folder.file("x"), 1'000'000);
+    REQUIRE(write_file_atomically(folder.path("x"), bytes).ok());
+    const auto back = read_file(folder.path("x"), 1'000'000);
     REQUIRE(back.ok());
     CHECK(*back == bytes);
   }
-  CHECK(folder.entries() == 1);
+  CHECK(folder.size() == 1);
 }
 
 TEST_CASE("a missing file, a folder, a pipe and a device are refused without blocking") {
   const Folder folder;
-  CHECK(message_of(read_file(folder.file("none"), 9)) ==
-        folder.file("none") + ": cannot open: No such file or directory");
-  CHECK(read_file(folder.file("none"), 9).status().code() == StatusCode::kIo);
-  CHECK(message_of(read_file(folder.file("."), 9)) ==
-        folder.file(".") + ": is a directory, expected a regular file");
-  REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
-  CHECK(message_of(read_file(folder.file("pipe"), 9)) ==
-        folder.file("pipe") + ": is a pipe, expected a regular file");
+  CHECK(message_of(read_file(folder.path("none"), 9)) ==
+        folder.path("none") + ": cannot open: No such file or directory");
+  CHECK(read_file(folder.path("none"), 9).status().code() == StatusCode::kIo);
+  CHECK(message_of(read_file(folder.path("."), 9)) ==
+        folder.path(".") + ": is a directory, expected a regular file");
+  REQUIRE(::mkfifo(folder.path("pipe").c_str(), 0600) == 0);
+  CHECK(message_of(read_file(folder.path("pipe"), 9)) ==
+        folder.path("pipe") + ": is a pipe, expected a regular file");
   CHECK(message_of(read_file("/dev/zero", 9)) == "/dev/zero: is a device, expected a regular file");
 }
 
 TEST_CASE("a file one byte over the limit is refused, one at the limit is read") {
   const Folder folder;
-  REQUIRE(write_file_atomically(folder.file("x"), std::string_view("12345")).ok());
-  CHECK(read_file(folder.file("x"), 5).ok());
-  CHECK(message_of(read_file(folder.file("x"), 4)) ==
-        folder.file("x") + ": is larger than 4 bytes, expected at most that");
-  CHECK(read_file(folder.file("x"), 4).status().code() == StatusCode::kBadInput);
+  REQUIRE(write_file_atomically(folder.path("x"), std::string_view("12345")).ok());
+  CHECK(read_file(folder.path("x"), 5).ok());
+  CHECK(message_of(read_file(folder.path("x"), 4)) ==
+        folder.path("x") + ": is larger than 4 bytes, expected at most that");
+  CHECK(read_file(folder.path("x"), 4).status().code() == StatusCode::kBadInput);
 }
 
 TEST_CASE("a descriptor is read to its end, within the limit") {
@@ -102,54 +79,54 @@ TEST_CASE("a descriptor is read to its end, within the limit") {
 
 TEST_CASE("a file that cannot be written leaves the old one and no other behind") {
   const Folder folder;
-  CHECK(message_of(write_file_atomically(folder.file("no/x"), std::string_view("new"))) ==
-        folder.file("no/x") + ": cannot create a file beside it: No such file or directory");
-  CHECK(message_of(write_file_atomically(folder.file("."), std::string_view("new"))) ==
-        folder.file(".") + ": is a directory, expected a regular file");
-  CHECK(folder.entries() == 0);
+  CHECK(message_of(write_file_atomically(folder.path("no/x"), std::string_view("new"))) ==
+        folder.path("no/x") + ": cannot create a file beside it: No such file or directory");
+  CHECK(message_of(write_file_atomically(folder.path("."), std::string_view("new"))) ==
+        folder.path(".") + ": is a directory, expected a regular file");
+  CHECK(folder.size() == 0);
 }
 
 TEST_CASE("a full disk leaves the old file intact and removes the temporary one") {
   const Folder folder;
-  REQUIRE(write_file_atomically(folder.file("x"), std::string_view("old")).ok());
+  REQUIRE(write_file_atomically(folder.path("x"), std::string_view("old")).ok());
   // A file size limit stands in for a full disk: write() fails once it is reached.
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {1000, 1000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(3);
-    const Status status = write_file_atomically(folder.file("x"), std::string(5000, 'n'));
+    const Status status = write_file_atomically(folder.path("x"), std::string(5000, 'n'));
     ::_exit(!status.ok() && test::contains(status.message(), "cannot write: File too large") ? 0
                                                                                              : 1);
   }
   int result = 0;
   REQUIRE(::waitpid(child, &result, 0) == child);
   CHECK(result == 0);
-  CHECK(text_of(folder.file("x")) == "old");
-  CHECK(folder.entries() == 1);
+  CHECK(bytes_of(folder.path("x")) == "old");
+  CHECK(folder.size() == 1);
 }
 
 TEST_CASE("replacing a file keeps its permissions, and a symbolic link stays a link") {
   const Folder folder;
-  REQUIRE(write_file_atomically(folder.file("x"), std::string_view("old")).ok());
-  REQUIRE(::chmod(folder.file("x").c_str(), 0640) == 0);
-  fs::create_symlink("x", folder.file("link"));
-  REQUIRE(write_file_atomically(folder.file("link"), std::string_view("new")).ok());
-  CHECK(text_of(folder.file("x")) == "new");
-  CHECK(fs::is_symlink(folder.file("link")));
+  REQUIRE(write_file_atomically(folder.path("x"), std::string_view("old")).ok());
+  REQUIRE(::chmod(folder.path("x").c_str(), 0640) == 0);
+  fs::create_symlink("x", folder.path("link"));
+  REQUIRE(write_file_atomically(folder.path("link"), std::string_view("new")).ok());
+  CHECK(bytes_of(folder.path("x")) == "new");
+  CHECK(fs::is_symlink(folder.path("link")));
   struct stat info {};
-  REQUIRE(::stat(folder.file("x").c_str(), &info) == 0);
+  REQUIRE(::stat(folder.path("x").c_str(), &info) == 0);
   CHECK((info.st_mode & 07777) == 0640);
 }
 
 TEST_CASE("what killed writers left behind is in nobody's way, whatever their process numbers") {
   const Folder folder;
-  const std::string begin = folder.file("x.tmp-" + std::to_string(::getpid()) + "-");
+  const std::string begin = folder.path("x.tmp-" + std::to_string(::getpid()) + "-");
   for (int i = 0; i < 200; ++i) std::ofstream(begin + std::to_string(i)) << "theirs";
-  REQUIRE(write_file_atomically(folder.file("x"), std::string_view("ours")).ok());
-  CHECK(text_of(folder.file("x")) == "ours");
-  CHECK(text_of(begin + "0") == "theirs");
-  CHECK(folder.entries() == 201);
+  REQUIRE(write_file_atomically(folder.path("x"), std::string_view("ours")).ok());
+  CHECK(bytes_of(folder.path("x")) == "ours");
+  CHECK(bytes_of(begin + "0") == "theirs");
+  CHECK(folder.size() == 201);
 }
 
 }  // namespace placeto

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/format/graph_file.h"
+#include "tests/support/folder.h"
 #include "tests/unit/format_support.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
@@ -15,32 +16,11 @@ namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
 using test::contains;
+using test::Folder;
 using test::message_of;
 using test::same;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "placeto-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  bool empty() const { return fs::is_empty(path_); }
-
- private:
-  fs::path path_;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string golden(const std::string& name) {
   return std::string(PLACETO_SOURCE_DIR) + "/tests/golden/formats/" + name;
@@ -56,13 +36,13 @@ void convert(const std::string& in, const std::string& out) {
 // Writes a description in both forms and converts back and forth.
 template <class Spec>
 void check_conversion(const Folder& folder, const Spec& spec) {
-  REQUIRE(write_any(folder.file("a.json"), spec, Encoding::kJson).ok());
-  REQUIRE(write_any(folder.file("a.bin"), spec, Encoding::kBinary).ok());
-  convert(folder.file("a.json"), folder.file("b.bin"));
-  convert(folder.file("a.bin"), folder.file("b.json"));
-  CHECK(text_of(folder.file("a.bin")) == text_of(folder.file("b.bin")));
-  CHECK(text_of(folder.file("a.json")) == text_of(folder.file("b.json")));
-  CHECK(same(std::get<Spec>(*read_any(folder.file("b.json"))), spec));
+  REQUIRE(write_any(folder.path("a.json"), spec, Encoding::kJson).ok());
+  REQUIRE(write_any(folder.path("a.bin"), spec, Encoding::kBinary).ok());
+  convert(folder.path("a.json"), folder.path("b.bin"));
+  convert(folder.path("a.bin"), folder.path("b.json"));
+  CHECK(bytes_of(folder.path("a.bin")) == bytes_of(folder.path("b.bin")));
+  CHECK(bytes_of(folder.path("a.json")) == bytes_of(folder.path("b.json")));
+  CHECK(same(std::get<Spec>(*read_any(folder.path("b.json"))), spec));
 }
 
 }  // namespace
@@ -89,11 +69,11 @@ TEST_CASE("files written by the first version stay readable, and equal in both f
   const Folder folder;
   for (const std::string name : {"graph", "topology", "placement"}) {
     CAPTURE(name);
-    convert(golden(name + ".json"), folder.file(name + ".bin"));
-    CHECK(text_of(folder.file(name + ".bin")) == text_of(golden(name + ".bin")));
-    convert(golden(name + ".bin"), folder.file(name + ".json"));
-    convert(folder.file(name + ".json"), folder.file(name + ".2.bin"));
-    CHECK(text_of(folder.file(name + ".2.bin")) == text_of(golden(name + ".bin")));
+    convert(golden(name + ".json"), folder.path(name + ".bin"));
+    CHECK(bytes_of(folder.path(name + ".bin")) == bytes_of(golden(name + ".bin")));
+    convert(golden(name + ".bin"), folder.path(name + ".json"));
+    convert(folder.path(name + ".json"), folder.path(name + ".2.bin"));
+    CHECK(bytes_of(folder.path(name + ".2.bin")) == bytes_of(golden(name + ".bin")));
   }
 }
 
@@ -149,15 +129,15 @@ TEST_CASE("what JSON cannot hold is refused by place, and nothing is written") {
   GraphSpec graph;
   graph.nodes.resize(2);
   graph.nodes[1].cost_us = {std::numeric_limits<double>::quiet_NaN()};
-  const Status status = write_graph(folder.file("x.json"), graph);
-  CHECK(status.message() == folder.file("x.json") +
+  const Status status = write_graph(folder.path("x.json"), graph);
+  CHECK(status.message() == folder.path("x.json") +
                                 ": nodes[1].cost_us[0] is nan, expected a finite number: JSON "
                                 "holds nothing else");
   CHECK(status.code() == StatusCode::kInvalidArgument);
   PlacementSpec placement;
   placement.devices = {"\xff"};
   CHECK(contains(message_of(to_json(placement)), "devices[0] is '\\xff', expected UTF-8"));
-  CHECK(folder.empty());
+  CHECK((folder.size() == 0));
 }
 
 TEST_CASE("the extension chooses the form that is written, never the form that is read") {
@@ -168,10 +148,10 @@ TEST_CASE("the extension chooses the form that is written, never the form that i
   const Folder folder;
   GraphSpec spec;
   spec.nodes.resize(1);
-  REQUIRE(write_graph(folder.file("x.json"), spec, Encoding::kBinary).ok());
-  REQUIRE(write_graph(folder.file("x.bin"), spec, Encoding::kJson).ok());
-  CHECK(read_graph(folder.file("x.json")).ok());
-  CHECK(read_graph(folder.file("x.bin")).ok());
+  REQUIRE(write_graph(folder.path("x.json"), spec, Encoding::kBinary).ok());
+  REQUIRE(write_graph(folder.path("x.bin"), spec, Encoding::kJson).ok());
+  CHECK(read_graph(folder.path("x.json")).ok());
+  CHECK(read_graph(folder.path("x.bin")).ok());
 }
 
 TEST_CASE("a placement with candidates says in full what did not fit") {

@@ -1,10 +1,7 @@
 // Hosts as the kernel's files describe them, and machines made of them.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "tests/support/folder.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 #include "tools/machine/machine.h"
@@ -13,30 +10,10 @@
 namespace placeto {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A host's /proc and /sys.
-class Files {
- public:
-  Files() {
-    std::string pattern = (fs::temp_directory_path() / "placeto-host-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-  }
-  Files(const Files&) = delete;
-  ~Files() { fs::remove_all(root_); }
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((root_ / name).parent_path());
-    std::ofstream(root_ / name) << text;
-  }
-  std::string root() const { return root_.string(); }
-
- private:
-  fs::path root_;
-};
+using test::Folder;
 
 // Two cores with two threads each, a GPU on 16 lanes of 16 GT/s, and a display that cannot compute.
-void write_server(const Files& files) {
+void write_server(const Folder& files) {
   std::string cpus;
   for (int i = 0; i < 4; ++i) {
     cpus += "processor\t: " + std::to_string(i) +
@@ -61,7 +38,7 @@ void write_server(const Files& files) {
 }
 
 TEST_CASE("a host is what the kernel says: cores, memory, caches, accelerators and their slots") {
-  const Files files;
+  const Folder files;
   write_server(files);
   const Host host = read_host(files.root());
   CHECK(host.name == "server");
@@ -77,7 +54,7 @@ TEST_CASE("a host is what the kernel says: cores, memory, caches, accelerators a
 }
 
 TEST_CASE("a control group's limits are the host's") {
-  const Files files;
+  const Folder files;
   write_server(files);
   files.write("sys/fs/cgroup/cpu.max", "150000 100000\n");
   files.write("sys/fs/cgroup/memory.max", "1000000000\n");
@@ -87,14 +64,14 @@ TEST_CASE("a control group's limits are the host's") {
 }
 
 TEST_CASE("a host without files has no processors, and reading it does not fail") {
-  const Files files;
+  const Folder files;
   const Host host = read_host(files.root());
   CHECK(host.processors.logical == 0);
   CHECK(host.accelerators.empty());
 }
 
 TEST_CASE("workers share the processors, and every number has a source") {
-  const Files files;
+  const Folder files;
   write_server(files);
   NvidiaDevice known;
   known.address = "0000:01:00.0";
@@ -121,7 +98,7 @@ TEST_CASE("workers share the processors, and every number has a source") {
 }
 
 TEST_CASE("numbers of unlike sources are named, those of one source are not") {
-  const Files files;
+  const Folder files;
   write_server(files);
   TopologySpec machine = describe_host(read_host(files.root()), {}, 1);
   const std::string mixed = mixed_sources(machine);

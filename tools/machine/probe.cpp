@@ -1,7 +1,5 @@
 #include "tools/machine/probe.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -9,16 +7,14 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/format/file.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/statistics.h"
+#include "tools/io/scratch.h"
 #include "tools/machine/probe_models.h"
 
 namespace placeto {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uint64_t kLargeBytes = 64 << 20;  // beyond most caches
 constexpr uint32_t kStages = 16, kWidth = 8;
@@ -26,27 +22,9 @@ constexpr uint64_t kSmallCount = 64, kLargeCount = 256 * 1024;
 constexpr uint64_t kWorkingCount = 512;  // a weight of 1 MiB
 constexpr uint32_t kRuns = 60;
 
-// A folder that goes away.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "placeto-probe-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) root_ = pattern;
-  }
-  Scratch(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code error;
-    if (!root_.empty()) fs::remove_all(root_, error);
-  }
-  const std::string& root() const { return root_; }
-  Status write(const std::string& name, const std::string& bytes) const {
-    if (root_.empty()) return Status::io("no temporary folder can be made");
-    return write_file_atomically(root_ + "/" + name, bytes);
-  }
-
- private:
-  std::string root_;
-};
+std::string temporary_path() {
+  return (std::filesystem::temp_directory_path() / "placeto-probe").string();
+}
 
 Status need_probes() {
   if (have_engine() && can_make_probes()) return {};
@@ -74,7 +52,7 @@ Result<std::unique_ptr<Runner>> start(const Manifest& manifest, const Scratch& s
 // The shortest run of a model of one stage: what the device can do, without what disturbed it.
 Result<double> fastest_us(const std::string& bytes, const std::string& provider,
                           const std::string& device, uint32_t threads) {
-  const Scratch scratch;
+  const Scratch scratch(temporary_path());
   if (Status s = scratch.write("probe.onnx", bytes); !s.ok()) return s;
   const auto runner =
       start(whole_model("probe.onnx", device), scratch, settings_for(provider, threads, 1));
@@ -117,7 +95,7 @@ using MakeChain = std::function<std::string(uint32_t first, uint32_t length)>;
 
 Result<double> divide(const std::string& provider, const std::vector<std::string>& devices,
                       uint32_t threads, uint32_t width, const MakeChain& chain) {
-  const Scratch scratch;
+  const Scratch scratch(temporary_path());
   Status written = scratch.write("whole.onnx", chain(0, kStages));
   for (uint32_t s = 0; s < kStages && written.ok(); ++s) {
     written = scratch.write("stage_" + std::to_string(s) + ".onnx", chain(s, 1));

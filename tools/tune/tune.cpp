@@ -1,7 +1,6 @@
 #include "tools/tune/tune.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include "runtime/format/file.h"
 #include "runtime/placer/placer.h"
 #include "tools/export/new_directory.h"
+#include "tools/io/scratch.h"
 #include "tools/io/write.h"
 #include "tools/tune/session.h"
 
@@ -25,29 +25,16 @@ using Json = nlohmann::ordered_json;
 // Prediction and measurement agree.
 constexpr double kAgreement = 0.03;
 
-// For everything that is not handed out.
-class Scratch {
- public:
-  explicit Scratch(std::string beside) {
-    while (beside.size() > 1 && beside.back() == '/') beside.pop_back();
-    std::string pattern = beside + ".work-XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) root_ = pattern;
-  }
-  Scratch(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code error;
-    if (!root_.empty()) fs::remove_all(root_, error);
-  }
-  const std::string& root() const { return root_; }
-
- private:
-  std::string root_;
-};
+// Beside the directory that is handed out.
+std::string work_path(std::string directory) {
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  return directory + ".work";
+}
 
 class Tuner {
  public:
   Tuner(const Topology& topology, const TuneOptions& options)
-      : machine_(topology.spec()), options_(options), scratch_(options.directory) {
+      : machine_(topology.spec()), options_(options), scratch_(work_path(options.directory)) {
     machine_.execution = Execution::kStaged;  // that is how the runner runs
   }
 
@@ -71,7 +58,7 @@ class Tuner {
 
   TopologySpec machine_;  // stage prices are corrected
   const TuneOptions& options_;
-  Scratch scratch_;
+  Scratch scratch_;  // for everything that is not handed out
   std::optional<NewDirectory> target_;
   ProfiledModel model_;
   std::unique_ptr<StagedModel> whole_;
