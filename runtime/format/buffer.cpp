@@ -81,4 +81,14 @@ std::vector<uint8_t> finished_bytes(const flatbuffers::FlatBufferBuilder& builde
   return {data, data + builder.GetSize()};
 }
 
+std::string hexadecimal(std::span<const uint8_t> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
 }  // namespace placeto

@@ -159,4 +159,7 @@ flatbuffers::Offset<flatbuffers::Vector<T>> add_list(flatbuffers::FlatBufferBuil
 
 std::vector<uint8_t> finished_bytes(const flatbuffers::FlatBufferBuilder& builder);
 
+// Two digits a byte.
+std::string hexadecimal(std::span<const uint8_t> bytes);
+
 }  // namespace placeto

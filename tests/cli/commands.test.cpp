@@ -11,9 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture : Workplace {
-  std::string graph = write("graph.json", small_graph());
-  std::string topology = write("topology.json", small_topology());
+struct Fixture : SmallScene {
   std::string placement = write("placement.json", R"({"format_version": 1, "graph": "small",
       "topology": "pair", "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0]})");
 };

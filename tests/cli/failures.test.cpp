@@ -10,9 +10,7 @@ using namespace placeto::test;
 
 namespace {
 
-struct Fixture : Workplace {
-  std::string graph = write("graph.json", small_graph());
-  std::string topology = write("topology.json", small_topology());
+struct Fixture : SmallScene {
   std::vector<std::string> before = files();
 
   // The command fails with that status, one message that holds `text`, and no output at all.

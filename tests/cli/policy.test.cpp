@@ -9,10 +9,7 @@ using namespace placeto::test;
 
 namespace {
 
-struct Fixture : Workplace {
-  std::string graph = write("graph.json", small_graph());
-  std::string topology = write("topology.json", small_topology());
-
+struct Fixture : SmallScene {
   std::string write_policy(const std::string& name, const placeto::PolicySpec& spec) {
     const auto bytes = placeto::encode_policy(spec).value();
     return write(name, std::string(bytes.begin(), bytes.end()));

@@ -8,9 +8,7 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture : Workplace {
-  std::string graph = write("graph.json", small_graph());
-  std::string topology = write("topology.json", small_topology());
+struct Fixture : SmallScene {
   std::string first = write("first.json", R"({"format_version": 1, "method": "by hand",
       "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0],
       "candidates": [{"method": "by hand", "makespan_us": 175.25, "feasible": true,

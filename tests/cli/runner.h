@@ -133,4 +133,10 @@ inline std::string small_topology(unsigned memory_bytes = 0) {
          R"(}], "default_link": {"bandwidth_bytes_per_us": 1000, "gap_us": 2}})";
 }
 
+// A place with six nodes and two devices to work on.
+struct SmallScene : Workplace {
+  std::string graph = write("graph.json", small_graph());
+  std::string topology = write("topology.json", small_topology());
+};
+
 }  // namespace placeto::test

@@ -81,11 +81,6 @@ class Reader {
 
  private:
   // Where in the object the reader is: in a field of a table, or at an entry of a list.
-  struct Step {
-    const char* field;  // null: an entry
-    size_t entry;
-  };
-
   // These return false, for their callers to return it in turn.
   bool fail_at(size_t offset, const std::string& message);
   bool expected(const std::string& what) {
@@ -121,20 +116,13 @@ class Reader {
   JsonScanner scan_;
   const Limits& limits_;
   flatbuffers::FlatBufferBuilder builder_;
-  std::vector<Step> path_;
+  std::vector<JsonStep> path_;
   std::string text_;  // the last string read
   Status error_;
 };
 
 bool Reader::fail_at(size_t offset, const std::string& message) {
-  std::string place;
-  for (const Step& step : path_) {
-    if (step.field == nullptr) {
-      place += "[" + std::to_string(step.entry) + "]";
-    } else {
-      place += (place.empty() ? "" : ".") + std::string(step.field);
-    }
-  }
+  const std::string place = path_text(path_);
   error_ = Status::bad_input(scan_.line_of(offset) + ": " + (place.empty() ? "" : place + ": ") +
                              message);
   return false;

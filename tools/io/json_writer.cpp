@@ -34,11 +34,6 @@ class Writer {
 
  private:
   // A field of a table, or an entry of a list.
-  struct Step {
-    const char* field;  // null: an entry
-    size_t entry;
-  };
-
   // depth 0: the root, whose fields have a line each; entries of its lists of tables as well.
   void write_table(const Table* table, const TypeTable* type, int depth);
   void write_list(const uint8_t* list, const FieldType& type, int depth);
@@ -49,20 +44,13 @@ class Writer {
   void fail(const std::string& message);
 
   std::string out_;
-  std::vector<Step> path_;  // to what is being written; put into words for messages only
-  Status error_;            // the first one
+  std::vector<JsonStep> path_;  // to what is being written; put into words for messages only
+  Status error_;                // the first one
 };
 
 void Writer::fail(const std::string& message) {
   if (!error_.ok()) return;
-  std::string place;
-  for (const Step& step : path_) {
-    if (step.field == nullptr) {
-      place += "[" + std::to_string(step.entry) + "]";
-    } else {
-      place += (place.empty() ? "" : ".") + std::string(step.field);
-    }
-  }
+  const std::string place = path_text(path_);
   error_ = Status::invalid(place + message);
 }
 

@@ -13,16 +13,6 @@
 namespace placeto {
 namespace {
 
-std::string hexadecimal(std::span<const uint8_t> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 // The text's file_bytes and sha256 against those of the file it describes.
 Status check_stated(const schema::Policy& stated, const schema::Policy& made) {
   const std::string advice = " (leave file_bytes and sha256 out of a policy edited by hand)";

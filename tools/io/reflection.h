@@ -4,6 +4,7 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 namespace placeto {
@@ -62,6 +63,25 @@ inline std::string names_of(const flatbuffers::TypeTable* type) {
   std::string text;
   for (size_t i = 0; i < type->num_elems; ++i) {
     text += (i == 0 ? "" : ", ") + std::string(type->names[i]);
+  }
+  return text;
+}
+
+// On the way to a value.
+struct JsonStep {
+  const char* field;  // null: an entry
+  size_t entry;
+};
+
+// "nodes[3].cost_us[1]".
+inline std::string path_text(std::span<const JsonStep> path) {
+  std::string text;
+  for (const JsonStep& step : path) {
+    if (step.field == nullptr) {
+      text += "[" + std::to_string(step.entry) + "]";
+    } else {
+      text += (text.empty() ? "" : ".") + std::string(step.field);
+    }
   }
   return text;
 }

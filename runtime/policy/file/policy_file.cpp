@@ -70,16 +70,6 @@ Status check_size_and_version(std::span<const uint8_t> bytes) {
   return check_end(bytes, size, FileKind::kPolicy);
 }
 
-std::string hexadecimal(std::span<const uint8_t> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 Status check_digest(std::span<const uint8_t> bytes) {
   const auto* stored = schema::GetPolicy(bytes.data())->sha256();
   if (size_of(stored) != kDigestBytes) {
