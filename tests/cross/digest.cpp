@@ -67,15 +67,10 @@ int main() {
       const test::RandomShape shape{.most_nodes = i == 11 ? 400u : 40u,
                                     .whole_numbers = i % 2 == 0,
                                     .restrictions = i % 3 == 0};
-      GraphSpec graph = test::random_graph(shape, random);
-      TopologySpec topology = test::random_topology(shape, rules, random);
-      if (i % 4 == 1) {
-        for (DeviceSpec& device : topology.devices) device.memory_bytes = 200 + random.below(2000);
-      }
       Rules caller;
       if (i % 5 == 4) caller.objective = Objective::kThroughput;
-      const test::Instance instance =
-          test::build_instance(std::move(graph), std::move(topology), caller);
+      const test::RandomMemory memory{200, i % 4 == 1 ? 2000u : 0u};
+      const test::Instance instance = test::random_instance(shape, rules, random, memory, caller);
       if (instance.problem) place_every_way(*instance.problem, *pairwise, digest);
     }
     digest.print(("rules " + std::to_string(rules)).c_str());

@@ -170,10 +170,20 @@ inline Instance build_instance(GraphSpec graph, TopologySpec topology, const Rul
   return instance;
 }
 
-inline Instance random_instance(const RandomShape& shape, uint32_t rules, Random& random) {
+// Memory of each device: `least` and something below `range` more; unlimited if that is 0.
+struct RandomMemory {
+  uint64_t least = 0;
+  uint32_t range = 0;
+};
+
+inline Instance random_instance(const RandomShape& shape, uint32_t rules, Random& random,
+                                RandomMemory memory = {}, const Rules& caller = {}) {
   GraphSpec graph = random_graph(shape, random);
   TopologySpec topology = random_topology(shape, rules, random);
-  return build_instance(std::move(graph), std::move(topology));
+  for (DeviceSpec& device : topology.devices) {
+    if (memory.range > 0) device.memory_bytes = memory.least + random.below(memory.range);
+  }
+  return build_instance(std::move(graph), std::move(topology), caller);
 }
 
 // A device drawn for every group among those it may run on.

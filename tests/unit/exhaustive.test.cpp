@@ -49,15 +49,10 @@ TEST_CASE(
                                     .most_devices = 2,
                                     .whole_numbers = i % 2 == 0,
                                     .restrictions = i % 4 < 2};
-      GraphSpec graph = test::random_graph(shape, random);
-      TopologySpec topology = test::random_topology(shape, rules, random);
-      if (i % 3 == 0) {
-        for (DeviceSpec& device : topology.devices) device.memory_bytes = 50 + random.below(200);
-      }
       Rules caller;
       if (i % 8 == 7) caller.objective = Objective::kThroughput;
-      const test::Instance instance =
-          test::build_instance(std::move(graph), std::move(topology), caller);
+      const test::RandomMemory memory{50, i % 3 == 0 ? 200u : 0u};
+      const test::Instance instance = test::random_instance(shape, rules, random, memory, caller);
       if (!instance.problem || !exact_applies(*instance.problem)) continue;
       CAPTURE(rules);
       CAPTURE(i);

@@ -14,15 +14,10 @@ TEST_CASE("after polishing no group has a better device, under any rule set") {
     for (int i = 0; i < 12; ++i) {
       const test::RandomShape shape{
           .most_nodes = 40, .whole_numbers = i % 2 == 0, .restrictions = i % 3 == 0};
-      GraphSpec graph = test::random_graph(shape, random);
-      TopologySpec topology = test::random_topology(shape, rules, random);
-      if (i % 4 == 1) {
-        for (DeviceSpec& device : topology.devices) device.memory_bytes = 50 + random.below(600);
-      }
       Rules caller;
       if (i % 5 == 4) caller.objective = Objective::kThroughput;
-      const test::Instance instance =
-          test::build_instance(std::move(graph), std::move(topology), caller);
+      const test::RandomMemory memory{50, i % 4 == 1 ? 600u : 0u};
+      const test::Instance instance = test::random_instance(shape, rules, random, memory, caller);
       if (!instance.problem) continue;
       CAPTURE(rules);
       CAPTURE(i);

@@ -38,12 +38,9 @@ Candidate searched(decltype(&adaptive_search) search, const Problem& problem,
 // Memory limits that some placements exceed.
 test::Instance tight_instance(uint32_t rules, Random& random) {
   const test::RandomShape shape{.most_nodes = 40, .restrictions = true};
-  GraphSpec graph = test::random_graph(shape, random);
-  TopologySpec topology = test::random_topology(shape, rules, random);
-  for (DeviceSpec& device : topology.devices) device.memory_bytes = 50 + random.below(600);
   Rules caller;
   if (random.below(4) == 0) caller.objective = Objective::kThroughput;
-  return test::build_instance(std::move(graph), std::move(topology), caller);
+  return test::random_instance(shape, rules, random, {50, 600}, caller);
 }
 
 }  // namespace

@@ -89,12 +89,9 @@ uint32_t stop_everywhere(const Problem& problem, const Case& c, uint64_t work_pe
 
 test::Instance tight_instance(uint32_t rules, Random& random) {
   const test::RandomShape shape{.most_nodes = 12, .restrictions = true};
-  GraphSpec graph = test::random_graph(shape, random);
-  TopologySpec topology = test::random_topology(shape, rules, random);
-  for (DeviceSpec& device : topology.devices) device.memory_bytes = 60 + random.below(400);
   Rules caller;
   if (random.below(3) == 0) caller.objective = Objective::kThroughput;
-  return test::build_instance(std::move(graph), std::move(topology), caller);
+  return test::random_instance(shape, rules, random, {60, 400}, caller);
 }
 
 // A ladder: two chains with rungs.
