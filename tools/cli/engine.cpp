@@ -11,7 +11,7 @@
 
 #include "runtime/format/file.h"
 #include "tools/cli/common.h"
-#include "tools/cli/shipped.h"
+#include "tools/io/shipped.h"
 
 namespace placeto::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/common.h"
-#include "tools/cli/shipped.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 #include "tools/partition/partition.h"
 
 namespace placeto::cli {

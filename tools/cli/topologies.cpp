@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "tools/cli/common.h"
-#include "tools/cli/shipped.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 #include "tools/machine/machine.h"
 
 namespace placeto::cli {

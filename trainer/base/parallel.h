@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace placeto::train {
 
@@ -13,5 +16,20 @@ using OnProgress = std::function<void(uint32_t done, uint32_t total)>;
 // after each, on one thread at a time.
 void parallel_for(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& job,
                   const OnProgress& on_progress = {});
+
+// What the jobs return, in their order, without those that return nothing.
+template <class T>
+std::vector<T> parallel_collect(uint32_t count, uint32_t threads,
+                                const std::function<std::optional<T>(uint32_t)>& job,
+                                const OnProgress& on_progress = {}) {
+  std::vector<std::optional<T>> found(count);
+  parallel_for(
+      count, threads, [&](uint32_t i) { found[i] = job(i); }, on_progress);
+  std::vector<T> kept;
+  for (std::optional<T>& one : found) {
+    if (one) kept.push_back(std::move(*one));
+  }
+  return kept;
+}
 
 }  // namespace placeto::train

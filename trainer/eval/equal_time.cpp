@@ -97,15 +97,10 @@ double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds)
 
 std::vector<EqualTimeRow> measure_equal_time(const TestSet& set, const Policy& policy,
                                              const EqualTimeOptions& options) {
-  std::vector<std::optional<Measured>> found(set.problems.size());
-  parallel_for(
-      static_cast<uint32_t>(found.size()), options.threads,
-      [&](uint32_t i) { found[i] = measure(*set.problems[i]().problem, policy, options); },
+  const std::vector<Measured> all = parallel_collect<Measured>(
+      static_cast<uint32_t>(set.problems.size()), options.threads,
+      [&](uint32_t i) { return measure(*set.problems[i]().problem, policy, options); },
       options.on_progress);
-  std::vector<Measured> all;
-  for (auto& m : found) {
-    if (m) all.push_back(std::move(*m));
-  }
   std::vector<EqualTimeRow> rows;
   for (size_t b = 0; b < options.budgets.size() && !all.empty(); ++b) {
     rows.push_back(row_of(all, b));

@@ -6,8 +6,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/pairwise/pass.h"
-#include "runtime/policy/published/pass.h"
+#include "runtime/policy/guide.h"
 #include "runtime/search/search.h"
 #include "tools/partition/partition.h"
 #include "trainer/data/merge.h"
@@ -24,6 +23,11 @@ const Instance& operators_of(const Instance& instance) {
   return instance.merged ? instance.merged->operators : instance;
 }
 
+// Policies of the published architecture place groups where operators are merged, as published.
+bool places_groups(const Policy& policy, const Instance& instance) {
+  return instance.merged && policy.architecture() == Architecture::kPlaceto;
+}
+
 class Grader {
  public:
   Grader(const Instance& instance, const Policy& policy, const EvaluateOptions& options)
@@ -31,11 +35,10 @@ class Grader {
         problem_(*operators_of(instance).problem),
         policy_(policy),
         options_(options),
-        hierarchy_(problem_),
-        evaluator_(problem_) {
-    if (policy.architecture() == Architecture::kPairwise) {
-      placer_.emplace(policy, problem_, hierarchy_);
-    }
+        operators_(problem_, by_default_),
+        evaluator_(operators_.move_evaluator()) {
+    operators_.hierarchy();  // what all searches share is in the time of none
+    if (places_groups(policy, instance)) groups_.emplace(*instance.problem, by_default_);
   }
 
   // Sets everything but what the problem is.
@@ -44,7 +47,7 @@ class Grader {
     if (options_.heuristics) run_heuristics();
     if (options_.baselines) run_baselines();
     if (options_.rnn_placements > 0) run_rnn();
-    Result<Candidate> placed = placer_ ? greedy() : published();
+    Result<Candidate> placed = run_policy();
     if (!placed.ok()) {
       graded.unfit = placed.status().message();
       placed = start_;
@@ -132,42 +135,27 @@ class Grader {
     }
   }
 
-  // Passes of a `pairwise` policy.
-  Candidate greedy() {
+  // Its passes, from the best heuristic placement of what it places.
+  Result<Candidate> run_policy() {
     const ProcessorTime watch;
-    const uint64_t before = evaluator_.evaluations();
-    PairwisePassOptions options;
-    options.passes = options_.passes > 0 ? options_.passes : passes_that_pay(problem_.node_count());
-    Candidate placed = placer_->place(start_, options, evaluator_);
-    placed_ms_ = start_ms_ + watch.milliseconds();
-    placed_evaluations_ = evaluator_.evaluations() - before;
-    outcomes_.push_back(
-        {{Approach::kPolicy}, placed.score.objective_us, placed_ms_, placed_evaluations_});
-    return placed;
-  }
-
-  // Passes of a `placeto` policy, over groups where operators are merged. What it starts from is
-  // the best heuristic placement of what it places.
-  Result<Candidate> published() {
-    const ProcessorTime watch;
-    const Problem& problem = *instance_.problem;
-    if (Status s = PublishedPlacer::check(policy_, problem); !s.ok()) return s;
-    PublishedPlacer placer(policy_, problem);
+    Workbench& bench = groups_ ? *groups_ : operators_;
+    Result<std::unique_ptr<PolicyGuide>> guide =
+        make_policy_guide(policy_, bench, KernelChoice::kPortable);
+    if (!guide.ok()) return guide.status();
+    guide_ = std::move(*guide);
     Candidate start = start_;
-    if (instance_.merged) {
-      Result<PlaceResult> found = place_auto(problem, {});
+    if (groups_) {
+      Result<PlaceResult> found = place_auto(bench.problem(), {});
       if (!found.ok()) return start;
       start = std::move(found->best);
     }
-    MoveEvaluator evaluator(problem);
-    PublishedPassOptions options;
-    if (options_.passes > 0) options.passes = options_.passes;
-    Candidate placed = placer.place(start, options, evaluator);
-    if (instance_.merged) {
+    MoveEvaluator& evaluator = bench.move_evaluator();
+    Candidate placed = guide_->place(start, {.passes = options_.passes}, evaluator);
+    if (groups_) {
       placed.assignment = place_operators(instance_, placed.assignment);
-      placed.score = Evaluator(problem_).evaluate(placed.assignment);
+      placed.score = operators_.evaluator().evaluate(placed.assignment);
     }
-    placed_ms_ = (instance_.merged ? 0 : start_ms_) + watch.milliseconds();
+    placed_ms_ = (groups_ ? 0 : start_ms_) + watch.milliseconds();
     placed_evaluations_ = evaluator.evaluations();
     outcomes_.push_back({{Approach::kPolicy},
                          placed.score.feasible() ? placed.score.objective_us : kInfinity,
@@ -180,12 +168,13 @@ class Grader {
     if (options_.unguided)
       search({Approach::kSearch, "", budget}, start_, start_ms_, budget, 1, nullptr);
     if (!unfit.empty()) return;
-    if (!placer_) {
-      search({Approach::kPolicyThenSearch, "", budget}, placed, placed_ms_, budget, 1, nullptr);
-      return;
+    ProposalRanker* const ranker = guide_->ranker();
+    if (ranker != nullptr) {
+      search({Approach::kGuided, "", budget}, start_, start_ms_, budget, 1, ranker);
     }
-    search({Approach::kGuided, "", budget}, start_, start_ms_, budget, 1, &*placer_);
-    search({Approach::kPolicyThenGuided, "", budget}, placed, placed_ms_, budget, 1, &*placer_);
+    const Approach both =
+        ranker != nullptr ? Approach::kPolicyThenGuided : Approach::kPolicyThenSearch;
+    search({both, "", budget}, placed, placed_ms_, budget, 1, ranker);
   }
 
   // As `place` searches.
@@ -194,7 +183,7 @@ class Grader {
     const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
-    adaptive_search(hierarchy_, budget, seed, evaluator_, from, ranker);
+    adaptive_search(operators_.hierarchy(), budget, seed, evaluator_, from, ranker);
     const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
     outcomes_.push_back({way, from.score.objective_us, from_ms + watch.milliseconds(), spent});
   }
@@ -205,13 +194,14 @@ class Grader {
     const Way way{Approach::kLongSearch, "", number + 1};
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
     if (number % 2 == 1 && !options_.annealings) {
-      return search(way, placed, placed_ms_, evaluations, seed, placer_ ? &*placer_ : nullptr);
+      return search(way, placed, placed_ms_, evaluations, seed,
+                    guide_ ? guide_->ranker() : nullptr);
     }
     const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
     Candidate found = start_;
-    multilevel_search(hierarchy_, budget, seed, evaluator_, found);
+    multilevel_search(operators_.hierarchy(), budget, seed, evaluator_, found);
     outcomes_.push_back(
         {way, found.score.objective_us, start_ms_ + watch.milliseconds(), evaluations});
   }
@@ -220,9 +210,11 @@ class Grader {
   const Problem& problem_;  // of the operators
   const Policy& policy_;
   const EvaluateOptions& options_;
-  Hierarchy hierarchy_;
-  MoveEvaluator evaluator_;
-  std::optional<PairwisePlacer> placer_;  // of a `pairwise` policy
+  const MethodOptions by_default_ = {};
+  Workbench operators_;
+  std::optional<Workbench> groups_;  // what the policy places, if not operators
+  MoveEvaluator& evaluator_;         // of operators
+  std::unique_ptr<PolicyGuide> guide_;
   Candidate start_;
   double start_ms_ = 0, placed_ms_ = 0;
   uint64_t placed_evaluations_ = 0;

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "runtime/policy/pairwise/features.h"
-#include "tools/cli/shipped.h"
+#include "tools/io/shipped.h"
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
@@ -50,10 +50,10 @@ Status check_all_writable(std::initializer_list<std::string> paths) {
 }
 
 Result<NamedPolicy> load_policy(const std::string& name) {
-  const bool shipped = name == "default";
+  const bool ships = name == "default";
   auto policy =
-      shipped ? Policy::load(cli::shipped::default_policy(), Policy::Bytes::kCopy, known_features())
-              : Policy::load_file(name, Policy::File::kRead, known_features());
+      ships ? Policy::load(shipped::default_policy(), Policy::Bytes::kCopy, known_features())
+            : Policy::load_file(name, Policy::File::kRead, known_features());
   if (!policy.ok()) {
     const Status& status = policy.status();
     return status.code() == StatusCode::kIo ? Status::bad_input(status.message()) : status;
@@ -156,21 +156,16 @@ std::vector<Graded> grade_all(const std::vector<TestSet>& sets,
   for (const TestSet& set : sets) {
     for (uint32_t i = 0; i < set.problems.size(); ++i) problems.emplace_back(&set, i);
   }
-  std::vector<std::optional<Graded>> found(problems.size());
   ProgressLine progress;
-  parallel_for(
-      static_cast<uint32_t>(found.size()), threads,
+  return parallel_collect<Graded>(
+      static_cast<uint32_t>(problems.size()), threads,
       [&](uint32_t i) {
         const auto [set, number] = problems[i];
-        found[i] = grade_one(set->problems[number], policies, what);
-        if (found[i]) found[i]->set = set->name;
+        std::optional<Graded> one = grade_one(set->problems[number], policies, what);
+        if (one) one->set = set->name;
+        return one;
       },
       progress.callback());
-  std::vector<Graded> graded;
-  for (auto& g : found) {
-    if (g) graded.push_back(std::move(*g));
-  }
-  return graded;
 }
 
 // The table, and a line on policies that fit none of the problems.

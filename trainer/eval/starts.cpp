@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/policy/published/pass.h"
 #include "tools/report/table.h"
 #include "trainer/base/parallel.h"
 #include "trainer/eval/rnn_placer.h"
@@ -94,26 +95,14 @@ std::string number(double value, const char* format) {
 Result<std::vector<StartRow>> measure_starts(const TestSet& set,
                                              std::span<const NamedPolicy> policies,
                                              const StartOptions& options) {
-  std::vector<std::optional<Measured>> found(set.problems.size());
+  const Instance first = set.problems[0]();
   for (const NamedPolicy& p : policies) {
-    const uint32_t devices = p.policy->dimensions().devices;
-    if (p.policy->architecture() != Architecture::kPlaceto ||
-        devices != set.problems[0]().problem->device_count()) {
-      return Status::invalid(p.name +
-                             ": expected a policy of the published architecture for as "
-                             "many devices as set " +
-                             set.name + " has");
-    }
+    if (Status s = PublishedPlacer::check(*p.policy, *first.problem); !s.ok()) return s.at(p.name);
   }
-  const auto count = static_cast<uint32_t>(found.size());
-  parallel_for(
-      count, options.threads,
-      [&](uint32_t i) { found[i] = measure(set.problems[i](), policies, options); },
+  const std::vector<Measured> graphs = parallel_collect<Measured>(
+      static_cast<uint32_t>(set.problems.size()), options.threads,
+      [&](uint32_t i) { return measure(set.problems[i](), policies, options); },
       options.on_progress);
-  std::vector<Measured> graphs;
-  for (auto& m : found) {
-    if (m) graphs.push_back(std::move(*m));
-  }
   std::vector<StartRow> rows;
   for (size_t p = 0; p < policies.size() && !graphs.empty(); ++p) {
     rows.push_back(row_of(graphs, p));

@@ -8,7 +8,7 @@
 #include "runtime/policy/pairwise/features.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "runtime/search/search.h"
-#include "tools/cli/shipped.h"
+#include "tools/io/shipped.h"
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 
@@ -53,7 +53,7 @@ PairwiseAlgorithm::PairwiseAlgorithm(const Config& config)
 Status PairwiseAlgorithm::begin(Run&, bool resumed) {
   if (resumed || !begins_with_a_policy()) return {};
   std::string file;
-  std::span<const uint8_t> bytes = cli::shipped::default_policy();
+  std::span<const uint8_t> bytes = shipped::default_policy();
   if (learn_.start != kShipped) {
     Result<std::string> read = read_text(learn_.start);
     if (!read.ok()) return read.status();

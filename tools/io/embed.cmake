@@ -14,9 +14,9 @@ function(bytes_of file)
 endfunction()
 
 bytes_of(${POLICY})
-set(text "#include \"tools/cli/shipped.h\"
+set(text "#include \"tools/io/shipped.h\"
 
-namespace placeto::cli::shipped {
+namespace placeto::shipped {
 
 template <size_t kSize>
 static std::span<const uint8_t> span_of(const char (&text)[kSize]) {
@@ -47,6 +47,6 @@ std::span<const File> ${kind}() {
 
 ")
 endforeach()
-string(APPEND text "}  // namespace placeto::cli::shipped
+string(APPEND text "}  // namespace placeto::shipped
 ")
 file(WRITE ${OUT} "${text}")

@@ -1,12 +1,11 @@
-// Files of models/ that are embedded when the command line is built, so that it works from
-// anywhere.
+// Files of models/ that travel inside the programs, so that they work from anywhere.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace placeto::cli::shipped {
+namespace placeto::shipped {
 
 struct File {
   std::string_view name;  // without folder and extension
@@ -20,4 +19,4 @@ std::span<const File> topologies();
 // models/engines
 std::span<const File> engines();
 
-}  // namespace placeto::cli::shipped
+}  // namespace placeto::shipped
