@@ -12,13 +12,13 @@ using namespace placeto::bench;
 
 constexpr uint32_t kRounds = 8;
 
-// Arguments: nodes, devices, whether the policy looks at start times. Published widths; seeded
+// Arguments: nodes, devices. Published widths; seeded
 // weights, which move nearly every node, so that nearly every step simulates.
 struct Pass {
   explicit Pass(const benchmark::State& state)
       : c(static_cast<uint32_t>(state.range(0)), static_cast<uint32_t>(state.range(1))),
-        policy(test::load_policy(test::published_placeto_policy(c.problem.device_count(), kRounds,
-                                                                state.range(2) != 0, 1))),
+        policy(test::load_policy(
+            test::published_placeto_policy(c.problem.device_count(), kRounds, true, 1))),
         start{"start", Assignment(c.problem.node_count(), 0), {}},
         evaluator(c.problem) {
     start.score = evaluator.rebase(start.assignment);
@@ -64,12 +64,12 @@ void placeto_reach(benchmark::State& state) {
 }
 
 void arguments(benchmark::internal::Benchmark* b) {
-  b->ArgNames({"nodes", "devices", "start_time"})->Unit(benchmark::kMillisecond);
-  b->Args({417, 4, 1})->Args({417, 4, 0})->Args({417, 8, 1})->Args({1'000, 8, 1});
+  b->ArgNames({"nodes", "devices"})->Unit(benchmark::kMillisecond);
+  b->Args({417, 4})->Args({417, 8})->Args({1'000, 8});
 }
 
 BENCHMARK(placeto_pass)->Apply(arguments);
 BENCHMARK(placeto_scores)->Apply(arguments);
-BENCHMARK(placeto_reach)->Args({417, 4, 1})->Args({1'000, 8, 1})->Unit(benchmark::kMillisecond);
+BENCHMARK(placeto_reach)->Args({417, 4})->Args({1'000, 8})->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -90,8 +90,8 @@ PolicySpec small_pairwise_policy() {
   return spec;
 }
 
-// Columns of an embedding, D devices: run time | device, one-hot, D | how far away in time | how
-// many predecessors are on each device, D.
+// Columns of an embedding along the edges, D devices: run time | device, one-hot, D | how far away
+// in time | how many predecessors are on each device, D. Nobody looks at the one against them.
 PolicySpec small_placeto_policy(uint32_t devices, Looks looks, uint32_t rounds) {
   const bool nearby = looks == Looks::kAtLoadsNearby;
   const uint32_t device = 1, away = 1 + devices, heard = 2 + devices, width = 2 + 2 * devices;
@@ -105,7 +105,8 @@ PolicySpec small_placeto_policy(uint32_t devices, Looks looks, uint32_t rounds) 
                      .encoder_hidden = {devices + 3},
                      .message_hidden = {devices},
                      .pool_hidden = {devices},
-                     .head_hidden = {}};
+                     .head_hidden = {},
+                     .directions = 2};
   if (rounds == 0) spec.dimensions.message_hidden.clear();
   add_tensors(spec);
   // Inputs, run time and devices first, are not negative and pass the ReLU; |start time| is made of
@@ -135,7 +136,7 @@ PolicySpec small_placeto_policy(uint32_t devices, Looks looks, uint32_t rounds) 
       weigh(spec, set + ".f.1", d, device + d, 1);
       weigh(spec, set + ".g.0", device + d, d, 1);
       weigh(spec, set + ".g.1", d, device + d, 1);
-      weigh(spec, "head.0", part++ * width + device + d, d, -1);
+      weigh(spec, "head.0", 2 * part++ * width + device + d, d, -1);
     }
     weigh(spec, "head.0", heard + d, d, 0.25f);
   }
@@ -156,8 +157,9 @@ PolicySpec published_placeto_policy(uint32_t devices, uint32_t rounds, bool star
                      .devices = devices,
                      .encoder_hidden = {width, width},
                      .message_hidden = {width},
-                     .pool_hidden = {width},
-                     .head_hidden = {8 * width, 4 * width}};
+                     .pool_hidden = {2 * width},
+                     .head_hidden = {16 * width, 8 * width},
+                     .directions = 2};
   if (rounds == 0) spec.dimensions.message_hidden.clear();
   draw_weights(spec, seed);
   return spec;

@@ -20,8 +20,9 @@ PolicySpec small_pairwise_policy();
 enum class Looks : uint8_t { kAtLoads, kAtLoadsNearby };
 PolicySpec small_placeto_policy(uint32_t devices, Looks looks, uint32_t rounds = 1);
 
-// `placeto` with the published widths (as many floats per node as features, hidden layers as wide
-// as their input) and seeded weights: for costs and agreement, not for placing well.
+// `placeto` with the published widths (as many floats per node and direction as features, hidden
+// layers as wide as their input, the head's first twice that) and seeded weights: for costs and
+// agreement, not for placing well.
 PolicySpec published_placeto_policy(uint32_t devices, uint32_t rounds, bool start_time,
                                     uint64_t seed);
 

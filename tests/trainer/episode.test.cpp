@@ -46,6 +46,10 @@ TEST_CASE("returns are what the cost decreases by from each step to the end") {
     CHECK(returns[t] == doctest::Approx(sum).epsilon(1e-4));
   }
   CHECK(e.best_cost <= *std::min_element(e.cost.begin(), e.cost.end()));
+  const std::vector<float> near = e.returns(0);  // the next reward alone
+  for (uint32_t t = 0; t < e.steps(); ++t) {
+    CHECK(near[t] == doctest::Approx(e.cost[t] - e.cost[t + 1]).epsilon(1e-4));
+  }
 }
 
 TEST_CASE("an episode from the best heuristic starts at cost 1, and greedy ones end no worse") {
@@ -96,39 +100,36 @@ TEST_CASE("an exported placeto policy scores recorded steps as the network in Li
   Config config = test::small_placeto_config("siblings");
   config.placeto.rounds = 8;
   config.placeto.averaging = 0;
-  for (const bool start_time : {true, false}) {
-    config.placeto.start_time = start_time;
-    PublishedLearner learner(config.placeto, 2, 3);
-    std::optional<Course> c = make_course(family_problem("nmt", Half::kSeen, 1, {.groups = 100}));
-    REQUIRE(c.has_value());
-    const uint32_t graph = learner.add_graph(*c->instance.problem);
-    float most = 0, largest = 0;
-    size_t compared = 0;
-    for (int round = 0; round < 4; ++round) {
-      const auto bytes = export_policy(learner.policy(), config, "", 0);
-      REQUIRE(bytes.ok());
-      const auto policy = load_exported(*bytes);
-      REQUIRE(policy.ok());
-      EpisodeOptions options{.start = Start::kRandom, .passes = 2, .gains = true};
-      const Episode e = run_episode(*c, **policy, options);
-      const std::vector<float> logits = learner.logits(graph, e);
-      REQUIRE(logits.size() == e.logits.size());
-      for (size_t i = 0; i < logits.size(); ++i) {
-        most = std::max(most, std::abs(logits[i] - e.logits[i]));
-        largest = std::max(largest, std::abs(logits[i]));
-        ++compared;
-      }
-      std::vector<uint32_t> steps;
-      for (uint32_t t = 0; t < e.steps(); t += 5) steps.push_back(t);
-      for (int i = 0; i < 10; ++i) {  // away from the small weights of the beginning
-        learner.accumulate(graph, e, e.returns(), steps, double(steps.size()),
-                           clipped_policy_loss(0.2), {.all_action = 1});
-        learner.apply(2e-3, 1);
-      }
+  PublishedLearner learner(config.placeto, 2, 3);
+  std::optional<Course> c = make_course(family_problem("nmt", Half::kSeen, 1, {.groups = 100}));
+  REQUIRE(c.has_value());
+  const uint32_t graph = learner.add_graph(*c->instance.problem);
+  float most = 0, largest = 0;
+  size_t compared = 0;
+  for (int round = 0; round < 4; ++round) {
+    const auto bytes = export_policy(learner.policy(), config, "", 0);
+    REQUIRE(bytes.ok());
+    const auto policy = load_exported(*bytes);
+    REQUIRE(policy.ok());
+    EpisodeOptions options{.start = Start::kRandom, .passes = 2, .gains = true};
+    const Episode e = run_episode(*c, **policy, options);
+    const std::vector<float> logits = learner.logits(graph, e);
+    REQUIRE(logits.size() == e.logits.size());
+    for (size_t i = 0; i < logits.size(); ++i) {
+      most = std::max(most, std::abs(logits[i] - e.logits[i]));
+      largest = std::max(largest, std::abs(logits[i]));
+      ++compared;
     }
-    CHECK(compared > 200);
-    CHECK(largest > 0.01f);
-    CHECK(most < 1e-4f * std::max(1.0f, largest));  // in the last digits of a float
-    MESSAGE("largest difference ", most, " among ", compared, " logits up to ", largest);
+    std::vector<uint32_t> steps;
+    for (uint32_t t = 0; t < e.steps(); t += 5) steps.push_back(t);
+    for (int i = 0; i < 10; ++i) {  // away from the small weights of the beginning
+      learner.accumulate(graph, e, e.returns(), steps, double(steps.size()),
+                         clipped_policy_loss(0.2), {.all_action = 1});
+      learner.apply(2e-3, 1);
+    }
   }
+  CHECK(compared > 200);
+  CHECK(largest > 0.01f);
+  CHECK(most < 1e-4f * std::max(1.0f, largest));  // in the last digits of a float
+  MESSAGE("largest difference ", most, " among ", compared, " logits up to ", largest);
 }

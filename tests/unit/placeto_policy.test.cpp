@@ -102,20 +102,6 @@ TEST_CASE("features are what the list says, each as a share of its maximum") {
   CHECK(std::ranges::equal(features.rows(), expected));
 }
 
-TEST_CASE("only rows that a step changed are touched") {
-  const test::Instance instance = test::build_instance(independent(5), equal_devices(2));
-  PublishedFeatures features(*instance.problem);
-  features.begin_pass(Assignment(5, 0));
-  features.begin_step(0, std::vector<double>(5, 0.0));
-  CHECK(features.touched().size() == 5);
-  features.forget_touched();
-  features.decide(std::vector<uint32_t>{0, 3}, 1);
-  features.begin_step(1, std::vector<double>(5, 0.0));
-  std::vector<uint32_t> touched(features.touched().begin(), features.touched().end());
-  std::ranges::sort(touched);
-  CHECK(touched == std::vector<uint32_t>{0, 1, 3});
-}
-
 TEST_CASE("a policy that prefers the least loaded device balances independent nodes") {
   const test::Instance instance = test::build_instance(independent(12), equal_devices(3));
   const auto policy = test::load_policy(test::small_placeto_policy(3, Looks::kAtLoads));
@@ -289,7 +275,7 @@ TEST_CASE("a policy that does not fit the problem is refused with the reason") {
 TEST_CASE("placed_on takes one column per device, and only for this architecture") {
   const auto policy = test::load_policy(test::published_placeto_policy(6, 1, true, 1));
   CHECK(policy->node_features().size() == kStepFeatures);
-  CHECK(policy->graph_network().encoder.inputs() == step_columns(6));
+  CHECK(policy->find_network("encoder")->inputs() == step_columns(6));
   PolicySpec spec = test::small_pairwise_policy();
   spec.pair_features[0].name = "placed_on";
   const auto bytes = encode_policy(spec);

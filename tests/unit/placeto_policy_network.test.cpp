@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,6 @@ using namespace placeto;
 namespace {
 
 using Row = std::vector<double>;
-using Reuse = PublishedNetwork::Reuse;
 
 constexpr uint32_t kDevices = 3;
 
@@ -52,16 +50,21 @@ class Exact {
   Exact(const Policy& policy, const Graph& graph) : policy_(policy), graph_(graph) {}
 
   std::vector<Row> embed(const std::vector<float>& inputs) const {
-    const size_t width = policy_.graph_network().encoder.inputs();
-    std::vector<Row> x;
+    const size_t width = policy_.find_network("encoder")->inputs();
+    std::vector<Row> encoding;
     for (uint32_t v = 0; v < graph_.node_count(); ++v) {
       const auto first = inputs.begin() + static_cast<ptrdiff_t>(v * width);
-      x.push_back(run("encoder", Row(first, first + static_cast<ptrdiff_t>(width))));
+      encoding.push_back(run("encoder", Row(first, first + static_cast<ptrdiff_t>(width))));
     }
-    for (uint32_t round = 0; round < policy_.dimensions().rounds; ++round) {
-      for (const std::string way : {"along", "against"}) pass_messages(way, x);
+    std::vector<Row> both(encoding.size());
+    for (const std::string way : {"along", "against"}) {
+      std::vector<Row> x = encoding;
+      for (uint32_t round = 0; round < policy_.dimensions().rounds; ++round) {
+        x = pass_messages(way, x, encoding);
+      }
+      for (size_t v = 0; v < x.size(); ++v) both[v].insert(both[v].end(), x[v].begin(), x[v].end());
     }
-    return x;
+    return both;
   }
 
   Row logits(const std::vector<Row>& x, uint32_t node) const {
@@ -99,16 +102,23 @@ class Exact {
     return x;
   }
 
-  void pass_messages(const std::string& way, std::vector<Row>& x) const {
+  std::vector<Row> pass_messages(const std::string& way, const std::vector<Row>& x,
+                                 const std::vector<Row>& encoding) const {
     std::vector<Row> sums(x.size(), Row(x[0].size()));
+    std::vector<bool> hears(x.size());
     for (uint32_t v = 0; v < x.size(); ++v) {
       for (const OutEdge& edge : graph_.out_edges(v)) {
         const uint32_t from = way == "along" ? v : edge.target;
         const uint32_t to = way == "along" ? edge.target : v;
         add(run(way + ".f", x[from]), sums[to]);
+        hears[to] = true;
       }
     }
-    for (uint32_t v = 0; v < x.size(); ++v) add(run(way + ".g", sums[v]), x[v]);
+    std::vector<Row> next = encoding;
+    for (uint32_t v = 0; v < x.size(); ++v) {
+      if (hears[v]) add(run(way + ".g", sums[v]), next[v]);
+    }
+    return next;
   }
 
   bool reaches(uint32_t from, uint32_t to) const {
@@ -150,11 +160,12 @@ void check_policy(const PolicySpec& spec, uint32_t nodes, KernelChoice kernels) 
   Random random(nodes);
   const Graph graph = local_graph(nodes, random);
   const auto policy = test::load_policy(spec);
-  const auto inputs = random_rows(size_t{nodes} * policy->graph_network().encoder.inputs(), random);
+  const auto inputs =
+      random_rows(size_t{nodes} * policy->find_network("encoder")->inputs(), random);
   const Exact exact(*policy, graph);
   const std::vector<Row> x = exact.embed(inputs);
-  PublishedNetwork network(*policy, graph, kernels, Reuse::kNever);
-  network.embed(inputs.data(), {});
+  PublishedNetwork network(*policy, graph, kernels);
+  network.embed(inputs.data());
   for (uint32_t v = 0; v < nodes; ++v) {
     check_close({network.embeddings() + size_t{v} * network.stride(), x[v].size()}, x[v]);
     if (v % 7 == 0) check_close(network.logits(v), exact.logits(x, v));
@@ -175,64 +186,40 @@ TEST_CASE("a placeto network agrees with float64 on any number of rounds, layers
   check_policy(test::published_placeto_policy(kDevices, 1, true, 6), 300, KernelChoice::kPortable);
 }
 
-TEST_CASE("message passing agrees with the graph network that other policies use") {
-  Random random(11);
-  const Graph graph = local_graph(300, random);
-  const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 4, true, 11));
-  const GraphNetwork& plain = policy->graph_network();
-  const auto inputs = random_rows(size_t{300} * plain.encoder.inputs(), random);
-  std::vector<uint32_t> in{0}, sources, out{0}, targets;
-  for (uint32_t v = 0; v < 300; ++v) {
-    for (const InEdge& e : graph.in_edges(v)) sources.push_back(e.source);
-    for (const OutEdge& e : graph.out_edges(v)) targets.push_back(e.target);
-    in.push_back(static_cast<uint32_t>(sources.size()));
-    out.push_back(static_cast<uint32_t>(targets.size()));
+//   0 --> 1 --> 2
+TEST_CASE("what a node hears along the edges says nothing of what comes after it, and vice versa") {
+  GraphSpec spec;
+  for (int v = 0; v < 3; ++v) {
+    NodeSpec node;
+    node.name = "n" + std::to_string(v);
+    node.cost_us = {1};
+    spec.nodes.push_back(node);
   }
-  Kernels kernels(KernelChoice::kPortable);
-  Workspace workspace;
-  plain.plan(300, workspace);
-  std::vector<float> x(size_t{300} * plain.width());
-  plain.embed(inputs.data(), plain.encoder.inputs(), {in, sources}, {out, targets}, x.data(),
-              kernels, workspace);
-  PublishedNetwork network(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
-  network.embed(inputs.data(), {});
-  for (uint32_t v = 0; v < 300; ++v) {
-    const float* const row = &x[size_t{v} * plain.width()];
-    check_close({network.embeddings() + size_t{v} * network.stride(), plain.width()},
-                Row(row, row + plain.width()));
-  }
-}
-
-TEST_CASE("after a few inputs changed the rows in reach are recomputed, to the bits of all anew") {
-  Random random(3);
-  const uint32_t nodes = 400;
-  const Graph graph = local_graph(nodes, random);
-  const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 4, false, 3));
-  const size_t width = policy->graph_network().encoder.inputs();
-  std::vector<float> inputs = random_rows(nodes * width, random);
-  PublishedNetwork kept(*policy, graph, KernelChoice::kPortable, Reuse::kWherePossible);
-  PublishedNetwork anew(*policy, graph, KernelChoice::kPortable, Reuse::kNever);
-  kept.embed(inputs.data(), {});
-  for (const uint32_t count : {1u, 2u, 0u, 5u, 150u, 1u, 300u, 2u}) {
-    std::vector<uint32_t> changed;
-    while (changed.size() < count) {
-      const uint32_t v = random.below(nodes);
-      if (std::find(changed.begin(), changed.end(), v) == changed.end()) changed.push_back(v);
-    }
-    for (const uint32_t v : changed) inputs[v * width + random.below(3)] += 0.25f;
-    const uint64_t before = kept.rows_updated();
-    kept.embed(inputs.data(), changed);
-    anew.embed(inputs.data(), {});
-    const size_t bytes = size_t{nodes} * kept.stride() * sizeof(float);
-    REQUIRE(std::memcmp(kept.embeddings(), anew.embeddings(), bytes) == 0);
-    for (uint32_t v = 0; v < nodes; v += 37) {
-      const std::vector<float> expected(anew.logits(v).begin(), anew.logits(v).end());
-      REQUIRE(std::ranges::equal(kept.logits(v), expected));
-    }
-    const uint64_t all = 2 * policy->dimensions().rounds * nodes;
-    if (count <= 5) CHECK(kept.rows_updated() - before < all / 2);
-    if (count == 0) CHECK(kept.rows_updated() == before);
-  }
+  spec.edges = {{0, kControlEdge, 1}, {1, kControlEdge, 2}};
+  const Graph graph = *Graph::build(spec);
+  const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 2, true, 5));
+  const size_t width = policy->dimensions().embedding;
+  Random random(5);
+  const std::vector<float> first = random_rows(3 * width, random);
+  PublishedNetwork network(*policy, graph, KernelChoice::kPortable);
+  const auto embedded = [&](uint32_t node, size_t direction) {
+    const float* const row = network.embeddings() + node * network.stride() + direction * width;
+    return std::vector<float>(row, row + width);
+  };
+  network.embed(first.data());
+  const auto along_0 = embedded(0, 0), along_2 = embedded(2, 0);
+  const auto against_0 = embedded(0, 1), against_2 = embedded(2, 1);
+  CHECK(along_0 != against_0);  // who hears nobody keeps the encoding, who hears somebody does not
+  std::vector<float> inputs = first;
+  for (size_t c = 0; c < width; ++c) inputs[2 * width + c] += 1;
+  network.embed(inputs.data());
+  CHECK(embedded(0, 0) == along_0);
+  CHECK(embedded(0, 1) != against_0);
+  CHECK(embedded(2, 0) != along_2);  // its own encoding
+  inputs = first;
+  for (size_t c = 0; c < width; ++c) inputs[c] += 1;
+  network.embed(inputs.data());
+  CHECK(embedded(2, 1) == against_2);
 }
 
 //   0 --> 1 --> 3     4 --> 5

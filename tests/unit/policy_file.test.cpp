@@ -276,6 +276,8 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
        [](PolicySpec& s) { s.dimensions.message_hidden.assign(9, 4); }},
       {"entries of dimensions.pool_hidden is 1, expected 0",
        [](PolicySpec& s) { s.dimensions.pool_hidden = {4}; }},
+      {"dimensions.directions is 2, expected 0",
+       [](PolicySpec& s) { s.dimensions.directions = 2; }},
       {"number of node_features is 0", [](PolicySpec& s) { s.node_features.clear(); }},
       {"'head.1.weight': shape is [3, 8], expected [8, 3]",
        [](PolicySpec& s) {
@@ -312,6 +314,26 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
     PolicySpec spec = fixture::pairwise();
     breakage.apply(spec);
     check_refused(load(encode(spec)), breakage.part);
+  }
+}
+
+TEST_CASE("a placeto policy from before its directions were kept apart is refused as that") {
+  PolicySpec spec = fixture::placeto();
+  spec.dimensions.directions = 0;
+  check_refused(load(encode(spec)),
+                "dimensions.directions is 0, expected 2: policies that mix them");
+}
+
+TEST_CASE("f and g of a placeto policy end in a ReLU, as published, and those of others do not") {
+  for (const PolicySpec& spec : {fixture::pairwise(), fixture::placeto()}) {
+    const auto policy = Policy::load(encode(spec), Policy::Bytes::kCopy, fixture::kKnown);
+    REQUIRE(policy.ok());
+    for (const Policy::Network& network : (*policy)->networks()) {
+      CAPTURE(network.name);
+      const bool sums = network.name.ends_with(".f") || network.name.ends_with(".g");
+      const bool ends_in_relu = network.mlp.layers().back().activation == Activation::kRelu;
+      CHECK(ends_in_relu == (sums && spec.architecture == "placeto"));
+    }
   }
 }
 

@@ -64,7 +64,8 @@ inline PolicySpec placeto() {
                      .encoder_hidden = {},
                      .message_hidden = {},
                      .pool_hidden = {4},
-                     .head_hidden = {5}};
+                     .head_hidden = {5},
+                     .directions = 2};
   spec.node_features = {{"run_time", 0, 1}, {"output_bytes", 0, 1}};
   spec.provenance = provenance();
   fill_tensors(spec, 2);

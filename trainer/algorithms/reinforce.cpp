@@ -9,12 +9,11 @@
 // episodes, up the gradient of
 //   log pi(a) A      mean over the steps of the episodes
 //   entropy          of pi, times a weight that decays
-// and of nothing else, unless the configuration asks for it (all_action, logit_penalty).
+// and of nothing else, unless the configuration asks for it (all_action).
 #include "trainer/algorithms/reinforce.h"
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 
 #include "trainer/base/bytes.h"
 #include "trainer/published/algorithm.h"
@@ -92,7 +91,7 @@ class Reinforce final : public PublishedAlgorithm {
     for (Siblings& siblings : all) {
       const uint32_t key =
           siblings.course * uint32_t(std::size(kStarts)) + uint32_t(siblings.start);
-      std::vector<std::vector<float>> returns = returns_of(siblings);
+      std::vector<std::vector<float>> returns = returns_of(siblings, with_.discount);
       for (const auto& r : returns) siblings.advantages.push_back(baseline_.advantages(key, r));
       for (auto& r : returns) baseline_.add(key, std::move(r));
     }
@@ -100,21 +99,7 @@ class Reinforce final : public PublishedAlgorithm {
   }
 
   Result<PolicyLosses> learn(Run& run, const std::vector<Siblings>& all) override {
-    Random random = draws(run, kMinibatches);
-    std::vector<uint32_t> order(episode_count());
-    std::iota(order.begin(), order.end(), 0u);
-    shuffle(order, random);
-    const auto episodes = static_cast<uint32_t>(order.size());
-    const uint32_t batches = std::min(with_.batches, episodes);
-    PolicyLosses mean;
-    for (uint32_t b = 0; b < batches; ++b) {
-      const uint32_t begin = episodes * b / batches, end = episodes * (b + 1) / batches;
-      const Result<PolicyLosses> losses = step(
-          run, all, std::span(order).subspan(begin, end - begin), score_function_loss(), random);
-      if (!losses.ok()) return losses.status();
-      mean.add(*losses, 1.0 / batches);
-    }
-    return mean;
+    return descend(run, all, 1, score_function_loss());
   }
 
   Baseline baseline_;

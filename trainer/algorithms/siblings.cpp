@@ -207,7 +207,7 @@ class PublishedSiblings final : public PublishedAlgorithm {
   void find_advantages(std::vector<Siblings>& all) override {
     double squares = 0, count = 0;
     for (Siblings& siblings : all) {
-      siblings.advantages = sibling_advantages(returns_of(siblings));
+      siblings.advantages = sibling_advantages(returns_of(siblings, with_.discount));
       for (const auto& list : siblings.advantages) {
         for (const float a : list) squares += double(a) * double(a);
         count += double(list.size());
@@ -217,24 +217,7 @@ class PublishedSiblings final : public PublishedAlgorithm {
   }
 
   Result<PolicyLosses> learn(Run& run, const std::vector<Siblings>& all) override {
-    Random random = draws(run, kMinibatches);
-    const uint32_t episodes = episode_count();
-    const uint32_t batches = std::min(with_.batches, episodes);
-    std::vector<uint32_t> order(episodes);
-    std::iota(order.begin(), order.end(), 0u);
-    PolicyLosses mean;
-    for (uint32_t epoch = 0; epoch < with_.epochs; ++epoch) {
-      shuffle(order, random);
-      for (uint32_t b = 0; b < batches; ++b) {
-        const uint32_t begin = episodes * b / batches, end = episodes * (b + 1) / batches;
-        const Result<PolicyLosses> losses =
-            step(run, all, std::span(order).subspan(begin, end - begin),
-                 clipped_policy_loss(with_.clip), random);
-        if (!losses.ok()) return losses.status();
-        mean.add(*losses, 1.0 / (with_.epochs * batches));
-      }
-    }
-    return mean;
+    return descend(run, all, with_.epochs, clipped_policy_loss(with_.clip));
   }
 };
 

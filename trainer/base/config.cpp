@@ -30,9 +30,6 @@ class ValueReader {
  public:
   ValueReader(const ConfigKey& key, const toml::node& node) : key_(key), node_(node) {}
 
-  std::string operator()(bool* value) const {
-    return take(value, node_.value_exact<bool>(), "true or false");
-  }
   std::string operator()(uint32_t* value) const { return whole(value, key_.most); }
   std::string operator()(uint64_t* value) const {
     const auto given = node_.value_exact<int64_t>();
@@ -162,7 +159,6 @@ Status check_whole(const Config& c, const std::string& file) {
 }
 
 struct ValueText {
-  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
   std::string operator()(const uint32_t* v) const { return std::to_string(*v); }
   std::string operator()(const uint64_t* v) const { return std::to_string(*v); }
   std::string operator()(const double* v) const { return fmt::format("{}", *v); }
@@ -195,7 +191,9 @@ Config default_config(std::string_view algorithm) {
   Config config;
   if (algorithm == "reinforce") {
     EpisodesConfig& episodes = config.episodes;
-    episodes.all_action = episodes.final_all_action = episodes.logit_penalty = 0;
+    episodes.all_action = episodes.final_all_action = 0;
+    episodes.learning_rate = 1e-3, episodes.final_learning_rate = 1e-4;
+    episodes.baseline = 10;
   }
   return config;
 }

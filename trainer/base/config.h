@@ -62,7 +62,6 @@ struct LearnConfig {
 // Networks of a `placeto` policy.
 struct PlacetoConfig {
   uint32_t rounds = 8;
-  bool start_time = true;
   double averaging = 0.95;
   friend bool operator==(const PlacetoConfig&, const PlacetoConfig&) = default;
 };
@@ -80,12 +79,12 @@ struct EpisodesConfig {
   double clip = 0.2;
   double entropy = 0.02, final_entropy = 0;
   double all_action = 10, final_all_action = 2;
+  double discount = 1;
   double reward_scale = 10;
   double memory_penalty = 2;
   uint32_t steps = 24;
   double learning_rate = 3e-3, final_learning_rate = 1e-4;
   double most_gradient = 0.5;
-  double logit_penalty = 0.003;
   friend bool operator==(const EpisodesConfig&, const EpisodesConfig&) = default;
 };
 

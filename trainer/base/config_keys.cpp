@@ -126,8 +126,6 @@ const std::vector<ConfigKey> kKeys = {
      "it may lack the graph network"},
 
     {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, 64},
-    {"placeto", "start_time", AT(placeto.start_time),
-     "among the features; without it placing is faster"},
     {"placeto", "averaging", AT(placeto.averaging),
      "of the weights over steps; the average is what ships", 0, 0.999999},
 
@@ -158,6 +156,8 @@ const std::vector<ConfigKey> kKeys = {
      "square); likewise. reinforce: 0, as published",
      0, 1'000},
     {"episodes", "final_all_action", AT(episodes.final_all_action), "", 0, 1'000},
+    {"episodes", "discount", AT(episodes.discount),
+     "placeto: of the reward one step later; 1, as published: none", 0, 1},
     {"episodes", "reward_scale", AT(episodes.reward_scale),
      "rewards are decreases of makespan over the best heuristic's, times this", 1e-6, 1e6},
     {"episodes", "memory_penalty", AT(episodes.memory_penalty),
@@ -168,8 +168,6 @@ const std::vector<ConfigKey> kKeys = {
     {"episodes", "final_learning_rate", AT(episodes.final_learning_rate), "... to this", 0, 1},
     {"episodes", "most_gradient", AT(episodes.most_gradient), "norm that gradients are clipped to",
      1e-9, 1e9},
-    {"episodes", "logit_penalty", AT(episodes.logit_penalty),
-     "weight of the mean square of logits, which keeps them in bounds; reinforce: 0", 0, 1'000},
 
     {"check", "every", AT(check.every),
      "iterations; on held-out problems, greedy and with search (placeto: greedy, on the graphs it "
@@ -183,7 +181,7 @@ constexpr ConfigSection kSections[] = {
     {"data", "what is learned on"},
     {"collect", "in each iteration of credit"},
     {"learn", "networks of pairwise, and how credit learns"},
-    {"placeto", "networks of placeto: widths as published, 5 + devices and multiples of it"},
+    {"placeto", "networks of placeto: widths as published, multiples of 5 + devices"},
     {"episodes", "of reinforce and siblings"},
     {"check", "how good the policy is, and what is kept"}};
 

@@ -12,8 +12,8 @@
 namespace placeto::train {
 
 // Where a value is stored, which is also its type.
-using Slot = std::variant<bool*, uint32_t*, uint64_t*, double*, std::string*,
-                          std::vector<uint32_t>*, std::vector<std::string>*>;
+using Slot = std::variant<uint32_t*, uint64_t*, double*, std::string*, std::vector<uint32_t>*,
+                          std::vector<std::string>*>;
 
 struct ConfigKey {
   const char* section;  // "": before the first section

@@ -5,15 +5,12 @@
 namespace placeto::train {
 namespace {
 
-// Messages and pools are sums over up to hundreds of nodes, sixteen times in a row: with Glorot's
-// weights alone the first logits are in the millions. The last layers of these networks start
-// small, so that an embedding starts close to the encoder's and a policy close to uniform.
-double first_scale(const std::string& name) {
-  if (name == "encoder") return 1;
-  if (name == "head") return 0.1;
-  const bool message = name.starts_with("along") || name.starts_with("against");
-  if (name.ends_with(".f")) return message ? 0.2 : 0.01;
-  return message ? 0.2 : 1;
+// Messages and pools are sums over up to hundreds of nodes, eight times in a row: in units of 1 the
+// first logits are in the millions, and a step of Adam on what is summed moves every logit.
+double unit_of(const std::string& name) {
+  if (name == "encoder" || name == "head") return 1;
+  if (name.starts_with("along") || name.starts_with("against")) return 0.1;
+  return name.ends_with(".f") ? 0.02 : 1;
 }
 
 std::vector<uint32_t> shape_of(const torch::Tensor& tensor) {
@@ -58,30 +55,40 @@ Adjacency adjacency_of(int64_t nodes, const std::vector<int64_t>& sources,
           sparse(nodes, nodes, sources, targets, ones)};
 }
 
-DenseImpl::DenseImpl(const std::vector<uint32_t>& widths) {
-  for (size_t i = 0; i + 1 < widths.size(); ++i) {
-    layers.push_back(
-        register_module(std::to_string(i), torch::nn::Linear(widths[i], widths[i + 1])));
-    torch::nn::init::xavier_uniform_(layers.back()->weight);
-    torch::nn::init::zeros_(layers.back()->bias);
+DenseImpl::DenseImpl(const NetworkShape& shape, double unit)
+    : relu_at_end_(shape.relu_at_end), unit_(unit) {
+  for (size_t i = 0; i + 1 < shape.widths.size(); ++i) {
+    layers_.push_back(register_module(std::to_string(i),
+                                      torch::nn::Linear(shape.widths[i], shape.widths[i + 1])));
+    torch::nn::init::xavier_uniform_(layers_.back()->weight);
+    torch::nn::init::zeros_(layers_.back()->bias);
   }
 }
 
 torch::Tensor DenseImpl::forward(torch::Tensor x) {
-  for (size_t i = 0; i < layers.size(); ++i) {
-    x = layers[i]->forward(x);
-    if (i + 1 < layers.size()) x = torch::relu_(x);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const double unit = unit_of(i);
+    x = torch::linear(x, layers_[i]->weight * unit, layers_[i]->bias * unit);
+    if (i + 1 < layers_.size() || relu_at_end_) x = torch::relu_(x);
   }
   return x;
+}
+
+void DenseImpl::put(const std::string& name, std::vector<PolicyTensor>& tensors) const {
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    put_layer(name + "." + std::to_string(i), layers_[i], unit_of(i), tensors);
+  }
+}
+
+void DenseImpl::take(std::span<const PolicyTensor>& tensors) {
+  for (size_t i = 0; i < layers_.size(); ++i) take_layer(tensors, unit_of(i), layers_[i]);
 }
 
 NetworksImpl::NetworksImpl(std::vector<NetworkShape> shapes) : shapes_(std::move(shapes)) {
   for (const NetworkShape& shape : shapes_) {
     std::string name = shape.name;
     std::replace(name.begin(), name.end(), '.', '_');  // LibTorch keeps '.' for itself
-    networks_.push_back(register_module(name, Dense(shape.widths)));
-    torch::NoGradGuard no_gradient;
-    networks_.back()->layers.back()->weight.mul_(first_scale(shape.name));
+    networks_.push_back(register_module(name, Dense(shape, unit_of(shape.name))));
   }
 }
 
@@ -92,39 +99,30 @@ Dense& NetworksImpl::network(const std::string& name) {
   return networks_[static_cast<size_t>(it - shapes_.begin())];
 }
 
-// x_v <- g(sum over whom v hears of f(x_u)) + x_v. Addanki et al., section 3.2.
-torch::Tensor NetworksImpl::exchange(const torch::Tensor& x, const torch::Tensor& adjacency,
-                                     const std::string& name) {
+torch::Tensor NetworksImpl::heard(const torch::Tensor& x, const torch::Tensor& adjacency,
+                                  const std::string& name) {
   const torch::Tensor messages = network(name + ".f")->forward(x).view({x.size(0), -1});
-  const torch::Tensor sums = torch::mm(adjacency, messages).view(x.sizes());
-  return network(name + ".g")->forward(sums) + x;
+  return network(name + ".g")->forward(torch::mm(adjacency, messages).view(x.sizes()));
 }
 
 torch::Tensor NetworksImpl::embed(const torch::Tensor& features, const Adjacency& graph,
                                   uint32_t rounds) {
   torch::Tensor x = network("encoder")->forward(features);
   for (uint32_t round = 0; round < rounds; ++round) {
-    x = exchange(x, graph.along, "along");
-    x = exchange(x, graph.against, "against");
+    x = x + heard(x, graph.along, "along");
+    x = x + heard(x, graph.against, "against");
   }
   return x;
 }
 
 std::vector<PolicyTensor> NetworksImpl::tensors() const {
   std::vector<PolicyTensor> all;
-  for (size_t n = 0; n < shapes_.size(); ++n) {
-    const auto& layers = networks_[n]->layers;
-    for (size_t i = 0; i < layers.size(); ++i) {
-      put_layer(shapes_[n].name + "." + std::to_string(i), layers[i], 1, all);
-    }
-  }
+  for (size_t n = 0; n < shapes_.size(); ++n) networks_[n]->put(shapes_[n].name, all);
   return all;
 }
 
 void NetworksImpl::take_tensors(std::span<const PolicyTensor>& tensors) {
-  for (Dense& dense : networks_) {
-    for (torch::nn::Linear& layer : dense->layers) take_layer(tensors, 1, layer);
-  }
+  for (Dense& dense : networks_) dense->take(tensors);
 }
 
 bool NetworksImpl::has_shape() const {

@@ -35,21 +35,31 @@ struct Adjacency {
 Adjacency adjacency_of(int64_t nodes, const std::vector<int64_t>& sources,
                        const std::vector<int64_t>& targets);
 
-// Layers of `widths`, ReLU between them. Named "0", "1", ...
+// Layers of a shape, ReLU between them and, if it says so, at the end. Named "0", "1", ... Weights
+// are drawn by Glorot's rule, biases are 0, and the last layer computes in `unit`: its outputs are
+// multiplied by it, which makes them small at first, and keeps steps of the optimizer small.
 struct DenseImpl : torch::nn::Module {
-  explicit DenseImpl(const std::vector<uint32_t>& widths);
+  DenseImpl(const NetworkShape& shape, double unit);
   torch::Tensor forward(torch::Tensor x);
-  std::vector<torch::nn::Linear> layers;
+  // As the tensors of a policy file, and back.
+  void put(const std::string& name, std::vector<PolicyTensor>& tensors) const;
+  void take(std::span<const PolicyTensor>& tensors);
+
+ private:
+  double unit_of(size_t layer) const { return layer + 1 == layers_.size() ? unit_ : 1; }
+
+  std::vector<torch::nn::Linear> layers_;
+  bool relu_at_end_;
+  double unit_;
 };
 TORCH_MODULE(Dense);
 
-// Networks of a policy by name (architecture.h). Weights are drawn by Glorot's rule, last layers of
-// sums scaled down; biases are 0.
+// Networks of a policy by name (architecture.h).
 struct NetworksImpl : torch::nn::Module {
   explicit NetworksImpl(std::vector<NetworkShape> shapes);
 
-  // Embeddings [nodes, ..., embedding] from features [nodes, ..., columns]: the encoder, then
-  // rounds of message passing along the edges and against them.
+  // Of `pairwise`: embeddings [nodes, ..., embedding] from features [nodes, ..., columns]: the
+  // encoder, then rounds of message passing along the edges and against them.
   torch::Tensor embed(const torch::Tensor& features, const Adjacency& graph, uint32_t rounds);
 
   // Weights as the tensors of a policy file, in the order of the shapes; and back.
@@ -60,11 +70,11 @@ struct NetworksImpl : torch::nn::Module {
 
  protected:
   Dense& network(const std::string& name);
+  // g(sum of f(x_u) over whom v hears), with the f and g of that name.
+  torch::Tensor heard(const torch::Tensor& x, const torch::Tensor& adjacency,
+                      const std::string& name);
 
  private:
-  torch::Tensor exchange(const torch::Tensor& x, const torch::Tensor& adjacency,
-                         const std::string& name);
-
   std::vector<NetworkShape> shapes_;
   std::vector<Dense> networks_;  // in the order of shapes_
 };

@@ -109,8 +109,7 @@ Result<PolicyLosses> PublishedAlgorithm::step(Run& run, const std::vector<Siblin
     return with_.steps == 0 ? steps : std::min(steps, with_.steps);
   };
   const LossWeights weights{.entropy = run.faded(with_.entropy, with_.final_entropy),
-                            .all_action = run.faded(with_.all_action, with_.final_all_action),
-                            .logits = with_.logit_penalty};
+                            .all_action = run.faded(with_.all_action, with_.final_all_action)};
   const auto [first, last] = run.share(episode_count());
   double total = 0;
   for (const uint32_t i : episodes) total += wanted(i);
@@ -133,6 +132,26 @@ Result<PolicyLosses> PublishedAlgorithm::step(Run& run, const std::vector<Siblin
   }
   return learner_.apply(run.faded(with_.learning_rate, with_.final_learning_rate),
                         with_.most_gradient);
+}
+
+Result<PolicyLosses> PublishedAlgorithm::descend(Run& run, const std::vector<Siblings>& all,
+                                                 uint32_t epochs, const PolicyLoss& policy_loss) {
+  Random random = draws(run, kMinibatches);
+  const uint32_t episodes = episode_count(), batches = std::min(with_.batches, episodes);
+  std::vector<uint32_t> order(episodes);
+  std::iota(order.begin(), order.end(), 0u);
+  PolicyLosses mean;
+  for (uint32_t epoch = 0; epoch < epochs; ++epoch) {
+    shuffle(order, random);
+    for (uint32_t b = 0; b < batches; ++b) {
+      const uint32_t begin = episodes * b / batches, end = episodes * (b + 1) / batches;
+      const Result<PolicyLosses> losses =
+          step(run, all, std::span(order).subspan(begin, end - begin), policy_loss, random);
+      if (!losses.ok()) return losses.status();
+      mean.add(*losses, 1.0 / (epochs * batches));
+    }
+  }
+  return mean;
 }
 
 double PublishedAlgorithm::check(const Run&, std::shared_ptr<const Policy> policy) {

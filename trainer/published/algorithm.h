@@ -30,6 +30,15 @@ class PublishedAlgorithm : public Algorithm {
   virtual void find_advantages(std::vector<Siblings>& all) = 0;
   virtual Result<PolicyLosses> learn(Run& run, const std::vector<Siblings>& all) = 0;
 
+  // Steps of the optimizer on the iteration's episodes, shuffled into batches, so many times over.
+  Result<PolicyLosses> descend(Run& run, const std::vector<Siblings>& all, uint32_t epochs,
+                               const PolicyLoss& policy_loss);
+
+  const Config& config_;
+  const EpisodesConfig& with_;
+  PublishedLearner learner_;
+
+ private:
   uint32_t episode_count() const { return with_.graphs * with_.rollouts; }
   // A stream of draws for this iteration, whatever came before it.
   enum Purpose : uint64_t { kStartsAndGraphs = 1, kChoices, kMinibatches };
@@ -39,12 +48,6 @@ class PublishedAlgorithm : public Algorithm {
   Result<PolicyLosses> step(Run& run, const std::vector<Siblings>& all,
                             std::span<const uint32_t> episodes, const PolicyLoss& policy_loss,
                             Random& random);
-
-  const Config& config_;
-  const EpisodesConfig& with_;
-  PublishedLearner learner_;
-
- private:
   std::vector<Siblings> sample(const Run& run) const;
   std::vector<Siblings> draw_starts(const Run& run) const;
 

@@ -41,27 +41,18 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
   }
   const bool mixed = config.data.set == "mixed";
   const uint32_t only = config.data.only;
-  std::vector<std::optional<Course>> drawn(own != nullptr ? own->train.count()
-                                           : mixed        ? config.data.fixed_graphs
-                                           : only > 0     ? 1
-                                                          : kFamilyGraphs);
-  parallel_for(static_cast<uint32_t>(drawn.size()), config.threads, [&](uint32_t i) {
-    if (own != nullptr) {
-      drawn[i] = make_course(own_problem(config, own->train, i));
-    } else if (mixed) {
-      drawn[i] = make_course(draw_with_devices(config, i));
-    } else {
-      const uint32_t number = only > 0 ? only - 1 : i;
-      const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
-      drawn[i] = make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
-                                            {config.data.devices, config.data.merged_nodes}));
-    }
+  const uint32_t count = own != nullptr ? own->train.count()
+                         : mixed        ? config.data.fixed_graphs
+                         : only > 0     ? 1
+                                        : kFamilyGraphs;
+  return parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
+    if (own != nullptr) return make_course(own_problem(config, own->train, i));
+    if (mixed) return make_course(draw_with_devices(config, i));
+    const uint32_t number = only > 0 ? only - 1 : i;
+    const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
+    return make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
+                                      {config.data.devices, config.data.merged_nodes}));
   });
-  std::vector<Course> courses;
-  for (auto& course : drawn) {
-    if (course) courses.push_back(std::move(*course));
-  }
-  return courses;
 }
 
 }  // namespace placeto::train

@@ -125,10 +125,12 @@ std::optional<Course> make_course(Instance instance) {
   return course;
 }
 
-std::vector<float> Episode::returns() const {
-  std::vector<float> returns;
-  for (uint32_t t = 0; t < steps(); ++t) {
-    returns.push_back(static_cast<float>(cost[t] - cost[steps()]));
+std::vector<float> Episode::returns(double discount) const {
+  std::vector<float> returns(steps());
+  double sum = 0;
+  for (uint32_t t = steps(); t-- > 0;) {
+    sum = cost[t] - cost[t + 1] + discount * sum;
+    returns[t] = static_cast<float>(sum);
   }
   return returns;
 }

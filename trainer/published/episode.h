@@ -42,8 +42,8 @@ struct Episode {
   double best_cost = 0;  // lowest met
 
   uint32_t steps() const { return static_cast<uint32_t>(node.size()); }
-  // Undiscounted returns: what the cost decreases by from each step to the end.
-  std::vector<float> returns() const;
+  // What the cost decreases by from each step to the end, a step later counting `discount` as much.
+  std::vector<float> returns(double discount = 1) const;
 };
 
 struct EpisodeOptions {

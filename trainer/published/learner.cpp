@@ -37,7 +37,6 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices) {
   dimensions.devices = devices;
   uint32_t width = 0;
   for (const Feature& feature : kStepFeatureList) {
-    if (feature.name == "start_time" && !config.start_time) continue;
     spec.node_features.push_back({std::string(feature.name), 0, 1});
     width += columns_of(Architecture::kPlaceto, dimensions, feature.name);
   }
@@ -46,8 +45,9 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices) {
                      .devices = devices,
                      .encoder_hidden = {width, width},
                      .message_hidden = {width},
-                     .pool_hidden = {width},
-                     .head_hidden = {8 * width, 4 * width}};
+                     .pool_hidden = {2 * width},
+                     .head_hidden = {16 * width, 8 * width},
+                     .directions = 2};
   if (config.rounds == 0) spec.dimensions.message_hidden.clear();
   return spec;
 }
@@ -100,8 +100,7 @@ void PublishedLearner::accumulate(uint32_t graph, const Episode& episode,
       view_of(episode.log_probability, {count}, torch::kFloat).index_select(0, steps);
   const ChosenLoss policy = policy_loss({taken, before, advantage});
   const torch::Tensor entropy = -(pi * log_pi).sum();
-  torch::Tensor loss =
-      policy.sum - weights.entropy * entropy + weights.logits * torch::square(logits).sum();
+  torch::Tensor loss = policy.sum - weights.entropy * entropy;
   torch::Tensor all_action = torch::zeros({});
   if (!episode.gains.empty()) {
     const torch::Tensor gains =

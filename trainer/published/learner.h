@@ -7,9 +7,6 @@
 //   all-action   minus the mean over steps of sum_d pi(d) gain(d): the gradient of the next reward
 //                without sampling noise ("mean actor-critic", Allen et al., 2017), times a weight
 //                that decays; only for episodes with gains
-//   logits       the mean square of the logits, times a weight. Sums of messages of sums can grow
-//                without bound, and one large update of f or g is enough to start that; a policy of
-//                large logits draws nothing new and so learns nothing more
 #pragma once
 
 #include <functional>
@@ -40,7 +37,6 @@ struct PolicyLosses {
 
 struct LossWeights {
   double entropy = 0, all_action = 0;
-  double logits = 0;  // of their mean square
 };
 
 // The loss of what steps chose; published/training.h has the types.
@@ -48,8 +44,8 @@ struct Chosen;
 struct ChosenLoss;
 using PolicyLoss = std::function<ChosenLoss(const Chosen&)>;
 
-// Widths as published: as many floats per node as features, hidden layers as wide as their input;
-// the head narrows from 8 times that. `devices` of the policy, without tensors.
+// Widths as published: as many floats per node and direction as features, hidden layers as wide as
+// their input, the head's first twice that. `devices` of the policy, without tensors.
 PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices);
 
 class PublishedLearner final : public Learner {

@@ -36,6 +36,10 @@ GraphTensors graph_tensors(const Problem& problem) {
   }
   GraphTensors tensors;
   tensors.adjacency = adjacency_of(nodes, sources, targets);
+  tensors.hears_along = torch::zeros({nodes, 1, 1});
+  tensors.hears_against = torch::zeros({nodes, 1, 1});
+  for (const int64_t v : targets) tensors.hears_along[v] = 1;
+  for (const int64_t v : sources) tensors.hears_against[v] = 1;
   tensors.current = torch::tensor(steps, torch::kLong);
   for (int i = 0; i < 3; ++i) {
     tensors.members.push_back(torch::zeros({nodes, static_cast<int64_t>(steps.size())}));
@@ -56,8 +60,7 @@ GraphTensors graph_tensors(const Problem& problem) {
 PlacetoNetImpl::PlacetoNetImpl(const PolicySpec& spec)
     : NetworksImpl(shapes_of(spec)), features_(spec.node_features), dimensions_(spec.dimensions) {}
 
-torch::Tensor PlacetoNetImpl::forward(const torch::Tensor& features, const GraphTensors& graph,
-                                      const torch::Tensor& steps) {
+torch::Tensor PlacetoNetImpl::normalised(const torch::Tensor& features) const {
   std::vector<torch::Tensor> columns;
   for (const PolicyFeature& f : features_) {
     const auto it = std::find_if(kStepFeatureList.begin(), kStepFeatureList.end(),
@@ -68,7 +71,26 @@ torch::Tensor PlacetoNetImpl::forward(const torch::Tensor& features, const Graph
                        f.shift) *
                       f.scale);
   }
-  const torch::Tensor x = embed(torch::cat(columns, 2), graph.adjacency, dimensions_.rounds);
+  return torch::cat(columns, 2);
+}
+
+torch::Tensor PlacetoNetImpl::pass_messages(const torch::Tensor& encoding,
+                                            const torch::Tensor& adjacency,
+                                            const torch::Tensor& hears, const std::string& name) {
+  torch::Tensor x = encoding;
+  for (uint32_t round = 0; round < dimensions_.rounds; ++round) {
+    x = torch::addcmul(encoding, heard(x, adjacency, name), hears);
+  }
+  return x;
+}
+
+torch::Tensor PlacetoNetImpl::forward(const torch::Tensor& features, const GraphTensors& graph,
+                                      const torch::Tensor& steps) {
+  const torch::Tensor encoding = network("encoder")->forward(normalised(features));
+  const torch::Tensor x =
+      torch::cat({pass_messages(encoding, graph.adjacency.along, graph.hears_along, "along"),
+                  pass_messages(encoding, graph.adjacency.against, graph.hears_against, "against")},
+                 2);
   const torch::Tensor current = graph.current.index_select(0, steps);
   std::vector<torch::Tensor> parts = {x.index({current, torch::arange(steps.size(0))})};
   const char* const sets[] = {"ancestors", "descendants", "unrelated"};

@@ -28,9 +28,9 @@ Status sum(Hosts* hosts, std::vector<T>& numbers) {
 
 }  // namespace
 
-std::vector<std::vector<float>> returns_of(const Siblings& siblings) {
+std::vector<std::vector<float>> returns_of(const Siblings& siblings, double discount) {
   std::vector<std::vector<float>> returns;
-  for (const Episode& e : siblings.episodes) returns.push_back(e.returns());
+  for (const Episode& e : siblings.episodes) returns.push_back(e.returns(discount));
   return returns;
 }
 

@@ -22,7 +22,7 @@ struct Siblings {
   std::vector<std::vector<float>> advantages;  // one list per episode
 };
 
-std::vector<std::vector<float>> returns_of(const Siblings& siblings);
+std::vector<std::vector<float>> returns_of(const Siblings& siblings, double discount);
 void scale_advantages(std::vector<Siblings>& all, double factor);
 
 struct Totals {

@@ -27,6 +27,15 @@ Status check_hidden(const std::string& place, const std::vector<uint32_t>& width
   return status;
 }
 
+// Files of `placeto` from before directions were kept apart say nothing of them.
+Status check_directions(uint32_t directions, uint32_t expected) {
+  if (directions == expected) return {};
+  return Status::bad_input(join({"dimensions.directions is ", directions, ", expected ", expected,
+                                 expected == 0 ? ": this architecture mixes them"
+                                               : ": policies that mix them have to be trained "
+                                                 "again"}));
+}
+
 std::vector<uint32_t> widths(uint32_t inputs, const std::vector<uint32_t>& hidden,
                              uint32_t outputs) {
   std::vector<uint32_t> all{inputs};
@@ -71,6 +80,7 @@ Status check_dimensions(Architecture architecture, const PolicyDimensions& d, si
       check_hidden(where + "message_hidden", d.message_hidden, d.rounds > 0),
       check_hidden(where + "pool_hidden", d.pool_hidden, placeto),
       check_hidden(where + "head_hidden", d.head_hidden, true),
+      check_directions(d.directions, placeto ? 2 : 0),
       check_bounds("the number of node_features", node_features, node_least, node_most),
       check_bounds("the number of pair_features", pair_features, pair_least, pair_most),
   };
@@ -84,23 +94,25 @@ std::vector<NetworkShape> networks_of(Architecture architecture, const PolicyDim
                                       size_t node_features, size_t pair_features) {
   std::vector<NetworkShape> networks;
   const uint32_t e = d.embedding;
-  const auto add_f_and_g = [&](const std::string& name, const std::vector<uint32_t>& hidden) {
-    networks.push_back({name + ".f", widths(e, hidden, e)});
-    networks.push_back({name + ".g", widths(e, hidden, e)});
+  const bool placeto = architecture == Architecture::kPlaceto;
+  const auto add_f_and_g = [&](const std::string& name, uint32_t width,
+                               const std::vector<uint32_t>& hidden) {
+    networks.push_back({name + ".f", widths(width, hidden, width), placeto});
+    networks.push_back({name + ".g", widths(width, hidden, width), placeto});
   };
   if (e > 0) {
     const auto inputs = static_cast<uint32_t>(node_features);
     networks.push_back({"encoder", widths(inputs, d.encoder_hidden, e)});
   }
   if (d.rounds > 0) {
-    add_f_and_g("along", d.message_hidden);
-    add_f_and_g("against", d.message_hidden);
+    add_f_and_g("along", e, d.message_hidden);
+    add_f_and_g("against", e, d.message_hidden);
   }
-  if (architecture == Architecture::kPlaceto) {
+  if (placeto) {
     for (const char* set : {"ancestors", "descendants", "unrelated"}) {
-      add_f_and_g(set, d.pool_hidden);
+      add_f_and_g(set, 2 * e, d.pool_hidden);
     }
-    networks.push_back({"head", widths(4 * e, d.head_hidden, d.devices)});
+    networks.push_back({"head", widths(8 * e, d.head_hidden, d.devices)});
   } else {
     const uint32_t inputs = e + static_cast<uint32_t>(pair_features);
     networks.push_back({"head", widths(inputs, d.head_hidden, 1)});

@@ -4,17 +4,20 @@
 //   encoder            node features -> embedding             always    unless embedding is 0
 //   along.f, along.g   embedding -> embedding                 if rounds > 0
 //   against.f, .g      embedding -> embedding                 if rounds > 0
-//   ancestors.f, .g    embedding -> embedding                 always    never
-//   descendants.f, .g  embedding -> embedding                 always    never
-//   unrelated.f, .g    embedding -> embedding                 always    never
-//   head               placeto: 4 x embedding (node, ancestors, descendants, unrelated) -> devices
+//   ancestors.f, .g    2 x embedding -> 2 x embedding         always    never
+//   descendants.f, .g  2 x embedding -> 2 x embedding         always    never
+//   unrelated.f, .g    2 x embedding -> 2 x embedding         always    never
+//   head               placeto: 8 x embedding (node, ancestors, descendants, unrelated) -> devices
 //                      pairwise: embedding of the group, pair features -> 1
+//
+// `placeto` keeps two directions of message passing apart, so a node has two embeddings, one behind
+// the other. `pairwise` mixes them in one.
 //
 // Node features are columns of the encoder's inputs, in the order in which the policy lists them:
 // one column each, but `placed_on` of `placeto` takes one per device.
 //
 // Layer i of network N has the tensors "N.i.weight" [inputs, outputs] and "N.i.bias" [outputs].
-// Hidden layers end in a ReLU, the last one in nothing.
+// Hidden layers end in a ReLU. The last one does for f and g of `placeto`, and else in nothing.
 #pragma once
 
 #include <optional>
@@ -45,6 +48,7 @@ uint32_t columns_of(Architecture architecture, const PolicyDimensions& dimension
 struct NetworkShape {
   std::string name;
   std::vector<uint32_t> widths;  // inputs, hidden layers, outputs
+  bool relu_at_end = false;
 };
 
 // Fails with kBadInput, naming the dimension, when one is out of bounds or makes no sense for the

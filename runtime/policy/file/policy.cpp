@@ -30,10 +30,10 @@ Mlp build_mlp(const schema::Policy& file, const NetworkShape& shape) {
   std::vector<DenseLayer> layers;
   for (size_t i = 0; i + 1 < shape.widths.size(); ++i) {
     const std::string name = shape.name + "." + std::to_string(i);
-    const bool last = i + 2 == shape.widths.size();
+    const bool relu = i + 2 < shape.widths.size() || shape.relu_at_end;
     layers.push_back({shape.widths[i], shape.widths[i + 1], tensor_data(file, name + ".weight"),
                       tensor_data(file, name + ".bias"),
-                      last ? Activation::kNone : Activation::kRelu});
+                      relu ? Activation::kRelu : Activation::kNone});
   }
   return Mlp(std::move(layers));
 }
@@ -111,7 +111,7 @@ void Policy::build_networks() {
        networks_of(architecture_, dimensions_, columns, pair_features_.size())) {
     networks_.push_back({shape.name, build_mlp(file, shape)});
   }
-  if (dimensions_.embedding == 0) return;
+  if (architecture_ != Architecture::kPairwise || dimensions_.embedding == 0) return;
   graph_network_.encoder = *find_network("encoder");
   graph_network_.rounds = dimensions_.rounds;
   if (dimensions_.rounds == 0) return;

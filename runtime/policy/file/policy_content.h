@@ -34,7 +34,8 @@ inline PolicyDimensions dimensions_of(const schema::Dimensions& from) {
           list_of(from.encoder_hidden()),
           list_of(from.message_hidden()),
           list_of(from.pool_hidden()),
-          list_of(from.head_hidden())};
+          list_of(from.head_hidden()),
+          from.directions()};
 }
 
 }  // namespace placeto

@@ -86,8 +86,8 @@ Status check_digest(std::span<const uint8_t> bytes) {
 Offset<schema::Dimensions> add_dimensions(FlatBufferBuilder& b, const PolicyDimensions& d) {
   const auto encoder = add_list(b, d.encoder_hidden), message = add_list(b, d.message_hidden);
   const auto pool = add_list(b, d.pool_hidden), head = add_list(b, d.head_hidden);
-  return schema::CreateDimensions(b, d.embedding, d.rounds, d.devices, encoder, message, pool,
-                                  head);
+  return schema::CreateDimensions(b, d.embedding, d.rounds, d.devices, encoder, message, pool, head,
+                                  d.directions);
 }
 
 Offset<Features> add_features(FlatBufferBuilder& b, const std::vector<PolicyFeature>& features) {

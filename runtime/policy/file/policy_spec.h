@@ -18,6 +18,7 @@ struct PolicyDimensions {
   std::vector<uint32_t> message_hidden;  // hidden layers of each f and g of message passing
   std::vector<uint32_t> pool_hidden;     // hidden layers of each f and g of pooling (`placeto`)
   std::vector<uint32_t> head_hidden;     // hidden layers of the head
+  uint32_t directions = 0;               // of message passing that are kept apart; `placeto`: 2
   friend bool operator==(const PolicyDimensions&, const PolicyDimensions&) = default;
 };
 

@@ -23,8 +23,7 @@ PublishedFeatures::PublishedFeatures(const Problem& problem)
     : nodes_(problem.node_count()),
       devices_(problem.device_count()),
       columns_(step_columns(devices_)),
-      rows_(size_t{nodes_} * columns_),
-      is_touched_(nodes_) {
+      rows_(size_t{nodes_} * columns_) {
   double longest = 0, most_bytes = 0;
   for (uint32_t v = 0; v < nodes_; ++v) {
     longest = std::max(longest, problem.mean_run_us(v));
@@ -34,29 +33,21 @@ PublishedFeatures::PublishedFeatures(const Problem& problem)
     at(v, StepFeature::k_run_time) = share(problem.mean_run_us(v), longest);
     at(v, StepFeature::k_output_bytes) = share(bytes_of_outputs(problem.graph(), v), most_bytes);
   }
-  touched_.reserve(nodes_);
 }
 
 void PublishedFeatures::begin_pass(std::span<const uint32_t> assignment) {
   current_ = kNone;
   for (uint32_t v = 0; v < nodes_; ++v) {
-    touch(v);
-    float* const placed_on = &at(v, StepFeature::k_placed_on);
-    std::fill_n(placed_on, devices_, 0.0f);
-    placed_on[assignment[v]] = 1;
+    place(v, assignment[v]);
     at(v, StepFeature::k_visited) = 0;
     at(v, StepFeature::k_current) = 0;
   }
 }
 
 void PublishedFeatures::begin_step(uint32_t node, std::span<const double> start_us) {
-  if (current_ != kNone) {
-    at(current_, StepFeature::k_current) = 0;
-    touch(current_);
-  }
+  if (current_ != kNone) at(current_, StepFeature::k_current) = 0;
   current_ = node;
   at(node, StepFeature::k_current) = 1;
-  touch(node);
   const double latest = *std::max_element(start_us.begin(), start_us.end());
   float* out = &at(0, StepFeature::k_start_time);
   for (uint32_t v = 0; v < nodes_; ++v, out += columns_) {
@@ -66,23 +57,15 @@ void PublishedFeatures::begin_step(uint32_t node, std::span<const double> start_
 
 void PublishedFeatures::decide(std::span<const uint32_t> nodes, uint32_t device) {
   for (const uint32_t v : nodes) {
-    float* const placed_on = &at(v, StepFeature::k_placed_on);
-    std::fill_n(placed_on, devices_, 0.0f);
-    placed_on[device] = 1;
+    place(v, device);
     at(v, StepFeature::k_visited) = 1;
-    touch(v);
   }
 }
 
-void PublishedFeatures::touch(uint32_t node) {
-  if (is_touched_[node]) return;
-  is_touched_[node] = 1;
-  touched_.push_back(node);
-}
-
-void PublishedFeatures::forget_touched() {
-  for (const uint32_t v : touched_) is_touched_[v] = 0;
-  touched_.clear();
+void PublishedFeatures::place(uint32_t node, uint32_t device) {
+  float* const placed_on = &at(node, StepFeature::k_placed_on);
+  std::fill_n(placed_on, devices_, 0.0f);
+  placed_on[device] = 1;
 }
 
 }  // namespace placeto

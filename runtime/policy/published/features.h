@@ -39,9 +39,7 @@ constexpr uint32_t step_column(StepFeature feature, uint32_t devices) {
   return feature > StepFeature::k_placed_on ? index + devices - 1 : index;
 }
 
-// The rows of one episode. A step touches few of them, apart from the start times, which are
-// relative to the current node and so change in every row; touched() says which rows changed in
-// another column.
+// The rows of one episode.
 class PublishedFeatures {
  public:
   // The problem must outlive it.
@@ -58,22 +56,17 @@ class PublishedFeatures {
   uint32_t columns() const { return columns_; }
   // nodes x columns().
   std::span<const float> rows() const { return rows_; }
-  // Rows that changed in any column but start_time since the last forget_touched(); each once.
-  std::span<const uint32_t> touched() const { return touched_; }
-  void forget_touched();
 
  private:
   float& at(uint32_t node, StepFeature feature) {
     return rows_[size_t{node} * columns_ + step_column(feature, devices_)];
   }
-  void touch(uint32_t node);
+  void place(uint32_t node, uint32_t device);
 
   uint32_t nodes_, devices_, columns_;
   uint32_t current_ = kNone;
   static constexpr uint32_t kNone = 0xffffffffu;
   std::vector<float> rows_;
-  std::vector<uint32_t> touched_;
-  std::vector<uint8_t> is_touched_;
 };
 
 }  // namespace placeto

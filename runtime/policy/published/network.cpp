@@ -8,18 +8,44 @@ namespace placeto {
 namespace {
 
 constexpr uint32_t kBlock = PaddedMlp::kBlockRows;
+constexpr const char* kSets[3][2] = {{"ancestors.f", "ancestors.g"},
+                                     {"descendants.f", "descendants.g"},
+                                     {"unrelated.f", "unrelated.g"}};
+constexpr const char* kWays[2][2] = {{"along.f", "along.g"}, {"against.f", "against.g"}};
 
 // Four floats that the compiler keeps in a register.
 typedef float Float4 __attribute__((vector_size(16)));
 
+// to += from. Both are whole vectors long.
+void add(const float* from, float* to, size_t size) {
+  for (size_t i = 0; i < size; ++i) to[i] += from[i];
+}
+
 }  // namespace
+
+PaddedMlp::PaddedMlp(const Mlp& mlp) {
+  for (const DenseLayer& layer : mlp.layers()) {
+    const uint32_t width = padded(layer.outputs);
+    std::vector<float> numbers(size_t{width} * (layer.inputs + 1));
+    for (uint32_t k = 0; k < layer.inputs; ++k) {
+      std::copy_n(layer.weights + size_t{k} * layer.outputs, layer.outputs,
+                  &numbers[size_t{k} * width]);
+    }
+    float* const bias = &numbers[size_t{layer.inputs} * width];
+    std::copy_n(layer.bias, layer.outputs, bias);
+    layers_.push_back({layer.inputs, width, numbers.data(), bias, layer.activation});
+    numbers_.push_back(std::move(numbers));
+  }
+}
+
+uint32_t PaddedMlp::widest() const {
+  uint32_t widest = 0;
+  for (const DenseLayer& layer : layers_) widest = std::max(widest, layer.outputs);
+  return widest;
+}
 
 void PaddedMlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32_t rows,
                     Kernels& kernels, Scratch& scratch) const {
-  if (layers_.empty()) {
-    for (uint32_t r = 0; r < rows; ++r) std::copy_n(x + r * x_stride, y_stride, y + r * y_stride);
-    return;
-  }
   for (uint32_t begin = 0; begin < rows; begin += kBlockRows) {
     const uint32_t count = std::min(kBlockRows, rows - begin);
     const float* in = x + begin * x_stride;
@@ -34,184 +60,142 @@ void PaddedMlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, 
   }
 }
 
-void PublishedNetwork::embed(const float* inputs, std::span<const uint32_t> changed) {
-  play_.all = !keep_ || !embedded_;
-  play_.rows.assign(changed.begin(), changed.end());
-  embedded_ = true;
-  encode(inputs);
-  for (uint32_t half_round = 0; half_round < size_.half_rounds; ++half_round) {
-    play_.all = play_.all || play_.rows.size() > size_.nodes / 2;
-    if (play_.all) {
-      update_all(half_round);
-    } else {
-      update_rows(half_round);
+PublishedNetwork::Sizes PublishedNetwork::sizes_of(const Policy& policy, uint32_t nodes) {
+  const PolicyDimensions& d = policy.dimensions();
+  return {nodes,
+          d.embedding,
+          d.devices,
+          d.rounds,
+          PaddedMlp::padded(d.embedding),
+          PaddedMlp::padded(2 * d.embedding)};
+}
+
+size_t PublishedNetwork::bytes(const Policy& policy, uint32_t nodes) {
+  const Sizes size = sizes_of(policy, nodes);
+  return sizeof(float) * nodes * (3 * size_t{size.one} + size.both) +
+         PublishedReach::table_bytes(nodes);
+}
+
+PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, KernelChoice kernels,
+                                   Stop* stop)
+    : size_(sizes_of(policy, graph.node_count())),
+      kernels_(kernels),
+      encoder_(*policy.find_network("encoder")),
+      head_(policy.head()),
+      reach_(graph, stop),
+      encoding_(size_t{size_.nodes} * size_.one),
+      x_(encoding_.size()),
+      messages_(encoding_.size()),
+      embeddings_(size_t{size_.nodes} * size_.both),
+      block_in_(size_t{kBlock} * size_.both),
+      block_out_(block_in_.size()),
+      pooled_(size_.both),
+      head_in_(8 * size_t{size_.embedding}),
+      logits_(PaddedMlp::padded(size_.devices)) {
+  assert(policy.architecture() == Architecture::kPlaceto);
+  uint32_t widest = std::max(encoder_.widest(), head_.widest());
+  const auto load = [&](SumOf& of, const char* const names[2]) {
+    of = {PaddedMlp(*policy.find_network(names[0])), PaddedMlp(*policy.find_network(names[1]))};
+    widest = std::max({widest, of.f.widest(), of.g.widest()});
+  };
+  for (size_t i = 0; i < 2 && size_.rounds > 0; ++i) load(directions_[i].message, kWays[i]);
+  for (size_t i = 0; i < 3; ++i) load(pools_[i], kSets[i]);
+  for (auto& hidden : layers_) hidden.resize(size_t{kBlock} * widest);
+  list_edges(graph);
+}
+
+// Every edge carries a message: two edges between the same nodes count twice.
+void PublishedNetwork::list_edges(const Graph& graph) {
+  auto& [along, against] = directions_;
+  along.offset = against.offset = {0};
+  for (uint32_t v = 0; v < size_.nodes; ++v) {
+    for (const InEdge& in : graph.in_edges(v)) along.senders.push_back(in.source);
+    for (const OutEdge& out : graph.out_edges(v)) against.senders.push_back(out.target);
+    along.offset.push_back(static_cast<uint32_t>(along.senders.size()));
+    against.offset.push_back(static_cast<uint32_t>(against.senders.size()));
+  }
+}
+
+void PublishedNetwork::embed(const float* inputs) {
+  const size_t width = size_.embedding;
+  encoder_.run(inputs, encoder_.inputs(), encoding_.data(), size_.one, size_.nodes, kernels_,
+               layers_);
+  for (size_t i = 0; i < 2; ++i) {
+    x_ = encoding_;
+    for (uint32_t round = 0; round < size_.rounds; ++round) exchange(directions_[i]);
+    for (size_t v = 0; v < size_.nodes; ++v) {
+      std::copy_n(&x_[v * size_.one], width, &embeddings_[v * size_.both + i * width]);
     }
   }
 }
 
-void PublishedNetwork::encode(const float* inputs) {
-  play_.all = play_.all || play_.rows.size() > size_.nodes / 2;
-  if (play_.all) {
-    encoder_.run(inputs, size_.inputs, stage(0), size_.stride, size_.nodes, kernels_,
-                 scratch_.layers);
-    return;
-  }
-  for (size_t begin = 0; begin < play_.rows.size(); begin += kBlock) {
-    const auto block =
-        std::span(play_.rows).subspan(begin, std::min<size_t>(kBlock, play_.rows.size() - begin));
-    for (size_t i = 0; i < block.size(); ++i) {
-      std::copy_n(inputs + size_t{block[i]} * size_.inputs, size_.inputs,
-                  &scratch_.block_in[i * size_.inputs]);
-    }
-    encoder_.run(scratch_.block_in.data(), size_.inputs, scratch_.block_out.data(), size_.stride,
-                 static_cast<uint32_t>(block.size()), kernels_, scratch_.layers);
-    for (size_t i = 0; i < block.size(); ++i) {
-      std::copy_n(&scratch_.block_out[i * size_.stride], size_.stride,
-                  stage(0) + size_t{block[i]} * size_.stride);
+// x_v <- g(sum of f(x_u)) + e_v, for all who hear somebody.
+void PublishedNetwork::exchange(const Direction& d) {
+  const uint32_t stride = size_.one;
+  d.message.f.run(x_.data(), stride, messages_.data(), stride, size_.nodes, kernels_, layers_);
+  for (uint32_t first = 0; first < size_.nodes; first += kBlock) {
+    const uint32_t count = std::min(kBlock, size_.nodes - first);
+    sum_senders(d, first, count);
+    d.message.g.run(block_in_.data(), stride, block_out_.data(), stride, count, kernels_, layers_);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t v = first + i;
+      if (d.offset[v] == d.offset[v + 1]) continue;
+      const float* const update = &block_out_[size_t{i} * stride];
+      const float* const encoding = &encoding_[size_t{v} * stride];
+      float* const x = &x_[size_t{v} * stride];
+      for (uint32_t c = 0; c < stride; ++c) x[c] = update[c] + encoding[c];
     }
   }
 }
 
-// Into row i of scratch_.block_in: the sum of the messages that node_at(i) hears, in the order in
-// which its edges are listed, and behind it how many they are.
-template <class NodeAt>
-void PublishedNetwork::sum_senders(const Direction& d, const float* sent, size_t count,
-                                   NodeAt node_at) {
+// Into row i of block_in_: the sum of the messages that node first + i hears, in the order in which
+// its edges are listed.
+void PublishedNetwork::sum_senders(const Direction& d, uint32_t first, uint32_t count) {
   static_assert(PaddedMlp::kLanes == 16);
-  const uint32_t* const offset = d.offset.data();
-  const uint32_t* const senders = d.senders.data();
-  const size_t stride = size_.message_stride, sum_stride = size_.sum_stride,
-               width = d.message.width;
-  float* sum = scratch_.block_in.data();
-  for (size_t r = 0; r < count; ++r, sum += sum_stride) {
-    const uint32_t node = node_at(r), begin = offset[node], end = offset[node + 1];
+  const uint32_t* const offset = &d.offset[first];
+  const size_t stride = size_.one;
+  float* sum = block_in_.data();
+  for (uint32_t i = 0; i < count; ++i, sum += stride) {
     for (size_t c = 0; c < stride; c += PaddedMlp::kLanes) {
       Float4 lanes[4] = {};
-      for (uint32_t e = begin; e != end; ++e) {
+      for (uint32_t e = offset[i]; e != offset[i + 1]; ++e) {
         Float4 row[4];
-        std::memcpy(row, sent + senders[e] * stride + c, sizeof row);
-        for (int i = 0; i < 4; ++i) lanes[i] += row[i];
+        std::memcpy(row, &messages_[d.senders[e] * stride + c], sizeof row);
+        for (int k = 0; k < 4; ++k) lanes[k] += row[k];
       }
       std::memcpy(sum + c, lanes, sizeof lanes);
     }
-    sum[width] = static_cast<float>(end - begin);
   }
 }
 
-void PublishedNetwork::update_all(uint32_t half_round) {
-  const Direction& d = directions_[half_round % 2];
-  const float* const x = stage(half_round);
-  float* const next = stage(half_round + 1);  // x itself unless half rounds are kept
-  float* const sent = messages(half_round);
-  d.message.each.run(x, size_.stride, sent, size_.message_stride, size_.nodes, kernels_,
-                     scratch_.layers);
-  for (uint32_t begin = 0; begin < size_.nodes; begin += kBlock) {
-    const uint32_t count = std::min(kBlock, size_.nodes - begin);
-    sum_senders(d, sent, count, [begin](size_t i) { return begin + static_cast<uint32_t>(i); });
-    d.message.total.run(scratch_.block_in.data(), size_.sum_stride, scratch_.block_out.data(),
-                        size_.stride, count, kernels_, scratch_.layers);
-    const size_t first = size_t{begin} * size_.stride, size = size_t{count} * size_.stride;
-    for (size_t i = 0; i < size; ++i) next[first + i] = scratch_.block_out[i] + x[first + i];
-  }
-  rows_updated_ += size_.nodes;
-}
-
-void PublishedNetwork::gather(std::span<const uint32_t> rows, const float* from, size_t width,
-                              float* to) const {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    std::copy_n(from + rows[i] * width, width, to + i * width);
-  }
-}
-
-// New messages from the rows in play.
-void PublishedNetwork::send_messages(const Direction& d, uint32_t half_round) {
-  float* const sent = messages(half_round);
-  for (size_t begin = 0; begin < play_.rows.size(); begin += kBlock) {
-    const auto block =
-        std::span(play_.rows).subspan(begin, std::min<size_t>(kBlock, play_.rows.size() - begin));
-    gather(block, stage(half_round), size_.stride, scratch_.block_in.data());
-    d.message.each.run(scratch_.block_in.data(), size_.stride, scratch_.block_out.data(),
-                       size_.message_stride, static_cast<uint32_t>(block.size()), kernels_,
-                       scratch_.layers);
-    for (size_t i = 0; i < block.size(); ++i) {
-      std::copy_n(&scratch_.block_out[i * size_.message_stride], size_.message_stride,
-                  sent + size_t{block[i]} * size_.message_stride);
-    }
-  }
-}
-
-// The rows in play and everyone who hears one of them.
-void PublishedNetwork::find_affected(const Direction& d) {
-  play_.affected.clear();
-  const auto add = [this](uint32_t v) {
-    if (play_.is_affected[v]) return;
-    play_.is_affected[v] = 1;
-    play_.affected.push_back(v);
-  };
-  for (const uint32_t v : play_.rows) {
-    add(v);
-    for (uint32_t i = d.receiver_offset[v]; i < d.receiver_offset[v + 1]; ++i) add(d.receivers[i]);
-  }
-  for (const uint32_t v : play_.affected) play_.is_affected[v] = 0;
-}
-
-// Leaves in play_.rows the rows that came out different.
-void PublishedNetwork::update_rows(uint32_t half_round) {
-  const Direction& d = directions_[half_round % 2];
-  const float* const x = stage(half_round);
-  float* const next = stage(half_round + 1);
-  send_messages(d, half_round);
-  find_affected(d);
-  play_.rows.clear();
-  for (size_t begin = 0; begin < play_.affected.size(); begin += kBlock) {
-    const auto block = std::span(play_.affected)
-                           .subspan(begin, std::min<size_t>(kBlock, play_.affected.size() - begin));
-    sum_senders(d, messages(half_round), block.size(), [block](size_t i) { return block[i]; });
-    d.message.total.run(scratch_.block_in.data(), size_.sum_stride, scratch_.block_out.data(),
-                        size_.stride, static_cast<uint32_t>(block.size()), kernels_,
-                        scratch_.layers);
-    for (size_t i = 0; i < block.size(); ++i) {
-      const size_t row = size_t{block[i]} * size_.stride;
-      float* const updated = &scratch_.block_out[i * size_.stride];
-      for (uint32_t c = 0; c < size_.stride; ++c) updated[c] += x[row + c];
-      if (std::memcmp(updated, next + row, size_.stride * sizeof(float)) == 0) continue;
-      std::copy_n(updated, size_.stride, next + row);
-      play_.rows.push_back(block[i]);
-    }
-  }
-  rows_updated_ += play_.affected.size();
-}
-
-// out[embedding] = g(sum over the members of f(x)); g(0) if there are none.
-void PublishedNetwork::pool(const PaddedSum& sum, std::span<const uint32_t> members, float* out) {
-  std::fill(scratch_.pooled.begin(), scratch_.pooled.end(), 0.0f);
-  const uint32_t width = PaddedMlp::padded(sum.width);
+// out[2 x embedding] = g(sum over the members of f(x)); g(0) if there are none.
+void PublishedNetwork::pool(const SumOf& of, std::span<const uint32_t> members, float* out) {
+  const size_t stride = size_.both;
+  std::fill(pooled_.begin(), pooled_.end(), 0.0f);
   for (size_t begin = 0; begin < members.size(); begin += kBlock) {
     const auto block = members.subspan(begin, std::min<size_t>(kBlock, members.size() - begin));
-    gather(block, embeddings(), size_.stride, scratch_.block_in.data());
-    sum.each.run(scratch_.block_in.data(), size_.stride, scratch_.block_out.data(), width,
-                 static_cast<uint32_t>(block.size()), kernels_, scratch_.layers);
     for (size_t i = 0; i < block.size(); ++i) {
-      for (uint32_t c = 0; c < sum.width; ++c)
-        scratch_.pooled[c] += scratch_.block_out[i * width + c];
+      std::copy_n(&embeddings_[block[i] * stride], stride, &block_in_[i * stride]);
+    }
+    of.f.run(block_in_.data(), stride, block_out_.data(), stride,
+             static_cast<uint32_t>(block.size()), kernels_, layers_);
+    for (size_t i = 0; i < block.size(); ++i) {
+      add(&block_out_[i * stride], pooled_.data(), stride);
     }
   }
-  scratch_.pooled[sum.width] = static_cast<float>(members.size());
-  sum.total.run(scratch_.pooled.data(), size_.sum_stride, scratch_.block_out.data(), size_.stride,
-                1, kernels_, scratch_.layers);
-  std::copy_n(scratch_.block_out.data(), size_.embedding, out);
+  of.g.run(pooled_.data(), stride, block_out_.data(), stride, 1, kernels_, layers_);
+  std::copy_n(block_out_.data(), 2 * size_t{size_.embedding}, out);
 }
 
 std::span<const float> PublishedNetwork::logits(uint32_t node) {
   reach_.find(node);
-  float* const in = scratch_.head_in.data();
-  std::copy_n(embeddings() + size_t{node} * size_.stride, size_.embedding, in);
-  pool(pools_[0], reach_.ancestors(), in + size_.embedding);
-  pool(pools_[1], reach_.descendants(), in + 2 * size_t{size_.embedding});
-  pool(pools_[2], reach_.unrelated(), in + 3 * size_t{size_.embedding});
-  head_.run(in, 4 * size_t{size_.embedding}, scratch_.logits.data(), scratch_.logits.size(), 1,
-            kernels_, scratch_.layers);
-  return {scratch_.logits.data(), size_.devices};
+  const size_t width = 2 * size_t{size_.embedding};
+  const std::span<const uint32_t> sets[] = {reach_.ancestors(), reach_.descendants(),
+                                            reach_.unrelated()};
+  std::copy_n(&embeddings_[size_t{node} * size_.both], width, head_in_.data());
+  for (size_t i = 0; i < 3; ++i) pool(pools_[i], sets[i], &head_in_[(i + 1) * width]);
+  head_.run(head_in_.data(), head_in_.size(), logits_.data(), logits_.size(), 1, kernels_, layers_);
+  return {logits_.data(), size_.devices};
 }
 
 }  // namespace placeto

@@ -11,13 +11,12 @@
 namespace placeto {
 namespace {
 
-// Rows of features, inputs, embeddings and messages, and who depends on whom.
+// Rows of features and inputs, and what the network keeps.
 size_t bytes_of_rows(const Policy& policy, const Problem& problem) {
-  const size_t floats = step_columns(problem.device_count()) +
-                        policy.graph_network().encoder.inputs() +
-                        2 * size_t{PaddedMlp::padded(policy.dimensions().embedding)};
+  const size_t floats =
+      step_columns(problem.device_count()) + policy.find_network("encoder")->inputs();
   return floats * sizeof(float) * problem.node_count() +
-         PublishedReach::table_bytes(problem.node_count());
+         PublishedNetwork::bytes(policy, problem.node_count());
 }
 
 // Only reported: no decision depends on it.

@@ -57,8 +57,6 @@ class PublishedPlacer {
   Candidate place(const Candidate& start, const PublishedPassOptions& options,
                   MoveEvaluator& evaluator);
 
-  const PublishedNetwork& network() const { return scorer_.network(); }
-
  private:
   void begin_pass(const MoveEvaluator& evaluator);
   void step(uint32_t pass, uint32_t node, const PublishedPassOptions& options,

@@ -1,7 +1,6 @@
 // PublishedScorer: what a `placeto` policy says of re-placing the current node.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,7 +9,7 @@
 
 namespace placeto {
 
-// One per placer; the policy is shared. No allocation after the first score.
+// One per placer; the policy is shared. No allocation after construction.
 class PublishedScorer {
  public:
   // The policy's architecture is kPlaceto and it has as many devices as the problem. Policy and
@@ -18,25 +17,17 @@ class PublishedScorer {
   PublishedScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
                   Stop* stop = nullptr);
 
-  // One logit per device for the current node of `features`, which must be the same object at
-  // every call; takes note of the rows touched since the last one.
-  std::span<const float> score(PublishedFeatures& features);
-  const PublishedNetwork& network() const { return network_; }
+  // One logit per device for the current node of the features.
+  std::span<const float> score(const PublishedFeatures& features);
 
  private:
   struct Column {
     uint32_t column;  // of a row of PublishedFeatures
     float shift, scale;
-    bool start_time;
   };
 
-  static std::vector<Column> columns_of(const Policy& policy);
-  void normalise(const PublishedFeatures& features, uint32_t node);
-  void normalise_start_times(const PublishedFeatures& features);
-
   std::vector<Column> columns_;
-  std::optional<size_t> start_time_;  // its index in columns_, if the policy looks at it
-  std::vector<float> inputs_;
+  std::vector<float> inputs_;  // nodes x columns_
   PublishedNetwork network_;
 };
 
