@@ -38,8 +38,26 @@ Outcome read_node(const placeto_node* node, NodeSpec& to) {
 Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
   Result<Graph> built = Graph::build(std::move(spec), limits);
   if (!built.ok()) return built.status();
-  *graph = new placeto_graph{std::make_shared<const Graph>(std::move(*built))};
+  auto made = std::make_unique<placeto_graph>();
+  made->value = std::make_shared<const Graph>(std::move(*built));
+  for (const NodeSpec& node : made->value->spec().nodes) {
+    made->allowed_begin.push_back(made->allowed_kinds.size());
+    for (const std::string& kind : node.allowed_kinds) made->allowed_kinds.push_back(kind.c_str());
+  }
+  *graph = made.release();
   return {};
+}
+
+// As read_node reads it.
+Outcome write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) {
+  const NodeSpec& from = graph.value->node(node);
+  return write_struct(
+      "placeto_node",
+      {0, from.name.c_str(), from.op.c_str(), from.cost_us.data(), from.cost_us.size(),
+       from.outputs.data(), from.outputs.size(), from.resident_bytes, from.workspace_bytes,
+       from.flops, from.bytes_accessed, from.colocate.c_str(),
+       graph.allowed_kinds.data() + graph.allowed_begin[node], from.allowed_kinds.size()},
+      to);
 }
 
 Outcome decode_and_hand_out(std::span<const uint8_t> bytes, const Limits& limits,
@@ -185,4 +203,38 @@ uint32_t placeto_graph_find_node(const placeto_graph* graph, const char* name) n
     if (graph->value->node(v).name == wanted) return v;
   }
   return PLACETO_NONE;
+}
+
+uint32_t placeto_graph_kind_count(const placeto_graph* graph) noexcept {
+  return graph == nullptr ? 0 : static_cast<uint32_t>(graph->value->kinds().size());
+}
+
+const char* placeto_graph_kind(const placeto_graph* graph, uint32_t kind) noexcept {
+  if (graph == nullptr || kind >= graph->value->kinds().size()) return "";
+  return graph->value->kinds()[kind].c_str();
+}
+
+placeto_status placeto_graph_node(const placeto_graph* graph, uint32_t node, placeto_node* to,
+                                  placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{graph, "graph"}, {to, "to"}}); !o.ok()) return o;
+    if (Outcome o = check_index("node", node, graph->value->node_count()); !o.ok()) return o;
+    return write_node(*graph, node, to);
+  });
+}
+
+placeto_status placeto_graph_edges(const placeto_graph* graph, uint32_t* sources, uint32_t* outputs,
+                                   uint32_t* targets, size_t capacity,
+                                   placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{graph, "graph"}}); !o.ok()) return o;
+    const std::vector<EdgeSpec>& edges = graph->value->spec().edges;
+    if (Outcome o = check_capacity("edges", capacity, edges.size()); !o.ok()) return o;
+    for (size_t i = 0; i < edges.size(); ++i) {
+      if (sources != nullptr) sources[i] = edges[i].source;
+      if (outputs != nullptr) outputs[i] = edges[i].output;
+      if (targets != nullptr) targets[i] = edges[i].target;
+    }
+    return {};
+  });
 }

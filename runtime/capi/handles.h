@@ -21,6 +21,8 @@ struct placeto_policy {
 
 struct placeto_graph {
   std::shared_ptr<const placeto::Graph> value;
+  std::vector<const char*> allowed_kinds;  // of all nodes, one after the other
+  std::vector<size_t> allowed_begin;       // of each node, in that list
 };
 
 struct placeto_topology {

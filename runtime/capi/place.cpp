@@ -44,6 +44,10 @@ Outcome check_options(const placeto_options& options) {
   if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
   if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
   if (options.passes == 0) return invalid("passes is 0, expected at least 1");
+  if (!(options.tolerance >= 0 && options.tolerance <= 1)) {
+    return invalid(
+        join({"tolerance is ", number_text(options.tolerance), ", expected a share from 0 to 1"}));
+  }
   if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
     return invalid(join({"deadline_milliseconds is ", number_text(options.deadline_milliseconds),
                          ", expected a finite number of at least 0"}));
@@ -111,6 +115,7 @@ MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   to.seed = from.seed;
   to.passes = from.passes;
   to.samples = from.samples;
+  to.tolerance = from.tolerance;
   to.grouping = from.grouping == PLACETO_GROUPING_NONE ? Grouping::kNone : Grouping::kAutomatic;
   to.budget.evaluations = from.budget_evaluations;
   to.budget.milliseconds = from.budget_milliseconds;
@@ -312,6 +317,30 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
     if (Outcome o = check_assignment(result->problem, given); !o.ok()) return o;
     score(given, *result);
     *placement = result.release();
+    return {};
+  });
+}
+
+placeto_status placeto_run_times(const placeto_graph* graph, const placeto_topology* topology,
+                                 const placeto_limits* limits, double* us, size_t capacity,
+                                 placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{graph, "graph"}, {topology, "topology"}, {us, "us"}});
+        !o.ok()) {
+      return o;
+    }
+    Limits bounds;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    const size_t nodes = graph->value->node_count(), devices = topology->value->device_count();
+    if (Outcome o = check_capacity("us", capacity, nodes * devices); !o.ok()) return o;
+    const auto problem = Problem::build(*graph->value, *topology->value, {}, bounds);
+    if (!problem.ok()) return problem.status();
+    for (uint32_t v = 0; v < nodes; ++v) {
+      for (uint32_t d = 0; d < devices; ++d) {
+        const double run_us = problem->run_us(v, d);
+        us[v * devices + d] = std::isfinite(run_us) ? run_us : -1;
+      }
+    }
     return {};
   });
 }

@@ -1,7 +1,6 @@
 // Placements: what came out, and why.
 #include <algorithm>
 
-#include "runtime/base/message.h"
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
 #include "runtime/format/placement_file.h"
@@ -164,10 +163,7 @@ placeto_status placeto_placement_candidate(const placeto_placement* placement, s
         !o.ok()) {
       return o;
     }
-    if (index >= placement->candidates.size()) {
-      return invalid(
-          join({"index is ", index, ", expected less than ", placement->candidates.size()}));
-    }
+    if (Outcome o = check_index("index", index, placement->candidates.size()); !o.ok()) return o;
     const placeto_placement::Tried& tried = placement->candidates[index];
     candidate->method = tried.method.c_str();
     candidate->makespan_us = tried.makespan_us;
@@ -188,10 +184,7 @@ placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t 
         !o.ok()) {
       return o;
     }
-    if (node >= placement->problem.node_count()) {
-      return invalid(
-          join({"node is ", node, ", expected less than ", placement->problem.node_count()}));
-    }
+    if (Outcome o = check_index("node", node, placement->problem.node_count()); !o.ok()) return o;
     explain(*placement, node, *reason);
     return {};
   });

@@ -83,6 +83,22 @@ Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, siz
   return {};
 }
 
+Outcome write_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
+                           void* to) {
+  size_t given = 0;
+  std::memcpy(&given, to, sizeof given);
+  if (!knows_size(given, oldest, known)) return check_struct_size(type, given, known);
+  constexpr size_t kSize = sizeof(size_t);  // struct_size comes first, and stays
+  std::memcpy(static_cast<char*>(to) + kSize, static_cast<const char*>(from) + kSize,
+              given - kSize);
+  return {};
+}
+
+Outcome check_index(const char* name, uint64_t index, uint64_t count) {
+  if (index < count) return {};
+  return invalid(join({name, " is ", index, ", expected less than ", count}));
+}
+
 Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
   if (capacity >= needed) return {};
   return {PLACETO_BUFFER_TOO_SMALL, std::string(array) + ": capacity is " +

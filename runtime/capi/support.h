@@ -71,12 +71,25 @@ template <class Struct>
 inline constexpr size_t kOldestSize = sizeof(Struct);
 template <>
 inline constexpr size_t kOldestSize<placeto_device> = offsetof(placeto_device, stage_us);
+template <>
+inline constexpr size_t kOldestSize<placeto_options> = offsetof(placeto_options, tolerance);
 
 // `to` holds the defaults.
 template <class Struct>
 Outcome read_struct(const char* type, const Struct* from, Struct& to) {
   return read_struct_bytes(type, from, kOldestSize<Struct>, sizeof(Struct), &to);
 }
+
+// Fills a struct of the caller's as far as it goes.
+Outcome write_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
+                           void* to);
+template <class Struct>
+Outcome write_struct(const char* type, const Struct& from, Struct* to) {
+  return write_struct_bytes(type, &from, kOldestSize<Struct>, sizeof(Struct), to);
+}
+
+// Fails unless index < count.
+Outcome check_index(const char* name, uint64_t index, uint64_t count);
 
 // Fails unless the caller's array of that many entries suffices.
 Outcome check_capacity(const char* array, size_t capacity, size_t needed);

@@ -206,3 +206,57 @@ uint32_t placeto_topology_find_device(const placeto_topology* topology, const ch
   const uint32_t device = topology->value->find_device(name);
   return device < topology->value->device_count() ? device : PLACETO_NONE;
 }
+
+placeto_status placeto_topology_get_rules(const placeto_topology* topology,
+                                          placeto_topology_rules* to,
+                                          placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{topology, "topology"}, {to, "to"}}); !o.ok()) return o;
+    const TopologySpec& from = topology->value->spec();
+    return write_struct(
+        "placeto_topology_rules",
+        {0, from.op_gap_us, static_cast<int32_t>(from.contention),
+         static_cast<int32_t>(from.transfer), static_cast<int32_t>(from.execution),
+         static_cast<int32_t>(from.dispatch), from.default_link.bandwidth_bytes_per_us,
+         from.default_link.latency_us, from.default_link.gap_us},
+        to);
+  });
+}
+
+placeto_status placeto_topology_device(const placeto_topology* topology, uint32_t device,
+                                       placeto_device* to, placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{topology, "topology"}, {to, "to"}}); !o.ok()) return o;
+    if (Outcome o = check_index("device", device, topology->value->device_count()); !o.ok()) {
+      return o;
+    }
+    const DeviceSpec& from = topology->value->device(device);
+    return write_struct(
+        "placeto_device",
+        {0, from.name.c_str(), from.kind.c_str(), from.memory_bytes, from.peak_flops,
+         from.memory_bandwidth, from.slowdown, from.stage_us, from.cut_us, from.cut_bytes_per_us},
+        to);
+  });
+}
+
+placeto_status placeto_topology_link(const placeto_topology* topology, uint32_t from,
+                                     uint32_t to_device, placeto_link* to,
+                                     placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{topology, "topology"}, {to, "to"}}); !o.ok()) return o;
+    const Topology& all = *topology->value;
+    if (Outcome o = check_index("from", from, all.device_count()); !o.ok()) return o;
+    if (Outcome o = check_index("to_device", to_device, all.device_count()); !o.ok()) return o;
+    if (from == to_device) return invalid("from and to_device are the same device");
+    const std::string &a = all.device(from).name, &b = all.device(to_device).name;
+    const LinkParameters& link = all.link(from, to_device);
+    const char* channel = nullptr;
+    for (const LinkSpec& l : all.spec().links) {
+      if (l.from == a && l.to == b && !l.channel.empty()) channel = l.channel.c_str();
+    }
+    return write_struct("placeto_link",
+                        {0, a.c_str(), b.c_str(), link.bandwidth_bytes_per_us, link.latency_us,
+                         link.gap_us, channel},
+                        to);
+  });
+}

@@ -4,6 +4,13 @@
 
 namespace placeto {
 
+// An object of JSON begins as no binary file does: its identifier would be text at byte 4.
+static bool looks_like_json(std::span<const uint8_t> bytes) {
+  size_t at = 0;
+  while (at < bytes.size() && (bytes[at] == ' ' || (bytes[at] >= 9 && bytes[at] <= 13))) ++at;
+  return at < bytes.size() && bytes[at] == '{' && detect(bytes) == FileKind::kUnknown;
+}
+
 Status check_header(std::span<const uint8_t> bytes, FileKind expected, const Limits& limits) {
   const uint64_t limit = std::min(limits.max_file_bytes, kMaxBufferBytes);
   if (bytes.size() > limit) {
@@ -11,6 +18,10 @@ Status check_header(std::span<const uint8_t> bytes, FileKind expected, const Lim
   }
   const std::string wanted = std::string("expected a ") + name_of(expected) + " (identifier " +
                              identifier_of(expected) + " at byte 4)";
+  if (looks_like_json(bytes)) {
+    return Status::bad_input(
+        join({"is JSON, ", wanted, ": 'placeto convert IN OUT' makes the binary form"}));
+  }
   if (bytes.size() < 12) {  // root offset, identifier, root table
     return Status::bad_input(join({"is ", bytes.size(), " bytes long, ", wanted}));
   }

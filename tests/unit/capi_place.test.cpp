@@ -86,7 +86,7 @@ TEST_CASE("options that make no sense are refused with a message that names them
   static const placeto_node_device nowhere[] = {{0, 7}};
   static const placeto_node_device nobody[] = {{9, 0}};
   static const placeto_node_list no_nodes[] = {{nullptr, 2}};
-  refuses("struct_size", [](placeto_options& o) { o.struct_size -= 8; });
+  refuses("struct_size", [](placeto_options& o) { o.struct_size -= 16; });
   refuses("struct_size", [](placeto_options& o) { o.struct_size = 0; });
   refuses("objective", [](placeto_options& o) { o.objective = 2; });
   refuses("budget_milliseconds", [](placeto_options& o) { o.budget_milliseconds = -1; });

@@ -258,7 +258,8 @@ PLACETO_API placeto_status placeto_graph_builder_build(const placeto_graph_build
                                                        placeto_graph** graph,
                                                        placeto_error* error) PLACETO_NOEXCEPT;
 
-/* A binary graph file. PLACETO_IO or PLACETO_BAD_INPUT; messages start with the path. */
+/* A binary graph file. PLACETO_IO or PLACETO_BAD_INPUT; messages start with the path. JSON is read
+ * by placeto_onnx.h. */
 PLACETO_API placeto_status placeto_graph_load_file(const char* path, const placeto_limits* limits,
                                                    placeto_graph** graph,
                                                    placeto_error* error) PLACETO_NOEXCEPT;
@@ -283,6 +284,21 @@ PLACETO_API const char* placeto_graph_node_name(const placeto_graph* graph,
 /* The first node of that name, or PLACETO_NONE. Looks at every node. */
 PLACETO_API uint32_t placeto_graph_find_node(const placeto_graph* graph,
                                              const char* name) PLACETO_NOEXCEPT;
+/* The kinds that the entries of cost_us refer to; none: one entry, the same on every device. */
+PLACETO_API uint32_t placeto_graph_kind_count(const placeto_graph* graph) PLACETO_NOEXCEPT;
+PLACETO_API const char* placeto_graph_kind(const placeto_graph* graph,
+                                           uint32_t kind) PLACETO_NOEXCEPT;
+/* Everything about a node, as it was given: costs, outputs, memory. The caller sets
+ * to->struct_size; what its pointers lead to lives as long as the graph. */
+PLACETO_API placeto_status placeto_graph_node(const placeto_graph* graph, uint32_t node,
+                                              placeto_node* to,
+                                              placeto_error* error) PLACETO_NOEXCEPT;
+/* Every edge, in the order in which they were given. Each array may be NULL; `capacity` holds for
+ * all, at least the number of edges. */
+PLACETO_API placeto_status placeto_graph_edges(const placeto_graph* graph, uint32_t* sources,
+                                               uint32_t* outputs, uint32_t* targets,
+                                               size_t capacity,
+                                               placeto_error* error) PLACETO_NOEXCEPT;
 
 /* ---- Topology: where it is placed -------------------------------------------------------------
  * Devices, numbered from 0 in the order in which they are added or stand in the file, the links
@@ -384,6 +400,27 @@ PLACETO_API const char* placeto_topology_device_kind(const placeto_topology* top
 /* The device of that name, or PLACETO_NONE. */
 PLACETO_API uint32_t placeto_topology_find_device(const placeto_topology* topology,
                                                   const char* name) PLACETO_NOEXCEPT;
+/* What was given: the rules, a device (memory, rates, prices), the link from one device to another
+ * (of devices without one of their own, the default link). The caller sets to->struct_size; what
+ * pointers lead to lives as long as the topology. */
+PLACETO_API placeto_status placeto_topology_get_rules(const placeto_topology* topology,
+                                                      placeto_topology_rules* to,
+                                                      placeto_error* error) PLACETO_NOEXCEPT;
+PLACETO_API placeto_status placeto_topology_device(const placeto_topology* topology,
+                                                   uint32_t device, placeto_device* to,
+                                                   placeto_error* error) PLACETO_NOEXCEPT;
+PLACETO_API placeto_status placeto_topology_link(const placeto_topology* topology, uint32_t from,
+                                                 uint32_t to_device, placeto_link* to,
+                                                 placeto_error* error) PLACETO_NOEXCEPT;
+
+/* Run times as the cost model has them, estimated where the graph gives none: of a node on a device
+ * at us[node * devices + device], negative where that cannot run it. `capacity`: entries of `us`,
+ * at least nodes x devices. */
+PLACETO_API placeto_status placeto_run_times(const placeto_graph* graph,
+                                             const placeto_topology* topology,
+                                             const placeto_limits* limits, double* us,
+                                             size_t capacity,
+                                             placeto_error* error) PLACETO_NOEXCEPT;
 
 /* ---- Placing --------------------------------------------------------------------------------- */
 
@@ -488,6 +525,8 @@ typedef struct placeto_options {
                                     an analysis needs of each decision */
   void* step_context;            /* handed to `on_step` */
   int32_t grouping;              /* default PLACETO_GROUPING_AUTO */
+  double tolerance; /* of placements that cost at most this share more than the best, the one with
+                       the fewest stages; default 0, at most 1 */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
