@@ -21,4 +21,17 @@ std::string join(Pieces pieces) {
   return text;
 }
 
+std::string bytes_text(uint64_t bytes) {
+  if (bytes < 1024) return join({bytes, " B"});
+  constexpr std::string_view kUnits[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  for (; value >= 1023.95; ++unit) value /= 1024;
+  const uint32_t digits = value >= 99.95 ? 1 : value >= 9.995 ? 10 : 100;  // three of them in all
+  const auto scaled = static_cast<uint64_t>(value * digits + 0.5);
+  const std::string whole = join({scaled / digits}), part = join({scaled % digits});
+  if (digits == 1) return whole + std::string(kUnits[unit]);
+  return join({whole, ".", digits == 100 && part.size() == 1 ? "0" : "", part, kUnits[unit]});
+}
+
 }  // namespace placeto

@@ -38,4 +38,7 @@ using Pieces = std::initializer_list<Piece>;
 
 std::string join(Pieces pieces);
 
+// "512 B", "1.50 KiB", "11.2 GiB".
+std::string bytes_text(uint64_t bytes);
+
 }  // namespace placeto

@@ -17,13 +17,13 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
   std::string text =
       placing.proved ? "no placement fits in memory" : "found no placement that fits";
   if (placing.missing_bytes > 0) {
-    text += ": every one lacks at least " + std::to_string(placing.missing_bytes) + " bytes";
+    text += ": every one lacks at least " + bytes_text(placing.missing_bytes);
   }
   text += "; the closest (" + placing.bench.best().method + ") lacks";
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     if (shortfall[d] == 0) continue;
-    text += " " + std::to_string(shortfall[d]) + " bytes on " + problem.topology().device(d).name +
-            " (limit " + std::to_string(problem.memory_limit(d)) + "),";
+    text += join({" ", bytes_text(shortfall[d]), " on ", problem.topology().device(d).name,
+                  " (limit ", bytes_text(problem.memory_limit(d)), "),"});
   }
   text.pop_back();
   return placing.proved ? Status::infeasible(text) : Status(StatusCode::kNotFound, text);

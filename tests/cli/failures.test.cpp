@@ -147,8 +147,8 @@ TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage"
 
 TEST_CASE_FIXTURE(Fixture, "no feasible placement ends with status 1 and says what is missing") {
   const std::string tight = add("tight.json", small_topology(6000));
-  fails({"place", graph, "-t", tight, "-o", "out.json", "--json"}, 1, "bytes on");
-  fails({"place", graph, "-t", tight, "--method", "heft", "--report", "t.html"}, 1, "bytes on");
+  fails({"place", graph, "-t", tight, "-o", "out.json", "--json"}, 1, "KiB on");
+  fails({"place", graph, "-t", tight, "--method", "heft", "--report", "t.html"}, 1, "KiB on");
   const std::string one = add("one.json", R"({"format_version": 1, "devices": [
       {"name": "gpu:0", "kind": "gpu", "memory_bytes": 9000}]})");
   fails({"place", graph, "-t", one}, 1, "gpu:0");
@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(Fixture, "a file that may not grow as large as it has to is no
 TEST_CASE_FIXTURE(Fixture, "a failure leaves the file that was there as it was") {
   const std::string tight = add("tight.json", small_topology(6000));
   const std::string kept = add("out.json", "precious");
-  fails({"place", graph, "-t", tight, "-o", kept}, 1, "bytes on");
+  fails({"place", graph, "-t", tight, "-o", kept}, 1, "KiB on");
   fails({"convert", path("missing"), kept}, 3, "missing");
   fails({"generate", "layered", "--nodes", "0", "-o", kept}, 2, "--nodes");
   CHECK(read("out.json") == "precious");

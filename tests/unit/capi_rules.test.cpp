@@ -72,7 +72,7 @@ TEST_CASE("what does not fit in memory is infeasible, and the shortfall says by 
   // Resident bytes alone lack 400 - 2 x 150.
   CHECK(shortfall[0] + shortfall[1] >= 100);
   for (const uint64_t bytes : shortfall) {
-    if (bytes > 0) CHECK(mentions(error, (std::to_string(bytes) + " bytes").c_str()));
+    if (bytes > 0) CHECK(mentions(error, (std::to_string(bytes) + " B on").c_str()));
   }
   chosen.shortfall_capacity = 1;
   CHECK(try_place(graph, devices(2, 150), chosen, error) == PLACETO_BUFFER_TOO_SMALL);

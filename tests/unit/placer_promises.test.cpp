@@ -141,7 +141,7 @@ TEST_CASE(
   const Result<PlaceResult> too_much = placed_with(*instance.problem, 0);
   REQUIRE(!too_much.ok());
   CHECK(too_much.status().code() == StatusCode::kInfeasible);
-  CHECK(too_much.status().message().find("at least 1 bytes") != std::string::npos);
+  CHECK(too_much.status().message().find("at least 1 B;") != std::string::npos);
 }
 
 TEST_CASE("what is neither placed nor proved not to fit is said not to be found") {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/base/message.h"
+
 namespace placeto {
 namespace {
 
@@ -192,16 +194,7 @@ std::string format_us(double us) {
 }
 
 std::string format_bytes(uint64_t bytes) {
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  constexpr std::array<const char*, 6> kUnits{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f}{}", value, decimals, kUnits[unit]);
+  return bytes_text(bytes);
 }
 
 std::string format_count(uint64_t count) {

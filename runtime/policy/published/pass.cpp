@@ -49,9 +49,8 @@ Status PublishedPlacer::check(const Policy& policy, const Problem& problem, size
   const size_t bytes = bytes_of_rows(policy, problem);
   if (bytes > most_bytes) {
     return Status(StatusCode::kOutOfMemory,
-                  "the policy needs " + std::to_string(bytes) + " bytes for a graph of " +
-                      std::to_string(problem.node_count()) + " nodes, allowed are " +
-                      std::to_string(most_bytes));
+                  join({"the policy needs ", bytes_text(bytes), " for a graph of ",
+                        problem.node_count(), " nodes, allowed are ", bytes_text(most_bytes)}));
   }
   return Status();
 }
