@@ -32,6 +32,13 @@ const Candidate* Workbench::find(std::string_view method) const {
   return nullptr;
 }
 
+void Workbench::add(Candidate candidate) {
+  if (stop() != nullptr && candidate.score.feasible()) {
+    stop()->note_best(candidate.score.objective_us);
+  }
+  candidates_.push_back(std::move(candidate));
+}
+
 void Workbench::add_if_better(Candidate candidate) {
   if (candidate.score < best().score) add(std::move(candidate));
 }

@@ -33,7 +33,7 @@ class Workbench {
   const Candidate& best() const;
   // nullptr: none of that method yet.
   const Candidate* find(std::string_view method) const;
-  void add(Candidate candidate) { candidates_.push_back(std::move(candidate)); }
+  void add(Candidate candidate);
   // What a search made of the best candidate; if that is no better, it is not worth a row.
   void add_if_better(Candidate candidate);
   // Leaves none behind.

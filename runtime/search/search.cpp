@@ -41,7 +41,10 @@ class Clock {
   bool stopped() const { return placeto::stopped(evaluator_.stop()); }
   bool over() const {
     Stop* const stop = evaluator_.stop();
-    if (stop != nullptr && stop->requested()) return true;
+    if (stop != nullptr) {
+      stop->note_spent(spent());
+      if (stop->requested()) return true;
+    }
     if (budget_.evaluations > 0 && spent() >= static_cast<double>(budget_.evaluations)) return true;
     return late();
   }
@@ -214,6 +217,8 @@ class Annealing {
         last_gain_ = clock.spent();
         best.score = evaluator_.score();
         best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
+        Stop* const stop = evaluator_.stop();
+        if (stop != nullptr && best.score.feasible()) stop->note_best(best.score.objective_us);
       }
     }
   }

@@ -35,7 +35,11 @@ std::vector<std::string> violations(const Problem& problem, std::span<const uint
 std::vector<CandidateRow> candidate_rows(const Problem& problem,
                                          std::span<const Candidate> candidates,
                                          const Candidate& chosen);
-// One line per row: makespan, ratio to the lower bound, memory per device, whether it fits.
+// "11.2 MiB", or "11.2 MiB !" beyond the limit.
+std::string memory_cell(uint64_t bytes, uint64_t limit);
+
+// One line per row, of equal devices one for all: makespan, ratio to the lower bound, memory per
+// device, whether it fits.
 std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
                             std::span<const CandidateRow> rows, bool color);
 // One line per device: nodes, busy time, memory.

@@ -5,6 +5,7 @@
 // travels as JSON inside it (report_data.h).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct CandidateRow {
   std::vector<uint64_t> peak_memory_bytes;  // per device; empty: not known
   bool feasible = false;
   bool chosen = false;
+  std::optional<uint32_t> only_device = {};  // that everything is on; not known of files
 };
 
 struct ReportPlacement {

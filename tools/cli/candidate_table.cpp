@@ -1,0 +1,178 @@
+// The candidates of a placing, and what they are worth: one row each, but for equal devices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/cli/outcome.h"
+
+namespace placeto::cli {
+namespace {
+
+// Devices that share a column.
+struct Column {
+  std::string title;
+  std::vector<uint32_t> devices;
+};
+using Columns = std::vector<Column>;
+
+bool same(const DeviceSpec& a, const DeviceSpec& b) {
+  return a.kind == b.kind && a.memory_bytes == b.memory_bytes && a.slowdown == b.slowdown &&
+         a.peak_flops == b.peak_flops && a.memory_bandwidth == b.memory_bandwidth;
+}
+
+// Devices that follow each other and have everything in common but their names.
+Columns equal_devices(const Problem& problem) {
+  Columns columns;
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    const Topology& topology = problem.topology();
+    if (d == 0 || !same(topology.device(d - 1), topology.device(d))) columns.emplace_back();
+    columns.back().devices.push_back(d);
+  }
+  for (Column& column : columns) {
+    column.title = device_range(problem.topology(), column.devices.front(), column.devices.back());
+  }
+  return columns;
+}
+
+Columns every_device(const Problem& problem) {
+  Columns columns(problem.device_count());
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    columns[d] = {shortened(problem.topology().device(d).name, 16), {d}};
+  }
+  return columns;
+}
+
+Columns all_devices(const Problem& problem) {
+  Columns columns(1);
+  columns[0].title = "fullest device";
+  for (uint32_t d = 0; d < problem.device_count(); ++d) columns[0].devices.push_back(d);
+  return columns;
+}
+
+// The memory of the fullest of them; its name, where they are unlike.
+std::string fullest(const Problem& problem, const Columns& columns, const Column& column,
+                    const std::vector<uint64_t>& peaks) {
+  uint32_t worst = column.devices[0];
+  const auto share = [&](uint32_t d) {
+    return static_cast<double>(peaks[d]) / static_cast<double>(problem.memory_limit(d));
+  };
+  for (const uint32_t d : column.devices) {
+    if (share(d) > share(worst)) worst = d;
+  }
+  const std::string cell = memory_cell(peaks[worst], problem.memory_limit(worst));
+  const bool unlike = columns.size() == 1 && column.title == "fullest device";
+  return unlike ? cell + " on " + problem.topology().device(worst).name : cell;
+}
+
+std::string ratio(double value, double base) {
+  return base > 0 && std::isfinite(value) ? fmt::format("{:.3f}", value / base) : "-";
+}
+
+std::optional<uint32_t> only_device(const Assignment& assignment) {
+  const auto elsewhere = [&](uint32_t d) { return d != assignment[0]; };
+  if (assignment.empty() || std::any_of(assignment.begin(), assignment.end(), elsewhere)) {
+    return std::nullopt;
+  }
+  return assignment[0];
+}
+
+// Whether both rows say the same of equal neighbours, each alone.
+bool alike(const Problem& problem, const CandidateRow& a, const CandidateRow& b) {
+  const Topology& topology = problem.topology();
+  return a.only_device && b.only_device && *b.only_device == *a.only_device + 1 && !a.chosen &&
+         !b.chosen && a.feasible == b.feasible && a.makespan_us == b.makespan_us &&
+         a.bottleneck_us == b.bottleneck_us &&
+         same(topology.device(*a.only_device), topology.device(*b.only_device));
+}
+
+// Rows of equal devices as one, "single gpu:0 to gpu:7": what each would hold, alone.
+std::vector<CandidateRow> folded(const Problem& problem, std::span<const CandidateRow> rows) {
+  std::vector<CandidateRow> result;
+  for (size_t first = 0; first < rows.size();) {
+    CandidateRow row = rows[first];
+    size_t next = first + 1;
+    for (; next < rows.size() && alike(problem, rows[next - 1], rows[next]); ++next) {
+      for (size_t d = 0; d < row.peak_memory_bytes.size(); ++d) {
+        row.peak_memory_bytes[d] =
+            std::max(row.peak_memory_bytes[d], rows[next].peak_memory_bytes[d]);
+      }
+    }
+    if (next > first + 1) {
+      row.method += " to " + problem.topology().device(*rows[next - 1].only_device).name;
+    }
+    result.push_back(std::move(row));
+    first = next;
+  }
+  return result;
+}
+
+std::string table_with(const Problem& problem, const LowerBounds& bounds,
+                       std::span<const CandidateRow> rows, const Columns& memory, bool color) {
+  std::vector<Table::Column> columns{{"", Align::kLeft},
+                                     {"method", Align::kLeft},
+                                     {"makespan", Align::kRight},
+                                     {"/ bound", Align::kRight}};
+  const bool throughput = problem.objective() == Objective::kThroughput;
+  if (throughput) columns.push_back({"bottleneck", Align::kRight});
+  for (const Column& column : memory) columns.push_back({column.title, Align::kRight});
+  columns.push_back({"fits", Align::kLeft});
+  Table table(columns);
+  for (const CandidateRow& row : rows) {
+    std::vector<std::string> cells{row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
+                                   ratio(row.makespan_us, bounds.best_us())};
+    if (throughput) cells.push_back(format_us(row.bottleneck_us));
+    for (const Column& column : memory) {
+      cells.push_back(fullest(problem, memory, column, row.peak_memory_bytes));
+    }
+    cells.emplace_back(row.feasible ? "yes" : "no");
+    table.add_row(std::move(cells), row.chosen     ? Emphasis::kGood
+                                    : row.feasible ? Emphasis::kNone
+                                                   : Emphasis::kBad);
+  }
+  return table.render(color);
+}
+
+}  // namespace
+
+std::string memory_cell(uint64_t bytes, uint64_t limit) {
+  if (limit == Problem::kUnlimited) return format_bytes(bytes);
+  const char* over = bytes > limit ? " !" : "";
+  return format_bytes(bytes) + over;
+}
+
+std::vector<CandidateRow> candidate_rows(const Problem& problem,
+                                         std::span<const Candidate> candidates,
+                                         const Candidate& chosen) {
+  Simulator simulator(problem);
+  std::vector<CandidateRow> rows;
+  bool marked = false;
+  for (const Candidate& candidate : candidates) {
+    const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
+    const bool is_chosen =
+        !marked && candidate.method == chosen.method && candidate.assignment == chosen.assignment;
+    marked = marked || is_chosen;
+    rows.push_back({candidate.method, timeline.makespan_us, timeline.bottleneck_us,
+                    timeline.peak_memory_bytes, candidate.score.feasible(), is_chosen,
+                    only_device(candidate.assignment)});
+  }
+  return rows;
+}
+
+// The most detailed of three that is not too wide, for the terminal or, in a file, for people.
+std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
+                            std::span<const CandidateRow> every_row, bool color) {
+  constexpr size_t kMostColumns = 8;
+  const size_t terminal = terminal_columns();
+  const std::vector<CandidateRow> rows = folded(problem, every_row);
+  for (const Columns& columns : {every_device(problem), equal_devices(problem)}) {
+    if (columns.size() > kMostColumns) continue;
+    if (terminal == 0) return table_with(problem, bounds, rows, columns, color);
+    const std::string plain = table_with(problem, bounds, rows, columns, false);
+    const size_t width = display_width(plain.substr(0, plain.find('\n')));
+    if (width <= terminal) return table_with(problem, bounds, rows, columns, color);
+  }
+  return table_with(problem, bounds, rows, all_devices(problem), color);
+}
+
+}  // namespace placeto::cli
