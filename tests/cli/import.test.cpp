@@ -228,3 +228,17 @@ TEST_CASE_FIXTURE(Fixture, "calibrate fits a kind, and import estimates with wha
         "no run times on kind 'cpu'");
   fails({"calibrate", path("graph.json"), "--kind", "npu", "-o", "x.json"}, 3, "'npu'");
 }
+
+TEST_CASE_FIXTURE(Fixture, "models, tables and what is exported may come from standard input") {
+  const auto shell = [this](const std::string& line) {
+    return std::system(("cd " + path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
+  };
+  const std::string place =
+      "$placeto place - --dim batch=1 -t " + topology + " -o p.json <" + model;
+  CHECK(shell(place + " >said 2>&1") == 0);
+  CHECK(shell("$placeto export p.json --model - --split piped <" + model + " >said 2>&1") == 0);
+  CHECK(exists("piped/manifest.json"));
+  CHECK(shell("printf 'node,kind,us\nx,cpu,1\n' | $placeto import " + model +
+              " --dim batch=1 --costs - -o g.json 2>said; [ $? = 3 ]") == 0);
+  CHECK_MESSAGE(read("said").find("standard input: ") != std::string::npos, read("said"));
+}

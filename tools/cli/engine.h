@@ -2,11 +2,11 @@
 // (models/engines/README.md).
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/cost/problem.h"
+#include "tools/engine/description.h"
 #include "tools/options/options.h"
 
 namespace placeto::cli {
@@ -23,22 +23,18 @@ struct EngineChoice {
   std::vector<std::string> notes;  // what a user should know of it
 };
 
-// Applies the description to the topology's description: its execution, and its prices for devices
-// that give none. Then forbids what providers lack and keeps whole what the engine fuses. A Failure
-// says what is wrong with the description or the options, and where.
+// A Failure says what is wrong with the description or the options, and where.
 class Engine {
  public:
   // Nothing, if options.name is empty.
   explicit Engine(const EngineOptions& options);
-  ~Engine();
 
-  void change(TopologySpec& topology);
+  void change(TopologySpec& topology) const;
   void restrict(const Graph& graph, const Topology& topology, Rules& rules);
   const EngineChoice& choice() const { return choice_; }
 
  private:
-  struct Description;
-  std::unique_ptr<Description> description_;
+  std::optional<EngineDescription> description_;
   std::vector<std::string> providers_;
   EngineChoice choice_;
 };

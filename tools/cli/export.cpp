@@ -256,9 +256,10 @@ void run(const Options& options) {
   check_usage(options);
   Job job{options, require(read_placement(options.placement)), options.model, {}};
   for (const std::string& path : {options.model, options.graph}) {
-    if (!path.empty()) refuse_foreign_model(path);
+    if (!path.empty()) refuse_foreign_model(input_path(path));
   }
   if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
+  if (!job.model.empty()) job.model = input_path(job.model);
   for (const std::string& text : options.engine_devices) {
     job.aliases.push_back(require(parse_device_alias(text)));
   }

@@ -15,108 +15,41 @@
 #include "runtime/format/file_kind.h"
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
-#include "tools/costs/efficiency_file.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
 
 namespace placeto::cli {
 namespace {
 
-constexpr uint64_t kMaxTableBytes = 256 << 20;
-
-ProfileUse split_profile(const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    throw Failure(kBadUsage, fmt::format("--profile '{}': expected KIND=FILE, such as "
-                                         "cpu=profile.json",
-                                         text));
-  }
-  return {text.substr(0, equals), text.substr(equals + 1), {}};
+// Names of what was kept in memory, by what the caller calls it.
+std::map<std::string, std::string>& kept() {
+  static std::map<std::string, std::string> names;
+  return names;
 }
 
-std::vector<KindCosts> read_table(const Graph& graph, const std::string& path) {
-  const auto bytes = require(read_file(path, kMaxTableBytes));
-  auto costs = costs_from_table(graph, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (!costs.ok()) require(costs.status().at(path));
-  return *std::move(costs);
-}
-
-void add_costs(const std::string& path, const ImportedGraph& imported, const ModelOptions& options,
-               ModelGraph& model) {
-  const Graph graph = require(Graph::build(imported.spec));
-  std::vector<KindCosts> measured;
-  for (const std::string& text : options.profiles) {
-    ProfileUse use = split_profile(text);
-    const Profile profile = require(read_profile(use.file));
-    auto costs = costs_from_profile(graph, imported.output_names, profile, use.kind, use.coverage);
-    if (!costs.ok()) require(costs.status().at(use.file));
-    measured.push_back(*std::move(costs));
-    model.profiles.push_back(std::move(use));
-  }
-  for (const std::string& file : options.tables) {
-    for (KindCosts& costs : read_table(graph, file)) measured.push_back(std::move(costs));
-  }
-  std::vector<Efficiencies> estimates;
-  for (const std::string& file : options.efficiencies) {
-    estimates.push_back(require(read_efficiencies(file)));
-  }
-  const Status status = set_costs(graph, measured, estimates, model.spec);
-  if (!status.ok()) require(status.at(path));
-}
-
-// What is read through a name that is not the caller's, and the caller's own.
-struct Readable {
-  std::string path, shown;
-
-  // The same failure in the caller's words.
-  Failure named(const Failure& failure) const {
-    std::string message = failure.what();
-    for (size_t at = message.find(path); at != std::string::npos; at = message.find(path, at)) {
-      message.replace(at, path.size(), shown);
-      at += shown.size();
-    }
-    return {failure.status, message};
-  }
-};
-
-// Standard input and pipes can be read only once, and models are looked at before they are read.
-Readable readable(const std::string& path) {
+std::string keep(int from, const std::string& shown) {
   constexpr uint64_t kMaxBytes = uint64_t{4} << 30;
-  static std::map<std::string, std::string> kept;
-  struct stat info {};
-  const bool is_pipe = stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
-  if (path != "-" && !is_pipe) return {path, path};
-  const std::string shown = path == "-" ? "standard input" : path;
-  std::string& memory = kept[path];
-  if (memory.empty()) {
-    const int from = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const auto bytes = require(read_descriptor(from, shown, kMaxBytes));
-    const int to = memfd_create("input", MFD_CLOEXEC);
-    size_t done = 0;
-    while (to >= 0 && done < bytes.size()) {
-      const ssize_t written = write(to, bytes.data() + done, bytes.size() - done);
-      if (written < 0) break;
-      done += static_cast<size_t>(written);
-    }
-    if (to < 0 || done < bytes.size())
-      throw Failure(kInternalError, shown + ": does not fit memory");
-    memory = fmt::format("/proc/self/fd/{}", to);
+  const auto bytes = require(read_descriptor(from, shown, kMaxBytes));
+  const int to = memfd_create("input", MFD_CLOEXEC);
+  size_t done = 0;
+  while (to >= 0 && done < bytes.size()) {
+    const ssize_t written = write(to, bytes.data() + done, bytes.size() - done);
+    if (written < 0) break;
+    done += static_cast<size_t>(written);
   }
-  return {memory, shown};
+  if (to < 0 || done < bytes.size()) throw Failure(kInternalError, shown + ": does not fit memory");
+  return fmt::format("/proc/self/fd/{}", to);
 }
 
-ModelGraph import_readable(const std::string& path, const ModelOptions& options) {
-  refuse_foreign_model(path);
-  ImportOptions import;
-  import.settings = model_settings(options);
-  import.copy_shared = options.copy_shared;
-  if (options.tear_patterns) import.patterns = {};
-  const ImportedGraph imported = require(import_onnx(path, import));
-  ModelGraph model{imported.spec, imported.report, {}};
-  const bool costs =
-      !options.profiles.empty() || !options.tables.empty() || !options.efficiencies.empty();
-  if (costs) add_costs(path, imported, options, model);
-  return model;
+// The same with the files of its profiles and tables where they can be read again.
+CostSources readable(CostSources sources) {
+  for (std::string& profile : sources.profiles) {
+    const size_t file = profile.find('=') + 1;
+    profile.replace(file, std::string::npos, input_path(profile.substr(file)));
+  }
+  for (std::string& file : sources.tables) file = input_path(file);
+  for (std::string& file : sources.efficiencies) file = input_path(file);
+  return sources;
 }
 
 }  // namespace
@@ -139,10 +72,10 @@ void add_model_settings(Command& command, ModelOptions& options) {
 void add_model_options(Command& command, ModelOptions& options) {
   add_model_settings(command, options);
   command.heading("Of ONNX models");
-  command.list("--profile", "KIND=FILE", options.profiles,
+  command.list("--profile", "KIND=FILE", options.costs.profiles,
                "Run times on a kind of device, from ONNX Runtime's profile (repeatable)");
-  command.list("--costs", "FILE", options.tables, "Run times, from lines node,kind,us");
-  command.list("--efficiencies", "FILE", options.efficiencies,
+  command.list("--costs", "FILE", options.costs.tables, "Run times, from lines node,kind,us");
+  command.list("--efficiencies", "FILE", options.costs.efficiencies,
                "What calibrate wrote; estimates what is not measured");
   command.flag("--copy-shared", options.copy_shared,
                "Copy large parameters that several nodes read to each device, instead of keeping "
@@ -167,8 +100,29 @@ ModelSettings model_settings(const ModelOptions& options) {
   return settings;
 }
 
+std::string input_path(const std::string& path) {
+  struct stat info {};
+  const bool is_pipe = stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+  if (path != "-" && !is_pipe) return path;
+  const std::string shown = path == "-" ? "standard input" : path;
+  const auto found = kept().find(shown);
+  if (found != kept().end()) return found->second;
+  const int from = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return kept()[shown] = keep(from, shown);
+}
+
+std::string as_given(std::string message) {
+  for (const auto& [shown, name] : kept()) {
+    for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at)) {
+      message.replace(at, name.size(), shown);
+      at += shown.size();
+    }
+  }
+  return message;
+}
+
 bool is_onnx_file(const std::string& path) {
-  const std::string name = readable(path).path;
+  const std::string name = input_path(path);
   struct stat info = {};
   if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"),
@@ -181,21 +135,20 @@ bool is_onnx_file(const std::string& path) {
 }
 
 AnySpec load_any(const std::string& path) {
-  const Readable file = readable(path);
-  try {
-    return require(read_any(file.path));
-  } catch (const Failure& failure) {
-    throw file.named(failure);
-  }
+  return require(read_any(input_path(path)));
 }
 
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
-  const Readable file = readable(path);
-  try {
-    return import_readable(file.path, options);
-  } catch (const Failure& failure) {
-    throw file.named(failure);
-  }
+  const std::string file = input_path(path);
+  refuse_foreign_model(file);
+  ImportOptions import;
+  import.settings = model_settings(options);
+  import.copy_shared = options.copy_shared;
+  if (options.tear_patterns) import.patterns = {};
+  const ImportedGraph imported = require(import_onnx(file, import));
+  ModelGraph model{imported.spec, imported.report, {}};
+  model.profiles = require(add_costs(readable(options.costs), imported.output_names, model.spec));
+  return model;
 }
 
 std::string unknown_summary(const ImportReport& report) {
@@ -223,23 +176,16 @@ Graph load_graph(const std::string& path, const ModelOptions& options) {
     if (!unknown.empty()) note(path + ": " + unknown);
     return require(Graph::build(std::move(model.spec)));
   }
-  const Readable file = readable(path);
-  try {
-    refuse_foreign_model(file.path);
-  } catch (const Failure& failure) {
-    throw file.named(failure);
-  }
-  Result<Graph> graph = read_graph(file.path);
-  if (!graph.ok()) {
-    throw file.named(Failure(exit_status(graph.status()), graph.status().message()));
-  }
+  const std::string file = input_path(path);
+  refuse_foreign_model(file);
+  Graph graph = require(read_graph(file));
   if (options.any()) {
     throw Failure(kBadUsage,
                   path +
                       ": is no ONNX model, so it takes no --dim, --profile, --costs, "
                       "--efficiencies, --set, --shape, --copy-shared or --tear-patterns");
   }
-  return *std::move(graph);
+  return graph;
 }
 
 }  // namespace placeto::cli

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/graph/graph.h"
-#include "tools/costs/measured.h"
+#include "tools/costs/sources.h"
 #include "tools/io/read.h"
 #include "tools/onnx/import.h"
 #include "tools/options/options.h"
@@ -19,13 +19,11 @@ struct ModelOptions {
   std::vector<std::string> shapes;  // TENSOR=AxBxC
   bool copy_shared = false;
   bool tear_patterns = false;
-  std::vector<std::string> profiles;      // KIND=FILE, of ONNX Runtime
-  std::vector<std::string> tables;        // files of node,kind,us
-  std::vector<std::string> efficiencies;  // files that calibrate wrote
+  CostSources costs;
 
   bool any() const {
     return !dims.empty() || !values.empty() || !shapes.empty() || copy_shared || tear_patterns ||
-           !profiles.empty() || !tables.empty() || !efficiencies.empty();
+           costs.any();
   }
 };
 
@@ -34,17 +32,17 @@ void add_model_settings(Command& command, ModelOptions& options);
 // Those, --copy-shared, --tear-patterns, --profile, --costs and --efficiencies.
 void add_model_options(Command& command, ModelOptions& options);
 
-// Whether the file is an ONNX model, told by its content. False if it cannot be read. Standard
-// input and pipes are kept in memory, and may be read again.
+// The file to read for `path`: of standard input ("-") and pipes, which can be read only once, one
+// in memory with what they brought.
+std::string input_path(const std::string& path);
+// A message that names such files, with the caller's names in it.
+std::string as_given(std::string message);
+
+// Whether the file is an ONNX model, told by its content. False if it cannot be read.
 bool is_onnx_file(const std::string& path);
 
 // What a file of Placeto describes, which is_onnx_file may have read already.
 AnySpec load_any(const std::string& path);
-
-struct ProfileUse {
-  std::string kind, file;
-  Coverage coverage;
-};
 
 // A model with the run times that the options give it.
 struct ModelGraph {

@@ -9,6 +9,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 
 namespace placeto::cli {
 
@@ -88,8 +89,9 @@ static void run(const std::vector<std::string>& line) {
 }
 
 // For people on standard error; for programs that asked for JSON, as an object where they read.
-static int fail(ExitStatus status, const char* prefix, const std::string& message, bool json,
+static int fail(ExitStatus status, const char* prefix, const std::string& what, bool json,
                 const char* word = nullptr) {
+  const std::string message = as_given(what);
   note(prefix + message);
   if (!json || json_was_printed()) return status;
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",

@@ -81,7 +81,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   return text;
 }
 
-Topology changed_by(Engine& engine, Topology topology, const std::string& path) {
+Topology changed_by(const Engine& engine, Topology topology, const std::string& path) {
   TopologySpec spec = topology.spec();
   engine.change(spec);
   Result<Topology> changed = Topology::build(std::move(spec));

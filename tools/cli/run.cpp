@@ -9,6 +9,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/statistics.h"
@@ -88,7 +89,7 @@ void fill(StagedModel& model, const Options& options) {
 Job open(const Options& options) {
   Job job{options, {}, nullptr, nullptr};
   std::string directory;
-  job.manifest = require(manifest_of(options.plan, directory));
+  job.manifest = require(manifest_of(input_path(options.plan), directory));
   const SessionSettings settings = settings_of(options, job.manifest);
   const WorkerOptions workers{.share =
                                   shares_by_device(job.manifest.devices, options.holds, "--hold")};

@@ -17,6 +17,7 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/signed_policy.h"
 #include "tools/io/policy_json.h"
 #include "tools/signature/signature.h"
@@ -39,7 +40,7 @@ struct Options {
 };
 
 std::vector<uint8_t> read_bytes(const std::string& path) {
-  return require(read_file(path, Limits{}.max_file_bytes));
+  return require(read_file(input_path(path), Limits{}.max_file_bytes));
 }
 
 std::string_view text_of(const std::vector<uint8_t>& bytes) {
@@ -99,6 +100,9 @@ void write_secret(const std::string& path, std::string_view text) {
 
 // A policy is signed, and looked for, under its file's name, or another that was agreed on.
 std::string signed_name(const std::string& policy, const std::string& given) {
+  if (policy == "-" && given.empty()) {
+    throw Failure(kBadUsage, "standard input has no name to sign: --name NAME");
+  }
   return given.empty() ? std::filesystem::path(policy).filename().string() : given;
 }
 
@@ -127,7 +131,8 @@ void run_keygen(const Options& options) {
 }
 
 void run_sign(const Options& options) {
-  const std::string out = options.out.empty() ? options.policy + ".sig" : options.out;
+  const std::string beside = options.policy == "-" ? "-" : options.policy + ".sig";
+  const std::string out = options.out.empty() ? beside : options.out;
   check_outputs({out}, {options.policy, options.key});
   const SecretKey secret = read_secret(options.key);
   const std::vector<uint8_t> policy = read_policy_bytes(options.policy);

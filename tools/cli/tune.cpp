@@ -9,6 +9,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/topologies.h"
 
@@ -93,7 +94,7 @@ void run(const Options& options) {
   TuneOptions tuning;
   tuning.share = hold(options, machine);
   tuning.providers = by_device(names_of(machine), options.providers, "--provider", "cpu");
-  tuning.model = options.model;
+  tuning.model = input_path(options.model);
   tuning.directory = options.out;
   for (const std::string& dim : options.dims) {
     tuning.dims.push_back(require(parse_dim_setting(dim)));

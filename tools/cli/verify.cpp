@@ -46,7 +46,7 @@ std::vector<PlannedNode> named(const Placed& placed) {
 bool read_names(const std::string& path, std::vector<PlannedNode>& plan) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
-  const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
+  const auto bytes = require(read_file(input_path(path), Limits{}.max_file_bytes));
   const Json object = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
   if (!object.is_object() || !object.contains("nodes") || !object["nodes"].is_object()) {
     return false;

@@ -177,6 +177,13 @@ Result<Topology> read_topology(const std::string& path, const Limits& limits) {
   return build<Topology>(read_topology_spec(path, limits), path, limits);
 }
 
+Result<Graph> parse_graph(std::vector<uint8_t> bytes, const std::string& name,
+                          const Limits& limits) {
+  Result<GraphSpec> spec = decode_bytes(std::move(bytes), FileKind::kGraph, limits, decode_graph);
+  if (!spec.ok()) return spec.status().at(name);
+  return build<Graph>(std::move(spec), name, limits);
+}
+
 Result<Topology> parse_topology(std::vector<uint8_t> bytes, const std::string& name,
                                 const Limits& limits) {
   Result<TopologySpec> spec =

@@ -25,6 +25,8 @@ Result<Topology> read_topology(const std::string& path, const Limits& limits = {
 Result<PlacementSpec> read_placement(const std::string& path, const Limits& limits = {});
 
 // The same of bytes at hand; `name` stands for the path in messages.
+Result<Graph> parse_graph(std::vector<uint8_t> bytes, const std::string& name,
+                          const Limits& limits = {});
 Result<Topology> parse_topology(std::vector<uint8_t> bytes, const std::string& name,
                                 const Limits& limits = {});
 

@@ -1,0 +1,70 @@
+#include "tools/costs/sources.h"
+
+#include "runtime/format/file.h"
+#include "tools/costs/efficiency_file.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint64_t kMaxTableBytes = 256 << 20;
+
+Result<ProfileUse> split_profile(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return Status::invalid("--profile '" + text +
+                           "': expected KIND=FILE, such as cpu=profile.json");
+  }
+  return ProfileUse{text.substr(0, equals), text.substr(equals + 1), {}};
+}
+
+Result<KindCosts> read_profile_costs(const Graph& graph,
+                                     std::span<const std::vector<std::string>> output_names,
+                                     ProfileUse& use) {
+  const Result<Profile> profile = read_profile(use.file);
+  if (!profile.ok()) return profile.status();
+  auto costs = costs_from_profile(graph, output_names, *profile, use.kind, use.coverage);
+  return costs.ok() ? std::move(costs) : costs.status().at(use.file);
+}
+
+Result<std::vector<KindCosts>> read_table(const Graph& graph, const std::string& path) {
+  const auto bytes = read_file(path, kMaxTableBytes);
+  if (!bytes.ok()) return bytes.status();
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  auto costs = costs_from_table(graph, text);
+  return costs.ok() ? std::move(costs) : costs.status().at(path);
+}
+
+}  // namespace
+
+Result<std::vector<ProfileUse>> add_costs(const CostSources& sources,
+                                          std::span<const std::vector<std::string>> output_names,
+                                          GraphSpec& spec) {
+  std::vector<ProfileUse> profiles;
+  if (!sources.any()) return profiles;
+  const Result<Graph> graph = Graph::build(spec);
+  if (!graph.ok()) return graph.status();
+  std::vector<KindCosts> measured;
+  for (const std::string& text : sources.profiles) {
+    Result<ProfileUse> use = split_profile(text);
+    if (!use.ok()) return use.status();
+    auto costs = read_profile_costs(*graph, output_names, *use);
+    if (!costs.ok()) return costs.status();
+    measured.push_back(*std::move(costs));
+    profiles.push_back(*std::move(use));
+  }
+  for (const std::string& file : sources.tables) {
+    auto table = read_table(*graph, file);
+    if (!table.ok()) return table.status();
+    for (KindCosts& costs : *table) measured.push_back(std::move(costs));
+  }
+  std::vector<Efficiencies> estimates;
+  for (const std::string& file : sources.efficiencies) {
+    Result<Efficiencies> read = read_efficiencies(file);
+    if (!read.ok()) return read.status();
+    estimates.push_back(*std::move(read));
+  }
+  if (Status s = set_costs(*graph, measured, estimates, spec); !s.ok()) return s;
+  return profiles;
+}
+
+}  // namespace placeto

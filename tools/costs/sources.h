@@ -1,0 +1,34 @@
+// Run times from files, as a caller names them: profiles, tables, and what estimates the rest.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/graph/graph.h"
+#include "tools/costs/measured.h"
+
+namespace placeto {
+
+struct CostSources {
+  std::vector<std::string> profiles;      // KIND=FILE, of ONNX Runtime
+  std::vector<std::string> tables;        // files of node,kind,us
+  std::vector<std::string> efficiencies;  // files that calibrate wrote
+
+  bool any() const { return !profiles.empty() || !tables.empty() || !efficiencies.empty(); }
+};
+
+// A profile, and how far it tells the graph's story.
+struct ProfileUse {
+  std::string kind, file;
+  Coverage coverage;
+};
+
+// Sets the costs of the description (set_costs); nothing, if no file is named. `output_names` as in
+// costs_from_profile. Messages start with the file that they are about.
+Result<std::vector<ProfileUse>> add_costs(const CostSources& sources,
+                                          std::span<const std::vector<std::string>> output_names,
+                                          GraphSpec& spec);
+
+}  // namespace placeto

@@ -1,0 +1,193 @@
+#include "tools/engine/description.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/format/file.h"
+#include "tools/io/shipped.h"
+
+namespace placeto {
+
+using Json = nlohmann::ordered_json;
+
+// Reads a description. The first thing that is wrong is kept, with its place; what is read after
+// that does not matter.
+class DescriptionReader {
+ public:
+  Status status;
+
+  void read(const Json& json, EngineDescription& to) {
+    if (!object(json, "engine",
+                {"format_version", "name", "version", "execution", "tolerance", "prices",
+                 "providers", "operators", "whole"})) {
+      return;
+    }
+    const auto version = json.find("format_version");
+    if (version == json.end() || *version != 1) fail("format_version", "expected 1");
+    to.name_ = text(json, "name", "engine");
+    to.execution_ = execution(text(json, "execution", "engine"));
+    if (const auto found = json.find("tolerance"); found != json.end()) {
+      if (object(*found, "tolerance", {"value", "source"})) {
+        to.tolerance_ = number(*found, "value", "tolerance");
+      }
+    }
+    if (const auto found = json.find("prices"); found != json.end()) prices(*found, to);
+    if (const auto found = json.find("providers"); found != json.end()) providers(*found, to);
+    if (const auto found = json.find("operators"); found != json.end()) {
+      to.operators_ = operators(*found, "operators");
+    }
+    if (const auto found = json.find("whole"); found != json.end()) whole(*found, to);
+  }
+
+ private:
+  using Names = EngineDescription::Names;
+
+  void fail(const std::string& where, const std::string& what) {
+    if (status.ok()) status = Status::bad_input(where + ": " + what);
+  }
+
+  bool object(const Json& json, const std::string& where, const Names& fields) {
+    if (!json.is_object()) return fail(where, "expected an object"), false;
+    for (const auto& [key, _] : json.items()) {
+      if (!fields.contains(key)) return fail(where, "unknown field '" + key + "'"), false;
+    }
+    return true;
+  }
+  std::string text(const Json& json, const char* field, const std::string& where) {
+    const auto found = json.find(field);
+    if (found == json.end()) return {};
+    if (!found->is_string()) return fail(where + "." + field, "expected text"), "";
+    return found->get<std::string>();
+  }
+  double number(const Json& json, const char* field, const std::string& where) {
+    const auto found = json.find(field);
+    if (found == json.end()) return 0;
+    const bool valid =
+        found->is_number() && found->get<double>() >= 0 && found->get<double>() < 1e15;
+    if (valid) return found->get<double>();
+    return fail(where + "." + field, "expected a number that is not negative"), 0;
+  }
+  std::vector<std::string> texts(const Json& json, const std::string& where) {
+    std::vector<std::string> list;
+    const bool valid = json.is_array() && std::all_of(json.begin(), json.end(),
+                                                      [](const Json& j) { return j.is_string(); });
+    if (!valid) return fail(where, "expected a list of names"), list;
+    for (const Json& entry : json) list.push_back(entry.get<std::string>());
+    return list;
+  }
+  std::vector<std::string> texts(const Json& json, const char* field, const std::string& where) {
+    const auto found = json.find(field);
+    if (found == json.end()) return {};
+    return texts(*found, where + "." + field);
+  }
+  EngineDescription::Operators operators(const Json& json, const std::string& where) {
+    EngineDescription::Operators all;
+    if (!json.is_object()) {
+      return fail(where, "expected an object: a list of operators for each domain"), all;
+    }
+    for (const auto& [domain, list] : json.items()) {
+      const std::vector<std::string> names = texts(list, where + "." + domain);
+      all[domain] = {names.begin(), names.end()};
+    }
+    return all;
+  }
+
+  std::optional<Execution> execution(const std::string& text) {
+    if (text == "parallel") return Execution::kParallel;
+    if (text == "serial") return Execution::kSerial;
+    if (text == "staged") return Execution::kStaged;
+    if (!text.empty()) fail("execution", "expected parallel, serial, staged or \"\"");
+    return std::nullopt;
+  }
+
+  void prices(const Json& list, EngineDescription& to) {
+    if (!list.is_array()) return fail("prices", "expected a list");
+    for (size_t i = 0; i < list.size(); ++i) {
+      const std::string where = "prices[" + std::to_string(i) + "]";
+      if (!object(list[i], where, {"kinds", "stage_us", "cut_us", "cut_bytes_per_us", "source"})) {
+        return;
+      }
+      to.prices_.push_back({texts(list[i], "kinds", where), number(list[i], "stage_us", where),
+                            number(list[i], "cut_us", where),
+                            number(list[i], "cut_bytes_per_us", where)});
+    }
+  }
+
+  void providers(const Json& list, EngineDescription& to) {
+    if (!list.is_object()) return fail("providers", "expected an object");
+    for (const auto& [key, json] : list.items()) {
+      const std::string where = "providers." + key;
+      if (!object(json, where, {"engine_name", "source", "note", "operators"})) return;
+      EngineDescription::Provider& provider = to.providers_[key];
+      const auto found = json.find("operators");
+      provider.runs_all = found == json.end();
+      if (!provider.runs_all) provider.operators = operators(*found, where + ".operators");
+    }
+  }
+
+  void whole(const Json& json, EngineDescription& to) {
+    if (!object(json, "whole", {"source", "with_readers", "with_makers", "chains"})) return;
+    const auto readers = texts(json, "with_readers", "whole");
+    const auto makers = texts(json, "with_makers", "whole");
+    to.with_readers_ = {readers.begin(), readers.end()};
+    to.with_makers_ = {makers.begin(), makers.end()};
+    const auto found = json.find("chains");
+    if (found == json.end()) return;
+    if (!found->is_array()) return fail("whole.chains", "expected a list of lists");
+    for (const Json& chain : *found) to.chains_.push_back(texts(chain, "whole.chains"));
+  }
+};
+
+Result<EngineDescription> EngineDescription::parse(std::string_view text, const std::string& name) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return Status::bad_input(name + ": file: expected a JSON object");
+  EngineDescription description;
+  DescriptionReader reader;
+  reader.read(json, description);
+  if (!reader.status.ok()) return reader.status.at(name);
+  return description;
+}
+
+std::vector<std::string> EngineDescription::names() {
+  std::vector<std::string> names;
+  for (const auto& file : shipped::engines()) names.emplace_back(file.name);
+  return names;
+}
+
+Result<EngineDescription> EngineDescription::load(const std::string& name) {
+  std::string known;
+  for (const auto& file : shipped::engines()) {
+    const auto* text = reinterpret_cast<const char*>(file.bytes.data());
+    if (file.name == name) return parse({text, file.bytes.size()}, name);
+    known += (known.empty() ? "" : ", ") + std::string(file.name);
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(name, error)) {
+    return Status::bad_input(name + ": no such file, and no built-in engine; there are " + known);
+  }
+  constexpr uint64_t kMostBytes = 1u << 24;
+  const auto bytes = read_file(name, kMostBytes);
+  if (!bytes.ok()) return bytes.status();
+  return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, name);
+}
+
+void EngineDescription::change(TopologySpec& topology) const {
+  if (execution_) topology.execution = *execution_;
+  for (DeviceSpec& device : topology.devices) {
+    if (device.stage_us != 0 || device.cut_us != 0 || device.cut_bytes_per_us != 0) continue;
+    const Prices* chosen = nullptr;
+    for (const Prices& prices : prices_) {
+      const auto& kinds = prices.kinds;
+      const bool named = std::find(kinds.begin(), kinds.end(), device.kind) != kinds.end();
+      if (named || (kinds.empty() && chosen == nullptr)) chosen = &prices;
+      if (named) break;
+    }
+    if (chosen == nullptr) continue;
+    device.stage_us = chosen->stage_us;
+    device.cut_us = chosen->cut_us;
+    device.cut_bytes_per_us = chosen->cut_bytes_per_us;
+  }
+}
+
+}  // namespace placeto

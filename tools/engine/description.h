@@ -1,0 +1,70 @@
+// Engine descriptions (models/engines/README.md): how an engine executes, what its providers can
+// run, and what it fuses; and what that means for a topology and for the rules of a placing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/cost/problem.h"
+
+namespace placeto {
+
+class EngineDescription {
+ public:
+  // Messages start with `name`.
+  static Result<EngineDescription> parse(std::string_view text, const std::string& name);
+  // One that ships with Placeto, or else a file.
+  static Result<EngineDescription> load(const std::string& name);
+  // Of those that ship.
+  static std::vector<std::string> names();
+
+  const std::string& name() const { return name_; }
+  // The share by which leaving one device has to be better.
+  double tolerance() const { return tolerance_; }
+
+  // Its execution, and its prices for devices that give none.
+  void change(TopologySpec& topology) const;
+
+  // Forbids what providers lack and keeps whole what the engine fuses. `providers`: DEVICE=NAME or
+  // KIND=NAME; a CPU has the provider "cpu". `notes`: what a user should know of it. Fails with
+  // kInvalidArgument for a provider or device that there is not.
+  Status restrict(const Graph& graph, const Topology& topology,
+                  std::span<const std::string> providers, Rules& rules,
+                  std::vector<std::string>& notes) const;
+
+ private:
+  friend class DescriptionReader;
+
+  using Names = std::set<std::string>;
+  using Operators = std::map<std::string, Names>;  // by domain
+  struct Prices {
+    std::vector<std::string> kinds;  // empty: every other
+    double stage_us = 0, cut_us = 0, cut_bytes_per_us = 0;
+  };
+  struct Provider {
+    bool runs_all = false;
+    Operators operators;
+  };
+  enum class Answer { kRuns, kLacks, kUnknown };
+
+  Answer ask(const Provider& provider, const std::string& op) const;
+  Result<const Provider*> find_provider(const std::string& name) const;
+  void keep_whole(const Graph& graph, Rules& rules) const;
+
+  std::string name_;
+  std::optional<Execution> execution_;
+  double tolerance_ = 0;
+  std::vector<Prices> prices_;
+  std::map<std::string, Provider> providers_;
+  Operators operators_;  // all that there are, of domains where that is known
+  Names with_readers_, with_makers_;
+  std::vector<std::vector<std::string>> chains_;
+};
+
+}  // namespace placeto

@@ -1,0 +1,150 @@
+// What an engine's description forbids, and what it keeps together.
+#include "tools/engine/description.h"
+
+namespace placeto {
+namespace {
+
+// Per device, how many nodes of each operator.
+using Counts = std::map<std::string, std::map<std::string, uint32_t>>;
+
+// "Loop (1), NonMaxSuppression (2)".
+std::string counts_text(const std::map<std::string, uint32_t>& counts) {
+  std::string text;
+  for (const auto& [op, count] : counts) {
+    text += (text.empty() ? "" : ", ") + op + " (" + std::to_string(count) + ")";
+  }
+  return text;
+}
+
+// The provider of each device: "" where none is named.
+Result<std::vector<std::string>> providers_of(std::span<const std::string> wishes,
+                                              const Topology& topology) {
+  std::vector<std::string> providers(topology.device_count());
+  for (uint32_t d = 0; d < topology.device_count(); ++d) {
+    if (topology.device(d).kind == "cpu") providers[d] = "cpu";
+  }
+  for (const std::string& wish : wishes) {
+    const size_t equal = wish.rfind('=');
+    if (equal == std::string::npos) {
+      return Status::invalid("provider: '" + wish + "' is not DEVICE=NAME");
+    }
+    const std::string where = wish.substr(0, equal);
+    bool found = false;
+    for (uint32_t d = 0; d < topology.device_count(); ++d) {
+      if (topology.device(d).name != where && topology.device(d).kind != where) continue;
+      providers[d] = wish.substr(equal + 1);
+      found = true;
+    }
+    if (!found) {
+      return Status::invalid("provider: the topology has no device or kind '" + where + "'");
+    }
+  }
+  return providers;
+}
+
+// The only reader of all that the node makes; nothing if there are several or none.
+std::optional<uint32_t> only_reader(const Graph& graph, uint32_t node) {
+  std::optional<uint32_t> reader;
+  for (const OutEdge& e : graph.out_edges(node)) {
+    if (reader && *reader != e.target) return std::nullopt;
+    reader = e.target;
+  }
+  return reader;
+}
+
+}  // namespace
+
+// Of a graph's operator, which may name its domain: "com.microsoft:Attention".
+EngineDescription::Answer EngineDescription::ask(const Provider& provider,
+                                                 const std::string& op) const {
+  if (provider.runs_all) return Answer::kRuns;
+  const size_t colon = op.rfind(':');
+  const std::string type = colon == std::string::npos ? op : op.substr(colon + 1);
+  for (const auto& [domain, names] : provider.operators) {
+    if (names.contains(type)) return Answer::kRuns;
+  }
+  const auto lists = [&](const Operators& known) {  // in a domain that this provider lists, too
+    for (const auto& [domain, names] : known) {
+      if (names.contains(type) && provider.operators.contains(domain)) return true;
+    }
+    return false;
+  };
+  if (lists(operators_)) return Answer::kLacks;
+  for (const auto& [_, other] : providers_) {
+    if (lists(other.operators)) return Answer::kLacks;
+  }
+  return Answer::kUnknown;
+}
+
+// nullptr: a processor, of which the description says nothing.
+Result<const EngineDescription::Provider*> EngineDescription::find_provider(
+    const std::string& name) const {
+  const auto found = providers_.find(name);
+  if (found != providers_.end()) return &found->second;
+  if (name == "cpu") return static_cast<const Provider*>(nullptr);
+  std::string names;
+  for (const auto& [other, _] : providers_) names += (names.empty() ? "" : ", ") + other;
+  return Status::invalid("provider: engine '" + name_ + "' has no provider '" + name +
+                         "'; it has " + (names.empty() ? "none" : names));
+}
+
+void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {
+  const auto together = [&rules](uint32_t a, uint32_t b) { rules.colocate.push_back({a, b}); };
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const std::string& op = graph.node(v).op;
+    // One that several operators read is not kept with all of them: through such tensors whole
+    // networks would hang together. What makes a weight is copied to all that read it.
+    const bool of_weight = graph.in_edges(v).empty();
+    if (with_readers_.contains(op) && (of_weight || only_reader(graph, v))) {
+      for (const OutEdge& e : graph.out_edges(v)) together(v, e.target);
+    }
+    if (with_makers_.contains(op)) {
+      for (const InEdge& e : graph.in_edges(v)) together(v, e.source);
+    }
+    for (const std::vector<std::string>& chain : chains_) {
+      uint32_t last = v;
+      for (size_t i = 0; i + 1 < chain.size() && graph.node(last).op == chain[i]; ++i) {
+        const auto reader = only_reader(graph, last);
+        if (!reader || graph.node(*reader).op != chain[i + 1]) break;
+        together(last, *reader);
+        last = *reader;
+      }
+    }
+  }
+}
+
+Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
+                                   std::span<const std::string> wishes, Rules& rules,
+                                   std::vector<std::string>& notes) const {
+  const auto providers = providers_of(wishes, topology);
+  if (!providers.ok()) return providers.status();
+  Counts lacked, unknown;
+  for (uint32_t d = 0; d < topology.device_count(); ++d) {
+    const std::string& name = (*providers)[d];
+    if (name.empty()) continue;
+    const Result<const Provider*> provider = find_provider(name);
+    if (!provider.ok()) return provider.status();
+    if (*provider == nullptr) continue;
+    const std::string where = name + " on " + topology.device(d).name;
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      const std::string& op = graph.node(v).op;
+      const Answer answer = ask(**provider, op);
+      if (answer == Answer::kLacks) {
+        rules.forbids.push_back({v, d});
+        ++lacked[where][op];
+      } else if (answer == Answer::kUnknown) {
+        ++unknown[where][op.empty() ? "(no operator named)" : op];
+      }
+    }
+  }
+  for (const auto& [where, counts] : lacked) {
+    notes.push_back(where + " lacks " + counts_text(counts) + ": not placed there");
+  }
+  for (const auto& [where, counts] : unknown) {
+    notes.push_back("whether " + where + " runs " + counts_text(counts) + " is not known: allowed");
+  }
+  keep_whole(graph, rules);
+  return {};
+}
+
+}  // namespace placeto
