@@ -1,0 +1,136 @@
+// Weights in files beside a model: what an export copies of them, and what it refuses.
+#include "tests/unit/export_fixture.h"
+#include "tools/export/external_data.h"
+#include "tools/export/onnx_export.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Folder;
+using test::OnnxBuilder;
+using test::pair_model;
+using test::placed_pair;
+
+// pair_model with w in a file.
+OnnxBuilder external_model(const std::string& location, const std::string& offset) {
+  OnnxBuilder b = pair_model();
+  auto& weight = *b.graph().mutable_initializer(0);
+  weight.clear_raw_data();
+  weight.set_data_location(onnx::TensorProto::EXTERNAL);
+  for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", location},
+                                   {"offset", offset},
+                                   {"length", "16"}}) {
+    auto* entry = weight.add_external_data();
+    entry->set_key(key);
+    entry->set_value(value);
+  }
+  return b;
+}
+
+TEST_CASE("each stage gets a file with the external data that it reads") {
+  const Folder folder;
+  fs::create_directory(folder.path("data"));
+  folder.write("data/w.bin", "--0123456789abcdef--");
+  folder.write("m.onnx", external_model("data/w.bin", "2").bytes());
+  auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto summary = model->write_stages(folder.path("out"), StageRule::kFewest);
+  REQUIRE_MESSAGE(summary.ok(), summary.status().message());
+  for (const std::string stage : {"stage_0.onnx", "stage_1.onnx"}) {
+    CHECK(folder.read("out/" + stage + ".data") == "0123456789abcdef");
+    onnx::ModelProto proto;
+    REQUIRE(proto.ParseFromString(folder.read("out/" + stage)));
+    CHECK(proto.graph().initializer(0).external_data(0).value() == stage + ".data");
+  }
+  const std::vector<std::string> engine = {"cpu", "gpu"};
+  CHECK_FALSE(model->write_annotated(folder.path("out/a.onnx"), engine).ok());
+  CHECK(model->write_annotated(folder.path("a.onnx"), engine).ok());
+}
+
+TEST_CASE(
+    "external data outside of the folder or beyond its file is refused, and nothing is left") {
+  const Folder folder;
+  folder.write("w.bin", "0123456789abcdef");
+  for (const auto& [location, offset] : {std::pair<std::string, std::string>{"../w.bin", "0"},
+                                         {"/etc/passwd", "0"},
+                                         {"w.bin", "1"},
+                                         {"w.bin", "-1"},
+                                         {"none.bin", "0"},
+                                         {"w.bin", "18446744073709551615"}}) {
+    folder.write("m.onnx", external_model(location, offset).bytes());
+    const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+    REQUIRE_MESSAGE(model.ok(), model.status().message());
+    CHECK_FALSE(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+    CHECK(folder.size() == 2);
+  }
+}
+
+// w is split among so many tensors, each `length` bytes from `offset`.
+std::string sharing_model(int tensors, const std::string& location) {
+  OnnxBuilder b = external_model(location, "0");
+  auto& graph = b.graph();
+  for (int i = 0; i < tensors; ++i) {
+    onnx::TensorProto copy = graph.initializer(0);
+    const std::string name = "w" + std::to_string(i);
+    copy.set_name(name);
+    copy.mutable_external_data(1)->set_value(std::to_string(i % 3));  // offset
+    copy.mutable_external_data(2)->set_value("14");
+    copy.set_dims(0, 14);
+    *graph.add_initializer() = copy;
+    for (auto& node : *graph.mutable_node()) {
+      if (node.name() == "b1") node.add_input(name);
+    }
+  }
+  return b.bytes();
+}
+
+TEST_CASE("a link that leads out of the model's folder is refused, and one within is followed") {
+  const Folder folder, outside;
+  outside.write("secret", "0123456789abcdef");
+  folder.write("real.bin", "0123456789abcdef");
+  fs::create_symlink(outside.path("secret"), folder.path("w.bin"));
+  folder.write("m.onnx", external_model("w.bin", "0").bytes());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto refused = model->write_stages(folder.path("out"), StageRule::kFewest);
+  CHECK(refused.status().message().find("symbolic link") != std::string::npos);
+  CHECK(folder.size() == 3);
+  fs::remove(folder.path("w.bin"));
+  fs::create_symlink("real.bin", folder.path("w.bin"));
+  CHECK(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+}
+
+TEST_CASE("a cache that links to a folder with model and weights exports") {
+  const Folder cache, links;
+  cache.write("1234", external_model("w.bin", "0").bytes());
+  cache.write("5678", "0123456789abcdef");
+  fs::create_symlink(cache.path("1234"), links.path("m.onnx"));
+  fs::create_symlink(cache.path("5678"), links.path("w.bin"));
+  const auto model = PlacedModel::read(links.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  CHECK(model->write_stages(links.path("out"), StageRule::kFewest).ok());
+}
+
+TEST_CASE("tensors that share bytes are copied once, and overlapping ones are bounded") {
+  const Folder folder;
+  folder.write("w.bin", "0123456789abcdef");
+  folder.write("shared.onnx", sharing_model(2, "w.bin"));
+  const auto shared = PlacedModel::read(folder.path("shared.onnx"), placed_pair());
+  REQUIRE_MESSAGE(shared.ok(), shared.status().message());
+  const auto refused = shared->write_stages(folder.path("none"), StageRule::kFewest);
+  CHECK(refused.status().message().find("do not overlap") != std::string::npos);
+  CHECK(!fs::exists(folder.path("none")));
+  // The same 14 bytes a thousand times, in a file that has room for another 16.
+  folder.write("w.bin", std::string(60, 'w'));
+  folder.write("often.onnx", sharing_model(1000, "w.bin"));
+  const auto often = PlacedModel::read(folder.path("often.onnx"), placed_pair());
+  REQUIRE_MESSAGE(often.ok(), often.status().message());
+  const auto written = often->write_stages(folder.path("out"), StageRule::kFewest);
+  REQUIRE_MESSAGE(written.ok(), written.status().message());
+  CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) < 5 * 4096);
+  CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) > 4096);
+}
+
+}  // namespace
+}  // namespace placeto

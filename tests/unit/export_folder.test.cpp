@@ -1,0 +1,176 @@
+// ONNX models exported: folders of stages, annotated copies, rules by name.
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/export_fixture.h"
+#include "tools/export/annotate.h"
+#include "tools/export/new_directory.h"
+#include "tools/export/onnx_export.h"
+
+namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Folder;
+using test::OnnxBuilder;
+using test::pair_model;
+using test::placed_pair;
+
+TEST_CASE("annotations are on nodes of the main graph, and older ones are gone") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.input("c", {}, onnx::TensorProto::BOOL);
+  b.node("Relu", {"x"}, {"p"}, "a");
+  auto& choice = b.node("If", {"c"}, {"y"}, "choice");
+  onnx::GraphProto& yes = OnnxBuilder::body(choice, "then_branch");
+  auto& inner = OnnxBuilder::add_node(yes, "Neg", {"p"}, {"t"}, "neg");
+  const std::string other("\x4a\x0a\x0a\x03key\x12\x03val", 12);      // another entry of field 9
+  const std::string old("\x4a\x10\x0a\x09layer_ann\x12\x03old", 18);  // an older annotation
+  REQUIRE(inner.MergeFromString(old));
+  REQUIRE(annotation_of(inner) == "old");
+  REQUIRE(b.graph().mutable_node(0)->MergeFromString(other + old));
+  b.output("y");
+  REQUIRE(annotate(b.model(), std::vector<uint32_t>{1, 10}).ok());
+  CHECK(annotation_of(b.graph().node(0)) == "plc1");
+  CHECK(annotation_of(b.graph().node(1)) == "plc10");
+  CHECK(annotation_of(b.graph().node(1).attribute(0).g().node(0)) == "");
+  CHECK(b.graph().node(1).attribute(0).g().node(0).name() == "neg");
+  CHECK(b.graph().node(0).SerializeAsString().find(other) != std::string::npos);
+  CHECK(annotation_rules(std::vector<std::string>{"cpu", "", "gpu"}) == "cpu(=plc0);gpu(=plc2)");
+}
+
+TEST_CASE("a split folder has the stages and a manifest that says how to run them") {
+  const Folder folder;
+  OnnxBuilder b = pair_model();
+  folder.write("m.onnx", b.bytes());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto summary = model->write_stages(folder.path("out"), StageRule::kFewest);
+  REQUIRE_MESSAGE(summary.ok(), summary.status().message());
+  CHECK(summary->stages.size() == 2);
+  const auto manifest = nlohmann::json::parse(folder.read("out/manifest.json"));
+  CHECK(manifest["order"] == nlohmann::json{0, 1});
+  CHECK(manifest["inputs"][0] ==
+        nlohmann::json{{"name", "x"}, {"type", "float32"}, {"shape", {4}}});
+  CHECK(manifest["outputs"][0]["stage"] == 1);
+  CHECK(manifest["stages"][1]["device"] == "gpu:0");
+  CHECK(manifest["stages"][1]["inputs"][0]["name"] == "q");
+  CHECK(manifest["stages"][1]["inputs"][0]["stage"] == 0);
+  CHECK(manifest["stages"][1]["after"] == nlohmann::json{0});
+  onnx::ModelProto stage;
+  CHECK(stage.ParseFromString(folder.read("out/stage_1.onnx")));
+
+  // A folder with files in it is left alone.
+  CHECK_FALSE(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+  CHECK(folder.size() == 2);
+}
+
+//   x - reshape(., s) - squeeze - if(c: then_op, else: custom) - neg - y     the last on device 1
+//
+// The reshape hides even the number of axes, and nobody knows the custom operator.
+OnnxBuilder hidden_model(const std::string& then_op) {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.input("s", {"n"}, onnx::TensorProto::INT64);
+  b.input("c", {}, onnx::TensorProto::BOOL);
+  b.node("Reshape", {"x", "s"}, {"h"}, "reshape");
+  b.node("Squeeze", {"h"}, {"q"}, "squeeze");
+  auto& branch = b.node("If", {"c"}, {"r"}, "if");
+  auto& then_branch = OnnxBuilder::body(branch, "then_branch");
+  OnnxBuilder::add_node(then_branch, then_op, {"q"}, {"a"});
+  then_branch.add_output()->set_name("a");
+  auto& else_branch = OnnxBuilder::body(branch, "else_branch");
+  OnnxBuilder::add_node(else_branch, "CustomOperator", {"q"}, {"b"});
+  else_branch.add_output()->set_name("b");
+  b.node("Neg", {"r"}, {"y"}, "neg");
+  b.output("y");
+  return b;
+}
+
+TEST_CASE("types of elements follow through unknown shapes and from one branch of an If") {
+  const Folder folder;
+  const Placed placed = {"test",
+                         "host",
+                         {"cpu:0", "gpu:0"},
+                         {{"reshape", "Reshape", 0, 0},
+                          {"squeeze", "Squeeze", 0, 0},
+                          {"if", "If", 0, 0},
+                          {"neg", "Neg", 1, 0}}};
+  folder.write("known.onnx", hidden_model("Identity").bytes());
+  const auto known = PlacedModel::read(folder.path("known.onnx"), placed);
+  REQUIRE_MESSAGE(known.ok(), known.status().message());
+  const auto summary = known->write_stages(folder.path("out"), StageRule::kOverlap);
+  REQUIRE_MESSAGE(summary.ok(), summary.status().message());
+  onnx::ModelProto stage;
+  REQUIRE(stage.ParseFromString(folder.read("out/stage_1.onnx")));
+  CHECK(stage.graph().input(0).name() == "r");
+  CHECK(stage.graph().input(0).type().tensor_type().elem_type() == onnx::TensorProto::FLOAT);
+  CHECK_FALSE(stage.graph().input(0).type().tensor_type().has_shape());
+
+  folder.write("hidden.onnx", hidden_model("CustomOperator").bytes());
+  const auto hidden = PlacedModel::read(folder.path("hidden.onnx"), placed);
+  REQUIRE_MESSAGE(hidden.ok(), hidden.status().message());
+  const auto refused = hidden->write_stages(folder.path("none"), StageRule::kOverlap);
+  CHECK(refused.status().message().find("type of tensor 'r', which stage 1 reads") !=
+        std::string::npos);
+  CHECK(refused.status().message().find("graph.value_info") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder.path("none")));
+}
+
+TEST_CASE("placements of other models are refused") {
+  const Folder folder;
+  folder.write("m.onnx", pair_model().bytes());
+  Placed missing = placed_pair();
+  missing.nodes.pop_back();
+  CHECK(PlacedModel::read(folder.path("m.onnx"), missing).status().message().find("'dead'") !=
+        std::string::npos);
+  Placed extra = placed_pair();
+  extra.nodes.push_back({"more", "", 0, 0});
+  CHECK(PlacedModel::read(folder.path("m.onnx"), extra).status().message().find("'more'") !=
+        std::string::npos);
+  PlacementSpec placement;
+  placement.devices = {"cpu:0"};
+  placement.assignment = {0, 0};
+  CHECK_FALSE(placed_model(folder.path("m.onnx"), placement).ok());
+}
+
+TEST_CASE("what a killed export left behind is removed, and what another writes is not") {
+  const Folder folder;
+  folder.write("m.onnx", pair_model().bytes());
+  fs::create_directories(folder.path("out.partial-aBcDeF"));
+  folder.write("out.partial-aBcDeF/stage_0.onnx", "half");
+  fs::create_directories(folder.path("out.partial-not"));  // somebody else's name
+  const auto other = NewDirectory::create(folder.path("out"));
+  REQUIRE(other.ok());
+  CHECK(!fs::exists(folder.path("out.partial-aBcDeF")));
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  CHECK(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+  CHECK(fs::exists(other->file("")));
+  CHECK(fs::exists(folder.path("out.partial-not")));
+}
+
+TEST_CASE("name rules of a model cover the bodies of control flow") {
+  const Folder folder;
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.input("c", {}, onnx::TensorProto::BOOL);
+  b.node("Relu", {"x"}, {"p"}, "neg_stem");
+  auto& choice = b.node("If", {"c"}, {"y"}, "choice");
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    onnx::GraphProto& body = OnnxBuilder::body(choice, branch);
+    OnnxBuilder::add_node(body, "Neg", {"p"}, {branch}, "neg");
+    body.add_output()->set_name(branch);
+  }
+  b.output("y");
+  folder.write("m.onnx", b.bytes());
+  const Placed placed{
+      "test", "host", {"cpu:0", "gpu:0"}, {{"neg_stem", "Relu", 0, 0}, {"choice", "If", 1, 0}}};
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed);
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto rules = model->name_rules(std::vector<std::string>{"cpu", "gpu"});
+  REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+  CHECK(rules->find("neg_") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace placeto
