@@ -72,3 +72,20 @@ TEST_CASE("advice keeps to the work that it may spend") {
   CHECK(advise(chain.problem, chain.assignment, chain.timeline, 0).twice_as_fast.empty());
   CHECK(advise(chain.problem, chain.assignment, chain.timeline, 2).twice_as_fast.size() == 1);
 }
+
+TEST_CASE("what memory costs is said where a limit holds a better placement back") {
+  Chain chain;
+  GraphSpec heavy = chain.graph.spec();
+  for (NodeSpec& node : heavy.nodes) node.resident_bytes = 10'000;
+  const Graph graph = *Graph::build(heavy);
+  const auto advice_within = [&](uint64_t memory_bytes, uint64_t work) {
+    TopologySpec spec = chain.topology.spec();
+    for (DeviceSpec& device : spec.devices) device.memory_bytes = memory_bytes;
+    const Topology topology = *Topology::build(spec);
+    const Problem problem = *Problem::build(graph, topology);
+    return advise(problem, chain.assignment, Simulator(problem).run(chain.assignment), work);
+  };
+  CHECK(advice_within(15'000, 10'000).without_limits_us == 500);  // on one device, without transfer
+  CHECK(advice_within(15'000, 10).without_limits_us == 0);
+  CHECK(advice_within(1'000'000, 10'000).without_limits_us == 0);
+}

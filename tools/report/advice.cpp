@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "runtime/placer/placer.h"
 #include "runtime/timeline/critical_path.h"
 #include "tools/report/lanes.h"
 
@@ -100,11 +101,29 @@ std::vector<Part> busiest_parts(const Problem& problem, const Timeline& timeline
   return parts;
 }
 
+// What memory costs: the best that the placer finds where there is plenty of it.
+double makespan_without_limits(const Problem& problem, uint64_t work) {
+  constexpr uint64_t kEvaluations = 400;  // that a placing without a search takes, about
+  if (!problem.memory_limited() || !problem.may_overflow()) return 0;
+  if (problem.node_count() * kEvaluations > work) return 0;
+  TopologySpec spec = problem.topology().spec();
+  for (DeviceSpec& device : spec.devices) device.memory_bytes = 0;
+  const Result<Topology> topology = Topology::build(std::move(spec));
+  if (!topology.ok()) return 0;
+  const Result<Problem> changed = Problem::build(problem.graph(), *topology);
+  if (!changed.ok()) return 0;
+  const Result<PlaceResult> placed = place_auto(*changed, {});
+  return placed.ok() ? placed->timeline.makespan_us : 0;
+}
+
 }  // namespace
 
 Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
               const Timeline& timeline, uint64_t work) {
   Advice advice{waiting_shares(problem, assignment, timeline), {}};
+  const double free_us = makespan_without_limits(problem, work);
+  if (free_us > 0 && free_us < timeline.makespan_us * (1 - 1e-4))
+    advice.without_limits_us = free_us;
   const Division division = recorded_division(timeline);
   uint64_t simulations = work / std::max<uint64_t>(problem.node_count(), 1);
   for (const Part& part : busiest_parts(problem, timeline)) {

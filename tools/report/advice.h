@@ -26,6 +26,9 @@ struct FasterPart {
 struct Advice {
   std::vector<WaitingShare> waits_for;    // the longest first; together the makespan
   std::vector<FasterPart> twice_as_fast;  // the most useful first; none that would not help
+  // Of another placement, found without a search, if no device had a memory limit; 0: none is
+  // better, or it was not looked for.
+  double without_limits_us = 0;
 };
 
 // A faster part costs a simulation: `work` is the number of simulations times nodes that may be

@@ -36,6 +36,7 @@ ordered_json describe_nodes(const Graph& graph) {
   std::map<std::string_view, uint32_t> op_index;
   ordered_json ops = ordered_json::array(), names = ordered_json::array();
   ordered_json op = ordered_json::array(), resident = ordered_json::array();
+  ordered_json estimated = ordered_json::array();
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
     const auto [it, is_new] = op_index.try_emplace(node.op, static_cast<uint32_t>(ops.size()));
@@ -43,11 +44,13 @@ ordered_json describe_nodes(const Graph& graph) {
     names.push_back(node.name.empty() ? "#" + std::to_string(v) : node.name);
     op.push_back(it->second);
     resident.push_back(node.resident_bytes);
+    estimated.push_back(node.cost_us.empty() ? 1 : 0);
   }
   return {{"ops", std::move(ops)},
           {"name", std::move(names)},
           {"op", std::move(op)},
-          {"resident", std::move(resident)}};
+          {"resident", std::move(resident)},
+          {"estimated", std::move(estimated)}};
 }
 
 ordered_json describe_edges(const Graph& graph) {
@@ -147,9 +150,11 @@ ordered_json describe_advice(const Problem& problem, const ReportPlacement& plac
                            [](const WaitingShare& s) -> ordered_json {
                              return {{"what", s.what}, {"us", rounded(s.us)}};
                            })},
-          {"faster", column(advice.twice_as_fast, [](const FasterPart& f) -> ordered_json {
-             return {{"what", f.what}, {"makespan", rounded(f.makespan_us)}};
-           })}};
+          {"faster", column(advice.twice_as_fast,
+                            [](const FasterPart& f) -> ordered_json {
+                              return {{"what", f.what}, {"makespan", rounded(f.makespan_us)}};
+                            })},
+          {"without_limits", rounded(advice.without_limits_us)}};
 }
 
 ordered_json describe_placement(const Problem& problem, const ReportPlacement& placement) {

@@ -15,6 +15,10 @@ function hideSection(id) {
   document.querySelector("nav a[href=\"#" + id + "\"]").remove();
 }
 
+// Nodes without a run time of their own: the cost model estimates it.
+const estimated = nodes.estimated.reduce((sum, e) => sum + e, 0);
+const runTime = (p, v) => (nodes.estimated[v] ? "≈\u00a0" : "") + time(p.finish[v] - p.start[v]);
+
 // ---- headline -----------------------------------------------------------------------------------
 const graphName = () => brief(data.graph || "the graph", 60);
 function headlineOfOne(p) {
@@ -79,6 +83,8 @@ function writeHeadline() {
     facts.push(["placements", count(placements.length)], ["nodes", count(nodeCount)],
                ["moved in any", count(movedAnywhere.reduce((a, b) => a + b, 0))]);
   }
+  facts.push(["run times", estimated === 0 ? "all given" : estimated === nodeCount ? "all estimated"
+    : count(nodeCount - estimated) + " given, " + count(estimated) + " estimated"]);
   $("facts").replaceChildren(...definitions(facts));
 }
 function writeKey() {
@@ -179,6 +185,10 @@ function writeChanges() {
       [["twice as fast", true], ["makespan"], ["change"]],
       p.advice.faster.map(f => ({ cells: [[f.what, "name"], time(f.makespan),
         change(f.makespan, p.makespan)] })));
+    add("What memory costs", "Another placement, found without a search, if no device had a memory limit.",
+      [["memory", true], ["makespan"], ["change"]],
+      p.advice.without_limits > 0 ? [{ cells: [["unlimited", "name"], time(p.advice.without_limits),
+        change(p.advice.without_limits, p.makespan)] }] : []);
     const moves = cheapMoves(p);
     add("Moves that gain, or cost next to nothing", plural(moves.length, "node") +
       " could go elsewhere for at most 0.5%: pin them where they suit you better.",
@@ -281,7 +291,7 @@ function writeNodes() {
   table($("nodes-table"), "Nodes", titles, shown.map(v => ({
     className: selected && selected.node === v ? "current" : "",
     cells: [[nodeButton(p, v), "name"], [opName(v), "name"], deviceName(p.device[v]), time(p.start[v]),
-      time(p.finish[v] - p.start[v]), bytes(nodes.resident[v]), p.criticalNode[v] ? "yes" : "",
+      runTime(p, v), bytes(nodes.resident[v]), p.criticalNode[v] ? "yes" : "",
       ...(hasReasons ? reasonCells(p, v) : [])] })));
   [...$("nodes-table").querySelectorAll("thead th")].forEach((cell, i) => {
     if (columns[i][0] === nodeTable.key) {
@@ -313,6 +323,7 @@ function startNodes() {
   const asked = placements.filter(p => p.reasons && p.reasons.asked < nodeCount);
   $("nodes-note").textContent = asked.map(p => (comparing ? "In " + p.letter + ", s" : "S") +
     "econd-best devices were computed for " + count(p.reasons.asked) + " of " + count(nodeCount) +
-    " nodes: those on the critical path, then those that run longest.").join(" ");
+    " nodes: those on the critical path, then those that run longest.").join(" ") +
+    (estimated ? " ≈: estimated from operations, bytes and the device's rates; other run times came with the graph." : "");
   sortNodes();
 }
