@@ -15,7 +15,7 @@ placeto_packages=(
 placeto_trainer_packages=(
   libtorch-dev libopenblas-dev     # networks and gradients, at a bearable speed
   libgloo-dev                      # several hosts
-  libcli11-dev libtomlplusplus-dev # command line, configurations
+  libtomlplusplus-dev              # configurations
 )
 placeto_test_packages=(
   doctest-dev      # tests

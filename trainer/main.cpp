@@ -1,11 +1,10 @@
 // placeto-train: trains policies, exports and measures them.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <functional>
 #include <span>
 #include <string_view>
 
@@ -13,6 +12,7 @@
 
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
+#include "tools/options/options.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
 #include "trainer/eval/evaluate_command.h"
@@ -137,71 +137,71 @@ int print(std::string_view text) {
   return fail(Status::io("cannot write to standard output"));
 }
 
+void add_training(cli::Command& command, TrainArguments& a, bool& print_config) {
+  command.option("--config", "FILE", a.config, "Configuration (TOML); absent: defaults");
+  command.option("--resume", "RUN", a.resume, "Run folder to continue")
+      .not_with({"--config", "--output"});
+  command.option("-o,--output", "RUN", a.output, "New run folder");
+  command
+      .list("--graphs", "FILE", a.graphs,
+            "Instead of a configuration: train the shipped policy on graphs of one's own "
+            "(*.graph, *.json, *.onnx; files or patterns)")
+      .several()
+      .only_with("--topologies")
+      .not_with({"--config", "--resume"});
+  command.list("--topologies", "FILE", a.topologies, "Topology files, with --graphs")
+      .several()
+      .only_with("--graphs");
+  command.flag("--compare", a.compare,
+               "At the end, measure the best policy against heuristics and search; with graphs of "
+               "one's own, also against the shipped policy and as long a search as training took");
+  command.count("--hosts", a.hosts.count, "Hosts that train together: one command on each");
+  command.count("--rank", a.hosts.rank, "Number of this host, from 0");
+  command.option("--address", "HOST:PORT", a.hosts.address, "Of host 0, reachable by all");
+  command.count("--timeout", a.hosts.timeout_seconds,
+                "Seconds after which a silent host counts as gone");
+  command.flag("--print-config", print_config, "Print every setting with its default and meaning");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Mostly a variable of a shell that is not set.
-  for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] != '\0') continue;
-    return fail(Status::invalid(
-        fmt::format("the argument after '{}' is empty, expected a value", argv[i - 1])));
-  }
-  CLI::App app("Trains placement policies.", "placeto-train");
-  app.set_version_flag("--version", "placeto-train " PLACETO_VERSION);
-  app.require_subcommand(0, 1);
-  app.footer(kExamples);
+  cli::Program program("placeto-train", "Trains placement policies.", PLACETO_VERSION);
+  program.footer(kExamples);
   TrainArguments training;
-  auto* config =
-      app.add_option("--config", training.config, "Configuration (TOML); absent: defaults");
-  auto* resume = app.add_option("--resume", training.resume, "Run folder to continue");
-  auto* output = app.add_option("-o,--output", training.output, "New run folder");
-  resume->excludes(config)->excludes(output);
-  auto* graphs = app.add_option("--graphs", training.graphs,
-                                "Instead of a configuration: train the shipped policy on graphs of "
-                                "one's own (*.graph, *.json, *.onnx; files or patterns)");
-  auto* topologies =
-      app.add_option("--topologies", training.topologies, "Topology files, with --graphs");
-  graphs->excludes(config)->excludes(resume)->needs(topologies);
-  topologies->needs(graphs);
-  app.add_flag(
-      "--compare", training.compare,
-      "At the end, measure the best policy against heuristics and search; with graphs of one's "
-      "own, also against the shipped policy and as long a search as training took");
-  app.add_option("--hosts", training.hosts.count, "Hosts that train together: one command on each");
-  app.add_option("--rank", training.hosts.rank, "Number of this host, from 0");
-  app.add_option("--address", training.hosts.address, "host:port of host 0, reachable by all");
-  app.add_option("--timeout", training.hosts.timeout_seconds,
-                 "Seconds after which a silent host counts as gone");
-  bool print_config = false;
-  app.add_flag("--print-config", print_config, "Print every setting with its default and meaning");
+  bool print_config = false, best = false;
+  add_training(program.main(), training, print_config);
 
+  int result = 0;
   std::string run, policy;
-  bool best = false;
-  CLI::App* exporting = app.add_subcommand("export", "Writes a run's policy file");
-  exporting->add_option("RUN", run, "Run folder")->required();
-  exporting->add_option("-o,--output", policy, "Policy file")->required();
-  exporting->add_flag("--best", best, "The best in checks so far, not the latest");
-  exporting->footer("Examples:\n  placeto-train export run --best -o quick.plpo");
+  cli::Command& exporting = program.add("export", "Write a run's policy file");
+  exporting.argument("RUN", run, "Run folder").required();
+  exporting.option("-o,--output", "FILE", policy, "Policy file").required();
+  exporting.flag("--best", best, "The best in checks so far, not the latest");
+  exporting.footer("Examples:\n  placeto-train export run --best -o quick.plpo");
+  exporting.action([&] { result = run_export(run, policy, best); });
+  Status measured;
+  const Measurements measurements(program, measured);
 
-  const std::function<Status()> measure = add_measurements(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return print(app.help());
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+  const Result<cli::Request> request = cli::parse(program, {argv + std::min(argc, 1), argv + argc});
+  if (!request.ok()) return fail(request.status());
+  constexpr size_t kColumns = 100;
+  switch (request->what) {
+    case cli::Request::kVersion:
+      return print("placeto-train " PLACETO_VERSION "\n");
+    case cli::Request::kHelp:
+      return print(request->command == nullptr ? help_text(program, kColumns)
+                                               : help_text(program, *request->command, kColumns));
+    case cli::Request::kRun:
+      break;
   }
-  if (exporting->parsed()) return run_export(run, policy, best);
-  if (!app.get_subcommands().empty()) {
-    const Status status = measure();
-    return status.ok() ? 0 : fail(status);
+  if (request->command != &program.main()) {
+    request->command->run();
+    return measured.ok() ? result : fail(measured);
   }
-  if (print_config) {
-    return print(default_config_text());
-  }
+  if (print_config) return print(default_config_text());
   if (training.resume.empty() && training.output.empty()) {
-    fmt::print(stderr, "placeto-train: name a new run folder (-o) or one to continue (--resume)\n");
-    return 2;
+    return fail(Status::invalid("name a new run folder (-o) or one to continue (--resume)"));
   }
   return run_training(training);
 }

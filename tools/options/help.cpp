@@ -83,12 +83,15 @@ size_t limited(size_t columns) {
 
 std::string help_text(const Program& program, size_t columns) {
   const size_t width = limited(columns);
-  std::string text = program.summary() + "\n\nUsage: " + program.name() + " COMMAND [OPTIONS]\n";
+  const std::deque<Option>& own = program.main().options();
+  std::string text = program.summary() + "\n\nUsage: " + program.name() +
+                     (own.empty() ? " COMMAND [OPTIONS]\n" : " [COMMAND] [OPTIONS]\n");
   text += "\nCommands:\n";
   for (const Command& command : program.commands()) {
     text += row(command.name(), command.summary(), width);
   }
   text += "\nOptions:\n";
+  for (const Option& o : own) text += row(left_column(o), o.help, width);
   text +=
       row("-h, --help", "This text; of a command: `" + program.name() + " help COMMAND`", width);
   text += row("-V, --version", "The version", width);

@@ -1,6 +1,7 @@
 #include "tools/options/options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/options/units.h"
 
@@ -80,10 +81,12 @@ Option& Command::flag(const std::string& names, bool& target, const std::string&
 
 Option& Command::list(const std::string& names, const std::string& value,
                       std::vector<std::string>& target, const std::string& help) {
-  Option& option = custom(names, value, help, [&target](const std::string& text) {
-    target.push_back(text);
-    return std::string();
-  });
+  Option& option =
+      custom(names, value, help, [&target, is_first = true](const std::string& text) mutable {
+        if (std::exchange(is_first, false)) target.clear();
+        target.push_back(text);
+        return std::string();
+      });
   option.is_repeatable = true;
   return option;
 }
@@ -114,6 +117,28 @@ Option& Command::count(const std::string& names, uint32_t& target, const std::st
   return custom(names, "N", help, [&target, min, max](const std::string& text) {
     return check_count(text, target, min, max);
   });
+}
+
+template <class Number>
+static std::function<std::string(const std::string&)> append_count(std::vector<Number>& target) {
+  return [&target, is_first = true](const std::string& text) mutable {
+    if (std::exchange(is_first, false)) target.clear();
+    return check_count(text, target.emplace_back(), 0, std::numeric_limits<Number>::max());
+  };
+}
+
+Option& Command::counts(const std::string& names, std::vector<uint64_t>& target,
+                        const std::string& help) {
+  Option& option = custom(names, "N", help, append_count(target));
+  option.is_repeatable = true;
+  return option.several();
+}
+
+Option& Command::counts(const std::string& names, std::vector<uint32_t>& target,
+                        const std::string& help) {
+  Option& option = custom(names, "N", help, append_count(target));
+  option.is_repeatable = true;
+  return option.several();
 }
 
 Option& Command::number(const std::string& names, double& target, const std::string& help,

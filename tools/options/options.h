@@ -22,11 +22,12 @@ struct Option {
   std::string help;     // a phrase; lines of its own start with spaces
   std::string heading;  // what it is listed under
   bool is_required = false;
-  bool is_repeatable = false;        // an argument: takes all that are left
-  bool takes_list = false;           // takes the words that follow, up to the next option
-  std::vector<std::string> choices;  // the values there are; empty: any
-  bool only_choices = true;          // or choices are what a shell proposes
-  std::string needs;                 // an option that has to be given, too
+  bool is_repeatable = false;         // an argument: takes all that are left
+  bool takes_list = false;            // takes the words that follow, up to the next option
+  std::vector<std::string> choices;   // the values there are; empty: any
+  bool only_choices = true;           // or choices are what a shell proposes
+  std::string needs;                  // an option that has to be given, too
+  std::vector<std::string> excludes;  // options that may not
   // Stores the value (of a flag: ""). Returns what is wrong with it, as in "'x' is not a number".
   std::function<std::string(const std::string&)> set;
 
@@ -40,6 +41,10 @@ struct Option {
     return one_of(std::move(values));
   }
   Option& only_with(std::string option) { return needs = std::move(option), *this; }
+  Option& not_with(std::vector<std::string> options) {
+    return excludes = std::move(options), *this;
+  }
+  Option& several() { return takes_list = true, *this; }
 };
 
 // A command's table. Targets are kept by reference: they outlive the command. The references that
@@ -56,7 +61,8 @@ class Command {
   Option& option(const std::string& names, const std::string& value, std::string& target,
                  const std::string& help);
   Option& flag(const std::string& names, bool& target, const std::string& help);
-  // May be given several times, a value each; with `takes_list` set, several values each.
+  // May be given several times, a value each; with `takes_list` set, several values each. What is
+  // given replaces what is in `target`.
   Option& list(const std::string& names, const std::string& value, std::vector<std::string>& target,
                const std::string& help);
   // Values separated by commas.
@@ -67,6 +73,9 @@ class Command {
                 uint64_t min = 0, uint64_t max = std::numeric_limits<uint64_t>::max());
   Option& count(const std::string& names, uint32_t& target, const std::string& help,
                 uint32_t min = 0, uint32_t max = std::numeric_limits<uint32_t>::max());
+  // Several of them.
+  Option& counts(const std::string& names, std::vector<uint64_t>& target, const std::string& help);
+  Option& counts(const std::string& names, std::vector<uint32_t>& target, const std::string& help);
   // Numbers that are not negative: 0.5, 312T, 1e12.
   Option& number(const std::string& names, double& target, const std::string& help, double min,
                  double max);
@@ -107,22 +116,26 @@ class Command {
 class Program {
  public:
   Program(std::string name, std::string summary, std::string version)
-      : name_(std::move(name)), summary_(std::move(summary)), version_(std::move(version)) {}
+      : version_(std::move(version)), main_(std::move(name), std::move(summary)) {}
 
   Command& add(std::string name, std::string summary) {
     return commands_.emplace_back(std::move(name), std::move(summary));
   }
-  void footer(std::string text) { footer_ = std::move(text); }
+  // What it does without the name of a command; nothing, unless options are added to it.
+  Command& main() { return main_; }
+  void footer(std::string text) { main_.footer(std::move(text)); }
 
-  const std::string& name() const { return name_; }
-  const std::string& summary() const { return summary_; }
+  const std::string& name() const { return main_.name(); }
+  const std::string& summary() const { return main_.summary(); }
   const std::string& version() const { return version_; }
-  const std::string& footer() const { return footer_; }
+  const std::string& footer() const { return main_.footer(); }
+  const Command& main() const { return main_; }
   const std::deque<Command>& commands() const { return commands_; }
   const Command* find(std::string_view name) const;
 
  private:
-  std::string name_, summary_, version_, footer_;
+  std::string version_;
+  Command main_;
   std::deque<Command> commands_;
 };
 

@@ -144,6 +144,10 @@ class Line {
       if (is_given && !option.needs.empty() && !given_.contains(command_.find(option.needs))) {
         return Status::invalid(option.name + ": goes with " + option.needs + " only");
       }
+      for (const std::string& other : option.excludes) {
+        if (!is_given || !given_.contains(command_.find(other))) continue;
+        return Status::invalid(option.name + ": does not go with " + other);
+      }
     }
     return {};
   }
@@ -162,6 +166,7 @@ Result<const Command*> find_command(const Program& program, const std::string& w
     return Status::invalid("the argument after " + quoted(program.name()) +
                            " is empty, expected a command");
   }
+  if (word[0] == '-' && !program.main().options().empty()) return &program.main();
   const char* what = word[0] == '-' ? "option" : "command";
   std::vector<std::string> names = names_of(program);
   if (word[0] == '-') names = {"--help", "--version"};
@@ -179,8 +184,10 @@ Result<Request> parse(const Program& program, const std::vector<std::string>& li
   const Result<const Command*> command = find_command(program, line[asks_help ? 1 : 0]);
   if (!command.ok()) return command.status();
   if (asks_help) return Request{Request::kHelp, *command};
-  const Result<bool> help = Line(**command, line, 1).read();
+  const bool is_main = *command == &program.main();
+  const Result<bool> help = Line(**command, line, is_main ? 0 : 1).read();
   if (!help.ok()) return help.status();
+  if (*help && is_main) return Request{Request::kHelp, nullptr};
   return Request{*help ? Request::kHelp : Request::kRun, *command};
 }
 

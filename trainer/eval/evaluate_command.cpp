@@ -76,23 +76,26 @@ struct SetArguments {
   std::vector<std::string> sets, graphs, topologies;
   TestSetOptions tests;
 
-  void add_to(CLI::App& app) {
-    app.add_option("--sets", sets,
-                   "mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, nmt, each "
-                   "also with -seen, -slow, -fast")
-        ->capture_default_str();
-    auto* own = app.add_option("--graphs", graphs,
-                               "Instead of sets: graphs of one's own (*.graph, *.json, *.onnx), as "
-                               "files or patterns, each on all --topologies");
-    own->needs(app.add_option("--topologies", topologies, "Topology files or patterns"));
-    app.add_option("--problems", tests.problems, "Problems of each set, at most");
-    app.add_option("--large", tests.large, "Random graphs of 1,000 nodes");
-    app.add_option("--devices", tests.devices, "GPUs for cifar10, ptb and nmt")
-        ->check(CLI::Range(2, 64));
-    app.add_option("--groups", tests.groups,
-                   "Merge operators of cifar10, ptb and nmt into at most so many nodes for a "
-                   "policy of the published architecture and for the RNN placer; 0: as the policy "
-                   "was trained");
+  void add_to(cli::Command& command) {
+    command
+        .list("--sets", "SET", sets,
+              "mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, nmt, each "
+              "also with -seen, -slow, -fast")
+        .several();
+    command
+        .list("--graphs", "FILE", graphs,
+              "Instead of sets: graphs of one's own (*.graph, *.json, *.onnx), as files or "
+              "patterns, each on all --topologies")
+        .several()
+        .only_with("--topologies");
+    command.list("--topologies", "FILE", topologies, "Topology files or patterns").several();
+    command.count("--problems", tests.problems, "Problems of each set, at most");
+    command.count("--large", tests.large, "Random graphs of 1,000 nodes");
+    command.count("--devices", tests.devices, "GPUs for cifar10, ptb and nmt", 2, 64);
+    command.count("--groups", tests.groups,
+                  "Merge operators of cifar10, ptb and nmt into at most so many nodes for a policy "
+                  "of the published architecture and for the RNN placer; 0: as the policy was "
+                  "trained");
   }
 
   Result<std::vector<TestSet>> open(const std::vector<NamedPolicy>& policies) const {
@@ -225,37 +228,36 @@ Status run_eval(const EvalArguments& a) {
                     {a.bars, sets_svg(graded, bars)}});
 }
 
-CLI::App* add_eval(CLI::App& app, EvalArguments& a) {
-  CLI::App* eval = app.add_subcommand("eval", "Measures policies on fixed test sets, or one's own");
-  eval->add_option("POLICY", a.policies, "Policy files, or 'default', which ships")->required();
-  a.on.add_to(*eval);
-  eval->add_flag("--equal-time", a.equal_time,
-                 "What the first policy is worth in equal processor time, on problems that no "
-                 "other measurement has: --sets, --graphs, --problems, --csv; one thread unless "
-                 "--threads asks for more");
-  eval->add_option("--budgets", a.what.budgets, "Evaluations of the searches, ascending");
-  eval->add_flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
-  eval->add_option("--rnn", a.what.rnn_placements,
-                   "Also the RNN placer, trained on each graph with so many placements");
-  eval->add_option("--long-searches", a.what.long_searches,
-                   "Searches for the best known placement");
-  eval->add_option("--long-evaluations", a.what.long_evaluations, "Length of each");
-  eval->add_flag("--annealings", a.what.annealings,
-                 "All of them multilevel annealing, not only every other one");
-  eval->add_option("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
-  eval->add_option("--threads", a.threads, "0: one per processor");
-  eval->add_option("--json", a.json, "Write the results to this file");
-  eval->add_option("--csv", a.csv, "One line per problem and method");
-  eval->add_option("--svg", a.svg, "Figure: share of problems within a ratio of the best known");
-  eval->add_option("--cdf", a.cdf, "The numbers of that figure");
-  eval->add_option("--effort", a.effort, "Figure: ratio over placements evaluated");
-  eval->add_option("--bars", a.bars, "Figure: ratio by test set");
-  eval->footer(R"(Examples:
+void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
+  cli::Command& eval = program.add("eval", "Measure policies on fixed test sets, or one's own");
+  eval.arguments("POLICY", a.policies, "Policy files, or 'default', which ships").required();
+  a.on.add_to(eval);
+  eval.flag("--equal-time", a.equal_time,
+            "What the first policy is worth in equal processor time, on problems that no other "
+            "measurement has: --sets, --graphs, --problems, --csv; one thread unless --threads "
+            "asks for more");
+  eval.counts("--budgets", a.what.budgets, "Evaluations of the searches, ascending");
+  eval.flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
+  eval.count("--rnn", a.what.rnn_placements,
+             "Also the RNN placer, trained on each graph with so many placements");
+  eval.count("--long-searches", a.what.long_searches, "Searches for the best known placement");
+  eval.count("--long-evaluations", a.what.long_evaluations, "Length of each");
+  eval.flag("--annealings", a.what.annealings,
+            "All of them multilevel annealing, not only every other one");
+  eval.count("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
+  eval.count("--threads", a.threads, "0: one per processor");
+  eval.option("--json", "FILE", a.json, "Write the results to this file");
+  eval.option("--csv", "FILE", a.csv, "One line per problem and method");
+  eval.option("--svg", "FILE", a.svg, "Figure: share of problems within a ratio of the best known");
+  eval.option("--cdf", "FILE", a.cdf, "The numbers of that figure");
+  eval.option("--effort", "FILE", a.effort, "Figure: ratio over placements evaluated");
+  eval.option("--bars", "FILE", a.bars, "Figure: ratio by test set");
+  eval.footer(R"(Examples:
   placeto-train eval run/best.plpo --problems 20
   placeto-train eval mine.plpo --sets mixed large ring --budgets 100 1000 --svg mine.svg
   placeto-train eval default run/best.plpo --graphs 'nets/*.onnx' --topologies box.json
   placeto-train eval default --equal-time --sets mixed --problems 200)");
-  return eval;
+  eval.action([&] { status = run_eval(a); });
 }
 
 struct ParetoArguments {
@@ -276,15 +278,15 @@ Status run_pareto(const ParetoArguments& a) {
   return write_all({{a.csv, pareto_csv(points)}, {a.svg, pareto_svg(points)}});
 }
 
-CLI::App* add_pareto(CLI::App& app, ParetoArguments& a) {
-  CLI::App* pareto = app.add_subcommand(
-      "pareto", "Measures time against quality, with a policy and without, on random graphs");
-  pareto->add_option("POLICY", a.policy, "Policy file, or 'default'")->required();
-  pareto->add_option("--sizes", a.what.nodes, "Nodes of the graphs");
-  pareto->add_option("--problems", a.what.problems, "Graphs of each size");
-  pareto->add_option("--csv", a.csv, "One line per size, budget and way");
-  pareto->add_option("--svg", a.svg, "Figure");
-  return pareto;
+void add_pareto(cli::Program& program, ParetoArguments& a, Status& status) {
+  cli::Command& pareto = program.add(
+      "pareto", "Measure time against quality, with a policy and without, on random graphs");
+  pareto.argument("POLICY", a.policy, "Policy file, or 'default'").required();
+  pareto.counts("--sizes", a.what.nodes, "Nodes of the graphs");
+  pareto.count("--problems", a.what.problems, "Graphs of each size");
+  pareto.option("--csv", "FILE", a.csv, "One line per size, budget and way");
+  pareto.option("--svg", "FILE", a.svg, "Figure");
+  pareto.action([&] { status = run_pareto(a); });
 }
 
 struct StartsArguments {
@@ -314,19 +316,19 @@ Status run_starts(const StartsArguments& a) {
   return write_all({{a.csv, starts_csv(rows)}});
 }
 
-CLI::App* add_starts(CLI::App& app, StartsArguments& a) {
-  CLI::App* starts = app.add_subcommand(
+void add_starts(cli::Program& program, StartsArguments& a, Status& status) {
+  cli::Command& starts = program.add(
       "starts",
-      "Measures policies of the published architecture from the best heuristic, one device and "
+      "Measure policies of the published architecture from the best heuristic, one device and "
       "random devices");
-  starts->add_option("POLICY", a.policies, "Policy files")->required();
-  a.on.add_to(*starts);
-  starts->add_option("--passes", a.what.passes, "Of the policy")->capture_default_str();
-  starts->add_option("--rnn", a.what.rnn_placements,
-                     "Also the RNN placer, trained on each graph with so many placements");
-  starts->add_option("--threads", a.what.threads, "0: one per processor");
-  starts->add_option("--csv", a.csv, "One line per set, policy and start");
-  return starts;
+  starts.arguments("POLICY", a.policies, "Policy files").required();
+  a.on.add_to(starts);
+  starts.count("--passes", a.what.passes, fmt::format("Of the policy (default {})", a.what.passes));
+  starts.count("--rnn", a.what.rnn_placements,
+               "Also the RNN placer, trained on each graph with so many placements");
+  starts.count("--threads", a.what.threads, "0: one per processor");
+  starts.option("--csv", "FILE", a.csv, "One line per set, policy and start");
+  starts.action([&] { status = run_starts(a); });
 }
 
 struct TableArguments {
@@ -349,41 +351,38 @@ Status run_table(const TableArguments& a) {
   return write_all({{a.csv, paper_csv(rows)}});
 }
 
-CLI::App* add_table(CLI::App& app, TableArguments& a) {
-  CLI::App* table = app.add_subcommand(
-      "table", "Measures the networks of the paper's table: Inception-V3, NMT, NASNet");
-  table->add_option("POLICY", a.policies, "Policy files")->required();
-  table
-      ->add_option("--groups", a.what.groups,
-                   "Nodes that policies of the published architecture place, at most")
-      ->capture_default_str();
-  table->add_option("--rnn", a.what.rnn_placements, "Placements of the RNN placer; 0: leave it out")
-      ->capture_default_str();
-  table->add_option("--csv", a.csv, "One line per network, GPUs and way");
-  return table;
+void add_table(cli::Program& program, TableArguments& a, Status& status) {
+  cli::Command& table =
+      program.add("table", "Measure the networks of the paper's table: Inception-V3, NMT, NASNet");
+  table.arguments("POLICY", a.policies, "Policy files").required();
+  table.count("--groups", a.what.groups,
+              fmt::format("Nodes that policies of the published architecture place, at most "
+                          "(default {})",
+                          a.what.groups));
+  table.count("--rnn", a.what.rnn_placements,
+              fmt::format("Placements of the RNN placer; 0: leave it out (default {})",
+                          a.what.rnn_placements));
+  table.option("--csv", "FILE", a.csv, "One line per network, GPUs and way");
+  table.action([&] { status = run_table(a); });
 }
 
 }  // namespace
 
-std::function<Status()> add_measurements(CLI::App& app) {
-  struct All {
-    EvalArguments eval;
-    ParetoArguments pareto;
-    StartsArguments starts;
-    TableArguments table;
-  };
-  auto a = std::make_shared<All>();
-  const CLI::App* eval = add_eval(app, a->eval);
-  const CLI::App* pareto = add_pareto(app, a->pareto);
-  const CLI::App* starts = add_starts(app, a->starts);
-  const CLI::App* table = add_table(app, a->table);
-  return [=] {
-    if (eval->parsed()) return run_eval(a->eval);
-    if (pareto->parsed()) return run_pareto(a->pareto);
-    if (starts->parsed()) return run_starts(a->starts);
-    return table->parsed() ? run_table(a->table) : Status{};
-  };
+struct Measurements::Arguments {
+  EvalArguments eval;
+  ParetoArguments pareto;
+  StartsArguments starts;
+  TableArguments table;
+};
+
+Measurements::Measurements(cli::Program& program, Status& status)
+    : arguments_(std::make_unique<Arguments>()) {
+  add_eval(program, arguments_->eval, status);
+  add_pareto(program, arguments_->pareto, status);
+  add_starts(program, arguments_->starts, status);
+  add_table(program, arguments_->table, status);
 }
+Measurements::~Measurements() = default;
 
 Status compare_after_training(const Config& config, const std::string& policy,
                               double training_seconds) {

@@ -1,17 +1,26 @@
 // The commands that measure policies: eval, pareto, starts, table.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
+#include <memory>
 #include <string>
 
 #include "runtime/base/result.h"
+#include "tools/options/options.h"
 #include "trainer/base/config.h"
 
 namespace placeto::train {
 
-// Adds them. What it returns runs the one that was parsed.
-std::function<Status()> add_measurements(CLI::App& app);
+// What they are told. Lives as long as the program.
+class Measurements {
+ public:
+  // Adds them. The one that runs sets `status`.
+  Measurements(cli::Program& program, Status& status);
+  ~Measurements();
+
+ private:
+  struct Arguments;
+  std::unique_ptr<Arguments> arguments_;
+};
 
 // A short table on problems that a new `pairwise` policy was not trained on: the held-out ones of
 // one's own, with the shipped policy and as much search as `training_seconds` would pay for beside
