@@ -51,6 +51,7 @@ endif()
 file(RELATIVE_PATH PLACETO_PC_TO_PREFIX
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" PLACETO_PC_TO_PREFIX "${PLACETO_PC_TO_PREFIX}")
+set(PLACETO_PC_TO_PREFIX "${PLACETO_PC_TO_PREFIX}" CACHE INTERNAL "From pkg-config files to the prefix")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/placeto.pc.in ${PROJECT_BINARY_DIR}/placeto.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/placeto.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -4,6 +4,7 @@
 #   libplaceto<SOVERSION>  the shared library; its name follows the SONAME, as Debian's rules ask,
 #                          so that two incompatible versions can be installed side by side
 #   libplaceto-dev         headers, static library, CMake package, pkg-config file
+#   libplaceto-onnx<SOVERSION>, libplaceto-onnx-dev  likewise: ONNX models, JSON files, engines
 #   placeto                the command line
 #   placeto-models         policies and topologies
 #
@@ -14,7 +15,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
 set(placeto_components runtime development)
 if(TARGET placeto_cli)
   install(TARGETS placeto_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
-  list(APPEND placeto_components tools)
+  list(APPEND placeto_components tools onnx_runtime onnx_development)
 endif()
 find_program(GZIP gzip)
 if(TARGET placeto_cli AND GZIP AND NOT CMAKE_CROSSCOMPILING)  # the program says what to write
@@ -55,6 +56,8 @@ list(APPEND placeto_components models)
 get_target_property(soversion placeto SOVERSION)
 set(package_of_runtime libplaceto${soversion})
 set(package_of_development libplaceto-dev)
+set(package_of_onnx_runtime libplaceto-onnx${soversion})
+set(package_of_onnx_development libplaceto-onnx-dev)
 set(package_of_tools placeto)
 set(package_of_models placeto-models)
 
@@ -85,6 +88,8 @@ find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_ONNX_RUNTIME_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/runtime/capi)
 endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Device placement for neural networks: library
@@ -103,6 +108,20 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Device placement for neural networks: 
 if(PLACETO_ONEDNN)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libdnnl-dev)
 endif()
+
+set(CPACK_DEBIAN_ONNX_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_ONNX_RUNTIME_PACKAGE_DEPENDS "${package_of_runtime} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_ONNX_RUNTIME_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/cmake/packaging/debian/triggers)
+set(CPACK_DEBIAN_ONNX_RUNTIME_DESCRIPTION "Device placement for neural networks: ONNX models
+ Reads ONNX models, JSON files and descriptions of engines for libplaceto, and
+ writes the stages of placed models.")
+set(CPACK_DEBIAN_ONNX_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_ONNX_DEVELOPMENT_PACKAGE_DEPENDS
+  "${package_of_onnx_runtime} (= ${PROJECT_VERSION}), ${package_of_development} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_ONNX_DEVELOPMENT_DESCRIPTION
+  "Device placement for neural networks: ONNX models, development files
+ Header for C, and files for CMake and pkg-config.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ${package_of_models})

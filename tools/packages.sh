@@ -23,7 +23,7 @@ placeto_test_packages=(
   libonnx-testdata # models to import
   pkg-config       # the installed package's .pc file
   dpkg-dev file    # Debian packages
-  python3-pip python3-setuptools python3-wheel # the Python package
+  python3-pip python3-setuptools python3-wheel python3-numpy # the Python package
   clang-format     # formatting check
   chromium         # opens report pages
 )

@@ -16,22 +16,28 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-foreach(component runtime development)
+set(components runtime development)
+set(expected_headers placeto/placeto.h placeto/placeto.hpp)
+if(ONNX)
+  list(APPEND components onnx_runtime onnx_development)
+  list(APPEND expected_headers placeto/placeto_onnx.h)
+endif()
+foreach(component ${components})
   run(${CMAKE_COMMAND} --install ${BUILD} --component ${component} --prefix ${WORK}/first)
 endforeach()
 # Nothing may depend on where it was installed.
 set(prefix ${WORK}/moved)
 file(RENAME ${WORK}/first ${prefix})
 
-# What is there: two headers, which include nothing of FlatBuffers or oneDNN, and the libraries.
+# What is there: headers, which include nothing of FlatBuffers, oneDNN or protobuf, and the libraries.
 file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT headers)
-if(NOT headers STREQUAL "placeto/placeto.h;placeto/placeto.hpp")
+if(NOT headers STREQUAL expected_headers)
   message(FATAL_ERROR "installed headers: ${headers}")
 endif()
 foreach(header ${headers})
   file(READ ${prefix}/include/${header} text)
-  if(text MATCHES "flatbuffers|dnnl|_generated")
+  if(text MATCHES "flatbuffers|dnnl|_generated|\\.pb\\.h")
     message(FATAL_ERROR "${header} mentions ${CMAKE_MATCH_0}")
   endif()
 endforeach()
@@ -71,6 +77,27 @@ run(${CC} -std=c99 -Wall -Wextra -Wpedantic -Werror ${CONSUMER}/consumer.c
   -o ${WORK}/by_pkg_config ${flags})
 run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${lib_dir} ${WORK}/by_pkg_config)
 message(STATUS "pkg-config: ${output}")
+
+if(ONNX)  # by both ways
+  run(${PKG_CONFIG} --cflags --libs placeto-onnx)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  run(${CC} -std=c99 -Wall -Wextra -Wpedantic -Werror ${ONNX} -o ${WORK}/onnx_by_pkg_config ${flags})
+  file(WRITE ${WORK}/onnx/CMakeLists.txt "cmake_minimum_required(VERSION 3.22)
+project(onnx_consumer LANGUAGES C)
+find_package(placeto REQUIRED COMPONENTS onnx)
+add_executable(onnx_consumer ${ONNX})
+target_link_libraries(onnx_consumer PRIVATE placeto::onnx)
+")
+  run(${CMAKE_COMMAND} -S ${WORK}/onnx -B ${WORK}/onnx/build -D CMAKE_PREFIX_PATH=${prefix}
+    -D CMAKE_C_COMPILER=${CC})
+  run(${CMAKE_COMMAND} --build ${WORK}/onnx/build)
+  foreach(program ${WORK}/onnx_by_pkg_config ${WORK}/onnx/build/onnx_consumer)
+    file(REMOVE_RECURSE ${WORK}/stages)
+    run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${lib_dir} ${program} ${MODEL} edge-cpu-gpu-npu
+      ${WORK}/stages batch=1)
+    message(STATUS "placeto-onnx: ${output}")
+  endforeach()
+endif()
 
 # The private flags must suffice for the archive: with no shared library beside it, it is taken.
 file(REMOVE ${shared})

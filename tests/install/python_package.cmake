@@ -1,7 +1,7 @@
 # Makes the Python package with pip, without network, installs it into a folder, and runs its tests.
 #
 #   cmake -D PYTHON=interpreter -D SOURCE=checkout -D LIBRARY=libplaceto.so -D WORK=scratch folder
-#         -P python_package.cmake
+#         [-D ONNX_LIBRARY=libplaceto-onnx.so -D MODEL=example.onnx] -P python_package.cmake
 cmake_minimum_required(VERSION 3.22)
 
 foreach(module pip setuptools wheel)
@@ -17,10 +17,19 @@ file(COPY ${SOURCE}/tools/python DESTINATION ${WORK})  # pip leaves files beside
 file(REMOVE ${WORK}/python/placeto/_native.py ${WORK}/python/placeto/libplaceto.so)
 set(ENV{PLACETO_HEADER} ${SOURCE}/runtime/include/placeto/placeto.h)
 set(ENV{PLACETO_LIBRARY} ${LIBRARY})
+set(ENV{PLACETO_ONNX_LIBRARY} ${ONNX_LIBRARY})
+set(ENV{PLACETO_TEST_MODEL} ${MODEL})
 execute_process(COMMAND ${PYTHON} -m pip install --quiet --no-index --no-build-isolation --no-deps
   --disable-pip-version-check --root-user-action=ignore --target ${WORK}/installed ${WORK}/python
   COMMAND_ERROR_IS_FATAL ANY)
-unset(ENV{PLACETO_LIBRARY})  # the one in the package has to do
+execute_process(COMMAND ${PYTHON} -m pip wheel --quiet --no-index --no-build-isolation --no-deps
+  --disable-pip-version-check --wheel-dir ${WORK}/wheel ${WORK}/python COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB wheel ${WORK}/wheel/placeto-*.whl)
+if(NOT wheel)
+  message(FATAL_ERROR "pip made no wheel")
+endif()
+unset(ENV{PLACETO_LIBRARY})  # those in the package have to do
+unset(ENV{PLACETO_ONNX_LIBRARY})
 set(ENV{PYTHONPATH} ${WORK}/installed)
 file(COPY ${WORK}/python/test_placeto.py DESTINATION ${WORK}/tests)  # away from the sources
 execute_process(COMMAND ${PYTHON} ${WORK}/tests/test_placeto.py COMMAND_ERROR_IS_FATAL ANY)

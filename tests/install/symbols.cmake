@@ -2,7 +2,14 @@
 #
 #   cmake -D SHARED=libplaceto.so -D CORE=libplaceto_core.a -D NM=nm -D OBJDUMP=objdump
 #         -D READELF=readelf -D SONAME=expected -P symbols.cmake
+#
+# Without CORE only the shared library is looked at. PREFIX: what its names begin with; LEAST: how
+# many there are.
 cmake_minimum_required(VERSION 3.22)
+if(NOT PREFIX)
+  set(PREFIX placeto_)
+  set(LEAST 50)
+endif()
 
 function(lines_of out)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE error)
@@ -15,21 +22,25 @@ function(lines_of out)
   set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# 1. Exported: placeto_... and nothing else.
+# 1. Exported: names with that prefix and nothing else.
 lines_of(exported ${NM} -D --defined-only ${SHARED})
 list(FILTER exported EXCLUDE REGEX "^$")
 list(LENGTH exported count)
-list(FILTER exported EXCLUDE REGEX "^[0-9a-f]+ T placeto_[a-z0-9_]+$")
-if(exported OR count LESS 50)
+list(FILTER exported EXCLUDE REGEX "^[0-9a-f]+ T ${PREFIX}[a-z0-9_]+$")
+if(exported OR count LESS LEAST)
   message(FATAL_ERROR "${count} exported symbols, among them not ours: ${exported}")
 endif()
-message(STATUS "${count} exported symbols, all placeto_...")
+message(STATUS "${count} exported symbols, all ${PREFIX}...")
 
 # 2. The name that programs record.
 lines_of(dynamic ${READELF} -d ${SHARED})
 list(FILTER dynamic INCLUDE REGEX "SONAME")
 if(NOT dynamic MATCHES "\\|${SONAME}\\|")
   message(FATAL_ERROR "${dynamic}, expected SONAME ${SONAME}")
+endif()
+
+if(NOT CORE)
+  return()
 endif()
 
 # 3. No writable data: nothing global that threads could share. .data.rel.ro is written by the

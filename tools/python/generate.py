@@ -1,8 +1,8 @@
-"""Writes ctypes declarations of what a C header declares, so that they cannot differ from it.
+"""Writes ctypes declarations of what C headers declare, so that they cannot differ from them.
 
-    generate.py placeto.h _native.py
+    generate.py placeto.h [placeto_onnx.h] _native.py
 
-Understands what that header uses: structs of plain fields, arrays of numbers, opaque structs, enums,
+Understands what those headers use: structs of plain fields, arrays of numbers, opaque structs, enums,
 callbacks, functions. Anything else is an error, with the declaration.
 """
 
@@ -92,19 +92,21 @@ def split(text):
     for at, character in enumerate(text):
         if character == "{":
             depth += 1
-        elif character == "}" and depth > 0:
+        elif character == "}" and depth == 0:
+            start = at + 1
+        elif character == "}":
             depth -= 1
         elif character == ";" and depth == 0:
             yield text[start:at].strip()
             start = at + 1
-    if text[start:].strip() not in ("", "}"):
+    if text[start:].strip():
         raise SystemExit(f"generate.py: left over: '{text[start:].strip()}'")
 
 
 def python_of(header):
     """The module's text."""
     lines = [
-        '"""Made by generate.py from placeto.h: do not edit."""',
+        '"""Made by generate.py from the headers: do not edit."""',
         "import ctypes",
         "from ctypes import (CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_float, c_int32,",
         "                    c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)",
@@ -126,20 +128,27 @@ def python_of(header):
         lines += ["", "", f"class {struct}(ctypes.Structure):", "    _fields_ = ["]
         lines += [f'        ("{name}", {kind}),' for name, kind in fields]
         lines.append("    ]")
-    lines += ["", "", "def declare(library):", '    """Tells ctypes what the functions take and return."""']
-    for name, (result, parameters) in header.functions.items():
-        types = ", ".join(kind for _, kind in parameters)
-        lines.append(f"    library.{name}.restype = {result}")
-        lines.append(f"    library.{name}.argtypes = [{types}]")
+    for declare, is_onnx in (("declare", False), ("declare_onnx", True)):
+        lines += ["", "", f"def {declare}(library):",
+                  '    """Tells ctypes what the functions take and return."""']
+        for name, (result, parameters) in header.functions.items():
+            if name.startswith("placeto_onnx_") != is_onnx:
+                continue
+            types = ", ".join(kind for _, kind in parameters)
+            lines.append(f"    library.{name}.restype = {result}")
+            lines.append(f"    library.{name}.argtypes = [{types}]")
     return "\n".join(lines) + "\n"
 
 
 def main(arguments):
-    if len(arguments) != 3:
+    if len(arguments) < 3:
         raise SystemExit(__doc__)
-    with open(arguments[1], encoding="utf-8") as file:
-        text = python_of(Header(file.read()))
-    with open(arguments[2], "w", encoding="utf-8") as file:
+    headers = []
+    for name in arguments[1:-1]:
+        with open(name, encoding="utf-8") as file:
+            headers.append(file.read())
+    text = python_of(Header("\n".join(headers)))
+    with open(arguments[-1], "w", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -1,7 +1,8 @@
-"""Makes the declarations from the C header, and takes the library along if it was built.
+"""Makes the declarations from the C headers, and takes the libraries along if they were built.
 
-The header is that of the checkout, or PLACETO_HEADER. The library is PLACETO_LIBRARY, or that of the
-checkout's build/release; without one, the package looks for an installed library at run time.
+The headers are those of the checkout, or PLACETO_HEADER and PLACETO_ONNX_HEADER. The libraries are
+PLACETO_LIBRARY and PLACETO_ONNX_LIBRARY, or those of the checkout's build/release; without them, the
+package looks for installed ones at run time.
 """
 
 import os
@@ -23,12 +24,20 @@ class Build(build_py):
         import generate
 
         package = pathlib.Path(self.build_lib, "placeto")
-        header = os.environ.get("PLACETO_HEADER", ROOT / "runtime/include/placeto/placeto.h")
-        generate.main(["generate.py", str(header), str(package / "_native.py")])
-        library = os.environ.get(
-            "PLACETO_LIBRARY", ROOT / "build/release/runtime/capi/libplaceto.so")
-        if pathlib.Path(library).exists():
-            shutil.copyfile(library, package / "libplaceto.so")
+        headers = [
+            os.environ.get("PLACETO_HEADER", ROOT / "runtime/include/placeto/placeto.h"),
+            os.environ.get("PLACETO_ONNX_HEADER",
+                           ROOT / "tools/capi/include/placeto/placeto_onnx.h"),
+        ]
+        generate.main(["generate.py", *map(str, headers), str(package / "_native.py")])
+        built = ROOT / "build/release"
+        for name, variable, path in (
+                ("libplaceto.so", "PLACETO_LIBRARY", built / "runtime/capi/libplaceto.so"),
+                ("libplaceto-onnx.so", "PLACETO_ONNX_LIBRARY",
+                 built / "tools/capi/libplaceto-onnx.so")):
+            library = os.environ.get(variable, path)
+            if pathlib.Path(library).exists():
+                shutil.copyfile(library, package / name)
 
 
 setup(cmdclass={"build_py": Build})

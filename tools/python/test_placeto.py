@@ -1,9 +1,20 @@
 """Tests of the package: python3 -m unittest, where it can be imported."""
 
+import os
+import pathlib
+import tempfile
 import unittest
 
 import placeto
 from placeto import _native
+
+try:
+    import numpy
+    HAVE_NUMPY = True
+except ImportError:
+    HAVE_NUMPY = False
+
+MODEL = os.environ.get("PLACETO_TEST_MODEL")
 
 
 def diamond():
@@ -72,6 +83,49 @@ class Package(unittest.TestCase):
         self.assertEqual((graph.name, len(graph), graph.edge_count), ("diamond", 4, 4))
         topology = placeto.Topology.from_bytes(pair().to_bytes())
         self.assertEqual(topology.device_names, ["gpu:0", "gpu:1"])
+
+    def test_graphs_and_topologies_say_what_they_were_made_of(self):
+        graph, topology = diamond(), pair(memory_bytes=7)
+        node = graph.node(1)
+        self.assertEqual((node.name, node.op, node.cost_us, node.outputs, node.resident_bytes),
+                         ("branch0", "Conv", [500.0], [1000], 5_000_000))
+        self.assertEqual((graph.kinds, node.allowed_kinds, node.colocate), ([], [], ""))
+        sources, outputs, targets = graph.edges()
+        self.assertEqual([list(sources), list(targets)], [[0, 1, 0, 2], [1, 3, 2, 3]])
+        self.assertEqual(list(outputs), [0] * 4)
+        self.assertEqual((topology.device(1).name, topology.device(1).memory_bytes), ("gpu:1", 7))
+        times = placeto.run_times(graph, topology)
+        self.assertEqual(sum(sum(row) for row in times) if HAVE_NUMPY else sum(times), 2040)
+
+    @unittest.skipUnless(HAVE_NUMPY, "NumPy is not installed")
+    def test_lists_are_numpy_arrays(self):
+        graph, topology = diamond(), pair()
+        placement = placeto.place(graph, topology)
+        self.assertIsInstance(placement.devices, numpy.ndarray)
+        self.assertEqual(placement.devices.dtype, numpy.uint32)
+        self.assertEqual(placement.peak_memory.dtype, numpy.uint64)
+        self.assertEqual(placeto.run_times(graph, topology).shape, (4, 2))
+        again = placeto.score(graph, topology, placement.devices)
+        self.assertEqual(again.makespan_us, placement.makespan_us)
+
+    @unittest.skipUnless(MODEL, "no model is named in PLACETO_TEST_MODEL")
+    def test_a_model_becomes_a_placement_and_stages(self):
+        with self.assertRaises(placeto.Error) as raised:
+            placeto.load_graph(MODEL)
+        self.assertIn("batch", str(raised.exception))
+        graph = placeto.load_graph(MODEL, dims={"batch": 1})
+        self.assertEqual(len(graph), 30)
+        topology = placeto.load_topology("edge-cpu-gpu-npu")
+        policy = placeto.default_policy()
+        self.assertEqual(policy.architecture, "pairwise")
+        placement = placeto.place(graph, topology, policy, budget_evaluations=100)
+        with tempfile.TemporaryDirectory() as folder:
+            stages = pathlib.Path(folder, "stages")
+            placeto.write_stages(MODEL, placement, stages, dims=["batch=1"])
+            self.assertTrue((stages / "manifest.json").exists())
+            self.assertGreater(len(list(stages.glob("stage_*.onnx"))), 1)
+        with self.assertRaises(placeto.Error):
+            placeto.load_topology("no-such-machine")
 
     def test_fields_are_where_the_library_has_them(self):
         options = placeto._defaulted(_native.placeto_options, "placeto_default_options")

@@ -2,10 +2,13 @@
 
     import placeto
 
-    graph = placeto.Graph.load("net.graph")              # binary; `placeto convert` makes them
-    topology = placeto.Topology.load("host.topology")
-    placement = placeto.place(graph, topology, budget_evaluations=1000)
+    graph = placeto.load_graph("net.onnx", dims={"batch": 1})   # or a graph file, JSON or binary
+    topology = placeto.load_topology("cpu+gpu")                 # a file, or a built-in one
+    placement = placeto.place(graph, topology, placeto.default_policy(), budget_evaluations=1000)
     print(placement.makespan_us, placement.devices[graph.find("conv1")])
+
+load_graph, load_topology and default_policy need libplaceto-onnx; Graph.load and Topology.load read
+binary files without it.
 
 Lists per node or device are NumPy arrays where NumPy is installed, else array.array. What fails
 raises placeto.Error, whose `status` says why and whose text says where.
@@ -16,6 +19,7 @@ from __future__ import annotations
 import array
 import ctypes
 import ctypes.util
+import functools
 import os
 import pathlib
 from ctypes import byref
@@ -24,26 +28,47 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 from . import _native
 from ._native import PLACETO_NONE
 
-__all__ = ["Candidate", "Error", "Graph", "GraphBuilder", "Infeasible", "Placement", "Policy",
-           "Reason", "Topology", "TopologyBuilder", "place", "score", "version"]
+__all__ = ["Candidate", "Device", "Error", "Graph", "GraphBuilder", "Infeasible", "Node",
+           "Placement", "Policy", "Reason", "Topology", "TopologyBuilder", "default_policy",
+           "load_graph", "load_topology", "place", "run_times", "score", "version", "write_stages"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-def _open() -> ctypes.CDLL:
-    """PLACETO_LIBRARY, else the library in the package, else an installed one."""
-    inside = pathlib.Path(__file__).with_name("libplaceto.so")
-    name = os.environ.get("PLACETO_LIBRARY") or (
-        str(inside) if inside.exists() else ctypes.util.find_library("placeto"))
-    if name is None:
-        raise ImportError("libplaceto was not found: install it, or name it in PLACETO_LIBRARY")
-    library = ctypes.CDLL(name)
-    _native.declare(library)
+def _find(variable: str, name: str) -> Optional[str]:
+    """The library that the variable names, else the one in the package, else an installed one."""
+    inside = pathlib.Path(__file__).with_name(f"lib{name}.so")
+    return os.environ.get(variable) or (
+        str(inside) if inside.exists() else ctypes.util.find_library(name))
+
+
+def _check_version(path: str, number: int) -> None:
     built = (_native.PLACETO_VERSION_MAJOR, _native.PLACETO_VERSION_MINOR)
-    number = library.placeto_version()
-    if (number // 1_000_000, number // 1000 % 1000) != built:
-        found = library.placeto_version_text().decode()
-        raise ImportError(f"{name} is version {found}, expected {built[0]}.{built[1]}")
+    found = (number // 1_000_000, number // 1000 % 1000)
+    if found != built:
+        raise ImportError(f"{path} is version {found[0]}.{found[1]}, expected {built[0]}.{built[1]}")
+
+
+def _open() -> ctypes.CDLL:
+    path = _find("PLACETO_LIBRARY", "placeto")
+    if path is None:
+        raise ImportError("libplaceto was not found: install it, or name it in PLACETO_LIBRARY")
+    library = ctypes.CDLL(path)
+    _native.declare(library)
+    _check_version(path, library.placeto_version())
+    return library
+
+
+@functools.lru_cache(maxsize=None)
+def _onnx() -> ctypes.CDLL:
+    """Opened by the first that needs it."""
+    path = _find("PLACETO_ONNX_LIBRARY", "placeto-onnx")
+    if path is None:
+        raise ImportError(
+            "libplaceto-onnx was not found: install it, or name it in PLACETO_ONNX_LIBRARY")
+    library = ctypes.CDLL(path)
+    _native.declare_onnx(library)
+    _check_version(path, library.placeto_onnx_version())
     return library
 
 
@@ -69,7 +94,8 @@ def version() -> str:
 
 def _call(function: str, *arguments: Any) -> None:
     error = _native.placeto_error()
-    status = getattr(_library, function)(*arguments, byref(error))
+    library = _onnx() if function.startswith("placeto_onnx_") else _library
+    status = getattr(library, function)(*arguments, byref(error))
     if status == _native.PLACETO_INFEASIBLE:
         raise Infeasible(status, error.message.decode(errors="replace"))
     if status != _native.PLACETO_OK:
@@ -78,7 +104,8 @@ def _call(function: str, *arguments: Any) -> None:
 
 def _defaulted(kind: Any, function: str) -> Any:
     value = kind()
-    if getattr(_library, function)(byref(value), ctypes.sizeof(value)) != _native.PLACETO_OK:
+    library = _onnx() if function.startswith("placeto_onnx_") else _library
+    if getattr(library, function)(byref(value), ctypes.sizeof(value)) != _native.PLACETO_OK:
         raise Error(_native.PLACETO_INVALID_ARGUMENT, f"{function}: another version's library")
     return value
 
@@ -124,6 +151,21 @@ class _Handle:
         return buffer.raw
 
 
+class Node(NamedTuple):
+    """A node as it was given. Costs: one for each kind of the graph, or one for every device."""
+
+    name: str
+    op: str
+    cost_us: list[float]
+    outputs: list[int]
+    resident_bytes: int
+    workspace_bytes: int
+    flops: int
+    bytes_accessed: int
+    colocate: str
+    allowed_kinds: list[str]
+
+
 class Graph(_Handle):
     """What is placed: nodes and the tensors between them."""
 
@@ -153,6 +195,28 @@ class Graph(_Handle):
 
     def node_name(self, node: int) -> str:
         return _library.placeto_graph_node_name(self._handle, node).decode()
+
+    @property
+    def kinds(self) -> list[str]:
+        """What the entries of cost_us refer to; none: one entry, any device."""
+        return [_library.placeto_graph_kind(self._handle, kind).decode()
+                for kind in range(_library.placeto_graph_kind_count(self._handle))]
+
+    def node(self, node: int) -> Node:
+        value = _native.placeto_node(struct_size=ctypes.sizeof(_native.placeto_node))
+        _call("placeto_graph_node", self._handle, node, byref(value))
+        return Node(value.name.decode(), value.op.decode(), value.cost_us[:value.cost_count],
+                    value.outputs[:value.output_count], value.resident_bytes,
+                    value.workspace_bytes, value.flops, value.bytes_accessed,
+                    value.colocate.decode(),
+                    [value.allowed_kinds[i].decode() for i in range(value.allowed_kind_count)])
+
+    def edges(self) -> tuple[Any, Any, Any]:
+        """Source, output and target of every edge."""
+        count = self.edge_count
+        lists = [(ctypes.c_uint32 * count)() for _ in range(3)]
+        _call("placeto_graph_edges", self._handle, *lists, count)
+        return _array("I", lists[0]), _array("I", lists[1]), _array("I", lists[2])
 
     def find(self, name: str) -> int:
         """The first node of that name; KeyError if there is none."""
@@ -204,6 +268,17 @@ class GraphBuilder:
         return Graph._make("placeto_graph_builder_build", self._builder, None)
 
 
+class Device(NamedTuple):
+    """A device as it was given. memory_bytes 0: unlimited."""
+
+    name: str
+    kind: str
+    memory_bytes: int
+    peak_flops: float
+    memory_bandwidth: float
+    slowdown: float
+
+
 class Topology(_Handle):
     """Where it is placed: devices and the links between them."""
 
@@ -231,6 +306,12 @@ class Topology(_Handle):
     def device_names(self) -> list[str]:
         name = _library.placeto_topology_device_name
         return [name(self._handle, device).decode() for device in range(len(self))]
+
+    def device(self, device: int) -> Device:
+        value = _native.placeto_device(struct_size=ctypes.sizeof(_native.placeto_device))
+        _call("placeto_topology_device", self._handle, device, byref(value))
+        return Device(value.name.decode(), value.kind.decode(), value.memory_bytes,
+                      value.peak_flops, value.memory_bandwidth, value.slowdown)
 
     def find(self, name: str) -> int:
         """The device of that name; KeyError if there is none."""
@@ -442,3 +523,58 @@ def score(graph: Graph, topology: Topology, devices: Sequence[int], **options: A
                                 len(numbers), byref(struct))
     del kept
     return placement
+
+
+def run_times(graph: Graph, topology: Topology) -> Any:
+    """Microseconds of every node on every device, estimated where the graph gives none; negative
+    where it cannot run. A matrix where NumPy is installed, else one row after the other."""
+    count = len(graph) * len(topology)
+    values = (ctypes.c_double * count)()
+    _call("placeto_run_times", graph._handle, topology._handle, None, values, count)
+    flat = _array("d", values)
+    return flat.reshape(len(graph), len(topology)) if hasattr(flat, "reshape") else flat
+
+
+def _import_options(fields: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """placeto_onnx_options, and what it points to."""
+    plain, kept = dict(fields), []
+    for name, count in (("dims", "dim_count"), ("values", "value_count"),
+                        ("shapes", "shape_count"), ("profiles", "profile_count"),
+                        ("tables", "table_count"), ("efficiencies", "efficiency_count")):
+        given = plain.pop(name, ())
+        if isinstance(given, Mapping):  # {"batch": 1} for "batch=1"
+            given = [f"{key}={value}" for key, value in given.items()]
+        texts = (ctypes.c_char_p * len(given))(*(os.fsencode(text) for text in given))
+        kept.append(texts)
+        plain.update({name: texts, count: len(texts)})
+    options = _defaulted(_native.placeto_onnx_options, "placeto_onnx_default_options")
+    return _with_fields(options, plain), kept
+
+
+def load_graph(path: PathLike, **options: Any) -> Graph:
+    """The graph of an ONNX model, or a graph file, JSON or binary. Options are the fields of
+    placeto_onnx_options in placeto_onnx.h: dims, profiles, ..., as lists or mappings."""
+    struct, kept = _import_options(options)
+    graph = Graph._make("placeto_onnx_load_graph", os.fsencode(path), byref(struct))
+    del kept  # alive until here
+    return graph
+
+
+def load_topology(path: PathLike) -> Topology:
+    """A topology file, JSON or binary, or a built-in topology by its name."""
+    return Topology._make("placeto_onnx_load_topology", os.fsencode(path), None)
+
+
+def default_policy() -> Policy:
+    """The policy that `placeto place` uses unless it is told otherwise."""
+    return Policy._make("placeto_onnx_default_policy")
+
+
+def write_stages(model: PathLike, placement: Placement, directory: PathLike, *, stages: int = 0,
+                 **options: Any) -> None:
+    """One ONNX file per stage and manifest.json in a new directory. Options: those that the model
+    was loaded with."""
+    struct, kept = _import_options(options)
+    _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement._handle, stages,
+          os.fsencode(directory))
+    del kept

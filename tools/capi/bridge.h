@@ -1,0 +1,39 @@
+// Between handles of libplaceto and values of this library: it has a copy of the runtime of its
+// own, so whatever crosses goes as the bytes of a file, through the functions of placeto.h.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/capi/support.h"
+#include "runtime/format/placement_file.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/topology.h"
+#include "tools/capi/include/placeto/placeto_onnx.h"
+
+namespace placeto::capi {
+
+// What was accepted once may be as large as it is.
+inline constexpr Limits kNoLimits = {UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1,
+                                     UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1};
+
+// A status that a function of placeto.h returned, with what it said.
+inline Outcome outcome_of(placeto_status status, const placeto_error& error) {
+  return status == PLACETO_OK ? Outcome() : Outcome(status, error.message);
+}
+
+Outcome hand_out(const GraphSpec& spec, const placeto_limits* limits, placeto_graph** graph);
+Outcome hand_out(const TopologySpec& spec, const placeto_limits* limits,
+                 placeto_topology** topology);
+
+Outcome take_in(const placeto_graph* from, GraphSpec& to);
+Outcome take_in(const placeto_topology* from, TopologySpec& to);
+Outcome take_in(const placeto_placement* from, PlacementSpec& to);
+
+// Where tools read standard input, this library reads a file of that name.
+inline std::string file_name(const char* path) {
+  return std::string(path) == "-" ? "./-" : path;
+}
+
+}  // namespace placeto::capi

@@ -1,0 +1,200 @@
+// What places graphs on machines: topologies, engines, the default policy.
+#include <filesystem>
+#include <memory>
+
+#include "tools/capi/bridge.h"
+#include "tools/io/shipped.h"
+#include "tools/engine/description.h"
+#include "tools/io/read.h"
+
+using namespace placeto;        // NOLINT: this file is one edge of the library
+using namespace placeto::capi;  // NOLINT
+
+struct placeto_onnx_engine {
+  EngineDescription description;
+};
+
+struct placeto_onnx_rules {
+  double tolerance = 0;
+  std::vector<placeto_node_device> forbids;
+  std::vector<std::vector<uint32_t>> colocate;
+  // What options are given: theirs before, and these.
+  std::vector<placeto_node_device> all_forbids;
+  std::vector<placeto_node_list> all_colocate;
+};
+
+namespace {
+
+Result<Topology> read_machine(const std::string& path, const Limits& limits) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    for (const shipped::File& file : shipped::topologies()) {
+      if (file.name != path) continue;
+      return parse_topology({file.bytes.begin(), file.bytes.end()}, path, limits);
+    }
+  }
+  return read_topology(path, limits);
+}
+
+Outcome hand_out_machine(const Result<Topology>& read, const placeto_limits* limits,
+                         placeto_topology** topology) {
+  if (!read.ok()) return read.status();
+  return hand_out(read->spec(), limits, topology);
+}
+
+// The caller's entries stay in front.
+template <class Entry>
+Outcome append(const char* name, const Entry* theirs, size_t count, std::vector<Entry>& all) {
+  if (Outcome o = check_list(name, theirs, count); !o.ok()) return o;
+  if (count > 0) all.assign(theirs, theirs + count);
+  return {};
+}
+
+}  // namespace
+
+placeto_status placeto_onnx_load_topology(const char* path, const placeto_limits* limits,
+                                          placeto_topology** topology,
+                                          placeto_error* error) noexcept {
+  if (topology != nullptr) *topology = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{path, "path"}, {topology, "topology"}}); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    return hand_out_machine(read_machine(file_name(path), bounds), limits, topology);
+  });
+}
+
+placeto_status placeto_onnx_load_topology_memory(const void* bytes, size_t size,
+                                                 const placeto_limits* limits,
+                                                 placeto_topology** topology,
+                                                 placeto_error* error) noexcept {
+  if (topology != nullptr) *topology = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    Limits bounds;
+    if (Outcome o = check_not_null({{bytes, "bytes"}, {topology, "topology"}}); !o.ok()) return o;
+    if (Outcome o = read_limits(limits, bounds); !o.ok()) return o;
+    const std::span<const uint8_t> content = as_bytes(bytes, size);
+    return hand_out_machine(parse_topology({content.begin(), content.end()}, "topology", bounds),
+                            limits, topology);
+  });
+}
+
+placeto_status placeto_onnx_default_policy(placeto_policy** policy, placeto_error* error) noexcept {
+  if (policy != nullptr) *policy = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{policy, "policy"}}); !o.ok()) return o;
+    const std::span<const uint8_t> bytes = shipped::default_policy();
+    if (bytes.empty()) return invalid("this build has no default policy");
+    placeto_error why;
+    return outcome_of(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY,
+                                                 nullptr, policy, &why),
+                      why);
+  });
+}
+
+placeto_status placeto_onnx_engine_load(const char* path, placeto_onnx_engine** engine,
+                                        placeto_error* error) noexcept {
+  if (engine != nullptr) *engine = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{path, "path"}, {engine, "engine"}}); !o.ok()) return o;
+    Result<EngineDescription> description = EngineDescription::load(file_name(path));
+    if (!description.ok()) return description.status();
+    *engine = new placeto_onnx_engine{*std::move(description)};
+    return {};
+  });
+}
+
+void placeto_onnx_engine_free(placeto_onnx_engine* engine) noexcept {
+  delete engine;
+}
+
+placeto_status placeto_onnx_engine_topology(const placeto_onnx_engine* engine,
+                                            const placeto_topology* topology,
+                                            placeto_topology** changed,
+                                            placeto_error* error) noexcept {
+  if (changed != nullptr) *changed = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o =
+            check_not_null({{engine, "engine"}, {topology, "topology"}, {changed, "changed"}});
+        !o.ok()) {
+      return o;
+    }
+    TopologySpec spec;
+    if (Outcome o = take_in(topology, spec); !o.ok()) return o;
+    engine->description.change(spec);
+    placeto_limits limits;  // it was accepted once
+    placeto_default_limits(&limits, sizeof limits);
+    limits.max_kinds = limits.max_devices = limits.max_links = kNoLimits.max_links;
+    limits.max_name_bytes = kNoLimits.max_name_bytes;
+    return hand_out(spec, &limits, changed);
+  });
+}
+
+placeto_status placeto_onnx_engine_rules(
+    const placeto_onnx_engine* engine, const placeto_graph* graph, const placeto_topology* topology,
+    const char* const* providers, size_t provider_count, placeto_onnx_note_function on_note,
+    void* note_context, placeto_onnx_rules** rules, placeto_error* error) noexcept {
+  if (rules != nullptr) *rules = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null(
+            {{engine, "engine"}, {graph, "graph"}, {topology, "topology"}, {rules, "rules"}});
+        !o.ok()) {
+      return o;
+    }
+    std::vector<std::string> wishes, notes;
+    if (Outcome o = read_texts("providers", providers, provider_count, wishes); !o.ok()) return o;
+    GraphSpec nodes;
+    TopologySpec devices;
+    if (Outcome o = take_in(graph, nodes); !o.ok()) return o;
+    if (Outcome o = take_in(topology, devices); !o.ok()) return o;
+    const Result<Graph> g = Graph::build(std::move(nodes), kNoLimits);
+    if (!g.ok()) return g.status();
+    const Result<Topology> t = Topology::build(std::move(devices), kNoLimits);
+    if (!t.ok()) return t.status();
+    Rules found;
+    if (Status s = engine->description.restrict(*g, *t, wishes, found, notes); !s.ok()) return s;
+    for (const std::string& text : notes) {
+      if (on_note != nullptr) on_note(note_context, text.c_str());
+    }
+    auto made = std::make_unique<placeto_onnx_rules>();
+    made->tolerance = engine->description.tolerance();
+    for (const Rules::NodeDevice& f : found.forbids) made->forbids.push_back({f.node, f.device});
+    made->colocate = std::move(found.colocate);
+    *rules = made.release();
+    return {};
+  });
+}
+
+void placeto_onnx_rules_free(placeto_onnx_rules* rules) noexcept {
+  delete rules;
+}
+
+placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules, placeto_options* options,
+                                      placeto_error* error) noexcept {
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null({{rules, "rules"}, {options, "options"}}); !o.ok()) return o;
+    if (Outcome o = check_struct_size("placeto_options", options->struct_size, sizeof *options);
+        !o.ok()) {
+      return o;
+    }
+    std::vector<placeto_node_device> forbids;
+    std::vector<placeto_node_list> colocate;
+    if (Outcome o = append("forbids", options->forbids, options->forbid_count, forbids); !o.ok()) {
+      return o;
+    }
+    if (Outcome o = append("colocate", options->colocate, options->colocate_count, colocate);
+        !o.ok()) {
+      return o;
+    }
+    forbids.insert(forbids.end(), rules->forbids.begin(), rules->forbids.end());
+    for (const auto& nodes : rules->colocate) colocate.push_back({nodes.data(), nodes.size()});
+    rules->all_forbids = std::move(forbids);
+    rules->all_colocate = std::move(colocate);
+    options->forbids = rules->all_forbids.data();
+    options->forbid_count = rules->all_forbids.size();
+    options->colocate = rules->all_colocate.data();
+    options->colocate_count = rules->all_colocate.size();
+    if (options->tolerance == 0) options->tolerance = rules->tolerance;
+    return {};
+  });
+}
