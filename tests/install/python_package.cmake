@@ -16,6 +16,7 @@ file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/tools/python DESTINATION ${WORK})  # pip leaves files beside what it builds
 file(REMOVE ${WORK}/python/placeto/_native.py ${WORK}/python/placeto/libplaceto.so)
 set(ENV{PLACETO_HEADER} ${SOURCE}/runtime/include/placeto/placeto.h)
+set(ENV{PLACETO_ONNX_HEADER} ${SOURCE}/tools/capi/include/placeto/placeto_onnx.h)
 set(ENV{PLACETO_LIBRARY} ${LIBRARY})
 set(ENV{PLACETO_ONNX_LIBRARY} ${ONNX_LIBRARY})
 set(ENV{PLACETO_TEST_MODEL} ${MODEL})
