@@ -27,16 +27,6 @@ function(placeto_flags target)
   endif()
 endfunction()
 
-# placeto_precompile(<target> <header>...): headers that most of its sources include, parsed once.
-# Not by default: caches of compilers do not see through it.
-option(PLACETO_PRECOMPILE "Precompile headers: from nothing, the build takes less time" OFF)
-
-function(placeto_precompile target)
-  if(PLACETO_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  endif()
-endfunction()
-
 # placeto_guarded(<target>): checks against overruns in code that reads files of others. They cost
 # the library's size, so there they are not; and a sanitizer sees more.
 function(placeto_guarded target)

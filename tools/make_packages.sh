@@ -23,7 +23,7 @@ say "Installing what is missing"
 install_packages "${placeto_packages[@]}" dpkg-dev file
 
 say "Building into build/package"
-cmake --preset package -DPLACETO_PRECOMPILE=ON >/dev/null
+cmake --preset package >/dev/null
 cmake --build --preset package -j "$(nproc)"
 rm -f build/package/*.deb
 (cd build/package && cpack -G DEB >/dev/null)
