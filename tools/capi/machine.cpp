@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "tools/capi/bridge.h"
-#include "tools/io/shipped.h"
 #include "tools/engine/description.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
