@@ -2,7 +2,8 @@
 //
 // For each family of problems: makespan over the best known one at several budgets, how often a
 // larger budget gave a worse answer, in how many answers moving one node (and what is colocated
-// with it) would have been better, and processor time. Best known ones are kept in a file between
+// with it) would have been better, and processor time; means over the seeds of the search, too, and
+// "error" is the standard error of their logarithm. Best known ones are kept in a file between
 // runs, so that versions are compared with the same.
 #include <sys/resource.h>
 
@@ -34,16 +35,17 @@ using namespace placeto;
 using namespace placeto::bench;
 
 constexpr const char* kUsage =
-    R"(Usage: placeto-search [FAMILY...] [--graphs N] [--budgets N,N,...] [--methods auto,anneal,...]
-                      [--best FILE] [--policy FILE] [--moves 0|1]
+    R"(Usage: placeto-search [FAMILY...] [--graphs N] [--seeds N] [--budgets N,N,...]
+                      [--methods auto,anneal,...] [--best FILE] [--policy FILE] [--moves 0|1]
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
-devices), large (1,000 nodes), networks (training steps with colocation on the example topologies).
+devices), large (1,000 nodes), networks (training steps with colocation on the example topologies),
+parameters (the same, every parameter a node of its own that takes no time).
 )";
 
 struct Options {
   std::vector<std::string> families;
-  uint32_t graphs = 0;
+  uint32_t graphs = 0, seeds = 1;
   std::vector<uint64_t> budgets = {0, 300, 1'000, 10'000};
   std::vector<std::string> methods = {"auto"};
   std::string best_file;
@@ -78,6 +80,8 @@ Options parse(int argc, char** argv) {
     const std::string value = argv[++i];
     if (name == "--graphs") {
       o.graphs = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    } else if (name == "--seeds") {
+      o.seeds = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     } else if (name == "--budgets") {
       o.budgets.clear();
       for (const std::string& part : split(value)) {
@@ -133,7 +137,7 @@ double processor_seconds() {
 }
 
 struct Row {
-  double sum_log = 0, worst = 1, seconds = 0;
+  double sum_log = 0, sum_squares = 0, worst = 1, seconds = 0;
   int count = 0, worse_than_less = 0, improvable = 0, proved = 0;
 };
 
@@ -151,9 +155,11 @@ bool improvable(const Problem& problem, const Assignment& assignment) {
   return false;
 }
 
-Outcome run(const Problem& problem, const std::string& method, uint64_t budget, const Options& o) {
+Outcome run(const Problem& problem, const std::string& method, uint64_t budget, uint64_t seed,
+            const Options& o) {
   MethodOptions options;
   options.budget.evaluations = budget;
+  options.seed = seed;
   const double before = processor_seconds();
   const PlaceResult placed = require(place(problem, method, options, {.policy = o.policy.get()}));
   const double seconds = processor_seconds() - before;
@@ -170,17 +176,20 @@ class Family {
   void add(const std::string& name, const Problem& problem) {
     std::vector<Outcome> outcomes;
     double least = INFINITY;
-    for (const std::string& method : o_.methods) {
-      for (const uint64_t budget : o_.budgets) {
-        outcomes.push_back(run(problem, method, budget, o_));
-        least = std::min(least, outcomes.back().us);
+    for (uint64_t seed = 1; seed <= o_.seeds; ++seed) {
+      for (const std::string& method : o_.methods) {
+        for (const uint64_t budget : o_.budgets) {
+          outcomes.push_back(run(problem, method, budget, seed, o_));
+          least = std::min(least, outcomes.back().us);
+        }
       }
     }
     least = best_.lower(name, least);
     for (size_t i = 0; i < outcomes.size(); ++i) {
-      Row& row = rows_[i];
+      Row& row = rows_[i % rows_.size()];
       const double ratio = outcomes[i].us / least;
       row.sum_log += std::log(ratio);
+      row.sum_squares += std::log(ratio) * std::log(ratio);
       row.worst = std::max(row.worst, ratio);
       row.seconds += outcomes[i].seconds;
       row.improvable += outcomes[i].improvable;
@@ -195,20 +204,24 @@ class Family {
     Table table({{name},
                  {"budget", Align::kRight},
                  {"mean", Align::kRight},
+                 {"error", Align::kRight},
                  {"worst", Align::kRight},
                  {"worse than less", Align::kRight},
                  {"improvable", Align::kRight},
                  {"proved", Align::kRight},
                  {"ms", Align::kRight}});
-    char text[4][32];
+    char text[5][32];
     for (size_t i = 0; i < rows_.size(); ++i) {
       const Row& row = rows_[i];
-      std::snprintf(text[0], sizeof text[0], "%.4f", std::exp(row.sum_log / row.count));
+      const double mean = row.sum_log / row.count;
+      const double error = std::sqrt((row.sum_squares / row.count - mean * mean) / row.count);
+      std::snprintf(text[0], sizeof text[0], "%.4f", std::exp(mean));
       std::snprintf(text[1], sizeof text[1], "%.3f", row.worst);
       std::snprintf(text[2], sizeof text[2], "%d of %d", row.improvable, row.count);
       std::snprintf(text[3], sizeof text[3], "%.2f", 1e3 * row.seconds / row.count);
+      std::snprintf(text[4], sizeof text[4], "%.4f", error);
       table.add_row({o_.methods[i / o_.budgets.size()],
-                     format_count(o_.budgets[i % o_.budgets.size()]), text[0], text[1],
+                     format_count(o_.budgets[i % o_.budgets.size()]), text[0], text[4], text[1],
                      std::to_string(row.worse_than_less), text[2], std::to_string(row.proved),
                      text[3]});
     }
@@ -242,7 +255,24 @@ void add_random(Family& family, const std::string& name, uint32_t graphs, Sizes 
   }
 }
 
-void add_networks(Family& family, uint32_t graphs) {
+// Every parameter becomes a node of its own that takes no time, as exported graphs have them.
+void part_parameters(GraphSpec& graph) {
+  const auto nodes = static_cast<uint32_t>(graph.nodes.size());
+  for (uint32_t v = 0; v < nodes; ++v) {
+    const uint64_t bytes = graph.nodes[v].resident_bytes;
+    if (bytes == 0) continue;
+    graph.nodes[v].resident_bytes = 0;
+    NodeSpec parameter;
+    parameter.name = graph.nodes[v].name + "/parameter";
+    parameter.cost_us.assign(std::max<size_t>(1, graph.kinds.size()), 0);
+    parameter.outputs = {bytes};
+    parameter.resident_bytes = bytes;
+    graph.edges.push_back({static_cast<uint32_t>(graph.nodes.size()), 0, v});
+    graph.nodes.push_back(std::move(parameter));
+  }
+}
+
+void add_networks(Family& family, uint32_t graphs, bool parameters) {
   constexpr const char* kNetworks[] = {"inception_v3", "resnet50", "bert_base", "gpt2", "nmt"};
   constexpr const char* kTopologies[] = {"2xk80", "4xk80", "cpu+gpu", "2x4-gpu-two-hosts",
                                          "4xa100-nvlink"};
@@ -254,10 +284,14 @@ void add_networks(Family& family, uint32_t graphs) {
         WorkloadOptions options;
         options.training = training;
         if (std::string_view(network) == "nmt") options.length = 8;
-        const Case c(require(generate(network, options)),
+        GraphSpec graph = require(generate(network, options));
+        if (parameters) part_parameters(graph);
+        const Case c(std::move(graph),
                      require(read_topology_spec(PLACETO_MODELS "/topologies/" +
                                                 std::string(topology) + ".json")));
-        family.add(std::string(network) + (training ? "-training-" : "-") + topology, c.problem);
+        family.add((parameters ? "parameters-" : "") + std::string(network) +
+                       (training ? "-training-" : "-") + topology,
+                   c.problem);
       }
     }
   }
@@ -280,7 +314,9 @@ int main(int argc, char** argv) {
     } else if (name == "large") {
       add_random(family, name, count(6), {1'000, 1'001}, 4, 8);
     } else if (name == "networks") {
-      add_networks(family, o.graphs);
+      add_networks(family, o.graphs, false);
+    } else if (name == "parameters") {
+      add_networks(family, o.graphs, true);
     } else {
       fail_usage();
     }
