@@ -1,72 +1,80 @@
-#include "runtime/heuristics/free_nodes.h"
+#include "runtime/groups/free_nodes.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace placeto {
+namespace {
 
-FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem), stop_(stop) {
-  const Graph& graph = problem.graph();
+constexpr uint32_t kNone = 0xffffffffu;
+
+}  // namespace
+
+FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
+  std::vector<uint32_t> reader;  // of free nodes: the one that is needed first and is not free
+  if (!find(reader, stop)) return;
+  const auto rank = problem.upward_rank();
+  const auto sooner = [&](uint32_t a, uint32_t b) {
+    return b == kNone || (a != kNone && (rank[a] != rank[b] ? rank[a] > rank[b] : a < b));
+  };
+  const auto order = problem.graph().topological_order();
+  for (auto v = order.rbegin(); v != order.rend(); ++v) {
+    if (!free_[*v]) continue;
+    for (const OutEdge& out : problem.graph().out_edges(*v)) {
+      const uint32_t other = free_[out.target] ? reader[out.target] : out.target;
+      if (sooner(other, reader[*v])) reader[*v] = other;
+    }
+    if (spend(stop, 1 + problem.graph().out_edges(*v).size())) return;
+  }
+  has_free_.assign(problem.group_count(), false);
+  decider_.resize(problem.group_count());
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    uint32_t first = kNone;
+    bool all = true;
+    for (const uint32_t v : problem.members(g)) {
+      all = all && free_[v];
+      if (!free_[v]) continue;
+      has_free_[g] = true;
+      if (sooner(reader[v], first)) first = reader[v];
+    }
+    decider_[g] = all ? problem.group_of(first) : g;
+    if (spend(stop, problem.members(g).size())) break;
+  }
+  if (stopped(stop)) {
+    decider_.clear();
+    has_free_.clear();
+    return;
+  }
+  list_followers();
+}
+
+// Whether there are any.
+bool FreeNodes::find(std::vector<uint32_t>& reader, Stop* stop) {
+  const Graph& graph = problem_->graph();
   std::vector<bool> free(graph.node_count(), false);
   bool any = false;
   for (const uint32_t v : graph.topological_order()) {
-    if (spend(stop_, 1)) return;
-    if (problem.mean_run_us(v) != 0 || graph.out_edges(v).empty()) continue;
+    if (spend(stop, 1)) return false;
+    if (problem_->mean_run_us(v) != 0 || graph.out_edges(v).empty()) continue;
     const auto in = graph.in_edges(v);
     free[v] = std::all_of(in.begin(), in.end(), [&](const InEdge& e) { return free[e.source]; });
     any |= free[v];
   }
-  if (!any) return;
+  if (!any) return false;
   free_ = std::move(free);
-  bound_.assign(problem.group_count(), false);
-  mixed_.assign(problem.group_count(), false);
-  for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    (free_[v] ? mixed_ : bound_)[problem.group_of(v)] = true;
-  }
+  reader.assign(graph.node_count(), kNone);
+  return true;
 }
 
-void FreeNodes::place(uint32_t node, uint32_t wanted, std::vector<uint32_t>& group_device,
-                      ListSchedule& schedule, MemoryPlan& plan) {
-  const uint32_t group = problem_->group_of(node);
-  uint32_t& device = group_device[group];
-  if (device == ListSchedule::kNowhere) {
-    device = wanted;
-    for (uint32_t d = 0; !problem_->allowed(group, device); ++d) device = d;
-    plan.take(group, device);
-  }
-  schedule.place_free(node, device);
-}
-
-void FreeNodes::follow(uint32_t node, std::vector<uint32_t>& group_device, ListSchedule& schedule,
-                       MemoryPlan& plan) {
-  if (free_.empty()) return;
-  const uint32_t device = schedule.device_of(node);
-  const auto wait = [&](uint32_t v) {
-    if (free_[v] && !schedule.placed(v)) waiting_.push_back(v);
-  };
-  if (const uint32_t group = problem_->group_of(node); mixed_[group]) {
-    for (const uint32_t v : problem_->members(group)) wait(v);
-    spend(stop_, problem_->members(group).size());
-  }
-  for (const InEdge& in : problem_->graph().in_edges(node)) wait(in.source);
-  while (!waiting_.empty()) {
-    const uint32_t v = waiting_.back(), group = problem_->group_of(v);
-    waiting_.pop_back();
-    const bool others_decide = bound_[group] && group_device[group] == ListSchedule::kNowhere;
-    if (others_decide || schedule.placed(v)) continue;
-    place(v, device, group_device, schedule, plan);
-    for (const InEdge& in : problem_->graph().in_edges(v)) wait(in.source);
-  }
-}
-
-void FreeNodes::place_rest(std::vector<uint32_t>& group_device, ListSchedule& schedule,
-                           MemoryPlan& plan) {
-  if (free_.empty()) return;
-  const auto order = problem_->graph().topological_order();
-  for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    if (spend(stop_, 1)) return;
-    if (schedule.placed(*v)) continue;
-    place(*v, schedule.device_of(problem_->graph().out_edges(*v)[0].target), group_device, schedule,
-          plan);
+void FreeNodes::list_followers() {
+  const uint32_t groups = problem_->group_count();
+  begin_.assign(groups + 1, 0);
+  for (uint32_t g = 0; g < groups; ++g) begin_[decider_[g] + 1] += decider_[g] != g ? 1 : 0;
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  followers_.resize(begin_.back());
+  std::vector<uint32_t> end(begin_.begin(), begin_.end() - 1);
+  for (uint32_t g = 0; g < groups; ++g) {
+    if (decider_[g] != g) followers_[end[decider_[g]]++] = g;
   }
 }
 

@@ -13,6 +13,8 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/groups/free_nodes.h"
+
 namespace placeto {
 namespace {
 
@@ -38,6 +40,16 @@ class Merger {
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
       if (!seen[problem.class_of(d)]) representatives_.push_back(d);
       seen[problem.class_of(d)] = true;
+    }
+  }
+
+  // Whatever they weigh: they take no time.
+  void merge_free_nodes() {
+    const FreeNodes free(problem_, stop_);
+    for (uint32_t g = 0; g < graph_.size(); ++g) {
+      if (spend(stop_, 1)) return;
+      const uint32_t root_a = find(g), root_b = find(free.decider(g));
+      if (root_a != root_b && share_device(rows_, root_a, root_b)) join(root_a, root_b);
     }
   }
 
@@ -137,6 +149,10 @@ class Merger {
     const uint32_t root_a = find(a), root_b = find(b);
     if (root_a == root_b || work_[root_a] + work_[root_b] > most_work_) return;
     if (!share_device(rows_, root_a, root_b) || !worth_it(a, b, transfer)) return;
+    join(root_a, root_b);
+  }
+
+  void join(uint32_t root_a, uint32_t root_b) {
     const auto [low, high] = std::minmax(root_a, root_b);
     parent_[high] = low;
     work_[low] += work_[high];
@@ -160,6 +176,7 @@ class Merger {
 std::vector<uint32_t> merge_chains_and_tiny(const Problem& problem, const GroupGraph& graph,
                                             const DeviceRows& rows, uint32_t& count, Stop* stop) {
   Merger merger(problem, graph, rows, stop);
+  merger.merge_free_nodes();
   merger.merge_chains();
   merger.merge_tiny();
   return merger.number(count);

@@ -22,7 +22,7 @@ void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
 
 // Where the node is, or was in the last timeline.
 uint32_t EarliestFinish::known_device(uint32_t node, const LastTimeline& last) const {
-  const uint32_t device = group_device_[problem_->group_of(node)];
+  const uint32_t device = devices_[problem_->group_of(node)];
   if (device != ListSchedule::kNowhere) return device;
   return last.assignment.empty() ? ListSchedule::kNowhere : last.assignment[node];
 }
@@ -87,10 +87,11 @@ uint32_t EarliestFinish::choose(uint32_t node, const LastTimeline& last, const P
   }
   uint32_t best = ListSchedule::kNowhere, roomiest = ListSchedule::kNowhere;
   double best_us = 0;
+  const double bytes = devices_.footprint(group, plan);
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     if (!problem_->allowed(group, d)) continue;
     if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
-    if (!plan.fits(group, d)) continue;
+    if (!plan.has_room(bytes, d)) continue;
     const double start = std::max(ready_[d], schedule_.device_free_us(d));
     const double finish = start + problem_->run_us(node, d);
     const double us = by_lateness ? lateness_us(node, d, finish, last) + rule.weight * finish

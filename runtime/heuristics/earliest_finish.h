@@ -7,7 +7,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/cost/incremental.h"
-#include "runtime/heuristics/free_nodes.h"
+#include "runtime/heuristics/group_devices.h"
 #include "runtime/heuristics/memory_plan.h"
 #include "runtime/heuristics/window_schedule.h"
 
@@ -62,6 +62,7 @@ class EarliestFinish {
 
  private:
   uint64_t work_of(uint32_t node) const;
+  uint32_t decide_in_window(uint32_t node, Window window, const PassRule& rule);
   uint32_t choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
                   const MemoryPlan& plan);
   double lateness_us(uint32_t node, uint32_t device, double finish_us,
@@ -75,12 +76,12 @@ class EarliestFinish {
   const Problem* problem_;
   Stop* stop_;
   WindowSchedule schedule_;
-  FreeNodes free_nodes_;
-  std::vector<uint32_t> group_device_;
+  GroupDevices devices_;
   std::vector<double> ready_, penalty_;
   LastTimeline last_;           // loaded
   MemoryPlan* plan_ = nullptr;  // of it
-  // Each group's first position in the loaded timeline; the groups in the window.
+  // The first position of each group in the loaded timeline, of nodes that are not free; the groups
+  // decided in the window, and what follows them.
   std::vector<uint32_t> first_, within_;
 };
 

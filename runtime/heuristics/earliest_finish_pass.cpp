@@ -19,28 +19,23 @@ EarliestFinish::EarliestFinish(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
       schedule_(problem, stop),
-      free_nodes_(problem, stop),
-      group_device_(problem.group_count()),
+      devices_(problem, stop),
       ready_(problem.device_count()),
       penalty_(problem.device_count()) {}
 
 Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const LastTimeline& last,
                                      const PassRule& rule, MemoryPlan& plan) {
   schedule_.clear();
-  std::fill(group_device_.begin(), group_device_.end(), ListSchedule::kNowhere);
+  devices_.clear();
   for (uint32_t v : order) {
     if (spend(stop_, work_of(v))) return {};
-    if (free_nodes_.contains(v)) continue;
+    if (devices_.free_nodes().contains(v)) continue;
     const uint32_t group = problem_->group_of(v);
-    uint32_t& device = group_device_[group];
-    if (device == ListSchedule::kNowhere) {
-      device = choose(v, last, rule, plan);
-      plan.take(group, device);
+    if (devices_[group] == GroupDevices::kNowhere) {
+      devices_.give(group, choose(v, last, rule, plan), schedule_, plan);
     }
-    schedule_.place(v, device);
-    free_nodes_.follow(v, group_device_, schedule_, plan);
+    schedule_.place(v, devices_[group]);
   }
-  free_nodes_.place_rest(group_device_, schedule_, plan);
   return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
 }
 
@@ -50,15 +45,15 @@ void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& l
   last_ = last;
   plan_ = &plan;
   schedule_.load(order, last.assignment, start_us, finish_us);
-  group_device_.assign(problem_->group_count(), ListSchedule::kNowhere);
-  first_.assign(problem_->group_count(), ListSchedule::kNowhere);
+  devices_.clear();
+  first_.assign(problem_->group_count(), GroupDevices::kNowhere);
   plan.clear();
   for (uint32_t position = 0; position < order.size(); ++position) {
     if (spend(stop_, 1)) return;
-    const uint32_t group = problem_->group_of(order[position]);
-    if (first_[group] != ListSchedule::kNowhere) continue;
-    first_[group] = position;
-    plan.take(group, last.assignment[order[position]]);
+    const uint32_t v = order[position], group = problem_->group_of(v);
+    if (problem_->members(group)[0] == v) plan.take(group, last.assignment[v]);
+    if (devices_.free_nodes().contains(v)) continue;
+    first_[group] = std::min(first_[group], position);
   }
 }
 
@@ -73,23 +68,21 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
   uint32_t look = keep == Keep::kAll ? window.end : window.begin + tuning::kFirstLook;
   for (uint32_t position = window.begin; position < window.end; ++position) {
     const uint32_t v = schedule_.node_at(position), there = last_.assignment[v];
-    const uint32_t group = problem_->group_of(v);
     if (spend(stop_, work_of(v))) return 0;
-    uint32_t& device = group_device_[group];
-    if (device == ListSchedule::kNowhere) {
-      within_.push_back(group);
-      plan_->leave(group, there);
-      device = first_[group] < window.begin ? there : choose(v, last_, rule, *plan_);
-      plan_->take(group, device);
+    uint32_t device = devices_[problem_->group_of(v)];
+    if (devices_.free_nodes().contains(v)) {
+      schedule_.place_free(v, device == GroupDevices::kNowhere ? there : device);
+    } else {
+      if (device == GroupDevices::kNowhere) device = decide_in_window(v, window, rule);
+      schedule_.place(v, device);
     }
-    schedule_.place(v, device);
-    if (device != there) ++moved;
+    if (device != GroupDevices::kNowhere && device != there) ++moved;
     const uint32_t end = position + 1;
     if (end != look && end != window.end) continue;
     look = end + (end - window.begin) / 2;
     if (moved == 0) continue;
     moved = 0;
-    const double late_us = schedule_.lateness_behind_us(end, group_device_);
+    const double late_us = schedule_.lateness_behind_us(end, devices_.all());
     if (late_us >= least_us) continue;
     least_us = late_us;
     kept = within_.size();
@@ -98,7 +91,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
   if (stopped(stop_)) return 0;
   for (size_t i = 0; i < within_.size(); ++i) {
     const uint32_t group = within_[i];
-    uint32_t& device = group_device_[group];
+    uint32_t& device = devices_[group];
     const auto members = problem_->members(group);
     const uint32_t there = last_.assignment[members[0]];
     plan_->leave(group, device);
@@ -107,9 +100,31 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
       for (uint32_t v : members) changes.push_back({v, device});
       spend(stop_, Stop::looked_up(members.size()));
     }
-    device = ListSchedule::kNowhere;
+    device = GroupDevices::kNowhere;
   }
   return least_us;
+}
+
+// Where the node's group goes, and with it what follows it and is where it was.
+uint32_t EarliestFinish::decide_in_window(uint32_t node, Window window, const PassRule& rule) {
+  const uint32_t group = problem_->group_of(node), there = last_.assignment[node];
+  const size_t first = within_.size();
+  within_.push_back(group);
+  for (const uint32_t follower : devices_.free_nodes().followers(group)) {
+    if (last_.assignment[problem_->members(follower)[0]] == there) within_.push_back(follower);
+  }
+  for (size_t i = first; i < within_.size(); ++i) plan_->leave(within_[i], there);
+  const uint32_t device = first_[group] < window.begin ? there : choose(node, last_, rule, *plan_);
+  for (size_t i = first; i < within_.size(); ++i) {
+    const uint32_t moving = within_[i];
+    devices_[moving] = problem_->allowed(moving, device) ? device : there;
+    plan_->take(moving, devices_[moving]);
+    if (devices_[moving] == there) continue;
+    devices_.free_nodes().each_free_member(
+        moving, [&](uint32_t v) { schedule_.carry(v, devices_[moving]); });
+  }
+  spend(stop_, within_.size() - first);
+  return device;
 }
 
 // For Stop::spend.

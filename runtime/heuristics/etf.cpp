@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/heuristics/free_nodes.h"
+#include "runtime/heuristics/group_devices.h"
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/heuristics/list_schedule.h"
-#include "runtime/heuristics/memory_plan.h"
 
 namespace placeto {
 namespace {
@@ -28,7 +26,7 @@ class EarliestTaskFirst {
       : problem_(problem),
         stop_(stop),
         schedule_(problem, stop),
-        free_nodes_(problem, stop),
+        devices_(problem, stop),
         window_size_(window_size(problem.device_count())),
         ready_us_(problem.device_count()),
         lost_(problem.class_count()) {
@@ -42,19 +40,16 @@ class EarliestTaskFirst {
       const Choice choice = earliest(plan);
       const uint32_t node = window_[choice.position];
       const uint32_t group = problem_.group_of(node);
-      if (group_device_[group] == ListSchedule::kNowhere) {
-        group_device_[group] = choice.device;
-        plan.take(group, choice.device);
+      if (devices_[group] == GroupDevices::kNowhere) {
+        devices_.give(group, choice.device, schedule_, plan);
       }
       schedule_.place(node, choice.device);
-      free_nodes_.follow(node, group_device_, schedule_, plan);
       remove(choice.position);
       for (const OutEdge& e : problem_.graph().out_edges(node)) {
         if (--unmet_[e.target] == 0) insert(e.target);
       }
       spend(stop_, 4 + 2 * problem_.graph().out_edges(node).size());  // in and out of the window
     }
-    free_nodes_.place_rest(group_device_, schedule_, plan);
     return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
   }
 
@@ -70,12 +65,12 @@ class EarliestTaskFirst {
     window_.clear();
     rest_.clear();
     unmet_.resize(problem_.node_count());
-    group_device_.assign(problem_.group_count(), ListSchedule::kNowhere);
+    devices_.clear();
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
-      if (free_nodes_.contains(v)) continue;
+      if (devices_.free_nodes().contains(v)) continue;
       unmet_[v] = 0;
       for (const InEdge& in : problem_.graph().in_edges(v)) {
-        unmet_[v] += free_nodes_.contains(in.source) ? 0 : 1;
+        unmet_[v] += devices_.free_nodes().contains(in.source) ? 0 : 1;
       }
       if (unmet_[v] == 0) insert(v);
       if (spend(stop_, 1)) return;
@@ -122,11 +117,12 @@ class EarliestTaskFirst {
             1 + problem_.graph().in_edges(window_[i]).size() + Stop::compared(ready_us_.size()));
       const double* lost = lost_us(window_[i]);
       uint32_t roomiest = ListSchedule::kNowhere;
+      const double bytes = devices_.footprint(group, plan);
       bool fits_somewhere = false;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (!may_go(group, d)) continue;
         if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
-        if (group_device_[group] != d && !plan.fits(group, d)) continue;
+        if (devices_[group] != d && !plan.has_room(bytes, d)) continue;
         fits_somewhere = true;
         consider({i, d, start_us(d, lost)}, best);
       }
@@ -136,8 +132,8 @@ class EarliestTaskFirst {
   }
 
   bool may_go(uint32_t group, uint32_t device) const {
-    return group_device_[group] == ListSchedule::kNowhere ? problem_.allowed(group, device)
-                                                          : group_device_[group] == device;
+    return devices_[group] == GroupDevices::kNowhere ? problem_.allowed(group, device)
+                                                     : devices_[group] == device;
   }
   // On unlike devices the earliest start alone would favour idle slow ones: what a device is slower
   // than the fastest counts as waiting.
@@ -150,7 +146,7 @@ class EarliestTaskFirst {
   // its group, while that is free to go anywhere.
   const double* lost_us(uint32_t node) {
     const uint32_t classes = problem_.class_count(), group = problem_.group_of(node);
-    const bool bound = group_device_[group] != ListSchedule::kNowhere;
+    const bool bound = devices_[group] != GroupDevices::kNowhere;
     if (bound || group_row_[group] == kAlone) {
       std::fill(lost_.begin(), lost_.end(), 0);
       add_lost(node, lost_.data());
@@ -185,12 +181,12 @@ class EarliestTaskFirst {
   const Problem& problem_;
   Stop* stop_;
   ListSchedule schedule_;
-  FreeNodes free_nodes_;
+  GroupDevices devices_;
   size_t window_size_;
   std::vector<double> ready_us_;
   std::vector<uint32_t> window_;  // the ready nodes of highest rank, descending
   std::vector<uint32_t> rest_;    // the other ready nodes: a heap, the highest rank first
-  std::vector<uint32_t> unmet_, group_device_;
+  std::vector<uint32_t> unmet_;
   static constexpr uint32_t kAlone = 0xffffffffu;
   std::vector<uint32_t> group_row_;    // row of group_lost_us_; kAlone: one node
   std::vector<double> group_lost_us_;  // of groups of several nodes, by class of device

@@ -20,8 +20,12 @@ class MemoryPlan {
 
   // Forgets what was taken, not what was learned.
   void clear() { std::fill(taken_.begin(), taken_.end(), 0.0); }
+  bool limited() const { return limited_; }
   bool fits(uint32_t group, uint32_t device) const {
-    return !limited_ || taken_[device] + footprint(group) <= budget_[device];
+    return !limited_ || has_room(footprint(group), device);
+  }
+  bool has_room(double bytes, uint32_t device) const {
+    return !limited_ || taken_[device] + bytes <= budget_[device];
   }
   void take(uint32_t group, uint32_t device) {
     if (limited_) taken_[device] += footprint(group);

@@ -184,6 +184,11 @@ void WindowSchedule::restore(std::span<double> slots) {
 
 void WindowSchedule::close() {
   const Graph& graph = problem_->graph();
+  for (const uint32_t v : carried_) {
+    device_of_[v] = base_.device[v];
+    finish_[v] = base_.finish_us[v];
+  }
+  carried_.clear();
   for (uint32_t position = window_.begin; position < window_.end; ++position) {
     const uint32_t v = base_.order[position];
     for (const InEdge& in : graph.in_edges(v)) {
@@ -199,29 +204,44 @@ void WindowSchedule::close() {
   }
 }
 
+// Of what reads the node at `end` and behind.
+double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
+                                      std::span<const uint32_t> group_device) {
+  const uint32_t device = device_of_[node];
+  double latest = -kInfinity;
+  for (const OutEdge& out : problem_->graph().out_edges(node)) {
+    if (base_.position[out.target] < end) continue;
+    const uint32_t moved = group_device[problem_->group_of(out.target)];
+    const uint32_t there = moved == kNowhere ? base_.device[out.target] : moved;
+    double arrival = finish_[node];
+    if (out.output != kControlEdge && there != device) {
+      arrival = arrival_us(out.output, device, there);
+      if (double& slot = sent_slot(out.output, there); slot == kNotSent) {
+        send(out.output, device, there);
+        scratch_.sent.push_back(static_cast<uint32_t>(&slot - arrived_.data()));
+      }
+    }
+    latest = std::max(latest, arrival - base_.latest_start_us[out.target]);
+  }
+  return latest;
+}
+
 double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device) {
   scratch_.kept_channel_free = channel_free_;
   scratch_.sent.clear();
   const Graph& graph = problem_->graph();
   double latest = -kInfinity;
   for (uint32_t position = window_.begin; position < end; ++position) {
-    const uint32_t v = base_.order[position], device = device_of_[v];
+    const uint32_t v = base_.order[position];
     if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
-    latest = std::max(latest, finish_[v] - base_.makespan_us);
-    for (const OutEdge& out : graph.out_edges(v)) {
-      if (base_.position[out.target] < end) continue;
-      const uint32_t moved = group_device[problem_->group_of(out.target)];
-      const uint32_t there = moved == kNowhere ? base_.device[out.target] : moved;
-      double arrival = finish_[v];
-      if (out.output != kControlEdge && there != device) {
-        arrival = arrival_us(out.output, device, there);
-        if (double& slot = sent_slot(out.output, there); slot == kNotSent) {
-          send(out.output, device, there);
-          scratch_.sent.push_back(static_cast<uint32_t>(&slot - arrived_.data()));
-        }
-      }
-      latest = std::max(latest, arrival - base_.latest_start_us[out.target]);
-    }
+    latest =
+        std::max({latest, finish_[v] - base_.makespan_us, lateness_of_us(v, end, group_device)});
+  }
+  for (const uint32_t v : carried_) {
+    const uint32_t position = base_.position[v];
+    if (position >= window_.begin && position < end) continue;
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
+    latest = std::max(latest, lateness_of_us(v, end, group_device));
   }
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
     if (spend(stop_, 1)) return latest;

@@ -37,6 +37,12 @@ class WindowSchedule : public ListSchedule {
   void open(Window window);
   void close();
 
+  // A free node that goes with what was placed, until the window is closed.
+  void carry(uint32_t node, uint32_t device) {
+    place_free(node, device);
+    carried_.push_back(node);
+  }
+
   // With the window placed up to position `end`: by how much the latest of what follows starts
   // later than it can without a longer run; negative if the run may become shorter. Members that
   // follow their group out of the window count as if they ran where they did. `group_device`: where
@@ -66,6 +72,7 @@ class WindowSchedule : public ListSchedule {
     uint32_t first_from(uint32_t owner, uint32_t index) const;
   };
 
+  double lateness_of_us(uint32_t node, uint32_t end, std::span<const uint32_t> group_device);
   bool book_sends(uint32_t position);
   bool find_latest_in_order(std::span<const double> start_us);
   double latest_send_us(uint32_t first_send, uint32_t last_send);
@@ -87,6 +94,7 @@ class WindowSchedule : public ListSchedule {
 
   Base base_;
   Window window_{0, 0};
+  std::vector<uint32_t> carried_;
   std::vector<Send> sends_;                    // by producer
   std::vector<uint32_t> send_begin_;           // position -> its first send
   std::vector<uint32_t> device_at_, channel_;  // of positions, of sends
