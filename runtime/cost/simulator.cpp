@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "runtime/cost/broadcast_link.h"
+#include "runtime/cost/bottleneck.h"
 #include "runtime/cost/event_engine.h"
 #include "runtime/cost/memory.h"
 #include "runtime/cost/serial.h"
@@ -18,6 +18,7 @@ struct Simulator::Workspace {
         stop(s),
         serial(p.topology().spec().execution == Execution::kSerial),
         engine(p, s),
+        bottleneck(p),
         memory(p, s) {
     if (stopped(stop)) return;
     if (p.topology().spec().execution == Execution::kStaged) {
@@ -45,6 +46,7 @@ struct Simulator::Workspace {
   bool serial;
   EventEngine engine;
   std::optional<StagedSimulator> staged;
+  Bottleneck bottleneck;
   MemoryMeter memory;
   std::vector<SerialSend> sends;  // scratch of serial execution
   Timeline timeline;
@@ -79,32 +81,15 @@ std::span<const double> Simulator::finish_us() const {
   return work_->serial ? work_->timeline.finish_us : work_->engine.finish_us();
 }
 
-// Occupation of every device and channel, gaps included: the steady-state period of a pipeline
-// cannot be shorter than the largest.
+// Occupation of every device, gaps included.
 static void fill_busy_times(const Problem& problem, std::span<const uint32_t> assignment,
                             Timeline& timeline, Stop* stop) {
   const Topology& topology = problem.topology();
   timeline.device_busy_us.assign(topology.device_count(), 0);
-  timeline.channel_busy_us.assign(topology.channel_count(), 0);
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     const double run = problem.run_us(v, assignment[v]);
     timeline.device_busy_us[assignment[v]] += run == 0 ? 0 : run + topology.spec().op_gap_us;
     if (spend(stop, 1)) return;
-  }
-  for (const TransferSlice& t : timeline.transfers) {
-    const uint32_t source = assignment[problem.graph().producer(t.output)];
-    const LinkParameters& link = t.destination == TransferSlice::kBroadcast
-                                     ? broadcast_link(problem, assignment, t.output, source)
-                                     : topology.link(source, t.destination);
-    timeline.channel_busy_us[t.channel] += t.end_us - t.start_us + link.gap_us;
-    if (spend(stop, 1)) return;
-  }
-}
-
-static void fill_bottleneck(Timeline& timeline) {
-  timeline.bottleneck_us = 0;
-  for (const auto* busy : {&timeline.device_busy_us, &timeline.channel_busy_us}) {
-    for (double us : *busy) timeline.bottleneck_us = std::max(timeline.bottleneck_us, us);
   }
 }
 
@@ -143,7 +128,9 @@ const Timeline& Simulator::finish_timeline(std::span<const uint32_t> assignment)
   Timeline& timeline = work_->timeline;
   if (work_->staged && !stopped(work_->stop)) work_->staged->describe(timeline);
   if (stopped(work_->stop)) return timeline;
-  fill_bottleneck(timeline);
+  timeline.bottleneck_us =
+      work_->bottleneck.find(assignment, timeline.device_busy_us, timeline.transfers,
+                             timeline.channel_busy_us, work_->stop);
   work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
   return timeline;
 }

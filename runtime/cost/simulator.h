@@ -41,7 +41,7 @@ struct Timeline {
   std::vector<uint64_t> peak_memory_bytes;  // per device
   std::vector<double> device_busy_us;       // run times and gaps after them, per device
   std::vector<double> channel_busy_us;      // transfers and gaps after them, per channel
-  double bottleneck_us = 0;                 // largest busy time: 1 / throughput when pipelined
+  double bottleneck_us = 0;                 // 1 / throughput when pipelined (bottleneck.h)
   // Staged execution alone (staged.h); else empty.
   std::vector<uint32_t> stage_of;     // per node
   std::vector<StageSlice> stages;     // by number

@@ -31,7 +31,8 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
       priority_(problem.topology().spec().dispatch == Dispatch::kPriority),
       unicast_(problem.topology().spec().transfer == Transfer::kUnicast),
       contended_(problem.topology().spec().contention == Contention::kEgress),
-      most_readers_(problem.graph().edge_count()) {
+      most_readers_(problem.graph().edge_count()),
+      bottleneck_(problem) {
   const uint32_t nodes = problem.node_count(), devices = problem.device_count();
   for (Run& run : runs_) {
     run.division.stage_of.reserve(nodes);
@@ -98,8 +99,8 @@ double StagedSimulator::evaluate(std::span<const uint32_t> assignment, double cu
   }
   run.objective_us = run.makespan_us;
   if (!latency) {
-    run.objective_us = std::max(
-        busiest, *std::max_element(run.channel_busy_us.begin(), run.channel_busy_us.end()));
+    run.objective_us =
+        bottleneck_.find(assignment, run.device_busy_us, run.transfers, run.channel_busy_us, stop_);
   }
   return run.objective_us;
 }
@@ -181,7 +182,6 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
   run.transfers.clear();
   run.makespan_us = run.drain_us = 0;
   std::fill(channel_free_us_.begin(), channel_free_us_.end(), 0);
-  std::fill(run.channel_busy_us.begin(), run.channel_busy_us.end(), 0);
   std::fill(devices_.begin(), devices_.end(), Device{});
   ordered_ = !run.division.order.empty();
   if (ordered_) list_sequence(run);
@@ -352,7 +352,6 @@ double StagedSimulator::send(std::span<const uint32_t> assignment, const Transfe
                                     link.bandwidth_bytes_per_us;
   sent.arrival_us = sent.end_us + (unicast ? link.latency_us : 0);
   if (contended_) free_us = sent.end_us + link.gap_us;
-  run.channel_busy_us[what.channel] += sent.end_us - sent.start_us + link.gap_us;
   run.transfers.push_back(sent);
   return sent.arrival_us;
 }

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/cost/bottleneck.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
 #include "runtime/cost/stages.h"
@@ -129,6 +130,7 @@ class StagedSimulator {
   StageFormer former_;
   bool ordered_ = false, priority_, unicast_, contended_;
   size_t most_readers_ = 0;
+  Bottleneck bottleneck_;
   Run runs_[2];
   Run* kept_ = &runs_[0];
   std::vector<uint32_t> assignment_;  // of the last run

@@ -50,6 +50,7 @@ Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std:
     plan.clear();
     Assignment assignment = build(plan);
     if (stopped(evaluator.stop())) return best;
+    if (assignment.empty()) break;
     const Score score = evaluator.evaluate(assignment);
     if (stopped(evaluator.stop())) return best;
     if (best.assignment.empty() || score < best.score) {
@@ -61,7 +62,7 @@ Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std:
     if (stopped(evaluator.stop())) return best;
     plan.learn(assignment, peak);
   }
-  evaluator.evaluate(best.assignment);
+  if (!best.assignment.empty()) evaluator.evaluate(best.assignment);
   return best;
 }
 

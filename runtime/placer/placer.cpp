@@ -1,6 +1,7 @@
 #include "runtime/placer/placer.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
@@ -77,8 +78,27 @@ void note_proof(const Placing& placing, const Score& least, PlaceResult& result)
   result.proved = placing.proved && is_best;
   result.one_move_optimal = (placing.proved || placing.one_move_optimal) && is_best;
   if (placing.bench.problem().objective() != Objective::kLatency) return;
+  if (placing.bench.problem().objective() != Objective::kLatency) return;
   result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
   if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
+}
+
+// A stream of runs that a copy of the model on every device serves; 0 where one has no room for it,
+// or was not tried.
+double replicas_us(Workbench& bench) {
+  const Problem& problem = bench.problem();
+  if (problem.objective() != Objective::kThroughput || problem.device_count() < 2) return 0;
+  std::vector<double> rate(problem.device_count(), 0);
+  for (const Candidate& candidate : bench.candidates()) {
+    const uint32_t device = candidate.assignment[0];
+    const bool alone = std::all_of(candidate.assignment.begin(), candidate.assignment.end(),
+                                   [device](uint32_t d) { return d == device; });
+    if (alone && candidate.score.feasible() && candidate.score.objective_us > 0) {
+      rate[device] = 1 / candidate.score.objective_us;
+    }
+  }
+  if (*std::min_element(rate.begin(), rate.end()) == 0) return 0;
+  return 1 / std::accumulate(rate.begin(), rate.end(), 0.0);
 }
 
 // The answer: the best candidate, its timeline and what bounds it.
@@ -115,6 +135,7 @@ Result<PlaceResult> conclude(Placing& placing) {
     return status;
   }
   const Score least = placing.bench.best().score;
+  result.replicas_us = replicas_us(placing.bench);
   result.candidates = placing.bench.take_candidates();
   result.bounds = lower_bounds(problem, limit);
   if (stopped(limit)) {
@@ -146,7 +167,7 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   Workbench& bench = placing.bench;
   for (const Step& step : auto_steps()) {
     if (stopped(bench.stop())) return Status::stopped();
-    if (step.method == nullptr) continue;
+    if (step.method == nullptr || !step.applies(placing)) continue;
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
   if (stopped(bench.stop())) return Status::stopped();

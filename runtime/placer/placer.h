@@ -43,8 +43,11 @@ struct PlaceResult {
   bool proved = false;
   // No group of the problem does better on another device (polish.h); false: not looked.
   bool one_move_optimal = false;
-  Timeline timeline;     // of the best
-  double place_us = 0;   // wall time the placing took
+  Timeline timeline;    // of the best
+  double place_us = 0;  // wall time the placing took
+  // Of runs, where a copy of the graph on every device serves them, placed for throughput; 0: a
+  // copy does not fit on each.
+  double replicas_us = 0;
   std::string note;      // why a policy that was given was not used; empty otherwise
   bool stopped = false;  // budget.stop ended it: not everything was tried, or the bounds are 0
   // False if there was no time left to simulate the best once more: then the timeline has its

@@ -5,6 +5,7 @@
 #include "runtime/base/random.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/packing.h"
+#include "runtime/heuristics/pipeline.h"
 #include "runtime/search/exhaustive.h"
 #include "runtime/search/polish.h"
 #include "runtime/search/search.h"
@@ -15,6 +16,12 @@ namespace {
 
 bool always(const Placing&) {
   return true;
+}
+bool is_for_latency(const Placing& placing) {
+  return placing.bench.problem().objective() == Objective::kLatency;
+}
+bool is_for_throughput(const Placing& placing) {
+  return !is_for_latency(placing);
 }
 bool is_staged(const Placing& placing) {
   return placing.bench.problem().topology().spec().execution == Execution::kStaged;
@@ -100,6 +107,13 @@ Status place_by_policy(const Step&, Placing& placing) {
   return {};
 }
 
+Status form_pipeline(const Step&, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = place_pipeline(bench.problem(), bench.evaluator());
+  if (!found.assignment.empty()) bench.add(std::move(found));
+  return {};
+}
+
 Status split(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   Evaluator& evaluator = bench.evaluator();
@@ -159,9 +173,11 @@ Status search(const Step& step, Placing& placing) {
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;
   found.method = step.name;
-  const bool polished = adaptive_search(bench.hierarchy(), bench.options().budget,
-                                        bench.options().seed, bench.move_evaluator(), found,
-                                        {placing.guide ? placing.guide->ranker() : nullptr, true});
+  // A window is placed by when operators finish.
+  auto* const improve = is_for_latency(placing) ? adaptive_search : multilevel_search;
+  const bool polished = improve(bench.hierarchy(), bench.options().budget, bench.options().seed,
+                                bench.move_evaluator(), found,
+                                {placing.guide ? placing.guide->ranker() : nullptr, true});
   if (found.score < bench.best().score) placing.one_move_optimal = polished;
   bench.add_if_better(std::move(found));
   return {};
@@ -224,9 +240,13 @@ std::vector<Step> auto_steps() {
   std::vector<Step> steps;
   for (const Method* method : builtin_methods()) {
     if (!method->in_auto()) continue;
-    steps.push_back({method->name(), method->summary(), kAlways, always, run_heuristic, method});
+    const bool latency = method->for_latency();
+    steps.push_back({method->name(), method->summary(), latency ? "for latency" : kAlways,
+                     latency ? is_for_latency : always, run_heuristic, method});
   }
-  steps.insert(steps.end(), {{"split", "consecutive stages of the topological order, by price",
+  steps.insert(steps.end(), {{"pipeline", "consecutive stages, the busiest as little as can be",
+                              "for throughput", is_for_throughput, form_pipeline},
+                             {"split", "consecutive stages of the topological order, by price",
                               "under staged execution", is_staged, split},
                              {"packing", "a packing of weights into memory", "where nothing fits",
                               nothing_fits, pack_groups},

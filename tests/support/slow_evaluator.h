@@ -261,19 +261,13 @@ class SlowEvaluator {
     }
   }
 
-  // The largest time any device or channel is taken, gaps included.
   void measure_bottleneck() {
-    std::map<uint32_t, double> devices = stages_.device_busy_us, channels;
+    std::map<uint32_t, double> devices = stages_.device_busy_us;
     for (uint32_t v = 0; v < graph_.node_count() && stages_.stage_of.empty(); ++v) {
       const double cost = problem_.run_us(v, device(v));
       devices[device(v)] += cost == 0 ? 0 : cost + rules_.op_gap_us;
     }
-    for (const SlowTransfer& t : run_.transfers) {
-      channels[t.channel] += t.end_us - t.start_us + t.gap_us;
-    }
-    for (const auto* busy : {&devices, &channels}) {
-      for (const auto& [_, us] : *busy) run_.bottleneck_us = std::max(run_.bottleneck_us, us);
-    }
+    run_.bottleneck_us = bottleneck_slowly(problem_, device_of_, devices, run_.transfers);
   }
 
   // Held from `from` until just before `to`.

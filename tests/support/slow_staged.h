@@ -348,7 +348,53 @@ class SlowStagedRun {
   std::map<uint32_t, double> channel_free_us_;
 };
 
-// The better rule's run, by makespan or by the busiest device or channel.
+// The busiest device, channel or intake of a device; devices in a circle are one.
+template <class Transfers>
+double bottleneck_slowly(const Problem& problem, std::span<const uint32_t> device_of,
+                         std::map<uint32_t, double> devices, const Transfers& transfers) {
+  const Graph& graph = problem.graph();
+  std::map<uint32_t, std::set<uint32_t>> reached;
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      for (const OutEdge& e : graph.out_edges(v)) {
+        const uint32_t from = device_of[v], to = device_of[e.target];
+        if (from == to) continue;
+        more |= reached[from].insert(to).second;
+        for (const uint32_t next : std::set<uint32_t>(reached[to])) {
+          more |= reached[from].insert(next).second;
+        }
+      }
+    }
+  }
+  const auto one = [&](uint32_t a, uint32_t b) {
+    return a == b || (reached[a].contains(b) && reached[b].contains(a));
+  };
+  std::map<uint32_t, double> channels, intakes, circles;
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    for (const auto& [other, us] : devices) circles[d] += one(d, other) ? us : 0;
+  }
+  for (const auto& t : transfers) {
+    const double us = t.end_us - t.start_us + t.gap_us;
+    const uint32_t source = device_of[graph.producer(t.output)];
+    bool inside = false;
+    channels[t.channel] += us;
+    for (const uint32_t to : t.destinations) {
+      intakes[to] += us;
+      inside |= one(source, to);
+    }
+    for (uint32_t d = 0; d < problem.device_count() && inside; ++d) {
+      circles[d] += one(d, source) ? us : 0;
+    }
+  }
+  double most = 0;
+  for (const auto* busy : {&channels, &intakes, &circles}) {
+    for (const auto& [_, us] : *busy) most = std::max(most, us);
+  }
+  return most;
+}
+
+// The better rule's run, by makespan or bottleneck.
 inline SlowStages run_stages_slowly(const Problem& problem, std::span<const uint32_t> assignment) {
   std::optional<SlowStages> best;
   double least = 0;
@@ -357,12 +403,7 @@ inline SlowStages run_stages_slowly(const Problem& problem, std::span<const uint
         SlowStagedRun(problem, assignment, divide_slowly(problem, assignment, rule), {}).run();
     double objective = run.makespan_us;
     if (problem.objective() == Objective::kThroughput) {
-      std::map<uint32_t, double> channels;
-      for (const auto& t : run.sent) channels[t.channel] += t.end_us - t.start_us + t.gap_us;
-      objective = 0;
-      for (const auto* busy : {&run.device_busy_us, &channels}) {
-        for (const auto& [_, us] : *busy) objective = std::max(objective, us);
-      }
+      objective = bottleneck_slowly(problem, assignment, run.device_busy_us, run.sent);
     }
     if (best && objective >= least) continue;
     least = objective;

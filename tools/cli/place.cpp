@@ -75,6 +75,10 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   if (!result.timeline.stages.empty()) {
     text += plural(result.timeline.stages.size(), "stage") + "\n";
   }
+  if (result.replicas_us > 0) {
+    text += fmt::format("a copy on every device instead: one run every {}\n",
+                        format_us(result.replicas_us));
+  }
   if (problem.objective() == Objective::kThroughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
   }

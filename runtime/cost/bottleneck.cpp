@@ -1,0 +1,114 @@
+// Circles are strongly connected components: Sharir, "A strong-connectivity algorithm and its
+// applications in data flow analysis", Computers and Mathematics with Applications 1981.
+#include "runtime/cost/bottleneck.h"
+
+#include <algorithm>
+
+#include "runtime/cost/broadcast_link.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffffu;
+
+}  // namespace
+
+Bottleneck::Bottleneck(const Problem& problem)
+    : problem_(&problem), row_(problem.device_count()), seen_(problem.device_count()) {
+  const size_t rows = std::min(problem.device_count(), problem.node_count());
+  used_.reserve(rows);
+  feeds_.reserve(rows * rows);
+  left_.reserve(rows);
+  circle_.reserve(rows);
+  intake_us_.reserve(problem.device_count());
+  circle_us_.reserve(rows);
+}
+
+double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const double> device_us,
+                        std::span<const TransferSlice> transfers, std::span<double> channel_us,
+                        Stop* stop) {
+  const Topology& topology = problem_->topology();
+  list_devices(assignment);
+  const auto rows = static_cast<uint32_t>(used_.size());
+  if (spend(stop, problem_->graph().edge_count() + uint64_t{rows} * rows)) return 0;
+  left_.clear();
+  circle_.assign(rows, 0);
+  for (uint32_t row = 0; row < rows; ++row) leave(row);
+  circle_.assign(rows, kNone);
+  circle_us_.clear();
+  for (auto row = left_.rbegin(); row != left_.rend(); ++row) {
+    if (circle_[*row] != kNone) continue;
+    circle_us_.push_back(0);
+    gather(*row, static_cast<uint32_t>(circle_us_.size() - 1));
+  }
+  for (uint32_t row = 0; row < rows; ++row) circle_us_[circle_[row]] += device_us[used_[row]];
+  std::fill(channel_us.begin(), channel_us.end(), 0);
+  intake_us_.assign(problem_->device_count(), 0);
+  std::fill(seen_.begin(), seen_.end(), kNone);
+  for (uint32_t i = 0; i < transfers.size(); ++i) {
+    const TransferSlice& t = transfers[i];
+    const uint32_t source = assignment[problem_->graph().producer(t.output)];
+    const bool broadcast = t.destination == TransferSlice::kBroadcast;
+    const LinkParameters& link = broadcast ? broadcast_link(*problem_, assignment, t.output, source)
+                                           : topology.link(source, t.destination);
+    const double us = t.end_us - t.start_us + link.gap_us;
+    channel_us[t.channel] += us;
+    bool inside = false;
+    seen_[source] = i;
+    for (const uint32_t w : problem_->graph().consumers(t.output)) {
+      const uint32_t to = assignment[w];
+      if (seen_[to] == i || (!broadcast && to != t.destination)) continue;
+      seen_[to] = i;
+      intake_us_[to] += us;
+      inside = inside || circle_[row_[to]] == circle_[row_[source]];
+    }
+    if (inside) circle_us_[circle_[row_[source]]] += us;
+    if (spend(stop, 1 + problem_->graph().consumers(t.output).size())) return 0;
+  }
+  double most = 0;
+  for (const auto us : {std::span<const double>(channel_us), std::span<const double>(intake_us_),
+                        std::span<const double>(circle_us_)}) {
+    for (const double each : us) most = std::max(most, each);
+  }
+  return most;
+}
+
+// And who feeds whom.
+void Bottleneck::list_devices(std::span<const uint32_t> assignment) {
+  std::fill(row_.begin(), row_.end(), kNone);
+  used_.clear();
+  for (const uint32_t d : assignment) {
+    if (row_[d] != kNone) continue;
+    row_[d] = static_cast<uint32_t>(used_.size());
+    used_.push_back(d);
+  }
+  feeds_.assign(used_.size() * used_.size(), 0);
+  if (used_.size() == 1) return;
+  for (uint32_t v = 0; v < assignment.size(); ++v) {
+    const size_t from = row_[assignment[v]] * used_.size();
+    for (const OutEdge& out : problem_->graph().out_edges(v)) {
+      feeds_[from + row_[assignment[out.target]]] = 1;
+    }
+  }
+}
+
+// Depth first; circle_ tells who was there.
+void Bottleneck::leave(uint32_t row) {
+  if (circle_[row] != 0) return;
+  circle_[row] = 1;
+  for (uint32_t to = 0; to < used_.size(); ++to) {
+    if (feeds_[row * used_.size() + to] != 0) leave(to);
+  }
+  left_.push_back(row);
+}
+
+// Against the edges.
+void Bottleneck::gather(uint32_t row, uint32_t circle) {
+  if (circle_[row] != kNone) return;
+  circle_[row] = circle;
+  for (uint32_t from = 0; from < used_.size(); ++from) {
+    if (feeds_[from * used_.size() + row] != 0) gather(from, circle);
+  }
+}
+
+}  // namespace placeto

@@ -1,0 +1,40 @@
+// The bottleneck: how long the busiest part of a pipeline is taken by one run, so that no stream of
+// runs is served at a shorter interval.
+//
+// A device runs its nodes; its intake receives what other devices send it, and a channel carries
+// what it is given, one tensor after another. Devices that feed each other in a circle are no
+// stages of a pipeline: a run comes back to them, and the next cannot simply follow. They count as
+// one, with all their times and those of the transfers between them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/cost/simulator.h"
+
+namespace placeto {
+
+// Not shareable between threads; the problem must outlive it. No call after the first allocates.
+class Bottleneck {
+ public:
+  explicit Bottleneck(const Problem& problem);
+
+  // `device_us`: what each device is taken by its nodes. Fills in what channels are by `transfers`.
+  // Incomplete once stopped.
+  double find(std::span<const uint32_t> assignment, std::span<const double> device_us,
+              std::span<const TransferSlice> transfers, std::span<double> channel_us, Stop* stop);
+
+ private:
+  void list_devices(std::span<const uint32_t> assignment);
+  void leave(uint32_t row);
+  void gather(uint32_t row, uint32_t circle);
+
+  const Problem* problem_;
+  std::vector<uint32_t> row_, used_;     // of devices with nodes; the devices of rows
+  std::vector<uint8_t> feeds_;           // rows x rows
+  std::vector<uint32_t> left_, circle_;  // rows, last first; the circle of each
+  std::vector<double> intake_us_, circle_us_;
+  std::vector<uint32_t> seen_;  // by device: the transfer last counted there
+};
+
+}  // namespace placeto

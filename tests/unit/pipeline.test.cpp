@@ -1,0 +1,175 @@
+#include "runtime/heuristics/pipeline.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "runtime/placer/placer.h"
+#include "tests/support/random_problem.h"
+#include "tests/unit/workloads_support.h"
+#include "tools/io/read.h"
+
+namespace placeto {
+namespace {
+
+Rules for_throughput() {
+  Rules rules;
+  rules.objective = Objective::kThroughput;
+  return rules;
+}
+
+// Calls visit with every division of the order into consecutive stages, on all choices of devices.
+void each_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
+                   const std::function<void(const Assignment&)>& visit) {
+  Assignment assignment(problem.node_count());
+  std::vector<bool> taken(problem.device_count(), false);
+  const std::function<void(size_t)> divide = [&](size_t begin) {
+    if (begin == order.size()) return visit(assignment);
+    for (uint32_t d = 0; d < problem.device_count(); ++d) {
+      if (taken[d]) continue;
+      taken[d] = true;
+      for (size_t end = begin; end < order.size() && problem.allowed(order[end], d); ++end) {
+        for (const uint32_t v : problem.members(order[end])) assignment[v] = d;
+        const Assignment before = assignment;
+        divide(end + 1);
+        assignment = before;
+      }
+      taken[d] = false;
+    }
+  };
+  divide(0);
+}
+
+bool has_circle(const Problem& problem, const Assignment& assignment) {
+  std::vector<std::vector<bool>> reaches(problem.device_count(),
+                                         std::vector<bool>(problem.device_count(), false));
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    for (const OutEdge& out : problem.graph().out_edges(v)) {
+      if (assignment[v] != assignment[out.target])
+        reaches[assignment[v]][assignment[out.target]] = true;
+    }
+  }
+  for (uint32_t k = 0; k < problem.device_count(); ++k) {
+    for (uint32_t a = 0; a < problem.device_count(); ++a) {
+      for (uint32_t b = 0; b < problem.device_count(); ++b) {
+        if (reaches[a][k] && reaches[k][b]) reaches[a][b] = true;
+      }
+    }
+  }
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    if (reaches[d][d]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("no division of an order into stages beats the pipeline that is found for it") {
+  Random random(101);
+  int several_stages = 0, limited = 0, none = 0;
+  for (int i = 0; i < 300; ++i) {
+    const test::RandomShape shape{
+        .most_nodes = 8, .whole_numbers = i % 2 == 0, .restrictions = i % 3 == 0, .memory = false};
+    GraphSpec graph = test::random_graph(shape, random);
+    TopologySpec topology = test::random_topology(shape, (i % 4 == 3) ? 16 : 0, random);
+    topology.links.clear();
+    if (i % 5 == 4) {  // without outputs, what is held at one time is what lies there
+      for (NodeSpec& node : graph.nodes) {
+        for (uint64_t& bytes : node.outputs) bytes = 0;
+        node.resident_bytes = random.below(50);
+      }
+      for (DeviceSpec& device : topology.devices) device.memory_bytes = 30 + random.below(150);
+    }
+    const test::Instance instance = test::build_instance(graph, topology, for_throughput());
+    if (!instance.problem) continue;
+    CAPTURE(i);
+    const Problem& problem = *instance.problem;
+    Evaluator evaluator(problem);
+    for (const std::vector<uint32_t>& order : pipeline_orders(problem)) {
+      REQUIRE(order.size() == problem.group_count());
+      const Assignment found = best_pipeline(problem, order, MemoryPlan(problem));
+      // Where groups wait for each other in a circle there are no stages.
+      bool in_order = true;
+      std::vector<size_t> at(order.size());
+      for (size_t p = 0; p < order.size(); ++p) at[order[p]] = p;
+      for (uint32_t v = 0; v < problem.node_count(); ++v) {
+        for (const OutEdge& out : problem.graph().out_edges(v)) {
+          in_order &= at[problem.group_of(v)] <= at[problem.group_of(out.target)];
+        }
+      }
+      if (!in_order) continue;
+      Score least = Score::worst();
+      each_pipeline(problem, order, [&](const Assignment& assignment) {
+        least = std::min(least, evaluator.evaluate(assignment));
+      });
+      limited += problem.memory_limited();
+      if (!least.feasible()) {
+        CHECK(found.empty());
+        ++none;
+        continue;
+      }
+      REQUIRE(!found.empty());
+      CHECK(obeys_rules(problem, found));
+      CHECK(!has_circle(problem, found));
+      const Score score = evaluator.evaluate(found);
+      CHECK(score.feasible());
+      CHECK(score.objective_us == doctest::Approx(least.objective_us).epsilon(1e-9));
+      several_stages +=
+          std::count(found.begin(), found.end(), found[0]) != static_cast<ptrdiff_t>(found.size());
+    }
+  }
+  CHECK(several_stages > 100);
+  CHECK(limited > 20);
+  CHECK(none > 5);
+}
+
+TEST_CASE("what is placed for throughput is a pipeline, and a copy on every device is named") {
+  int halved = 0;
+  for (const char* name : {"resnet50", "inception_v3", "gpt2"}) {
+    CAPTURE(name);
+    const TopologySpec topology =
+        read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/4xk80.json").value();
+    const test::Instance instance =
+        test::build_instance(generated(name, {}), topology, for_throughput());
+    REQUIRE(instance.problem);
+    MethodOptions options;
+    options.budget.evaluations = 100;
+    const Result<PlaceResult> placed = place_auto(*instance.problem, options);
+    REQUIRE(placed.ok());
+    CHECK(!has_circle(*instance.problem, placed->best.assignment));
+    double single_us = 0, pipeline_us = 0;
+    for (const Candidate& candidate : placed->candidates) {
+      CHECK(candidate.method != "heft");
+      CHECK(candidate.method != "etf");
+      CHECK(candidate.method != "iterate");
+      if (candidate.method == "pipeline") pipeline_us = candidate.score.objective_us;
+      if (candidate.method == "single gpu:0") single_us = candidate.score.objective_us;
+    }
+    REQUIRE(pipeline_us > 0);
+    CHECK(placed->timeline.bottleneck_us <= pipeline_us);
+    halved += placed->timeline.bottleneck_us < 0.5 * single_us;
+    CHECK(placed->replicas_us == doctest::Approx(single_us / 4));
+  }
+  CHECK(halved == 2);  // tensors of gpt2 take longer than its work
+}
+
+TEST_CASE("devices that feed each other in a circle count as one") {
+  // a -> b -> c, 10 us each; tensors of 20 bytes take 2 us
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 3; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {10};
+    graph.nodes.back().outputs = {20};
+    if (v > 0) graph.edges.push_back({v - 1, 0, v});
+  }
+  const test::Instance instance =
+      test::build_instance(graph, test::equal_devices(2), for_throughput());
+  REQUIRE(instance.problem);
+  Evaluator evaluator(*instance.problem);
+  CHECK(evaluator.evaluate(Assignment{0, 0, 0}).objective_us == 30);
+  CHECK(evaluator.evaluate(Assignment{0, 0, 1}).objective_us == 20);
+  CHECK(evaluator.evaluate(Assignment{0, 1, 0}).objective_us == 34);
+}
+
+}  // namespace placeto
