@@ -26,6 +26,9 @@ bool is_for_throughput(const Placing& placing) {
 bool is_staged(const Placing& placing) {
   return placing.bench.problem().topology().spec().execution == Execution::kStaged;
 }
+bool is_staged_and_tolerant(const Placing& placing) {
+  return is_staged(placing) && placing.bench.options().tolerance > 0;
+}
 bool nothing_fits(const Placing& placing) {
   return !placing.bench.best().score.feasible();
 }
@@ -138,20 +141,24 @@ uint64_t stage_evaluations(const Graph& graph) {
 
 Status refine(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
-  const uint64_t evaluations = stage_evaluations(bench.problem().graph());
   Candidate found = bench.best();
   found.method = step.name;
-  refine_stages(evaluations, bench.evaluator(), found);
+  refine_stages(stage_evaluations(bench.problem().graph()), bench.evaluator(), found);
   if (stopped(bench.stop())) return {};
-  const double limit_us =
-      std::min(found.score, bench.best().score).objective_us * (1 + bench.options().tolerance);
   const Score before = bench.best().score;
   const bool fewer = found.score == before &&
                      found.division.stage_count() < count_stages(bench.best(), bench.evaluator());
-  if (found.score < before || fewer) bench.add(found);
-  if (bench.options().tolerance == 0) return {};
-  const uint32_t stages = found.division.stage_count();
-  simplify_stages(evaluations, limit_us, bench.evaluator(), found);
+  if (found.score < before || fewer) bench.add(std::move(found));
+  return {};
+}
+
+Status simplify(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  const double limit_us = found.score.objective_us * (1 + bench.options().tolerance);
+  const uint32_t stages = count_stages(found, bench.evaluator());
+  simplify_stages(stage_evaluations(bench.problem().graph()), limit_us, bench.evaluator(), found);
   if (found.division.stage_count() < stages && !stopped(bench.stop())) bench.add(std::move(found));
   return {};
 }
@@ -173,11 +180,19 @@ Status search(const Step& step, Placing& placing) {
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;
   found.method = step.name;
+  SearchOptions search_options(placing.guide ? placing.guide->ranker() : nullptr, true);
+  // Beside every polishing, so that more of it is never worse.
+  if (is_staged(placing)) {
+    search_options.finish = [&bench](Candidate& candidate) {
+      constexpr uint64_t kShare = 3;
+      refine_stages(stage_evaluations(bench.problem().graph()) / kShare, bench.evaluator(),
+                    candidate);
+    };
+  }
   // A window is placed by when operators finish.
   auto* const improve = is_for_latency(placing) ? adaptive_search : multilevel_search;
   const bool polished = improve(bench.hierarchy(), bench.options().budget, bench.options().seed,
-                                bench.move_evaluator(), found,
-                                {placing.guide ? placing.guide->ranker() : nullptr, true});
+                                bench.move_evaluator(), found, search_options);
   if (found.score < bench.best().score) placing.one_move_optimal = polished;
   bench.add_if_better(std::move(found));
   return {};
@@ -244,26 +259,29 @@ std::vector<Step> auto_steps() {
     steps.push_back({method->name(), method->summary(), latency ? "for latency" : kAlways,
                      latency ? is_for_latency : always, run_heuristic, method});
   }
-  steps.insert(steps.end(), {{"pipeline", "consecutive stages, the busiest as little as can be",
-                              "for throughput", is_for_throughput, form_pipeline},
-                             {"split", "consecutive stages of the topological order, by price",
-                              "under staged execution", is_staged, split},
-                             {"packing", "a packing of weights into memory", "where nothing fits",
-                              nothing_fits, pack_groups},
-                             {"repair", "moves of groups, towards less overflow of memory",
-                              "where nothing fits", may_fit, repair},
-                             {"policy", "the policy's passes, from the best so far",
-                              "with a policy", has_policy, place_by_policy},
-                             {"polish", "moves of single groups, while one gains",
-                              "up to some hundred operators", is_small, polish_best},
-                             {"exact", "all placements, by branch and bound", "up to 12 groups",
-                              has_few_groups, solve_small},
-                             {"search", "annealing over moves and windows, from the best so far",
-                              "with a budget", has_budget, search},
-                             {"proof", "all placements, by branch and bound",
-                              "up to 24 groups, with a budget", has_few_groups_and_budget, prove},
-                             {"stages", "stages moved, merged and divided, from the best so far",
-                              "under staged execution", is_staged, refine}});
+  steps.insert(steps.end(),
+               {{"pipeline", "consecutive stages, the busiest as little as can be",
+                 "for throughput", is_for_throughput, form_pipeline},
+                {"split", "consecutive stages of the topological order, by price",
+                 "under staged execution", is_staged, split},
+                {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,
+                 pack_groups},
+                {"repair", "moves of groups, towards less overflow of memory", "where nothing fits",
+                 may_fit, repair},
+                {"policy", "the policy's passes, from the best so far", "with a policy", has_policy,
+                 place_by_policy},
+                {"polish", "moves of single groups, while one gains",
+                 "up to some hundred operators", is_small, polish_best},
+                {"exact", "all placements, by branch and bound", "up to 12 groups", has_few_groups,
+                 solve_small},
+                {"stages", "stages moved, merged and divided, from the best so far",
+                 "under staged execution", is_staged, refine},
+                {"search", "annealing over moves and windows, from the best so far",
+                 "with a budget", has_budget, search},
+                {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
+                 has_few_groups_and_budget, prove},
+                {"fewest", "stages merged, as far as the tolerance goes",
+                 "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
   return steps;
 }
 

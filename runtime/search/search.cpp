@@ -102,7 +102,8 @@ class Annealing {
         evaluator_(evaluator),
         paths_(evaluator.problem(), evaluator.stop()),
         patience_(patience(evaluator.problem())),
-        polished_(options.polish && hierarchy != nullptr) {
+        polished_(options.polish && hierarchy != nullptr),
+        finish_(options.finish) {
     if (hierarchy != nullptr) {
       moves_ = std::make_unique<GroupMoves>(*hierarchy, evaluator, options.ranker);
     }
@@ -136,8 +137,12 @@ class Annealing {
         polish_best(clock, best);
       mark = next;
     }
-    if (best.score < polished_best_.score) return false;
+    if (best.score < polished_best_.score) {
+      if (finish_ && !stopped(evaluator_.stop())) finish_(best);
+      return false;
+    }
     best.assignment.swap(polished_best_.assignment);
+    best.division = std::move(polished_best_.division);
     best.score = polished_best_.score;
     return polished_best_is_done_;
   }
@@ -173,6 +178,7 @@ class Annealing {
     here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
     Candidate found = best;
     const bool done = polish(hierarchy_, evaluator_, found);
+    if (finish_ && !clock.stopped()) finish_(found);
     if (!clock.stopped()) evaluator_.rebase(here_);
     clock.do_not_count(evaluator_.evaluations() - before);
     if (!(found.score < polished_best_.score)) return;
@@ -275,6 +281,7 @@ class Annealing {
   PathBound paths_;
   double patience_, last_gain_ = 0;
   bool polished_;
+  const std::function<void(Candidate&)> finish_;
   int idle_ = 0;
   std::unique_ptr<GroupMoves> moves_;
   std::unique_ptr<WindowPass> windows_;

@@ -5,6 +5,8 @@
 // heuristic for the pickup and delivery problem with time windows", Transportation Science 2006.
 #pragma once
 
+#include <functional>
+
 #include "runtime/heuristics/method.h"
 #include "runtime/search/group_moves.h"
 
@@ -14,6 +16,8 @@ struct SearchOptions {
   SearchOptions(ProposalRanker* r = nullptr, bool p = false) : ranker(r), polish(p) {}  // NOLINT
 
   ProposalRanker* ranker;  // nullptr, or: each move is the best ranked of a few random ones
+  // What else ends a placement; called wherever it is polished, or once at the end.
+  std::function<void(Candidate&)> finish = nullptr;
   // Whether what is found is polished (polish.h), again and again and at the end; a budget of
   // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power
   // of ten, 10 or 30 where polishing takes as long. What it takes is not counted in full.

@@ -2,32 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/all_placements.h"
 #include "tests/support/random_problem.h"
 
 namespace placeto {
 namespace {
-
-// Every placement that the rules allow, one after the other.
-Score least_score(const Problem& problem) {
-  Evaluator evaluator(problem);
-  Score least = Score::worst();
-  std::vector<uint32_t> device(problem.group_count(), 0);
-  Assignment assignment(problem.node_count());
-  for (bool more = true; more;) {
-    bool allowed = true;
-    for (uint32_t g = 0; g < problem.group_count(); ++g) {
-      allowed &= problem.allowed(g, device[g]);
-      for (uint32_t v : problem.members(g)) assignment[v] = device[g];
-    }
-    if (allowed) least = std::min(least, evaluator.evaluate(assignment));
-    more = false;  // count up in base device_count()
-    for (uint32_t g = 0; g < problem.group_count() && !more; ++g) {
-      device[g] = (device[g] + 1) % problem.device_count();
-      more = device[g] != 0;
-    }
-  }
-  return least;
-}
 
 Candidate any_start(const Problem& problem, Random& random) {
   Candidate start{"start", test::random_assignment(problem, random), {}};
@@ -59,7 +38,7 @@ TEST_CASE(
       const Problem& problem = *instance.problem;
       Candidate best = any_start(problem, random);
       REQUIRE(exhaustive_search(problem, most_branches(problem), nullptr, best));
-      const Score least = least_score(problem);
+      const Score least = test::least_score(problem);
       CHECK(best.score.overflow_bytes == least.overflow_bytes);
       CHECK(best.score.objective_us <= least.objective_us * (1 + 3e-9));
       CHECK(obeys_rules(problem, best.assignment));

@@ -3,6 +3,7 @@
 
 #include "runtime/placer/explain.h"
 #include "runtime/placer/placer.h"
+#include "tests/support/all_placements.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/workloads_support.h"
@@ -72,6 +73,50 @@ TEST_CASE("more budget is never worse, with and without a policy") {
   CHECK(gained > 24);
 }
 
+TEST_CASE("more budget is never worse under any rules, with memory limits and any policy") {
+  Random random(95);
+  int gained = 0, placings = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 6; ++i) {
+      const test::RandomShape shape{
+          .most_nodes = 40, .whole_numbers = i % 2 == 0, .restrictions = i % 3 == 0};
+      GraphSpec graph = test::random_graph(shape, random);
+      TopologySpec topology = test::random_topology(shape, rules, random);
+      if (i % 3 == 1) {
+        for (DeviceSpec& device : topology.devices) device.memory_bytes = 200 + random.below(600);
+      }
+      Rules caller;
+      if (i == 5) caller.objective = Objective::kThroughput;
+      const test::Instance instance =
+          test::build_instance(std::move(graph), std::move(topology), caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const auto published = test::load_policy(
+          test::small_placeto_policy(instance.problem->device_count(), test::Looks::kAtLoads));
+      const auto pairwise = test::load_policy(test::small_pairwise_policy());
+      for (const Policy* advice :
+           {static_cast<const Policy*>(nullptr), published.get(), pairwise.get()}) {
+        Score last = Score::worst();
+        for (const uint64_t evaluations : {0, 30, 100, 170, 300, 1'000}) {
+          CAPTURE(evaluations);
+          const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations, advice);
+          if (!placed.ok()) {
+            CHECK(last == Score::worst());
+            continue;
+          }
+          CHECK(placed->best.score <= last);
+          gained += last.feasible() && placed->best.score < last;
+          last = placed->best.score;
+          ++placings;
+        }
+      }
+    }
+  }
+  CHECK(gained > 100);
+  CHECK(placings > 1'500);
+}
+
 TEST_CASE("no move of a node improves a placement, of random graphs and networks") {
   const auto check = [](const GraphSpec& graph, const TopologySpec& topology) {
     const test::Instance instance = test::build_instance(graph, topology);
@@ -87,16 +132,24 @@ TEST_CASE("no move of a node improves a placement, of random graphs and networks
     CHECK(check(layered(60, seed % 2 == 0 ? 0.2 : 4, seed),
                 k80s(static_cast<uint32_t>(2 + seed % 5))));
   }
-  int polished = 0;
-  for (const char* name : {"resnet50", "bert_base", "inception_v3", "gpt2"}) {
-    for (const char* topology : {"2xk80", "4xk80", "cpu+gpu", "edge-cpu-gpu-npu"}) {
-      polished +=
-          check(generated(name, {}), read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/" +
-                                                        std::string(topology) + ".json")
-                                         .value());
+  // Every workload and every topology, in changing pairs.
+  constexpr const char* kTopologies[] = {"2xk80", "edge-cpu-gpu-npu",  "4xk80",        "cpu+gpu",
+                                         "8xk80", "2x4-gpu-two-hosts", "4xa100-nvlink"};
+  size_t pair = 0;
+  int polished = 0, all = 0;
+  for (const WorkloadInfo& workload : workloads()) {
+    for (int i = 0; i < 2; ++i) {
+      WorkloadOptions options;
+      options.training = workload.training && i == 1;
+      polished += check(generated(workload.name, options),
+                        read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/" +
+                                           std::string(kTopologies[pair++ % 7]) + ".json")
+                            .value());
+      ++all;
     }
   }
-  CHECK(polished >= 12);
+  CHECK(polished >= 13);  // the others are over the limit
+  CHECK(all >= 28);
 }
 
 TEST_CASE("small graphs are solved, and more of the same devices never hurt them") {
@@ -117,6 +170,50 @@ TEST_CASE("small graphs are solved, and more of the same devices never hurt them
       last_us = placed->timeline.makespan_us;
     }
   }
+}
+
+TEST_CASE(
+    "what is said to be proved is proved, infeasible means that nothing fits, and little that fits "
+    "is not found") {
+  Random random(96);
+  int proved = 0, infeasible = 0, missed = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 16; ++i) {
+      const test::RandomShape shape{.most_nodes = 7,
+                                    .most_devices = 2,
+                                    .whole_numbers = i % 2 == 0,
+                                    .restrictions = i % 4 < 2};
+      GraphSpec graph = test::random_graph(shape, random);
+      TopologySpec topology = test::random_topology(shape, rules, random);
+      if (i % 4 != 0) {
+        for (DeviceSpec& device : topology.devices) device.memory_bytes = 20 + random.below(120);
+      }
+      Rules caller;
+      if (i % 8 == 7) caller.objective = Objective::kThroughput;
+      const test::Instance instance =
+          test::build_instance(std::move(graph), std::move(topology), caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const Score least = test::least_score(*instance.problem);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, i % 3 == 0 ? 100 : 0);
+      if (!placed.ok()) {
+        if (placed.status().code() == StatusCode::kInfeasible) CHECK(!least.feasible());
+        infeasible += placed.status().code() == StatusCode::kInfeasible;
+        missed += least.feasible();
+        continue;
+      }
+      CHECK(placed->best.score.feasible());
+      if (!placed->best.division.empty()) continue;  // divided anew: not one of all placements
+      CHECK(placed->best.score.objective_us >= least.objective_us * (1 - 3e-9));
+      if (!placed->proved) continue;
+      CHECK(placed->best.score.objective_us <= least.objective_us * (1 + 3e-9));
+      ++proved;
+    }
+  }
+  CHECK(proved > 150);
+  CHECK(infeasible > 30);
+  CHECK(missed == 0);
 }
 
 TEST_CASE(
