@@ -207,7 +207,10 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   const double milliseconds = bench.options().budget.milliseconds;
   Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
   if (milliseconds > 0) stop = stop.sooner(milliseconds / 2);
-  if (!exhaustive_search(bench.problem(), branches, &stop, found)) return;
+  if (!exhaustive_search(bench.problem(), branches, &stop, found)) {
+    if (bench.stop() != nullptr) bench.stop()->requested();  // what ended the copy may end all
+    return;
+  }
   placing.proved = true;
   bench.add_if_better(std::move(found));
 }
