@@ -1,8 +1,17 @@
 #include "tests/fuzz/mutate.h"
 
+#include <graph_generated.h>
+#include <placement_generated.h>
+#include <policy_generated.h>
+#include <topology_generated.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+
+#include "runtime/format/file_kind.h"
+#include "tests/fuzz/mutate_messages.h"
+#include "tests/fuzz/mutate_tables.h"
 
 namespace placeto::fuzz {
 namespace {
@@ -85,10 +94,39 @@ void remove(Bytes& bytes, Random& random) {
   bytes.erase(bytes.begin() + begin, bytes.begin() + begin + random.below(most));
 }
 
+const flatbuffers::TypeTable* root_type(const Bytes& bytes) {
+  switch (detect(bytes)) {
+    case FileKind::kGraph:
+      return schema::GraphTypeTable();
+    case FileKind::kTopology:
+      return schema::TopologyTypeTable();
+    case FileKind::kPlacement:
+      return schema::PlacementTypeTable();
+    case FileKind::kPolicy:
+      return schema::PolicyTypeTable();
+    case FileKind::kUnknown:
+      break;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+bool mutate_structure(Bytes& bytes, size_t most_bytes, Random& random) {
+  const flatbuffers::TypeTable* root = root_type(bytes);
+  return root != nullptr ? mutate_tables(bytes, root, random)
+                         : mutate_messages(bytes, most_bytes, random);
+}
 
 Bytes mutate(const Bytes& seed, const Bytes& other, Random& random) {
   Bytes bytes = seed;
+  if (random.below(2) == 0) {
+    bool changed = false;
+    for (uint32_t changes = 1 + random.below(3); changes > 0; --changes) {
+      changed |= mutate_structure(bytes, seed.size() + kMostGrowth, random);
+    }
+    if (changed) return bytes;
+  }
   for (uint32_t changes = 1 + random.below(4); changes > 0 && !bytes.empty(); --changes) {
     switch (random.below(16)) {  // small changes get further into a parser than large ones
       default:

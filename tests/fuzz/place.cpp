@@ -1,13 +1,11 @@
 // Everything that is accepted is placed, by every method, and the answers are judged: a graph and a
 // topology from the bytes, full of numbers at the edges of what a double or an integer holds.
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
-#include "runtime/heuristics/heuristics.h"
-#include "runtime/placer/placer.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/judge.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
@@ -119,59 +117,6 @@ Rules make_rules(Input& input, uint32_t nodes, uint32_t devices) {
   return rules;
 }
 
-void check_timeline(const Problem& problem, const Timeline& timeline) {
-  for (const double us : {timeline.makespan_us, timeline.drain_us, timeline.bottleneck_us}) {
-    check(std::isfinite(us) && us >= 0, "the whole takes a time");
-  }
-  for (uint32_t v = 0; v < problem.node_count(); ++v) {
-    const double start = timeline.start_us[v], finish = timeline.finish_us[v];
-    check(start >= 0 && start <= finish && finish <= timeline.makespan_us,
-          "nodes run within the makespan");
-    for (const InEdge& in : problem.graph().in_edges(v)) {
-      check(timeline.finish_us[in.source] <= start, "nodes start after what they read");
-    }
-  }
-}
-
-// From the simulator alone.
-void check_candidate(const Problem& problem, const Candidate& candidate, Simulator& simulator) {
-  check(obeys_rules(problem, candidate.assignment), "the rules hold");
-  const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
-  check_timeline(problem, timeline);
-  uint64_t overflow = 0;
-  for (uint64_t lacking : memory_shortfall(problem, timeline.peak_memory_bytes))
-    overflow += lacking;
-  const bool latency = problem.objective() == Objective::kLatency;
-  check(candidate.score.overflow_bytes == overflow, "memory is what the simulator says");
-  check(candidate.score.objective_us == (latency ? timeline.makespan_us : timeline.bottleneck_us),
-        "the score is the simulator's, bit for bit");
-  const LowerBounds bounds = lower_bounds(problem);
-  check(bounds.best_us() <= timeline.makespan_us * (1 + 1e-9), "no placement beats the bounds");
-}
-
-// `auto` twice, and against what the methods found alone.
-void check_auto(const Problem& problem, const MethodOptions& options, const PlacerOptions& placer,
-                const std::vector<Candidate>& found, Simulator& simulator) {
-  const auto placed = place_auto(problem, options, placer);
-  const auto fits = [](const Candidate& candidate) { return candidate.score.feasible(); };
-  if (!placed.ok()) {
-    const StatusCode code = placed.status().code();
-    check(code == StatusCode::kInfeasible || code == StatusCode::kNotFound,
-          "without an answer nothing fits, or nothing that fits was found");
-    check(std::none_of(found.begin(), found.end(), fits), "what a method places is placed");
-    return;
-  }
-  check(placed->best.score.feasible(), "what is handed out fits");
-  check_candidate(problem, placed->best, simulator);
-  for (const Candidate& other : found) {
-    check(!fits(other) || !(other.score < placed->best.score), "no heuristic is better");
-  }
-  const auto again = place_auto(problem, options, placer);
-  check(again.ok() && again->best.assignment == placed->best.assignment &&
-            again->best.score == placed->best.score,
-        "equal inputs give equal answers");
-}
-
 }  // namespace
 
 int fuzz_place(const uint8_t* data, size_t size) {
@@ -188,17 +133,8 @@ int fuzz_place(const uint8_t* data, size_t size) {
   options.seed = input.byte();
   options.passes = 1 + input.below(3);
   options.samples = input.below(2);
-  Simulator simulator(*problem);
-  std::vector<Candidate> found;
   options.budget.evaluations = 1 + input.below(30);
-  for (const Method* method : builtin_methods()) {
-    const auto candidate = method->place(*problem, options);
-    check(candidate.ok(), "every method places");
-    check_candidate(*problem, *candidate, simulator);
-    if (method->in_auto()) found.push_back(*candidate);
-  }
-  const PlacerOptions placer{.policy = input.one_in(2) ? policy.get() : nullptr};
-  check_auto(*problem, options, placer, found, simulator);
+  judge(*problem, options, {.policy = input.one_in(2) ? policy.get() : nullptr});
   return 1;
 }
 

@@ -20,6 +20,7 @@ int fuzz_policy(const uint8_t* data, size_t size);
 int fuzz_policy_json(const uint8_t* data, size_t size);
 int fuzz_profile(const uint8_t* data, size_t size);
 int fuzz_stop(const uint8_t* data, size_t size);
+int fuzz_structures(const uint8_t* data, size_t size);
 int fuzz_topology(const uint8_t* data, size_t size);
 int fuzz_topology_json(const uint8_t* data, size_t size);
 
@@ -45,6 +46,7 @@ inline constexpr Target kTargets[] = {
     {"policy_json", fuzz_policy_json},
     {"profile", fuzz_profile},
     {"stop", fuzz_stop},
+    {"structures", fuzz_structures},
     {"topology", fuzz_topology},
     {"topology_json", fuzz_topology_json},
 };
