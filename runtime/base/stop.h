@@ -7,9 +7,13 @@
 // an empty assignment, a status), and its caller goes back to what was complete before.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace placeto {
 
@@ -107,6 +111,72 @@ class Stop {
 }
 inline bool stopped(const Stop* stop) {
   return stop != nullptr && stop->stopped();
+}
+
+// Visits the indices in [begin, end), mostly a few, and looks at the clock in between where they
+// are very many. Once stopped it visits no more of them.
+template <class Visit>
+[[gnu::always_inline]] inline void in_pieces(uint32_t begin, uint32_t end, Stop* stop,
+                                             const Visit& visit) {
+  constexpr uint32_t kPiece = Stop::kWorkPerLook;
+  for (; end - begin > kPiece; begin += kPiece) {
+    for (uint32_t i = begin; i < begin + kPiece; ++i) visit(i);
+    if (spend(stop, kPiece)) return;
+  }
+  for (uint32_t i = begin; i < end; ++i) visit(i);
+}
+
+// A span for a range-based for that looks at the clock in between where the span is very long, and
+// ends early once told to stop: what reads and what is read by one node may be a million others.
+// Short spans cost what they cost without; whoever loops over many of them reports those itself.
+template <class T>
+class Watched {
+ public:
+  // `work` for each element; the least is 1.
+  [[gnu::always_inline]] Watched(std::span<const T> items, Stop* stop, size_t work)
+      : items_(items), stop_(stop), piece_(kPiece / work + 1) {}
+
+  struct End {};
+  class Iterator {
+   public:
+    [[gnu::always_inline]] explicit Iterator(const Watched& all)
+        : all_(all),
+          at_(all.items_.data()),
+          piece_end_(at_ + std::min(all.items_.size(), all.piece_)) {}
+    [[gnu::always_inline]] const T& operator*() const { return *at_; }
+    [[gnu::always_inline]] void operator++() { ++at_; }
+    [[gnu::always_inline]] bool operator!=(End) { return at_ != piece_end_ || next_piece(); }
+
+   private:
+    [[gnu::always_inline]] bool next_piece() {
+      const T* const end = all_.items_.data() + all_.items_.size();
+      if (at_ == end || spend(all_.stop_, kPiece)) return false;
+      piece_end_ += std::min(all_.piece_, static_cast<size_t>(end - at_));
+      return true;
+    }
+
+    const Watched& all_;
+    const T *at_, *piece_end_;
+  };
+  [[gnu::always_inline]] Iterator begin() const { return Iterator(*this); }
+  End end() const { return {}; }
+
+ private:
+  static constexpr size_t kPiece = Stop::kWorkPerLook;
+  std::span<const T> items_;
+  Stop* stop_;
+  size_t piece_;
+};
+
+template <class T>
+[[gnu::always_inline]] inline Watched<T> watched(std::span<const T> items, Stop* stop,
+                                                 size_t work = 1) {
+  return {items, stop, work};
+}
+template <class T>
+[[gnu::always_inline]] inline Watched<T> watched(const std::vector<T>& items, Stop* stop,
+                                                 size_t work = 1) {
+  return {items, stop, work};
 }
 
 }  // namespace placeto

@@ -13,7 +13,9 @@ double longest_path_us(const Problem& problem, const std::vector<double>& fastes
   double longest = 0;
   for (uint32_t v : graph.topological_order()) {
     double ready = 0;
-    for (const InEdge& in : graph.in_edges(v)) ready = std::max(ready, finish[in.source]);
+    for (const InEdge& in : watched(graph.in_edges(v), stop)) {
+      ready = std::max(ready, finish[in.source]);
+    }
     finish[v] = ready + fastest_us[v];
     longest = std::max(longest, finish[v]);
     if (spend(stop, 1 + graph.in_edges(v).size())) return 0;

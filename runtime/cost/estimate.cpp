@@ -12,21 +12,22 @@ Efficiency default_efficiency(std::string_view kind) {
 }
 
 // Operators that nobody counted bytes for move at least their tensors and parameters once.
-static double bytes_moved(const Graph& graph, uint32_t node) {
+static double bytes_moved(const Graph& graph, uint32_t node, Stop* stop) {
   const NodeSpec& spec = graph.node(node);
   if (spec.bytes_accessed != 0) return static_cast<double>(spec.bytes_accessed);
   double bytes = static_cast<double>(spec.resident_bytes);
   for (uint64_t output : spec.outputs) bytes += static_cast<double>(output);
-  for (const InEdge& in : graph.in_edges(node)) {
+  for (const InEdge& in : watched(graph.in_edges(node), stop)) {
     if (in.output != kControlEdge) bytes += static_cast<double>(graph.output_bytes(in.output));
   }
   return bytes;
 }
 
-std::optional<double> estimate_run_us(const Graph& graph, uint32_t node, const DeviceSpec& device) {
+std::optional<double> estimate_run_us(const Graph& graph, uint32_t node, const DeviceSpec& device,
+                                      Stop* stop) {
   const Efficiency efficiency = default_efficiency(device.kind);
   const auto flops = static_cast<double>(graph.node(node).flops);
-  const double bytes = bytes_moved(graph, node);
+  const double bytes = bytes_moved(graph, node, stop);
   if (flops > 0 && device.peak_flops == 0) return std::nullopt;
   if (bytes > 0 && device.memory_bandwidth == 0) return std::nullopt;
   const double compute_s = flops > 0 ? flops / (device.peak_flops * efficiency.flops) : 0;

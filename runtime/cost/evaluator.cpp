@@ -25,7 +25,7 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       held_[device] += graph.output_bytes(o);
       seen_[device] = o;
-      for (uint32_t w : graph.consumers(o)) {
+      for (uint32_t w : watched(graph.consumers(o), stop_)) {
         if (seen_[assignment[w]] == o) continue;
         seen_[assignment[w]] = o;
         held_[assignment[w]] += graph.output_bytes(o);

@@ -9,19 +9,6 @@
 namespace placeto {
 namespace {
 
-// Visits [begin, end), mostly a few edges, and looks at the clock in between where they are very
-// many. Once stopped it visits no more of them: the run is dropped then.
-template <class Visit>
-[[gnu::always_inline]] inline void in_pieces(uint32_t begin, uint32_t end, Stop* stop,
-                                             const Visit& visit) {
-  constexpr uint32_t kPiece = 4096;
-  for (; end - begin > kPiece; begin += kPiece) {
-    for (uint32_t i = begin; i < begin + kPiece; ++i) visit(i);
-    if (spend(stop, kPiece)) return;
-  }
-  for (uint32_t i = begin; i < end; ++i) visit(i);
-}
-
 bool later(const EventEngine::Arrival& a, const EventEngine::Arrival& b) {
   if (a.time != b.time) return a.time > b.time;
   return a.producer != b.producer ? a.producer > b.producer : a.consumer > b.consumer;
@@ -34,7 +21,7 @@ void EventEngine::begin(std::span<const uint32_t> assignment) {
   run_.begin(tables_->dependencies);
   queues_.clear();
   transfers_.clear();
-  for (uint32_t v : tables_->roots) {
+  for (uint32_t v : watched(tables_->roots, stop_)) {
     if (rules_.priority) {
       arrive<true>(v, 0);
     } else {
@@ -96,7 +83,7 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
       send(queues_.waiting.pop(slot - rules_.devices), slot - rules_.devices, now);
     }
   }
-  return run_.dispatched >= nodes;  // or a stop cut a fan-out short
+  return run_.dispatched >= nodes && !stopped(stop_);  // which may have cut a fan-out short
 }
 
 // Rule 2: the head of the queue starts, and its deliveries are booked. Returns the least makespan
@@ -116,18 +103,19 @@ double EventEngine::start_node(uint32_t device, double now) {
   bool local = false;
   if (!kOvertake && row.single) {
     bool remote = false;
-    for (uint32_t e = row.edge_begin; e < row.edge_end; ++e) {
+    in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
       const bool here = device_of_[tables_->edges[e].target] == device;
       local |= here;
       remote |= !here;
-    }
+    });
     if (remote) start_delivery({0, row.output_begin}, device, finish);
   } else {
     book(v, device, finish);
-    for (uint32_t e = row.edge_begin; e < row.edge_end && !kOvertake; ++e) {
+    const uint32_t end = kOvertake ? row.edge_begin : row.edge_end;
+    in_pieces(row.edge_begin, end, stop_, [&](uint32_t e) {
       local |= tables_->edges[e].output == kControlEdge ||
                device_of_[tables_->edges[e].target] == device;
-    }
+    });
   }
   server.item = v;
   server.next_free_us = run == 0 ? finish : finish + rules_.op_gap_us;
@@ -220,48 +208,46 @@ void EventEngine::book(uint32_t node, uint32_t device, double finish) {
   }
   stoppable_sort(
       bookings_.begin(), bookings_.end(),
-      [](const Booking& a, const Booking& b) { return a.file_position < b.file_position; }, nullptr,
+      [](const Booking& a, const Booking& b) { return a.file_position < b.file_position; }, stop_,
       &sorted_);
-  for (const Booking& booking : bookings_) start_delivery(booking, device, finish);
+  if (stopped(stop_)) return;
+  for (const Booking& booking : watched(bookings_, stop_)) start_delivery(booking, device, finish);
   if (rules_.overtake) push_arrivals_on_device(node, device, finish);
 }
 
 void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
   uint32_t first = kNoItem;
-  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
-       ++i) {
-    if (device_of_[tables_->consumers.node[i]] != device)
-      first = std::min(first, tables_->consumers.file_position[i]);
-  }
+  in_pieces(tables_->consumers.begin[output], tables_->consumers.begin[output + 1], stop_,
+            [&](uint32_t i) {
+              if (device_of_[tables_->consumers.node[i]] != device)
+                first = std::min(first, tables_->consumers.file_position[i]);
+            });
   if (first != kNoItem) bookings_.push_back({first, output});
 }
 
 // One delivery per destination; its consumers are chained in ascending order.
 void EventEngine::book_unicast(uint32_t output, uint32_t device) {
-  const auto first_booking = static_cast<uint32_t>(bookings_.size());
   if (++chains_.current == 0) {
     std::fill(chains_.stamp.begin(), chains_.stamp.end(), 0);
     chains_.current = 1;
   }
-  for (uint32_t i = tables_->consumers.begin[output]; i < tables_->consumers.begin[output + 1];
-       ++i) {
-    const uint32_t destination = device_of_[tables_->consumers.node[i]];
-    if (destination == device) continue;
-    chains_.next[i] = kNoItem;
-    if (chains_.stamp[destination] != chains_.current) {
-      chains_.stamp[destination] = chains_.current;
-      bookings_.push_back({tables_->consumers.file_position[i], i});
-    } else {
-      chains_.next[chains_.tail[destination]] = i;
-    }
-    chains_.tail[destination] = i;
-  }
-  for (size_t b = first_booking; b < bookings_.size(); ++b) {
-    for (uint32_t i = bookings_[b].delivery; i != kNoItem; i = chains_.next[i]) {
-      bookings_[b].file_position =
-          std::min(bookings_[b].file_position, tables_->consumers.file_position[i]);
-    }
-  }
+  in_pieces(tables_->consumers.begin[output], tables_->consumers.begin[output + 1], stop_,
+            [&](uint32_t i) {
+              const uint32_t destination = device_of_[tables_->consumers.node[i]];
+              if (destination == device) return;
+              const uint32_t position = tables_->consumers.file_position[i];
+              chains_.next[i] = kNoItem;
+              if (chains_.stamp[destination] != chains_.current) {
+                chains_.stamp[destination] = chains_.current;
+                chains_.booking[destination] = static_cast<uint32_t>(bookings_.size());
+                bookings_.push_back({position, i});
+              } else {
+                chains_.next[chains_.tail[destination]] = i;
+                uint32_t& first = bookings_[chains_.booking[destination]].file_position;
+                first = std::min(first, position);
+              }
+              chains_.tail[destination] = i;
+            });
 }
 
 // A delivery joins its channel's queue; without contention it leaves at once.
@@ -348,7 +334,7 @@ void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
   const uint32_t output = output_of(delivery);
   const uint32_t producer = problem_->graph().producer(output);
   if (rules_.unicast) {
-    for (uint32_t i = delivery; i != kNoItem; i = chains_.next[i]) {
+    for (uint32_t i = delivery; i != kNoItem && !spend(stop_, 1); i = chains_.next[i]) {
       push_arrival({time, producer, tables_->consumers.node[i]});
     }
     return;

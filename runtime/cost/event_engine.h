@@ -115,7 +115,8 @@ class EventEngine {
   // Under unicast a delivery is the entry of the consumers that is the first of those it serves;
   // `next` leads to the others.
   struct Chains {
-    std::vector<uint32_t> next, tail, stamp;
+    std::vector<uint32_t> next, tail, stamp;  // the last two by destination
+    std::vector<uint32_t> booking;            // of the destination's chain
     uint32_t current = 0;
   };
   struct Times {  // per node

@@ -30,6 +30,7 @@ EventEngine::EventEngine(const Problem& problem, Stop* stop)
   run_.arrivals.reserve(problem.graph().edge_count());
   chains_.next.resize(tables_->consumers.node.size());
   chains_.tail.resize(rules_.devices);
+  chains_.booking.resize(rules_.devices);
   chains_.stamp.resize(rules_.devices);
 }
 
@@ -59,14 +60,14 @@ void EventEngine::list_queues(Queued& queued) const {
   queued.ends.clear();
   for (uint32_t d = 0; d < rules_.devices; ++d) {
     if (rules_.priority) {
-      queues_.ranked.list(d, queued.items);
+      queues_.ranked.list(d, queued.items, stop_);
     } else {
-      queues_.ready.list(d, queued.items);
+      queues_.ready.list(d, queued.items, stop_);
     }
     queued.ends.push_back(static_cast<uint32_t>(queued.items.size()));
   }
   for (uint32_t c = 0; c < rules_.channels; ++c) {
-    queues_.waiting.list(c, queued.items);
+    queues_.waiting.list(c, queued.items, stop_);
     queued.ends.push_back(static_cast<uint32_t>(queued.items.size()));
   }
 }
@@ -79,8 +80,9 @@ bool EventEngine::same_future(const Checkpoint& checkpoint,
   list_queues(listed_);
   if (listed_ != checkpoint.queued) return false;
   const uint32_t first_delivery = listed_.ends[rules_.devices - 1];
-  for (size_t i = first_delivery; i < listed_.items.size(); ++i) {
-    const uint32_t producer = problem_->graph().producer(output_of(listed_.items[i]));
+  const std::span<const uint32_t> deliveries = std::span(listed_.items).subspan(first_delivery);
+  for (const uint32_t delivery : watched(deliveries, stop_)) {
+    const uint32_t producer = problem_->graph().producer(output_of(delivery));
     if (times_.finish_us[producer] != finish_us[producer]) return false;
   }
   return run_.unmet == other.unmet;
@@ -101,6 +103,7 @@ void EventEngine::restore(const Checkpoint& checkpoint, std::span<const uint32_t
   uint32_t i = 0;
   for (uint32_t q = 0; q < rules_.devices + rules_.channels; ++q) {
     for (; i < checkpoint.queued.ends[q]; ++i) {
+      if (spend(stop_, 1)) return;
       const uint32_t item = checkpoint.queued.items[i];
       if (q >= rules_.devices) {
         const uint32_t producer = problem_->graph().producer(output_of(item));

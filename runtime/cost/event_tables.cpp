@@ -46,25 +46,26 @@ bool EventTables::compile(const Problem& problem, Stop* stop) {
   const double bandwidth = problem.topology().spec().default_link.bandwidth_bytes_per_us;
   const Graph& graph = problem.graph();
   uniform_transfer_us.reserve(graph.output_count());
-  for (uint32_t o = 0; o < graph.output_count(); ++o) {
-    uniform_transfer_us.push_back(static_cast<double>(graph.output_bytes(o)) / bandwidth);
+  for (uint64_t bytes : watched(graph.output_bytes(), stop)) {
+    uniform_transfer_us.push_back(static_cast<double>(bytes) / bandwidth);
   }
-  return true;
+  return !stopped(stop);
 }
 
 bool EventTables::find_tails(const Problem& problem, Stop* stop) {
   const auto order = problem.graph().topological_order();
   tail_us.assign(problem.node_count(), 0);
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    for (const OutEdge& e : problem.graph().out_edges(*v)) {
+    for (const OutEdge& e : watched(problem.graph().out_edges(*v), stop)) {
       const double* row = problem.run_row(e.target);
       const double fastest = *std::min_element(row, row + problem.class_count());
       tail_us[*v] = std::max(tail_us[*v], fastest + tail_us[e.target]);
     }
     if (spend(stop, 1 + problem.graph().out_edges(*v).size())) return false;
   }
-  for (double& tail : tail_us) tail *= 1 - 1e-9;  // its sum was rounded in another order
-  return true;
+  // Its sum was rounded in another order.
+  for (double& tail : tail_us) tail *= 1 - 1e-9;
+  return !spend(stop, Stop::looked_up(tail_us.size()));
 }
 
 bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
@@ -85,8 +86,8 @@ bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
         },
         stop);
     if (stopped(stop)) return false;
-    const bool control = std::any_of(out.begin(), out.end(),
-                                     [](const OutEdge& e) { return e.output == kControlEdge; });
+    bool control = false;
+    for (const OutEdge& e : watched(out, stop)) control |= e.output == kControlEdge;
     const uint32_t outputs = graph.output_end(v) - graph.output_begin(v);
     rows.push_back({begin, static_cast<uint32_t>(edges.size()), graph.output_begin(v),
                     graph.output_end(v), outputs == 1 && !control});
@@ -94,12 +95,13 @@ bool EventTables::compile_edges(const Graph& graph, Stop* stop) {
     dependencies.push_back(static_cast<uint32_t>(graph.in_edges(v).size()));
     if (dependencies.back() == 0) roots.push_back(v);
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
-      for (uint32_t w : graph.consumers(o)) {
+      for (uint32_t w : watched(graph.consumers(o), stop)) {
         consumers.node.push_back(w);
         consumers.output.push_back(o);
       }
       consumers.begin.push_back(static_cast<uint32_t>(consumers.node.size()));
     }
+    if (stopped(stop)) return false;  // else every edge is among the consumers
     consumers.file_position.resize(consumers.node.size());
     for (uint32_t i = 0; i < out.size(); ++i) {
       if (i % kPiece == kPiece - 1 && spend(stop, kPiece)) return false;

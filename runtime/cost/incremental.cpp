@@ -46,6 +46,7 @@ bool IncrementalSimulator::run_and_save(uint32_t first) {
 void IncrementalSimulator::adopt_times(uint32_t dispatched_before) {
   makespan_us_ = engine_.makespan_us();
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
+    if (spend(stop_, 1)) return;
     if (dispatch_index_[v] < dispatched_before) continue;
     start_us_[v] = engine_.start_us()[v];
     finish_us_[v] = engine_.finish_us()[v];
@@ -53,6 +54,7 @@ void IncrementalSimulator::adopt_times(uint32_t dispatched_before) {
   }
   std::fill(makespan_after_.begin(), makespan_after_.end(), 0);
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
+    if (spend(stop_, 1)) return;
     double& latest = makespan_after_[dispatch_index_[v] / stride_];
     latest = std::max(latest, finish_us_[v]);
   }
@@ -81,7 +83,10 @@ void IncrementalSimulator::prepare_trial(std::span<const Change> changes) {
     trial_[change.node] = change.device;
     const auto in_edges = problem_->graph().in_edges(change.node);
     if (in_edges.empty()) earliest = 0;
-    for (const InEdge& in : in_edges) earliest = std::min(earliest, dispatch_index_[in.source]);
+    for (const InEdge& in : watched(in_edges, stop_)) {
+      earliest = std::min(earliest, dispatch_index_[in.source]);
+    }
+    spend(stop_, Stop::looked_up(1 + in_edges.size()));
   }
   restart_ = earliest / stride_;
 }
@@ -106,6 +111,7 @@ double IncrementalSimulator::evaluate(std::span<const Change> changes, double cu
   restart();
   for (uint32_t c = first_checkpoint_after_changes(); c < checkpoints_.size(); ++c) {
     if (!engine_.advance(c * stride_, cutoff_us)) return WinnerTree::kNever;
+    if (spend(stop_, Stop::copied(problem_->node_count()))) return WinnerTree::kNever;
     if (engine_.same_future(checkpoints_[c], finish_us_)) {
       return std::max(engine_.makespan_us(), makespan_after_[c]);
     }

@@ -38,7 +38,7 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
     hold(device, timeline.start_us[v], timeline.finish_us[v], graph.node(v).workspace_bytes);
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       double last = timeline.finish_us[v];
-      for (uint32_t w : graph.consumers(o)) {
+      for (uint32_t w : watched(graph.consumers(o), stop_)) {
         if (assignment[w] == device) last = std::max(last, last_read(v, w));
         if (staged && timeline.stage_of[w] != timeline.stage_of[v]) {
           last = std::max(last, timeline.stages[timeline.stage_of[v]].end_us);
@@ -52,10 +52,11 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
     const uint32_t producer = graph.producer(transfer.output);
     const uint32_t source = assignment[producer];
     const auto consumers = graph.consumers(transfer.output);
-    for (uint32_t w : consumers) {
+    for (uint32_t w : watched(consumers, stop_)) {
       last_finish_[assignment[w]] = std::max(last_finish_[assignment[w]], last_read(producer, w));
     }
-    for (uint32_t w : consumers) {  // the first consumer on each device speaks for it
+    for (uint32_t w :
+         watched(consumers, stop_)) {  // the first consumer on each device speaks for it
       const uint32_t device = assignment[w];
       const double last = std::exchange(last_finish_[device], -1);
       const bool served = transfer.destination == TransferSlice::kBroadcast
@@ -75,6 +76,7 @@ bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
   std::fill(resident_.begin(), resident_.end(), 0);
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     resident_[assignment[v]] += problem_->graph().node(v).resident_bytes;
+    if (spend(stop_, 1)) return false;
   }
   std::fill(begin_.begin(), begin_.end(), 0);
   each_interval(assignment, timeline,
@@ -102,6 +104,7 @@ bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
       held += change->bytes;
       most = std::max(most, held);
     }
+    if (spend(stop_, Stop::looked_up(static_cast<size_t>(last - first)))) return false;
     peak[d] = static_cast<uint64_t>(most);
   }
   return true;

@@ -40,7 +40,7 @@ class DisjointSets {
 
 // Run time of node v on a device before slowdown: measured if the graph lists the device's kind,
 // otherwise estimated.
-double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device) {
+double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device, Stop* stop) {
   const NodeSpec& node = graph.node(v);
   if (!node.allowed_kinds.empty() && std::find(node.allowed_kinds.begin(), node.allowed_kinds.end(),
                                                device.kind) == node.allowed_kinds.end()) {
@@ -54,7 +54,7 @@ double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device) {
       return cost < 0 ? kCannotRun : cost;
     }
   }
-  return estimate_run_us(graph, v, device).value_or(kCannotRun);
+  return estimate_run_us(graph, v, device, stop).value_or(kCannotRun);
 }
 
 uint64_t usable_bytes(const DeviceSpec& device, const Rules& rules) {
@@ -138,7 +138,7 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     uint32_t able = 0;
     for (uint32_t c = 0; c < classes_.count; ++c) {
       const DeviceSpec& device = topology_->device(classes_.first_device[c]);
-      const double base = base_run_us(*graph_, v, device);
+      const double base = base_run_us(*graph_, v, device, stop);
       if (base != kCannotRun && !in_number_range(base)) {
         return out_of_number_range(node_place(*graph_, v), ": its run time", base);
       }
@@ -155,12 +155,14 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
   return {};
 }
 
+// No time that a cost model forms is longer than all runs, transfers and gaps one after the other.
+// That sum is bounded, so an infinite time never comes.
 Status Problem::check_times(Stop* stop) const {
   LinkParameters slowest = topology_->spec().default_link;
   if (slowest.bandwidth_bytes_per_us == 0) {  // no two devices are without a link of their own
     slowest.bandwidth_bytes_per_us = std::numeric_limits<double>::infinity();
   }
-  for (const LinkSpec& link : topology_->spec().links) {
+  for (const LinkSpec& link : watched(topology_->spec().links, stop)) {
     const LinkParameters& p = link.parameters;
     slowest.bandwidth_bytes_per_us =
         std::min(slowest.bandwidth_bytes_per_us, p.bandwidth_bytes_per_us);
@@ -185,7 +187,7 @@ Status Problem::check_times(Stop* stop) const {
       if (run != kCannotRun) longest = std::max(longest, run);
     }
     sum += longest + topology_->spec().op_gap_us + stage_us;
-    for (const OutEdge& e : graph_->out_edges(v)) {
+    for (const OutEdge& e : watched(graph_->out_edges(v), stop)) {
       if (e.output == kControlEdge) continue;
       sum += 2 * (cut_us + static_cast<double>(graph_->output_bytes(e.output)) * cut_us_per_byte);
       if (device_count() == 1) continue;
@@ -310,7 +312,7 @@ bool Problem::find_overflow(Stop* stop) const {
     everything += graph_->node(v).resident_bytes + graph_->node(v).workspace_bytes;
     if (spend(stop, 1)) return true;
   }
-  for (uint32_t o = 0; o < graph_->output_count(); ++o) everything += graph_->output_bytes(o);
+  for (uint64_t bytes : watched(graph_->output_bytes(), stop)) everything += bytes;
   return std::any_of(memory_limit_.begin(), memory_limit_.end(),
                      [everything](uint64_t limit) { return everything > limit; });
 }
@@ -329,6 +331,7 @@ Status Problem::fill_ranks(Stop* stop) {
           us_per_byte += 1 / topology_->link(from, to).bandwidth_bytes_per_us;
           latency += topology_->link(from, to).latency_us;
         }
+        if (spend(stop, n)) return Status::stopped();
       }
       us_per_byte /= static_cast<double>(n) * (n - 1);
       latency /= static_cast<double>(n) * (n - 1);
@@ -340,7 +343,7 @@ Status Problem::fill_ranks(Stop* stop) {
   const auto order = graph_->topological_order();
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
     double longest = 0;
-    for (const OutEdge& e : graph_->out_edges(*v)) {
+    for (const OutEdge& e : watched(graph_->out_edges(*v), stop)) {
       longest = std::max(longest, mean_transfer_us(e.output) + upward_rank_[e.target]);
     }
     upward_rank_[*v] = mean_run_us_[*v] + longest;

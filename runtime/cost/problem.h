@@ -40,8 +40,8 @@ class Problem {
  public:
   // Fails with kBadInput when no device can run a node (the message says why), when no device
   // satisfies a colocated group, when nodes x classes of device exceed the limits, or when all
-  // times together exceed kMostMicroseconds; with kInvalidArgument when a rule names a node or
-  // device that does not exist; with kStopped if `stop` says so.
+  // times together exceed kMostNumber (number_range.h); with kInvalidArgument when a rule names a
+  // node or device that does not exist; with kStopped if `stop` says so.
   static Result<Problem> build(const Graph& graph, const Topology& topology,
                                const Rules& rules = {}, const Limits& limits = {},
                                Stop* stop = nullptr);
@@ -100,11 +100,6 @@ class Problem {
     return groups_.restricted.empty() || device_allowed(group, device);
   }
   uint64_t resident_bytes(uint32_t group) const { return groups_.resident_bytes[group]; }
-
-  // No time that a cost model forms is longer than all runs, transfers and gaps one after the
-  // other. That sum is bounded so that neither it nor its square overflows: an infinite time never
-  // comes.
-  static constexpr double kMostMicroseconds = 1e150;
 
   // Memory a placement may use on the device, headroom taken off; kUnlimited if it has no limit.
   static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();

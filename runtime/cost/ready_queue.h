@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/stop.h"
+
 namespace placeto {
 
 inline constexpr uint32_t kNoItem = 0xffffffffu;
@@ -32,8 +34,8 @@ class FifoQueues {
   uint32_t pop(uint32_t queue) { return std::exchange(head_[queue], next_[head_[queue]]); }
   void clear() { head_.assign(head_.size(), kNoItem); }
   // Appends the queue's items to `out`, front first.
-  void list(uint32_t queue, std::vector<uint32_t>& out) const {
-    for (uint32_t i = head_[queue]; i != kNoItem; i = next_[i]) out.push_back(i);
+  void list(uint32_t queue, std::vector<uint32_t>& out, Stop* stop = nullptr) const {
+    for (uint32_t i = head_[queue]; i != kNoItem && !spend(stop, 1); i = next_[i]) out.push_back(i);
   }
 
  private:
@@ -61,10 +63,10 @@ class PriorityQueues {
     return top;
   }
   void clear() { root_.assign(root_.size(), kNoItem); }
-  void list(uint32_t queue, std::vector<uint32_t>& out) const {
+  void list(uint32_t queue, std::vector<uint32_t>& out, Stop* stop = nullptr) const {
     const size_t first = out.size();
     if (!empty(queue)) out.push_back(root_[queue]);
-    for (size_t i = first; i < out.size(); ++i) {
+    for (size_t i = first; i < out.size() && !spend(stop, 1); ++i) {
       for (uint32_t child : {left_[out[i]], right_[out[i]]}) {
         if (child != kNoItem) out.push_back(child);
       }

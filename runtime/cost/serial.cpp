@@ -11,11 +11,11 @@ namespace {
 // The transfers that a node's outputs need: output and destination (kBroadcast under broadcast),
 // in the order of the first out-edge that needs them. Reuses `sends`.
 void list_sends(const Problem& problem, std::span<const uint32_t> assignment, uint32_t node,
-                std::vector<SerialSend>& sends) {
+                std::vector<SerialSend>& sends, Stop* stop) {
   const bool unicast = problem.topology().spec().transfer == Transfer::kUnicast;
   sends.clear();
   uint32_t position = 0;
-  for (const OutEdge& e : problem.graph().out_edges(node)) {
+  for (const OutEdge& e : watched(problem.graph().out_edges(node), stop)) {
     const uint32_t to = assignment[e.target];
     if (e.output != kControlEdge && to != assignment[node]) {
       sends.push_back({e.output, unicast ? to : TransferSlice::kBroadcast, position});
@@ -25,13 +25,18 @@ void list_sends(const Problem& problem, std::span<const uint32_t> assignment, ui
   const auto same = [](const SerialSend& a, const SerialSend& b) {
     return a.output == b.output && a.destination == b.destination;
   };
-  stoppable_sort(sends.begin(), sends.end(), [](const SerialSend& a, const SerialSend& b) {
-    if (a.output != b.output) return a.output < b.output;
-    return a.destination != b.destination ? a.destination < b.destination : a.position < b.position;
-  });
+  stoppable_sort(
+      sends.begin(), sends.end(),
+      [](const SerialSend& a, const SerialSend& b) {
+        if (a.output != b.output) return a.output < b.output;
+        return a.destination != b.destination ? a.destination < b.destination
+                                              : a.position < b.position;
+      },
+      stop);
   sends.erase(std::unique(sends.begin(), sends.end(), same), sends.end());
-  stoppable_sort(sends.begin(), sends.end(),
-                 [](const SerialSend& a, const SerialSend& b) { return a.position < b.position; });
+  stoppable_sort(
+      sends.begin(), sends.end(),
+      [](const SerialSend& a, const SerialSend& b) { return a.position < b.position; }, stop);
 }
 
 // Fills the slice of a transfer that starts now. Returns when the system may go on.
@@ -69,8 +74,9 @@ bool run_serially(const Problem& problem, std::span<const uint32_t> assignment, 
     timeline.finish_us[v] = finish;
     timeline.makespan_us = finish;
     double sent = finish;
-    list_sends(problem, assignment, v, scratch);
-    for (const SerialSend& what : scratch) {
+    list_sends(problem, assignment, v, scratch, stop);
+    if (stopped(stop)) return false;
+    for (const SerialSend& what : watched(scratch, stop)) {
       TransferSlice slice;
       sent = send(problem, assignment, what, sent, slice);
       if (record) timeline.transfers.push_back(slice);

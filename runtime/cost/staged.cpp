@@ -12,13 +12,15 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-StageTables::StageTables(const Problem& problem) : order_(problem.graph().topological_order()) {
+StageTables::StageTables(const Problem& problem, Stop* stop)
+    : order_(problem.graph().topological_order()) {
   const Graph& graph = problem.graph();
   begin_.reserve(size_t{graph.node_count()} + 1);
   begin_.push_back(0);
   target_.reserve(graph.edge_count());
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    for (const OutEdge& e : graph.out_edges(v)) target_.push_back(e.target);
+    for (const OutEdge& e : watched(graph.out_edges(v), stop)) target_.push_back(e.target);
+    if (spend(stop, 1 + graph.out_edges(v).size())) return;
     begin_.push_back(static_cast<uint32_t>(target_.size()));
   }
 }
@@ -26,8 +28,8 @@ StageTables::StageTables(const Problem& problem) : order_(problem.graph().topolo
 StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
-      tables_(problem),
-      former_(tables_.graph(), problem.device_count()),
+      tables_(problem, stop),
+      former_(tables_.graph(), problem.device_count(), stop),
       priority_(problem.topology().spec().dispatch == Dispatch::kPriority),
       unicast_(problem.topology().spec().transfer == Transfer::kUnicast),
       contended_(problem.topology().spec().contention == Contention::kEgress),
@@ -125,6 +127,7 @@ void StagedSimulator::compile(std::span<const uint32_t> assignment, Run& run) {
   }
   for (uint32_t v : graph.topological_order()) {
     run.stages[division.stage_of[v]].work_us += problem_->run_us(v, assignment[v]);
+    if (spend(stop_, 1)) return;
   }
   cuts_.clear();
   readers_.clear();
@@ -134,7 +137,7 @@ void StagedSimulator::compile(std::span<const uint32_t> assignment, Run& run) {
     for (uint32_t o = graph.output_end(v); o-- > graph.output_begin(v);) {
       add_cut(o, stage, run);
     }
-    for (const OutEdge& e : graph.out_edges(v)) {
+    for (const OutEdge& e : watched(graph.out_edges(v), stop_)) {
       const uint32_t reader = division.stage_of[e.target];
       if (e.output != kControlEdge || reader == stage) continue;
       const auto first = static_cast<uint32_t>(readers_.size());
@@ -147,8 +150,8 @@ void StagedSimulator::compile(std::span<const uint32_t> assignment, Run& run) {
       double& rank = run.stages[stage].rank;
       rank = std::max(rank, problem_->upward_rank()[v]);
     }
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }
-  spend(stop_, 2 * graph.node_count() + graph.edge_count());
   std::fill(run.device_busy_us.begin(), run.device_busy_us.end(), 0);
   for (uint32_t s = 0; s < stages; ++s) {
     run.device_busy_us[division.device[s]] += run.stages[s].taken_us();
@@ -159,7 +162,7 @@ void StagedSimulator::compile(std::span<const uint32_t> assignment, Run& run) {
 void StagedSimulator::add_cut(uint32_t output, uint32_t stage, Run& run) {
   const Division& division = run.division;
   const auto first = static_cast<uint32_t>(readers_.size());
-  for (uint32_t consumer : problem_->graph().consumers(output)) {
+  for (uint32_t consumer : watched(problem_->graph().consumers(output), stop_)) {
     const uint32_t reader = division.stage_of[consumer];
     if (reader == stage || seen_[reader] == output) continue;
     seen_[reader] = output;
@@ -190,7 +193,8 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
   }
   for (double now = 0;;) {
     std::sort(touched_.begin(), touched_.end());
-    for (uint32_t d : touched_) {
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    for (uint32_t d : watched(touched_, stop_)) {
       Device& device = devices_[d];
       if (device.running != kNone) continue;
       device.running = take_next(device, run);
@@ -303,11 +307,12 @@ void StagedSimulator::end_stage(std::span<const uint32_t> assignment, uint32_t s
     const Cut& cut = cuts_[c];
     arrival_us_[source] = now;
     if (cut.output != kControlEdge) send_to_each(assignment, cut, source, now, run);
-    for (uint32_t i = cut.reader_begin; i < cut.reader_end; ++i) {
+    in_pieces(cut.reader_begin, cut.reader_end, stop_, [&](uint32_t i) {
       const uint32_t device = run.division.device[readers_[i]];
       const double arrival = cut.output == kControlEdge ? now : arrival_us_[device];
       push({arrival, 1, readers_[i]});
-    }
+    });
+    if (spend(stop_, 1 + cut.reader_end - cut.reader_begin)) return;
   }
 }
 
@@ -315,13 +320,13 @@ void StagedSimulator::end_stage(std::span<const uint32_t> assignment, uint32_t s
 void StagedSimulator::send_to_each(std::span<const uint32_t> assignment, const Cut& cut,
                                    uint32_t source, double now, Run& run) {
   destinations_.clear();
-  for (uint32_t i = cut.reader_begin; i < cut.reader_end; ++i) {
+  in_pieces(cut.reader_begin, cut.reader_end, stop_, [&](uint32_t i) {
     const uint32_t device = run.division.device[readers_[i]];
     if (device != source &&
         std::find(destinations_.begin(), destinations_.end(), device) == destinations_.end()) {
       destinations_.push_back(device);
     }
-  }
+  });
   if (destinations_.empty()) return;
   const Topology& topology = problem_->topology();
   TransferSlice what{cut.output, source, TransferSlice::kBroadcast, now, 0, 0};
@@ -391,8 +396,8 @@ const StagedSimulator::Times& StagedSimulator::times() {
     times_.start_us[v] = stage.start_us + (stage.head_us + times_.done_us[s]);
     times_.done_us[s] += problem_->run_us(v, assignment_[v]);
     times_.finish_us[v] = stage.start_us + (stage.head_us + times_.done_us[s]);
+    if (spend(stop_, 1)) break;
   }
-  spend(stop_, problem_->node_count());
   return times_;
 }
 

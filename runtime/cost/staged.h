@@ -34,8 +34,10 @@ namespace placeto {
 // The compiled form of a problem that stages are formed on.
 class StageTables {
  public:
-  explicit StageTables(const Problem& problem);
+  explicit StageTables(const Problem& problem, Stop* stop = nullptr);  // incomplete once stopped
   StageGraph graph() const { return {order_, begin_, target_}; }
+  // Nodes and edges, for Stop::spend.
+  uint64_t work() const { return order_.size() + target_.size(); }
 
  private:
   std::span<const uint32_t> order_;

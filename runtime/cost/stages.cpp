@@ -4,7 +4,7 @@
 
 namespace placeto {
 
-StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count)
+StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop)
     : graph_(graph),
       predecessors_(graph.node_count(), 0),
       missing_(graph.node_count()),
@@ -14,7 +14,7 @@ StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count)
       open_(device_count),
       reads_elsewhere_(graph.node_count()),
       sends_elsewhere_(graph.node_count()) {
-  for (uint32_t target : graph.target) ++predecessors_[target];
+  for (uint32_t target : watched(graph.target, stop)) ++predecessors_[target];
   for (uint32_t v : graph.order) {
     if (predecessors_[v] == 0) roots_.push_back(v);
   }
@@ -29,15 +29,16 @@ bool StageFormer::form(std::span<const uint32_t> device_of, StageRule rule, Divi
 
 // Takes all that `device` can run now into the stage.
 void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
-                       std::span<uint32_t> stage_of) {
+                       std::span<uint32_t> stage_of, Stop* stop) {
   while (ready_[device] != kNone) {
     const uint32_t v = ready_[device];
     ready_[device] = next_[v];
     stage_of[v] = stage;
-    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+    in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
       const uint32_t w = graph_.target[i];
       if (--missing_[w] == 0) make_ready(w, device_of[w]);
-    }
+    });
+    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) break;
   }
   ready_count_[device] = 0;
 }
@@ -55,32 +56,32 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
   for (uint32_t v : roots_) {
     const auto readers =
         graph_.target.subspan(graph_.begin[v], graph_.begin[v + 1] - graph_.begin[v]);
-    const bool waits =
-        !readers.empty() && std::all_of(readers.begin(), readers.end(),
-                                        [&](uint32_t w) { return device_of[w] == device_of[v]; });
+    bool waits = !readers.empty();
+    for (uint32_t w : watched(readers, stop)) waits &= device_of[w] == device_of[v];
     if (!waits) make_ready(v, device_of[v]);
-    for (uint32_t w : readers) {
+    for (uint32_t w : watched(readers, stop)) {
       if (waits && --missing_[w] == 0) make_ready(w, device_of[w]);
     }
+    if (spend(stop, 1 + readers.size())) return false;
   }
   division.device.clear();
   division.stage_of.assign(graph_.node_count(), kNoStage);
-  if (spend(stop, graph_.order.size() + graph_.target.size())) return false;
   if (ready_count_[device] == 0) return false;
   while (ready_count_[device] != 0) {
     if (division.stage_count() == most) return false;
     division.device.push_back(device);
-    peel(device, division.stage_count() - 1, device_of, division.stage_of);
+    peel(device, division.stage_count() - 1, device_of, division.stage_of, stop);
     for (uint32_t d = 0; d < ready_.size(); ++d) {
       if (ready_count_[d] > ready_count_[device]) device = d;
     }
     if (spend(stop, 1)) return false;
   }
   for (uint32_t v : roots_) {
-    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+    in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
       const uint32_t reader = division.stage_of[graph_.target[i]];
       division.stage_of[v] = std::min(division.stage_of[v], reader);  // of others it is not lower
-    }
+    });
+    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) return false;
   }
   return true;
 }
@@ -110,11 +111,12 @@ bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& divisio
   division.device.clear();
   division.stage_of.assign(graph_.node_count(), kNoStage);
   for (uint32_t v : graph_.order) {
-    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
-      if (device_of[graph_.target[i]] == device_of[v]) continue;
+    in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
+      if (device_of[graph_.target[i]] == device_of[v]) return;
       reads_elsewhere_[graph_.target[i]] = 1;
       sends_elsewhere_[v] = 1;
-    }
+    });
+    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) return false;
     uint32_t& stage = open_[device_of[v]];
     if (stage == kNone || reads_elsewhere_[v] != 0) {
       stage = division.stage_count();
@@ -123,7 +125,7 @@ bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& divisio
     division.stage_of[v] = stage;
     if (sends_elsewhere_[v] != 0) stage = kNone;
   }
-  return !spend(stop, graph_.order.size() + graph_.target.size());
+  return true;
 }
 
 bool renumber_stages(const StageGraph& graph, Division& division) {

@@ -56,7 +56,7 @@ struct StageGraph {
 // Forms stages again and again. No call after the first of a kind allocates.
 class StageFormer {
  public:
-  StageFormer(const StageGraph& graph, uint32_t device_count);
+  StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop = nullptr);
 
   // Overwrites all of `division`; its order is left empty. device_of[v] < device_count. False if
   // stopped. Time: nodes + edges, times the devices that can start for kFewest.
@@ -71,7 +71,7 @@ class StageFormer {
   bool peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
                  Division& division, Stop* stop);
   void peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
-            std::span<uint32_t> stage_of);
+            std::span<uint32_t> stage_of, Stop* stop);
   void make_ready(uint32_t node, uint32_t device) {
     next_[node] = ready_[device];
     ready_[device] = node;

@@ -77,6 +77,7 @@ class Graph {
   uint32_t output_begin(uint32_t v) const { return output_offset_[v]; }
   uint32_t output_end(uint32_t v) const { return output_offset_[v + 1]; }
   uint64_t output_bytes(uint32_t output) const { return output_bytes_[output]; }
+  std::span<const uint64_t> output_bytes() const { return output_bytes_; }
   uint32_t producer(uint32_t output) const { return output_producer_[output]; }
 
   // Out-edges of v in the order they were given (the cost model queues transfers in that order).

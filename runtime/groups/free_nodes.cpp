@@ -1,6 +1,5 @@
 #include "runtime/groups/free_nodes.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace placeto {
@@ -20,7 +19,7 @@ FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
   const auto order = problem.graph().topological_order();
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
     if (!free_[*v]) continue;
-    for (const OutEdge& out : problem.graph().out_edges(*v)) {
+    for (const OutEdge& out : watched(problem.graph().out_edges(*v), stop)) {
       const uint32_t other = free_[out.target] ? reader[out.target] : out.target;
       if (sooner(other, reader[*v])) reader[*v] = other;
     }
@@ -31,7 +30,7 @@ FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     uint32_t first = kNone;
     bool all = true;
-    for (const uint32_t v : problem.members(g)) {
+    for (const uint32_t v : watched(problem.members(g), stop)) {
       all = all && free_[v];
       if (!free_[v]) continue;
       has_free_[g] = true;
@@ -56,8 +55,11 @@ bool FreeNodes::find(std::vector<uint32_t>& reader, Stop* stop) {
   for (const uint32_t v : graph.topological_order()) {
     if (spend(stop, 1)) return false;
     if (problem_->mean_run_us(v) != 0 || graph.out_edges(v).empty()) continue;
-    const auto in = graph.in_edges(v);
-    free[v] = std::all_of(in.begin(), in.end(), [&](const InEdge& e) { return free[e.source]; });
+    free[v] = true;
+    for (const InEdge& in : watched(graph.in_edges(v), stop)) {
+      free[v] = free[in.source];
+      if (!free[v]) break;
+    }
     any |= free[v];
   }
   if (!any) return false;

@@ -59,7 +59,7 @@ GroupGraph group_graph(const Problem& problem, Stop* stop) {
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const uint32_t from = problem.group_of(v);
     result.work[from] += problem.mean_run_us(v);
-    for (const OutEdge& e : graph.out_edges(v)) {
+    for (const OutEdge& e : watched(graph.out_edges(v), stop)) {
       const uint32_t to = problem.group_of(e.target);
       if (from == to) continue;
       // Control edges tie a little: following them keeps the levels shrinking.
@@ -81,10 +81,10 @@ GroupGraph contract(const GroupGraph& fine, const std::vector<uint32_t>& coarse_
   edges.reserve(fine.neighbour.size());
   for (uint32_t g = 0; g < fine.size(); ++g) {
     coarse.work[coarse_of[g]] += fine.work[g];
-    for (uint32_t i = fine.offset[g]; i < fine.offset[g + 1]; ++i) {
+    in_pieces(fine.offset[g], fine.offset[g + 1], stop, [&](uint32_t i) {
       const uint32_t to = coarse_of[fine.neighbour[i]];
       if (to != coarse_of[g]) edges.push_back({coarse_of[g], to, fine.weight[i]});
-    }
+    });
     if (spend(stop, 1 + fine.offset[g + 1] - fine.offset[g])) return coarse;
   }
   fill_rows(edges, coarse, stop);

@@ -83,6 +83,7 @@ class Merger {
     count = 0;
     // A root is the lowest member of its group.
     for (uint32_t g = 0; g < graph_.size(); ++g) {
+      if (spend(stop_, 1)) break;
       const uint32_t root = find(g);
       merged[g] = root == g ? count++ : merged[root];
     }
@@ -103,7 +104,7 @@ class Merger {
       const auto edges = problem_.graph().out_edges(v);
       if (spend(stop_, 1 + edges.size())) break;
       const uint32_t from = problem_.group_of(v);
-      for (const OutEdge& e : edges) {
+      for (const OutEdge& e : watched(edges, stop_)) {
         const uint32_t to = problem_.group_of(e.target);
         if (from == to) continue;
         note(only.consumer[from], to);
@@ -140,7 +141,7 @@ class Merger {
 
   double run_us(uint32_t group, uint32_t device) {
     double sum = 0;
-    for (uint32_t v : problem_.members(group)) sum += problem_.run_us(v, device);
+    for (uint32_t v : watched(problem_.members(group), stop_)) sum += problem_.run_us(v, device);
     spend(stop_, problem_.members(group).size());
     return sum;
   }

@@ -58,9 +58,9 @@ class Matching {
   void match_with_neighbour(uint32_t g) {
     uint32_t best = kUnmatched;
     double best_rating = -1;
-    for (uint32_t i = graph_.offset[g]; i < graph_.offset[g + 1]; ++i) {
+    in_pieces(graph_.offset[g], graph_.offset[g + 1], stop_, [&](uint32_t i) {
       const uint32_t other = graph_.neighbour[i];
-      if (mate_[other] != kUnmatched || !small_enough(g, other)) continue;
+      if (mate_[other] != kUnmatched || !small_enough(g, other)) return;
       const double weight = graph_.weight[i];
       const double rating =
           weight * weight / ((graph_.work[g] + 1e-9) * (graph_.work[other] + 1e-9));
@@ -68,7 +68,7 @@ class Matching {
         best = other;
         best_rating = rating;
       }
-    }
+    });
     if (best == kUnmatched) return;
     mate_[g] = best;
     mate_[best] = g;
@@ -81,9 +81,9 @@ class Matching {
       if (mate_[g] != kUnmatched || graph_.offset[g] == graph_.offset[g + 1]) continue;
       if (spend(stop_, graph_.offset[g + 1] - graph_.offset[g])) return;
       uint32_t heaviest = graph_.offset[g];
-      for (uint32_t i = heaviest; i < graph_.offset[g + 1]; ++i) {
+      in_pieces(heaviest, graph_.offset[g + 1], stop_, [&](uint32_t i) {
         if (graph_.weight[i] > graph_.weight[heaviest]) heaviest = i;
-      }
+      });
       uint32_t& sibling = waiting[graph_.neighbour[heaviest]];
       if (sibling != kUnmatched && small_enough(g, sibling) && share_device(rows_, g, sibling)) {
         mate_[g] = sibling;
@@ -99,6 +99,7 @@ class Matching {
   void match_isolated(const std::vector<uint32_t>& order) {
     uint32_t waiting = kUnmatched;
     for (uint32_t g : order) {
+      if (spend(stop_, 1)) return;
       if (mate_[g] != kUnmatched || graph_.offset[g] != graph_.offset[g + 1]) continue;
       if (waiting != kUnmatched && small_enough(g, waiting) && share_device(rows_, g, waiting)) {
         mate_[g] = waiting;
@@ -136,6 +137,7 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
   if (grouping == Grouping::kAutomatic) {
     uint32_t count = 0;
     coarse_of = merge_chains_and_tiny(problem, graph, rows, count, stop);
+    if (stopped(stop)) return;
     if (count < graph.size()) merge(count);
     if (stopped(stop)) return;
   }
@@ -164,7 +166,7 @@ void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups) {
   std::vector<uint32_t> end(level.offset.begin(), level.offset.end() - 1);
   level.nodes.resize(problem_->node_count());
   for (uint32_t g = 0; g < group_of.size(); ++g) {
-    for (uint32_t v : problem_->members(g)) level.nodes[end[group_of[g]]++] = v;
+    for (uint32_t v : watched(problem_->members(g), stop_)) level.nodes[end[group_of[g]]++] = v;
     if (spend(stop_, problem_->members(g).size())) return;  // the level is left out
   }
   level.group_of = std::move(group_of);

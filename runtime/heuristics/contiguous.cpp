@@ -21,9 +21,9 @@ std::vector<uint32_t> groups_in_topological_order(const Problem& problem, Stop* 
   return order;
 }
 
-double group_run_us(const Problem& problem, uint32_t group, uint32_t device) {
+double group_run_us(const Problem& problem, uint32_t group, uint32_t device, Stop* stop) {
   double sum = 0;
-  for (uint32_t v : problem.members(group)) sum += problem.run_us(v, device);
+  for (uint32_t v : watched(problem.members(group), stop)) sum += problem.run_us(v, device);
   return sum;
 }
 
@@ -37,7 +37,7 @@ double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t sta
   for (uint32_t g : order) {
     uint32_t device = stage;
     if (problem.allowed(g, stage)) {
-      const double run = group_run_us(problem, g, stage);
+      const double run = group_run_us(problem, g, stage, stop);
       const bool full = (used > 0 && used + run > stage_us) || !plan.fits(g, stage);
       if (full && stage + 1 < stages) {
         ++stage;
@@ -46,14 +46,14 @@ double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t sta
       }
     }
     if (problem.allowed(g, device)) {
-      used += group_run_us(problem, g, device);
+      used += group_run_us(problem, g, device, stop);
       longest = std::max(longest, used);
     } else {
       device = 0;
       while (!problem.allowed(g, device)) ++device;
     }
     plan.take(g, device);
-    for (uint32_t v : problem.members(g)) assignment[v] = device;
+    for (uint32_t v : watched(problem.members(g), stop)) assignment[v] = device;
     if (spend(stop, 2 * problem.members(g).size())) return longest;
   }
   return longest;
@@ -64,7 +64,10 @@ Assignment balanced_cut(const Problem& problem, std::span<const uint32_t> order,
                         MemoryPlan& plan, Stop* stop) {
   Assignment assignment(problem.node_count());
   double low = 0, high = 0;
-  for (uint32_t v = 0; v < problem.node_count(); ++v) high += problem.mean_run_us(v);
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    high += problem.mean_run_us(v);
+    if (spend(stop, 1)) break;
+  }
   high = std::max(high, cut(problem, order, stages, high, plan, assignment, stop));
   constexpr int kBisections = 30;
   for (int i = 0; i < kBisections && high - low > 1e-6 * high && !stopped(stop); ++i) {

@@ -31,14 +31,15 @@ uint32_t EarliestFinish::known_device(uint32_t node, const LastTimeline& last) c
 void EarliestFinish::add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
                                     const LastTimeline& last) {
   const Graph& graph = problem_->graph();
-  for (const InEdge& in : graph.in_edges(node)) {
+  const uint32_t devices = problem_->device_count();
+  for (const InEdge& in : watched(graph.in_edges(node), stop_, devices)) {
     if (!sources || in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
     const uint32_t device = known_device(in.source, last);
     if (device != ListSchedule::kNowhere) {
       add_transfer(in.output, device, ListSchedule::kNowhere, weight);
     }
   }
-  for (const OutEdge& out : graph.out_edges(node)) {
+  for (const OutEdge& out : watched(graph.out_edges(node), stop_, devices)) {
     if (out.output == kControlEdge || problem_->group_of(out.target) == group) continue;
     const uint32_t device = known_device(out.target, last);
     if (device != ListSchedule::kNowhere) {
@@ -54,7 +55,7 @@ double EarliestFinish::lateness_us(uint32_t node, uint32_t device, double finish
   const auto consumers = problem_->graph().out_edges(node);
   if (consumers.empty()) return finish_us;
   double latest = -std::numeric_limits<double>::infinity();
-  for (const OutEdge& out : consumers) {
+  for (const OutEdge& out : watched(consumers, stop_)) {
     const uint32_t there = known_device(out.target, last);
     const bool moves = out.output != kControlEdge && there != device;
     const double transfer = moves ? problem_->transfer_us(out.output, device, there) : 0;

@@ -45,7 +45,7 @@ class EarliestTaskFirst {
       }
       schedule_.place(node, choice.device);
       remove(choice.position);
-      for (const OutEdge& e : problem_.graph().out_edges(node)) {
+      for (const OutEdge& e : watched(problem_.graph().out_edges(node), stop_, 4)) {
         if (--unmet_[e.target] == 0) insert(e.target);
       }
       spend(stop_, 4 + 2 * problem_.graph().out_edges(node).size());  // in and out of the window
@@ -69,11 +69,11 @@ class EarliestTaskFirst {
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
       if (devices_.free_nodes().contains(v)) continue;
       unmet_[v] = 0;
-      for (const InEdge& in : problem_.graph().in_edges(v)) {
+      for (const InEdge& in : watched(problem_.graph().in_edges(v), stop_)) {
         unmet_[v] += devices_.free_nodes().contains(in.source) ? 0 : 1;
       }
       if (unmet_[v] == 0) insert(v);
-      if (spend(stop_, 1)) return;
+      if (spend(stop_, 1 + problem_.graph().in_edges(v).size())) return;
     }
   }
 

@@ -29,7 +29,9 @@ class GroupDevices {
   double footprint(uint32_t group, const MemoryPlan& plan) const {
     if (!plan.limited()) return 0;
     double bytes = plan.footprint(group);
-    for (const uint32_t follower : free_.followers(group)) bytes += plan.footprint(follower);
+    for (const uint32_t follower : watched(free_.followers(group), stop_)) {
+      bytes += plan.footprint(follower);
+    }
     return bytes;
   }
 

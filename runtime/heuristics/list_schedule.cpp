@@ -60,7 +60,7 @@ void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
   if (!problem_->topology().uniform_links()) {
     for (uint32_t d = 0; d < devices; ++d) {
       ready[d] = 0;
-      for (const InEdge& in : in_edges) {
+      for (const InEdge& in : watched(in_edges, stop_)) {
         const uint32_t source = device_of_[in.source];
         if (source == kNowhere) continue;
         const bool moves = source != d && in.output != kControlEdge;
@@ -75,7 +75,7 @@ void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
   double control = 0;
   std::fill(from_.begin(), from_.end(), 0);
   std::fill(here_.begin(), here_.end(), 0);
-  for (const InEdge& in : in_edges) {
+  for (const InEdge& in : watched(in_edges, stop_, unicast_ ? devices : 1)) {
     const uint32_t source = device_of_[in.source];
     if (source == kNowhere) continue;
     if (in.output == kControlEdge) {
@@ -122,7 +122,7 @@ void ListSchedule::send(uint32_t output, uint32_t source, uint32_t destination) 
 
 void ListSchedule::place(uint32_t node, uint32_t device) {
   double start = device_free_[device];
-  for (const InEdge& in : problem_->graph().in_edges(node)) {
+  for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_)) {
     const uint32_t source = device_of_[in.source];
     if (source == kNowhere) continue;
     if (source == device || in.output == kControlEdge) {

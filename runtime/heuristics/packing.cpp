@@ -58,6 +58,7 @@ class Packer {
     packing.assignment.resize(problem_.node_count());
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
       packing.assignment[v] = device_of_[problem_.group_of(v)];
+      if (spend(stop_, 1)) return {};
     }
     return packing;
   }
@@ -81,7 +82,7 @@ class Packer {
       for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
         sum += graph.output_bytes(o);
       }
-      for (const InEdge& in : graph.in_edges(v)) {
+      for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
         if (in.output == kControlEdge || counted[in.output] == v) continue;
         counted[in.output] = v;
         sum += graph.output_bytes(in.output);
@@ -103,6 +104,7 @@ class Packer {
       }
       missing = std::max(missing, least);
       all += bytes(g);
+      if (spend(stop_, 1 + Stop::looked_up(devices_))) return 0;
     }
     for (uint32_t d = 0; d < devices_; ++d) {
       room = limit(d) > ~uint64_t{0} - room ? ~uint64_t{0} : room + limit(d);
@@ -163,7 +165,7 @@ class Packer {
     constexpr uint64_t kDealWork = 50'000'000;  // groups gone through
     const uint64_t most = std::min<uint64_t>(kMostDeals, kDealWork / device_of_.size());
     for (uint64_t deals = 0; deals < most && overflow() > 0; ++deals) {
-      if (devices_ == 1 || spend(stop_, (3u << (kDealt / 2)) + device_of_.size() / 4)) return;
+      if (devices_ == 1 || spend(stop_, (3u << (kDealt / 2)))) return;
       uint32_t a = random_.below(devices_);
       // Most deals begin where bytes are missing; some elsewhere, to make room of another size.
       if (random_.below(4) > 0) {
@@ -216,6 +218,7 @@ class Packer {
     for (uint32_t g = 0; g < device_of_.size(); ++g) {
       if (device_of_[g] == device) peak_[device] = std::max(peak_[device], need_[g]);
     }
+    spend(stop_, Stop::looked_up(device_of_.size()));
   }
 
   // Some of those that both may hold.
@@ -227,6 +230,7 @@ class Packer {
         chosen_.push_back(g);
       }
     }
+    spend(stop_, device_of_.size());
     for (uint32_t i = 0; i < std::min<size_t>(kDealt, chosen_.size()); ++i) {
       std::swap(chosen_[i], chosen_[i + random_.below(static_cast<uint32_t>(chosen_.size()) - i)]);
     }

@@ -347,7 +347,9 @@ std::vector<uint32_t> order_groups(const Problem& problem, bool depth_first, Sto
       rank[g] = static_cast<uint32_t>(by_rank.size());
       by_rank.push_back(g);
     }
-    for (const InEdge& in : graph.in_edges(v)) unmet[g] += problem.group_of(in.source) != g;
+    for (const InEdge& in : watched(graph.in_edges(v), stop)) {
+      unmet[g] += problem.group_of(in.source) != g;
+    }
     if (spend(stop, 1 + graph.in_edges(v).size())) return {};
   }
   const auto add = [&](uint32_t g) {
@@ -368,7 +370,7 @@ std::vector<uint32_t> order_groups(const Problem& problem, bool depth_first, Sto
     taken[group] = true;
     order.push_back(group);
     for (const uint32_t v : problem.members(group)) {
-      for (const OutEdge& out : graph.out_edges(v)) {
+      for (const OutEdge& out : watched(graph.out_edges(v), stop)) {
         const uint32_t g = problem.group_of(out.target);
         if (g != group && --unmet[g] == 0 && !taken[g]) add(g);
       }

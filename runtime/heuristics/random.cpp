@@ -31,7 +31,7 @@ class RandomMethod final : public Method {
         if (spend(stop, problem.members(g).size() + Stop::compared(problem.device_count()))) break;
         const uint32_t device = draw_device(problem, g, plan, random);
         plan.take(g, device);
-        for (uint32_t v : problem.members(g)) assignment[v] = device;
+        for (uint32_t v : watched(problem.members(g), stop)) assignment[v] = device;
       }
       return assignment;
     };

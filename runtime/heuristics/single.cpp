@@ -16,7 +16,7 @@ Assignment mostly_on(const Problem& problem, uint32_t device, Stop* stop) {
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     uint32_t chosen = device;
     for (uint32_t d = 0; !problem.allowed(g, chosen); ++d) chosen = d;
-    for (uint32_t v : problem.members(g)) assignment[v] = chosen;
+    for (uint32_t v : watched(problem.members(g), stop)) assignment[v] = chosen;
     if (spend(stop, problem.members(g).size())) break;
   }
   return assignment;

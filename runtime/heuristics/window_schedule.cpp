@@ -60,7 +60,7 @@ bool WindowSchedule::book_sends(uint32_t position) {
   send_begin_.push_back(static_cast<uint32_t>(sends_.size()));
   for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
     if (spend(stop_, 1 + graph.consumers(o).size())) return false;
-    for (uint32_t w : graph.consumers(o)) {
+    for (uint32_t w : watched(graph.consumers(o), stop_)) {
       const uint32_t to = device_of_[w];
       if (to == device || sent_slot(o, to) != kNotSent) continue;
       send(o, device, to);
@@ -100,7 +100,7 @@ bool WindowSchedule::find_latest_in_order(std::span<const double> start_us) {
     const double run = base_.finish_us[v] - start_us[v];
     double finish_by =
         std::min(base_.makespan_us, scratch_.next_node_us[device] - (run == 0 ? 0 : gap));
-    for (const OutEdge& out : graph.out_edges(v)) {
+    for (const OutEdge& out : watched(graph.out_edges(v), stop_)) {
       const uint32_t there = base_.device[out.target];
       double due = base_.latest_start_us[out.target];
       if (out.output != kControlEdge && there != device) {
@@ -130,7 +130,7 @@ double WindowSchedule::latest_send_us(uint32_t first, uint32_t last) {
   const uint32_t output = sends_[first].output;
   const uint32_t device = base_.device[problem_->graph().producer(output)];
   double latest = kInfinity;
-  for (uint32_t w : problem_->graph().consumers(output)) {
+  for (uint32_t w : watched(problem_->graph().consumers(output), stop_)) {
     const uint32_t there = base_.device[w];
     if (there == device) continue;
     double& due = scratch_.due_us[unicast_ ? there : sends_[first].destination];
@@ -191,7 +191,7 @@ void WindowSchedule::close() {
   carried_.clear();
   for (uint32_t position = window_.begin; position < window_.end; ++position) {
     const uint32_t v = base_.order[position];
-    for (const InEdge& in : graph.in_edges(v)) {
+    for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
       if (in.output != kControlEdge) restore({&sent_slot(in.output, device_of_[v]), 1});
     }
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
@@ -209,7 +209,7 @@ double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
                                       std::span<const uint32_t> group_device) {
   const uint32_t device = device_of_[node];
   double latest = -kInfinity;
-  for (const OutEdge& out : problem_->graph().out_edges(node)) {
+  for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
     if (base_.position[out.target] < end) continue;
     const uint32_t moved = group_device[problem_->group_of(out.target)];
     const uint32_t there = moved == kNowhere ? base_.device[out.target] : moved;

@@ -2,8 +2,8 @@
 
 namespace placeto {
 
-Explainer::Explainer(const Problem& problem, std::span<const uint32_t> assignment)
-    : evaluator_(problem) {
+Explainer::Explainer(const Problem& problem, std::span<const uint32_t> assignment, Stop* stop)
+    : evaluator_(problem, stop) {
   evaluator_.rebase(assignment);
 }
 

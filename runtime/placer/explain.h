@@ -25,9 +25,9 @@ struct Reason {
 class Explainer {
  public:
   // `assignment` obeys the rules of the problem.
-  Explainer(const Problem& problem, std::span<const uint32_t> assignment);
+  Explainer(const Problem& problem, std::span<const uint32_t> assignment, Stop* stop = nullptr);
 
-  // Costs one incremental evaluation per device. node < node_count.
+  // Costs one incremental evaluation per device. node < node_count. Says nothing true once stopped.
   Reason explain(uint32_t node);
 
  private:

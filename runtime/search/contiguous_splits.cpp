@@ -28,21 +28,22 @@ class Splits {
       if (p != kNone) continue;
       p = static_cast<uint32_t>(order_.size());
       order_.push_back(problem.group_of(v));
+      if (spend(stop_, 1)) return;
     }
     crossings_.resize(order_.size() + 1);
     for (uint32_t o = 0; o < problem.graph().output_count(); ++o) {
       uint32_t first = position[problem.group_of(problem.graph().producer(o))], last = first;
-      for (uint32_t w : problem.graph().consumers(o)) {
+      for (uint32_t w : watched(problem.graph().consumers(o), stop_)) {
         first = std::min(first, position[problem.group_of(w)]);
         last = std::max(last, position[problem.group_of(w)]);
       }
+      if (spend(stop_, 1 + problem.graph().consumers(o).size())) return;
       if (first == last) continue;
       const auto bytes = static_cast<double>(problem.graph().output_bytes(o));
       crossings_[first + 1].tensors += 1;
       crossings_[first + 1].bytes += bytes;
       crossings_[last + 1].tensors -= 1;
       crossings_[last + 1].bytes -= bytes;
-      if (spend(stop_, 1)) return;
     }
     for (size_t i = 1; i < crossings_.size(); ++i) {
       crossings_[i].tensors += crossings_[i - 1].tensors;
@@ -77,7 +78,7 @@ class Splits {
   double run_us(uint32_t group, uint32_t device) const {
     if (!problem_.allowed(group, device)) return kNever;
     double sum = 0;
-    for (uint32_t v : problem_.members(group)) sum += problem_.run_us(v, device);
+    for (uint32_t v : watched(problem_.members(group), stop_)) sum += problem_.run_us(v, device);
     return sum;
   }
 

@@ -29,9 +29,10 @@ struct Job {
 
 // Of the jobs with the latest heads, however many: they cannot begin before the least of these
 // heads, and the last of them has at least the least tail behind it.
-double one_machine_us(std::vector<Job>& jobs) {
-  insertion_sort(jobs.data(), jobs.data() + jobs.size(),
-                 [](const Job& a, const Job& b) { return a.head_us > b.head_us; });
+double one_machine_us(std::vector<Job>& jobs, Uncleared<Job>& scratch) {
+  stoppable_sort(
+      jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.head_us > b.head_us; },
+      nullptr, &scratch);
   double work = 0, gap = 0, tail = kNever, bound = 0;
   for (const Job& job : jobs) {
     work += job.run_us + job.gap_us;
@@ -45,8 +46,9 @@ double one_machine_us(std::vector<Job>& jobs) {
 // Lower bounds of every completion of a branch.
 class BranchBound {
  public:
-  explicit BranchBound(const Problem& problem)
+  BranchBound(const Problem& problem, Stop* stop)
       : problem_(problem),
+        stop_(stop),
         graph_(problem.graph()),
         spec_(problem.topology().spec()),
         devices_(problem.device_count()),
@@ -59,7 +61,7 @@ class BranchBound {
   // Devices of one twin class may be exchanged without a change to any time.
   uint32_t twin_class(uint32_t device) const { return twin_[device]; }
 
-  // `device_of`: of every group, kNowhere if it is free.
+  // `device_of`: of every group, kNowhere if it is free. Nothing once stopped.
   Score bound(std::span<const uint32_t> device_of) {
     device_of_ = device_of;
     choose_devices();
@@ -141,7 +143,7 @@ class BranchBound {
     for (const uint32_t v : order) {
       each_device(v, [&](uint32_t d) {
         double ready = 0;
-        for (const InEdge& in : graph_.in_edges(v)) {
+        for (const InEdge& in : watched(graph_.in_edges(v), stop_, open_.size() + 1)) {
           double least = kNever;
           each_device(in.source, [&](uint32_t e) {
             if (together(v, in.source) && e != d) return;
@@ -150,6 +152,7 @@ class BranchBound {
           ready = std::max(ready, least);
         }
         finish_us_[at(v, d)] = ready + problem_.run_us(v, d);
+        spend(stop_, (1 + open_.size()) * graph_.in_edges(v).size());
       });
     }
     double longest = 0;
@@ -157,10 +160,11 @@ class BranchBound {
       double least = kNever;
       each_device(*v, [&](uint32_t d) {
         double tail = 0;
-        for (const OutEdge& out : graph_.out_edges(*v)) {
+        for (const OutEdge& out : watched(graph_.out_edges(*v), stop_, open_.size() + 1)) {
           tail = std::max(tail, tail_behind_us(*v, d, out));
         }
         tail_us_[at(*v, d)] = tail;
+        spend(stop_, (1 + open_.size()) * graph_.out_edges(*v).size());
         least = std::min(least, finish_us_[at(*v, d)] + tail);
       });
       longest = std::max(longest, least);
@@ -223,7 +227,7 @@ class BranchBound {
       for (const uint32_t to : open_) {
         if (to == from) continue;
         double tail = -1;
-        for (const uint32_t w : graph_.consumers(o)) {
+        for (const uint32_t w : watched(graph_.consumers(o), stop_)) {
           if (device(w) != to) continue;
           tail = std::max(tail, problem_.run_us(w, to) + tail_us_[at(w, to)]);
         }
@@ -242,7 +246,7 @@ class BranchBound {
 
   double longest_of_jobs() {
     double longest = 0;
-    for (auto& jobs : jobs_) longest = std::max(longest, one_machine_us(jobs));
+    for (auto& jobs : jobs_) longest = std::max(longest, one_machine_us(jobs, sorted_));
     return longest;
   }
 
@@ -301,6 +305,7 @@ class BranchBound {
   size_t at(uint32_t node, uint32_t device) const { return size_t{node} * devices_ + device; }
 
   const Problem& problem_;
+  Stop* stop_;
   const Graph& graph_;
   const TopologySpec& spec_;
   uint32_t devices_;
@@ -309,6 +314,7 @@ class BranchBound {
   std::vector<bool> used_, empty_;
   std::vector<double> finish_us_, tail_us_;  // least ones, by node and device
   std::vector<std::vector<Job>> jobs_;       // by device or channel
+  Uncleared<Job> sorted_;                    // room to sort them
   std::vector<uint64_t> resident_;
 };
 
@@ -318,7 +324,7 @@ class Tree {
       : problem_(problem),
         stop_(stop),
         left_(branches),
-        bound_(problem),
+        bound_(problem, stop),
         evaluator_(problem, stop),
         best_(best),
         device_of_(problem.group_count(), kNowhere),
@@ -333,7 +339,11 @@ class Tree {
   }
 
   // False if it ran out of branches, or was stopped.
-  bool search() { return bound_.bound(device_of_) < best_.score ? branch(0) : true; }
+  bool search() {
+    const Score bound = bound_.bound(device_of_);
+    if (stopped(stop_)) return false;
+    return bound < best_.score ? branch(0) : true;
+  }
 
  private:
   struct Child {
@@ -355,6 +365,7 @@ class Tree {
       device_of_[group] = kNowhere;
       if (bound < best_.score) children.push_back({d, bound});
     }
+    if (stopped(stop_)) return false;
     insertion_sort(children.data(), children.data() + children.size(),
                    [](const Child& a, const Child& b) { return a.bound < b.bound; });
     for (const Child& child : children) {

@@ -57,7 +57,7 @@ void GroupMoves::propose(double used, Random& random, std::vector<Change>& chang
 
 void GroupMoves::add_changes(uint32_t level, uint32_t group, uint32_t device,
                              std::vector<Change>& changes) const {
-  for (uint32_t v : hierarchy_.nodes(level, group)) {
+  for (uint32_t v : watched(hierarchy_.nodes(level, group), evaluator_.stop())) {
     if (evaluator_.assignment()[v] != device) changes.push_back({v, device});
   }
 }
@@ -89,7 +89,9 @@ void GroupMoves::disturb(Random& random, std::vector<Change>& changes) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t device = random.below(problem_.device_count());
     if (hierarchy_.allowed(level, group, device)) {
-      for (uint32_t v : hierarchy_.nodes(level, group)) changes.push_back({v, device});
+      for (uint32_t v : watched(hierarchy_.nodes(level, group), evaluator_.stop())) {
+        changes.push_back({v, device});
+      }
     }
     group = (group + 1 + random.below(std::max(1u, groups / count))) % groups;
   }

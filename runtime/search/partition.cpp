@@ -56,17 +56,18 @@ class Partition {
       for (uint32_t v = 0; v < problem_.node_count(); ++v) {
         const double us = problem_.run_us(v, d);
         all_us += std::isfinite(us) ? us : problem_.mean_run_us(v);
+        if (spend(stop_, 1)) return;
       }
-      if (spend(stop_, problem_.node_count())) return;
       if (all_us > 0) rate += 1 / all_us;
     }
     limit_ = rate > 0 ? (1 + kImbalance) / rate : 0;
   }
 
   double work_us(std::span<const uint32_t> nodes, uint32_t device) const {
-    return std::accumulate(nodes.begin(), nodes.end(), 0.0, [&](double sum, uint32_t v) {
-      return sum + problem_.run_us(v, device);
-    });
+    double sum = 0;
+    for (uint32_t v : watched(nodes, stop_)) sum += problem_.run_us(v, device);
+    spend(stop_, Stop::looked_up(nodes.size()));
+    return sum;
   }
 
   // exchange_[d]: transfer time between the group and the nodes on d, if they were apart.
@@ -79,8 +80,8 @@ class Partition {
       exchange_[assignment_[other]] += problem_.mean_transfer_us(output);
     };
     for (uint32_t v : hierarchy_.nodes(level, group)) {
-      for (const InEdge& in : graph.in_edges(v)) add(in.output, in.source);
-      for (const OutEdge& out : graph.out_edges(v)) add(out.output, out.target);
+      for (const InEdge& in : watched(graph.in_edges(v), stop_)) add(in.output, in.source);
+      for (const OutEdge& out : watched(graph.out_edges(v), stop_)) add(out.output, out.target);
       spend(stop_, 1 + graph.in_edges(v).size() + graph.out_edges(v).size());
     }
   }
@@ -90,11 +91,15 @@ class Partition {
     std::vector<double> work(order.size(), 0);
     std::iota(order.begin(), order.end(), 0u);
     for (uint32_t g : order) {
-      for (uint32_t v : hierarchy_.nodes(level, g)) work[g] += problem_.mean_run_us(v);
+      for (uint32_t v : watched(hierarchy_.nodes(level, g), stop_)) {
+        work[g] += problem_.mean_run_us(v);
+      }
+      if (spend(stop_, hierarchy_.nodes(level, g).size())) return;
     }
-    stoppable_sort(order.begin(), order.end(), [&work](uint32_t a, uint32_t b) {
-      return work[a] != work[b] ? work[a] > work[b] : a < b;
-    });
+    stoppable_sort(
+        order.begin(), order.end(),
+        [&work](uint32_t a, uint32_t b) { return work[a] != work[b] ? work[a] > work[b] : a < b; },
+        stop_);
     for (uint32_t group : order) {
       if (stopped(stop_)) return;
       find_exchange(level, group);

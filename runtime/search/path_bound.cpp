@@ -31,14 +31,14 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
   }
   moved_to_.assign(graph.node_count(), kStays);
   for (const uint32_t v : order) {
-    for (const InEdge& in : graph.in_edges(v)) {
+    for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
       free_head_us_[v] =
           std::max(free_head_us_[v], free_head_us_[in.source] + fastest_us(problem, in.source));
     }
     if (spend(stop_, 1 + graph.in_edges(v).size())) return;
   }
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    for (const OutEdge& out : graph.out_edges(*v)) {
+    for (const OutEdge& out : watched(graph.out_edges(*v), stop_)) {
       free_tail_us_[*v] =
           std::max(free_tail_us_[*v], free_tail_us_[out.target] + fastest_us(problem, out.target));
     }
@@ -64,7 +64,7 @@ void PathBound::update(std::span<const uint32_t> assignment) {
 double PathBound::head_us(std::span<const uint32_t> assignment, uint32_t node,
                           uint32_t device) const {
   double head = 0;
-  for (const InEdge& in : problem_->graph().in_edges(node)) {
+  for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_)) {
     const uint32_t from = assignment[in.source];
     head = std::max(head, head_us_[in.source] + problem_->run_us(in.source, from) +
                               transfer_us(*problem_, in.output, from, device));
@@ -75,7 +75,7 @@ double PathBound::head_us(std::span<const uint32_t> assignment, uint32_t node,
 double PathBound::tail_us(std::span<const uint32_t> assignment, uint32_t node,
                           uint32_t device) const {
   double tail = 0;
-  for (const OutEdge& out : problem_->graph().out_edges(node)) {
+  for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
     const uint32_t to = assignment[out.target];
     tail = std::max(tail, transfer_us(*problem_, out.output, device, to) +
                               problem_->run_us(out.target, to) + tail_us_[out.target]);
@@ -91,12 +91,12 @@ double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t no
     return moved_to_[v] == kStays ? assignment[v] : moved_to_[v];
   };
   double head = 0, tail = 0;
-  for (const InEdge& in : problem_->graph().in_edges(node)) {
+  for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_)) {
     const uint32_t from = device_of(in.source);
     head = std::max(head, free_head_us_[in.source] + problem_->run_us(in.source, from) +
                               transfer_us(*problem_, in.output, from, device));
   }
-  for (const OutEdge& out : problem_->graph().out_edges(node)) {
+  for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
     const uint32_t to = device_of(out.target);
     tail = std::max(tail, transfer_us(*problem_, out.output, device, to) +
                               problem_->run_us(out.target, to) + free_tail_us_[out.target]);

@@ -11,7 +11,7 @@ class Refiner {
  public:
   Refiner(uint64_t evaluations, Evaluator& evaluator, Candidate& best)
       : problem_(evaluator.problem()),
-        tables_(problem_),
+        tables_(problem_, evaluator.stop()),
         last_(evaluator.evaluations() + evaluations),
         evaluator_(evaluator),
         best_(best) {
@@ -82,9 +82,12 @@ class Refiner {
         moved_ = best_.assignment;
         bool allowed = true;
         for (uint32_t v = 0; v < problem_.node_count() && allowed; ++v) {
-          if (best_.division.stage_of[v] != s) continue;
+          if (spend(evaluator_.stop(), 1)) return false;
+          if (best_.division.stage_of[v] != s || moved_[v] == d) continue;  // with its group
           allowed = problem_.allowed(problem_.group_of(v), d);
-          for (uint32_t w : problem_.members(problem_.group_of(v))) moved_[w] = d;
+          for (uint32_t w : watched(problem_.members(problem_.group_of(v)), evaluator_.stop())) {
+            moved_[w] = d;
+          }
         }
         if (allowed && try_out(moved_, {}, aim)) return true;
       }
@@ -105,6 +108,7 @@ class Refiner {
       for (uint32_t& of_node : trial_.stage_of) {
         if (of_node == s) of_node = first;
       }
+      if (spend(evaluator_.stop(), tables_.work())) return false;
       if (!renumber_stages(tables_.graph(), trial_)) continue;
       if (try_out(best_.assignment, trial_, aim)) return true;
     }
@@ -116,9 +120,10 @@ class Refiner {
     std::vector<uint32_t> nodes;
     for (uint32_t s = 0; s < stages(); ++s) {
       nodes.clear();
-      for (uint32_t v : problem_.graph().topological_order()) {
+      for (uint32_t v : watched(problem_.graph().topological_order(), evaluator_.stop())) {
         if (best_.division.stage_of[v] == s) nodes.push_back(v);
       }
+      if (spend(evaluator_.stop(), tables_.work())) return false;
       const auto reads = std::find_if(nodes.begin(), nodes.end(), [&](uint32_t v) {
         const auto in = problem_.graph().in_edges(v);
         return std::any_of(in.begin(), in.end(),
@@ -180,9 +185,10 @@ uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator) {
     return static_cast<uint32_t>(
         evaluator.timeline(candidate.assignment, candidate.division).stages.size());
   }
-  const StageTables tables(problem);
+  const StageTables tables(problem, evaluator.stop());
   Division division;
-  StageFormer(tables.graph(), problem.device_count())
+  if (stopped(evaluator.stop())) return 0;
+  StageFormer(tables.graph(), problem.device_count(), evaluator.stop())
       .form(candidate.assignment, StageRule::kFewest, division, evaluator.stop());
   return division.stage_count();
 }

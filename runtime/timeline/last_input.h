@@ -15,9 +15,10 @@ struct LastInput {
 
 // As far as finishes and transfers tell: a transfer takes its own time, whoever held its channel.
 inline LastInput last_input(const Problem& problem, std::span<const uint32_t> assignment,
-                            std::span<const double> finish_us, uint32_t node) {
+                            std::span<const double> finish_us, uint32_t node,
+                            Stop* stop = nullptr) {
   LastInput last;
-  for (const InEdge& in : problem.graph().in_edges(node)) {
+  for (const InEdge& in : watched(problem.graph().in_edges(node), stop)) {
     double arrival = finish_us[in.source];
     if (in.output != kControlEdge) {
       arrival += problem.transfer_us(in.output, assignment[in.source], assignment[node]);

@@ -7,8 +7,8 @@ namespace {
 
 // The latest finish that the node's consumers allow, or `limit` if that is earlier.
 double due_us(const SimulatedRun& run, uint32_t node, std::span<const double> latest_start_us,
-              double limit) {
-  for (const OutEdge& out : run.problem.graph().out_edges(node)) {
+              double limit, Stop* stop) {
+  for (const OutEdge& out : watched(run.problem.graph().out_edges(node), stop)) {
     double start_by = latest_start_us[out.target];
     if (out.output != kControlEdge) {
       start_by -=
@@ -31,7 +31,7 @@ void find_latest_starts(const SimulatedRun& run, std::vector<double>& latest_sta
   for (auto v = run.order.rbegin(); v != run.order.rend(); ++v) {
     if (spend(stop, work_of(run, *v))) return;
     latest_start_us[*v] =
-        due_us(run, *v, latest_start_us, makespan) - (run.finish_us[*v] - run.start_us[*v]);
+        due_us(run, *v, latest_start_us, makespan, stop) - (run.finish_us[*v] - run.start_us[*v]);
   }
 }
 
@@ -43,7 +43,7 @@ void OrderedSlack::find(const SimulatedRun& run, double makespan_us, Stop* stop)
   for (auto v = run.order.rbegin(); v != run.order.rend(); ++v) {
     double& next_us = next_on_device_us_[run.assignment[*v]];
     const double latest =
-        due_us(run, *v, latest_start_us_, std::min(makespan_us, next_us - gap_us));
+        due_us(run, *v, latest_start_us_, std::min(makespan_us, next_us - gap_us), stop);
     slack_us_[*v] = std::max(latest - run.finish_us[*v], 0.0);
     next_us = latest_start_us_[*v] = std::max(latest - (run.finish_us[*v] - run.start_us[*v]), 0.0);
     if (spend(stop, work_of(run, *v))) return;

@@ -14,11 +14,10 @@ void Loads::sum(const Problem& problem, std::span<const uint32_t> assignment, St
     run_us[device] += problem.run_us(v, device);
     resident_bytes[device] += static_cast<double>(graph.node(v).resident_bytes);
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
-      const auto consumers = graph.consumers(o);
-      const auto elsewhere = std::find_if(consumers.begin(), consumers.end(),
-                                          [&](uint32_t w) { return assignment[w] != device; });
-      if (elsewhere != consumers.end()) {
-        egress_us[device] += problem.transfer_us(o, device, assignment[*elsewhere]);
+      for (uint32_t w : watched(graph.consumers(o), stop)) {
+        if (assignment[w] == device) continue;
+        egress_us[device] += problem.transfer_us(o, device, assignment[w]);
+        break;
       }
     }
     if (spend(stop, 1 + graph.out_edges(v).size())) return;
@@ -38,7 +37,7 @@ void DeviceRuns::index(const Problem& problem, std::span<const uint32_t> assignm
                        Stop* stop) {
   const uint32_t devices = problem.device_count();
   begin_.assign(devices + 1, 0);
-  for (uint32_t device : assignment) ++begin_[device + 1];
+  for (uint32_t device : watched(assignment, stop)) ++begin_[device + 1];
   for (uint32_t d = 0; d < devices; ++d) begin_[d + 1] += begin_[d];
   end_.assign(begin_.begin(), begin_.end() - 1);
   // Row d of work_before_us_ has one entry more than there are nodes: it starts at begin_[d] + d.

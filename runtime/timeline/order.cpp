@@ -6,11 +6,13 @@ namespace placeto {
 
 // Whether no node's key puts it before a predecessor: whoever goes through an order relies on it. A
 // key that is no number fails, too, and the order is then the topological one.
-static bool keeps_order(const Graph& graph, std::span<const double> key, bool descending) {
+static bool keeps_order(const Graph& graph, std::span<const double> key, bool descending,
+                        Stop* stop) {
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    for (const InEdge& in : graph.in_edges(v)) {
+    for (const InEdge& in : watched(graph.in_edges(v), stop)) {
       if (!(descending ? key[v] <= key[in.source] : key[in.source] <= key[v])) return false;
     }
+    if (spend(stop, Stop::looked_up(1 + graph.in_edges(v).size()))) return false;
   }
   return true;
 }
@@ -20,7 +22,7 @@ std::vector<uint32_t> order_by(const Graph& graph, std::span<const double> key, 
   const auto topological = graph.topological_order();
   std::vector<uint32_t> order(topological.begin(), topological.end());
   const bool descending = direction == Direction::kDescending;
-  if (spend(stop, graph.edge_count() / 8) || !keeps_order(graph, key, descending)) return order;
+  if (!keeps_order(graph, key, descending, stop)) return order;
   stoppable_sort(
       order.begin(), order.end(),
       [&](uint32_t a, uint32_t b) { return descending ? key[b] < key[a] : key[a] < key[b]; }, stop);

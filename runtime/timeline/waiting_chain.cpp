@@ -27,8 +27,8 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
     const bool device_was_busy =
         before != LastInput::kNone &&
         finish[before] + problem.topology().spec().op_gap_us >= start[node] - slack_us;
-    node =
-        device_was_busy ? before : last_input(problem, evaluator.assignment(), finish, node).source;
+    node = device_was_busy ? before
+                           : last_input(problem, evaluator.assignment(), finish, node, stop).source;
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace placeto {
 
-GraphEmbedding::GraphEmbedding(const Policy& policy, const Problem& problem, Workspace& workspace)
+GraphEmbedding::GraphEmbedding(const Policy& policy, const Problem& problem, Workspace& workspace,
+                               Stop* stop)
     : policy_(&policy),
       width_(policy.dimensions().embedding),
       columns_(columns_of(policy.node_features(), kNodeFeatureList)) {
@@ -18,8 +19,11 @@ GraphEmbedding::GraphEmbedding(const Policy& policy, const Problem& problem, Wor
   inputs_.resize(size_t{graph.node_count()} * columns_.size());
   embedding_.resize(size_t{graph.node_count()} * width_);
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    for (const InEdge& in : graph.in_edges(v)) in_.index.push_back(in.source);
-    for (const OutEdge& out : graph.out_edges(v)) out_.index.push_back(out.target);
+    const auto in_edges = graph.in_edges(v);
+    const auto out_edges = graph.out_edges(v);
+    for (const InEdge& in : watched(in_edges, stop)) in_.index.push_back(in.source);
+    for (const OutEdge& out : watched(out_edges, stop)) out_.index.push_back(out.target);
+    if (spend(stop, 1 + in_edges.size() + out_edges.size())) return;
     in_.offset.push_back(static_cast<uint32_t>(in_.index.size()));
     out_.offset.push_back(static_cast<uint32_t>(out_.index.size()));
   }

@@ -14,7 +14,7 @@ namespace placeto {
 class GraphEmbedding {
  public:
   // Plans the workspace. Policy and problem must outlive it.
-  GraphEmbedding(const Policy& policy, const Problem& problem, Workspace& workspace);
+  GraphEmbedding(const Policy& policy, const Problem& problem, Workspace& workspace, Stop* stop);
 
   // Embeds the graph with the features of the last simulated timeline. Incomplete if stopped.
   void update(const PlacementState& state, Kernels& kernels, Workspace& workspace, Stop* stop);

@@ -8,7 +8,7 @@ namespace {
 class PairwiseGuide final : public PolicyGuide {
  public:
   PairwiseGuide(const Policy& policy, Workbench& bench, KernelChoice kernels)
-      : placer_(policy, bench.problem(), bench.hierarchy(), kernels) {}
+      : placer_(policy, bench.problem(), bench.hierarchy(), kernels, bench.stop()) {}
 
   Candidate place(const Candidate& start, const PolicyPasses& passes,
                   MoveEvaluator& evaluator) override {

@@ -50,7 +50,7 @@ void MoveFeatures::begin(const PlacementState& state, uint32_t level, uint32_t g
   now_ = {};
   now_.first_start_us = now_.least_slack_us = state.makespan_us();
   ++stamps_.current;
-  for (uint32_t v : group_.nodes) stamps_.of_node[v] = stamps_.current;
+  for (uint32_t v : watched(group_.nodes, state.stop())) stamps_.of_node[v] = stamps_.current;
   for (uint32_t v : group_.nodes) {
     const uint32_t device = state.device_of(v);
     const double run = problem_->run_us(v, device);
@@ -93,8 +93,10 @@ void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
     border_.push_back({output, elsewhere, outside == producer, critical, state.finish_us(producer),
                        state.start_us(consumer)});
   };
-  for (const InEdge& in : graph.in_edges(node)) add(in.output, in.source, node, in.source);
-  for (const OutEdge& out : graph.out_edges(node)) {
+  for (const InEdge& in : watched(graph.in_edges(node), state.stop())) {
+    add(in.output, in.source, node, in.source);
+  }
+  for (const OutEdge& out : watched(graph.out_edges(node), state.stop())) {
     if (stamps_.of_node[out.target] == stamps_.current) continue;  // counted as an input already
     add(out.output, node, out.target, out.target);
   }
@@ -170,7 +172,7 @@ void MoveFeatures::row(uint32_t device, float* out) const {
   const double makespan = state.makespan_us();
   const double work = run_of_class_[problem_->class_of(device)];
   double after = 0, critical_after = 0, delay_in = -makespan, delay_out = -makespan;
-  for (const Border& edge : border_) {
+  for (const Border& edge : watched(border_, state.stop())) {
     const double transfer = transfer_us(edge, device);
     after += transfer;
     if (edge.critical) critical_after += transfer;

@@ -14,7 +14,8 @@ namespace placeto {
 class MoveScorer {
  public:
   // The policy's architecture is kPairwise. Policy and problem must outlive the scorer.
-  MoveScorer(const Policy& policy, const Problem& problem, KernelChoice kernels);
+  MoveScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
+             Stop* stop = nullptr);
 
   // Embeds the graph, if the policy has a graph network; once per pass. Incomplete if stopped.
   void embed(const PlacementState& state, Stop* stop = nullptr) {

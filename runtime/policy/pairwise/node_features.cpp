@@ -14,7 +14,7 @@ struct Scales {
 };
 
 void fill_row(const PlacementState& state, const Scales& scales, uint32_t node, uint32_t position,
-              float* out) {
+              float* out, Stop* stop) {
   const Problem& problem = state.problem();
   const Graph& graph = problem.graph();
   const auto set = [out](NodeFeature feature, double value) {
@@ -27,10 +27,10 @@ void fill_row(const PlacementState& state, const Scales& scales, uint32_t node, 
     transfer += problem.mean_transfer_us(o);
   }
   uint32_t remote_in = 0, remote_out = 0;
-  for (const InEdge& in : graph.in_edges(node)) {
+  for (const InEdge& in : watched(graph.in_edges(node), stop)) {
     remote_in += state.device_of(in.source) != state.device_of(node);
   }
-  for (const OutEdge& e : graph.out_edges(node)) {
+  for (const OutEdge& e : watched(graph.out_edges(node), stop)) {
     remote_out += state.device_of(e.target) != state.device_of(node);
   }
   using F = NodeFeature;
@@ -58,7 +58,7 @@ void node_features(const PlacementState& state, float* out, Stop* stop) {
   }
   const auto order = problem.graph().topological_order();
   for (uint32_t i = 0; i < order.size(); ++i) {
-    fill_row(state, scales, order[i], i, out + size_t{order[i]} * kNodeFeatures);
+    fill_row(state, scales, order[i], i, out + size_t{order[i]} * kNodeFeatures, stop);
     const size_t edges =
         problem.graph().in_edges(order[i]).size() + problem.graph().out_edges(order[i]).size();
     if (spend(stop, 2 + edges)) return;

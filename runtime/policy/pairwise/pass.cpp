@@ -11,13 +11,13 @@
 namespace placeto {
 
 PairwisePlacer::PairwisePlacer(const Policy& policy, const Problem& problem,
-                               const Hierarchy& hierarchy, KernelChoice kernels)
+                               const Hierarchy& hierarchy, KernelChoice kernels, Stop* stop)
     : problem_(&problem),
       least_score_(pairwise::least_score(problem.node_count())),
       hierarchy_(&hierarchy),
-      scorer_(policy, problem, kernels),
+      scorer_(policy, problem, kernels, stop),
       features_(problem, hierarchy),
-      state_(problem) {}
+      state_(problem, stop) {}
 
 void PairwisePlacer::refresh(const MoveEvaluator& evaluator) {
   state_.refresh(evaluator);
@@ -74,7 +74,7 @@ void PairwisePlacer::order_groups(uint32_t pass, uint32_t level, Stop* stop) {
   std::iota(order_.begin(), order_.end(), 0u);
   for (uint32_t g = 0; g < groups; ++g) {
     double key = std::numeric_limits<double>::infinity();
-    for (uint32_t v : hierarchy_->nodes(level, g)) {
+    for (uint32_t v : watched(hierarchy_->nodes(level, g), stop)) {
       key = std::min(key, pass == 0 ? -problem_->upward_rank()[v] : state_.start_us(v));
     }
     key_[g] = key;
@@ -106,7 +106,7 @@ void PairwisePlacer::step(uint32_t level, uint32_t group, const PairwisePassOpti
   }
   if (choice == devices.size()) return;
   decisions_.push_back({group, devices[choice], scores[choice]});
-  for (uint32_t v : nodes) state_.note(v, devices[choice]);
+  for (uint32_t v : watched(nodes, stop)) state_.note(v, devices[choice]);
 }
 
 // Index of the chosen score, or scores.size() to stay.

@@ -50,7 +50,7 @@ class PairwisePlacer final : public ProposalRanker {
  public:
   // Policy (kPairwise), problem and hierarchy must outlive it.
   PairwisePlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
-                 KernelChoice kernels = KernelChoice::kPortable);
+                 KernelChoice kernels = KernelChoice::kPortable, Stop* stop = nullptr);
 
   // Passes from `start`; the best placement met, which is never worse than `start`. The evaluator's
   // `stop` ends them.

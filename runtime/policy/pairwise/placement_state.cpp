@@ -6,7 +6,7 @@
 
 namespace placeto {
 
-PlacementState::PlacementState(const Problem& problem)
+PlacementState::PlacementState(const Problem& problem, Stop* stop)
     : problem_(&problem),
       device_of_(problem.node_count()),
       start_(problem.node_count()),
@@ -17,7 +17,10 @@ PlacementState::PlacementState(const Problem& problem)
   double run = 0, transfer = 0;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     run += problem.mean_run_us(v);
-    for (const OutEdge& e : graph.out_edges(v)) transfer += problem.mean_transfer_us(e.output);
+    for (const OutEdge& e : watched(graph.out_edges(v), stop)) {
+      transfer += problem.mean_transfer_us(e.output);
+    }
+    if (spend(stop, 1 + graph.out_edges(v).size())) return;
   }
   mean_load_ = run / problem.device_count();
   const double mean_run = run / graph.node_count();
@@ -47,7 +50,7 @@ void PlacementState::refresh(const MoveEvaluator& evaluator) {
 
 void PlacementState::find_waits() {
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
-    const double arrival = last_input(*problem_, device_of_, finish_, v).arrival_us;
+    const double arrival = last_input(*problem_, device_of_, finish_, v, stop_).arrival_us;
     wait_[v] = std::max(start_[v] - std::max(arrival, 0.0), 0.0);
     if (spend(stop_, 1 + problem_->graph().in_edges(v).size())) return;
   }

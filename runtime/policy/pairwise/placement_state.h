@@ -17,7 +17,7 @@ namespace placeto {
 // One per placer; no allocation after the first refresh.
 class PlacementState {
  public:
-  explicit PlacementState(const Problem& problem);
+  explicit PlacementState(const Problem& problem, Stop* stop = nullptr);
 
   // Takes over the base placement of the evaluator and its timeline, and its `stop`, after which
   // the state is incomplete. O(nodes + edges).

@@ -101,16 +101,20 @@ PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, Ker
   for (size_t i = 0; i < 2 && size_.rounds > 0; ++i) load(directions_[i].message, kWays[i]);
   for (size_t i = 0; i < 3; ++i) load(pools_[i], kSets[i]);
   for (auto& hidden : layers_) hidden.resize(size_t{kBlock} * widest);
-  list_edges(graph);
+  list_edges(graph, stop);
 }
 
-// Every edge carries a message: two edges between the same nodes count twice.
-void PublishedNetwork::list_edges(const Graph& graph) {
+// Every edge carries a message: two edges between the same nodes count twice. Once stopped, nodes
+// hear nobody.
+void PublishedNetwork::list_edges(const Graph& graph, Stop* stop) {
   auto& [along, against] = directions_;
   along.offset = against.offset = {0};
   for (uint32_t v = 0; v < size_.nodes; ++v) {
-    for (const InEdge& in : graph.in_edges(v)) along.senders.push_back(in.source);
-    for (const OutEdge& out : graph.out_edges(v)) against.senders.push_back(out.target);
+    for (const InEdge& in : watched(graph.in_edges(v), stop)) along.senders.push_back(in.source);
+    for (const OutEdge& out : watched(graph.out_edges(v), stop)) {
+      against.senders.push_back(out.target);
+    }
+    spend(stop, 1 + graph.in_edges(v).size() + graph.out_edges(v).size());
     along.offset.push_back(static_cast<uint32_t>(along.senders.size()));
     against.offset.push_back(static_cast<uint32_t>(against.senders.size()));
   }

@@ -84,7 +84,7 @@ class PublishedNetwork {
   };
 
   static Sizes sizes_of(const Policy& policy, uint32_t nodes);
-  void list_edges(const Graph& graph);
+  void list_edges(const Graph& graph, Stop* stop);
   void exchange(const Direction& d);
   void sum_senders(const Direction& d, uint32_t first, uint32_t count);
   void pool(const SumOf& of, std::span<const uint32_t> members, float* out);

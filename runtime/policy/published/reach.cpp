@@ -29,11 +29,13 @@ PublishedReach::PublishedReach(const Graph& graph, Stop* stop)
   const auto order = graph.topological_order();
   const uint64_t work = 1 + row_words_ / 8;  // of a row
   for (const uint32_t v : order) {
-    for (const InEdge& in : graph.in_edges(v)) add(above_, v, in.source);
+    for (const InEdge& in : watched(graph.in_edges(v), stop, work)) add(above_, v, in.source);
     if (spend(stop, work * (1 + graph.in_edges(v).size()))) return;
   }
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    for (const OutEdge& out : graph.out_edges(*v)) add(below_, *v, out.target);
+    for (const OutEdge& out : watched(graph.out_edges(*v), stop, work)) {
+      add(below_, *v, out.target);
+    }
     if (spend(stop, work * (1 + graph.out_edges(*v).size()))) return;
   }
 }
