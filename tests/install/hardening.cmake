@@ -1,6 +1,6 @@
 # What the linker and the compiler were asked for is in the files.
 #
-#   cmake -D FILES=a;b -D GUARDED=a -D READELF=readelf -D NM=nm -P hardening.cmake
+#   cmake -D FILES=a;b -D READELF=readelf -D OBJDUMP=objdump -D NM=nm -D FORTIFIED=ON -P hardening.cmake
 cmake_minimum_required(VERSION 3.22)
 
 function(run out)
@@ -23,13 +23,14 @@ foreach(file IN LISTS FILES)
   if(NOT segments MATCHES "GNU_STACK [^\n]* RW " OR dynamic MATCHES "TEXTREL")
     message(FATAL_ERROR "${file} has a stack that can be executed, or code that can be written")
   endif()
+  if(NOT GUARDED)
+    continue()
+  endif()
+  run(symbols ${NM} -D -u ${file})
+  if(NOT symbols MATCHES "__stack_chk_fail")
+    message(FATAL_ERROR "${file} does not check its stack: expected -fstack-protector-strong")
+  endif()
+  if(FORTIFIED AND NOT symbols MATCHES "__mem(cpy|move|set)_chk|__v?s?n?printf_chk|__fprintf_chk")
+    message(FATAL_ERROR "${file} calls nothing that checks lengths: expected _FORTIFY_SOURCE")
+  endif()
 endforeach()
-
-if(GUARDED)
-  run(symbols ${NM} -D -u ${GUARDED})
-  foreach(symbol __stack_chk_fail)
-    if(NOT symbols MATCHES "${symbol}")
-      message(FATAL_ERROR "${GUARDED} does not use ${symbol}: built without checks of overruns")
-    endif()
-  endforeach()
-endif()
