@@ -49,6 +49,27 @@ TEST_CASE_FIXTURE(Fixture, "a NUL in a method's name is refused in either form")
   CHECK(files().empty());
 }
 
+// A tree of JSON takes up to 80 bytes for one of the text.
+TEST_CASE_FIXTURE(Fixture, "JSON that is mostly brackets is refused in little memory") {
+  limit_memory(uint64_t{1} << 30);
+  const std::string deep(40'000'000, '[');
+  for (const std::string& text : {deep, std::string("{\"stages\": [") + deep}) {
+    write("manifest.json", text);
+    ends({"verify", "manifest.json", "manifest.json"}, 3, "manifest.json");
+    ends({"verify", write("names.json", text), "names.json"}, 3, "names.json");
+  }
+  std::string commas = "{\"nodes\": [0";
+  for (int i = 0; i < 20'000'000; ++i) commas += ",0";
+  ends({"verify", write("names.json", commas + "]}"), "names.json"}, 3, "names.json");
+  const std::string graph = write("graph.json", small_graph());
+  ends(
+      {"place", graph, "-t", "2xk80", "--engine", write("engine.json", deep.substr(0, 16'000'000))},
+      3, "engine.json");
+  ends({"place", graph, "-t", "2xk80", "--engine",
+        write("engine.json", R"({"format_version": "1", "name": "x"})")},
+       3, "format_version");
+}
+
 #ifdef PLACETO_HAVE_ONNX
 TEST_CASE_FIXTURE(Fixture, "models that crash libonnx or make it fill memory import with a note") {
   ends({"import", attack("lstm6-rank1.onnx"), "-o", "graph.json"}, 0);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,9 @@ class Workplace {
     return names;
   }
 
+  // From now on the command may have so many bytes of address space; sanitizers need terabytes.
+  void limit_memory(uint64_t bytes) { memory_ = bytes; }
+
   // Runs placeto with these arguments here. `out`: where standard output goes instead of Run::out.
   Run run(std::vector<std::string> arguments, const std::string& out = "") const {
     const std::string out_path = out.empty() ? path(kOut) : out, err_path = path(kErr);
@@ -98,11 +102,16 @@ class Workplace {
     const int none = open("/dev/null", O_RDONLY);
     const bool ready = dup2(none, 0) == 0 && dup2(out_file, 1) == 1 && dup2(err_file, 2) == 2 &&
                        chdir(root_.c_str()) == 0;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const rlimit most{memory_, memory_};
+    if (memory_ != 0) setrlimit(RLIMIT_AS, &most);
+#endif
     if (ready) execv(PLACETO_CLI, argv.data());
     _exit(127);
   }
 
   std::filesystem::path root_;
+  uint64_t memory_ = 0;  // 0: no limit
 };
 
 // Six nodes; `a` and `f` share a device.

@@ -11,6 +11,7 @@
 #include "tools/engine/manifest_reader.h"
 #include "tools/engine/verify.h"
 #include "tools/export/onnx_export.h"
+#include "tools/io/bounded_json.h"
 #include "tools/io/read.h"
 
 namespace placeto::cli {
@@ -47,7 +48,8 @@ bool read_names(const std::string& path, std::vector<PlannedNode>& plan) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   const auto bytes = require(read_file(input_path(path), Limits{}.max_file_bytes));
-  const Json object = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const Json object =
+      parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 10'000'000);
   if (!object.is_object() || !object.contains("nodes") || !object["nodes"].is_object()) {
     return false;
   }

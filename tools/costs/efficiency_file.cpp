@@ -4,6 +4,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
+#include "tools/io/bounded_json.h"
 
 namespace placeto {
 namespace {
@@ -81,7 +82,7 @@ std::string efficiencies_to_json(const Efficiencies& efficiencies) {
 }
 
 Result<Efficiencies> efficiencies_from_json(std::string_view text) {
-  const Json document = Json::parse(text, nullptr, false);
+  const Json document = parse_bounded<Json>(text, 10'000);
   if (!document.is_object()) return Status::bad_input("is no JSON object, expected efficiencies");
   if (Status s = check_fields(document); !s.ok()) return s;
   Efficiencies out;

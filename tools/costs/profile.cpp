@@ -9,6 +9,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
+#include "tools/io/bounded_json.h"
 
 namespace placeto {
 namespace {
@@ -189,7 +190,7 @@ class Reader {
         if (at_ >= text_.size() && i > 0) return {};  // cut off
         return bad_event(i, "is not an object, expected an event of a profile");
       }
-      const Json event = Json::parse(text_.substr(begin, at_ - begin), nullptr, false);
+      const Json event = parse_bounded<Json>(text_.substr(begin, at_ - begin), 100'000);
       if (event.is_discarded()) return bad_event(i, "is not JSON");
       if (Status s = add_event(event, i, events); !s.ok()) return s;
     }

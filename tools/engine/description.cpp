@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/format/file.h"
+#include "tools/io/bounded_json.h"
 #include "tools/io/shipped.h"
 
 namespace placeto {
@@ -140,7 +141,7 @@ class DescriptionReader {
 };
 
 Result<EngineDescription> EngineDescription::parse(std::string_view text, const std::string& name) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_bounded<Json>(text, 1'000'000);
   if (json.is_discarded()) return Status::bad_input(name + ": file: expected a JSON object");
   EngineDescription description;
   DescriptionReader reader;

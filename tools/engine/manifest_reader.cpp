@@ -4,9 +4,12 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
+#include "runtime/base/limits.h"
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
+#include "tools/io/bounded_json.h"
 
 namespace placeto {
 namespace {
@@ -118,16 +121,27 @@ Status read_stage(const Json& object, const std::string& where, const Manifest& 
   return s;
 }
 
-Status check_maker(const Manifest& manifest, const ManifestTensor& tensor,
-                   const std::string& where) {
+// What the caller and each stage make, by name: manifests of thousands of tensors are searched once
+// for each.
+struct Makers {
+  explicit Makers(const Manifest& manifest) : stages(manifest.stages.size()) {
+    for (const ManifestTensor& input : manifest.inputs) inputs.insert(input.name);
+    for (size_t s = 0; s < stages.size(); ++s) {
+      stages[s].insert(manifest.stages[s].outputs.begin(), manifest.stages[s].outputs.end());
+    }
+  }
+
+  std::unordered_set<std::string_view> inputs;
+  std::vector<std::unordered_set<std::string_view>> stages;
+};
+
+Status check_maker(const Makers& makers, const ManifestTensor& tensor, const std::string& where) {
   if (tensor.stage == kFromCaller) {
-    const auto same = [&](const ManifestTensor& input) { return input.name == tensor.name; };
-    if (std::any_of(manifest.inputs.begin(), manifest.inputs.end(), same)) return {};
+    if (makers.inputs.contains(tensor.name)) return {};
     return Status::bad_input(where + ": " + in_quotes(tensor.name) +
                              " is neither an input of the model nor made by a stage");
   }
-  const auto& made = manifest.stages[tensor.stage].outputs;
-  if (std::find(made.begin(), made.end(), tensor.name) != made.end()) return {};
+  if (makers.stages[tensor.stage].contains(tensor.name)) return {};
   return Status::bad_input(where + ": stage " + std::to_string(tensor.stage) + " does not make " +
                            in_quotes(tensor.name));
 }
@@ -154,15 +168,16 @@ Status check_order(const Manifest& manifest) {
 }
 
 Status check(const Manifest& manifest) {
+  const Makers makers(manifest);
   for (size_t s = 0; s < manifest.stages.size(); ++s) {
     for (const ManifestTensor& input : manifest.stages[s].inputs) {
-      if (Status bad = check_maker(manifest, input, entry("manifest", "stages", s)); !bad.ok()) {
+      if (Status bad = check_maker(makers, input, entry("manifest", "stages", s)); !bad.ok()) {
         return bad;
       }
     }
   }
   for (const ManifestTensor& output : manifest.outputs) {
-    if (Status s = check_maker(manifest, output, "manifest.outputs"); !s.ok()) return s;
+    if (Status s = check_maker(makers, output, "manifest.outputs"); !s.ok()) return s;
   }
   return check_order(manifest);
 }
@@ -174,6 +189,9 @@ Status read_devices(const Json& object, Manifest& manifest) {
   for (const Json& name : *list) {
     if (!name.is_string()) {
       return expected(entry("manifest", "devices", manifest.devices.size()), "a string");
+    }
+    if (manifest.devices.size() == Limits().max_devices) {
+      return expected("manifest.devices", "at most 1024 names");
     }
     manifest.devices.push_back(name.get<std::string>());
   }
@@ -196,7 +214,8 @@ Status read_stages(const Json& object, Manifest& manifest) {
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view text) {
-  const Json object = Json::parse(text, nullptr, false);
+  constexpr size_t kMostValues = 8'000'000;
+  const Json object = parse_bounded<Json>(text, kMostValues);
   if (!object.is_object()) {
     return Status::bad_input("is not a JSON object, expected the manifest of a split model");
   }

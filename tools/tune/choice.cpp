@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "runtime/format/file.h"
+#include "tools/io/bounded_json.h"
 #include "tools/tune/tune.h"
 
 namespace placeto {
@@ -57,7 +58,8 @@ Result<Contender> read_choice(const std::string& directory) {
   const std::string path = directory + "/tune.json";
   const auto bytes = read_file(path, 64 << 20);
   if (!bytes.ok()) return bytes.status();
-  const auto report = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  const auto report = parse_bounded<nlohmann::json>(
+      {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, 1'000'000);
   const auto number = [](const nlohmann::json& object, const char* key, uint32_t& out) {
     const auto it = object.find(key);
     if (it == object.end() || !it->is_number_unsigned() || it->get<uint64_t>() > 1024) return false;
