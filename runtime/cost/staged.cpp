@@ -20,7 +20,10 @@ StageTables::StageTables(const Problem& problem, Stop* stop)
   target_.reserve(graph.edge_count());
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     for (const OutEdge& e : watched(graph.out_edges(v), stop)) target_.push_back(e.target);
-    if (spend(stop, 1 + graph.out_edges(v).size())) return;
+    if (spend(stop, 1 + graph.out_edges(v).size())) {  // who indexes it finds nothing to read
+      begin_.assign(size_t{graph.node_count()} + 1, 0);
+      return target_.clear();
+    }
     begin_.push_back(static_cast<uint32_t>(target_.size()));
   }
 }

@@ -108,6 +108,11 @@ Result<PlaceResult> conclude(Placing& placing) {
   if (placing.bench.candidates().empty()) return Status::stopped();
   PlaceResult result;
   result.best = simplest(placing.bench);
+  // In every build: it costs less than the least of what was done before.
+  if (!obeys_rules(problem, result.best.assignment)) {
+    return Status::internal("method '" + result.best.method +
+                            "' made a placement against the rules");
+  }
   result.note = std::move(placing.note);
   result.stopped = stopped(stop);
   if (result.stopped && !result.best.score.feasible() && !placing.proved) return Status::stopped();

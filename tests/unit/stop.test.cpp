@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <thread>
 
 #include "runtime/base/random.h"
@@ -157,6 +158,40 @@ TEST_CASE(
   CHECK(with_head_start.spend(1));
 }
 
+TEST_CASE("a long span is looked through in pieces, and no further once stopped") {
+  std::vector<uint32_t> items(20'000);
+  std::iota(items.begin(), items.end(), 0u);
+  for (const uint64_t stop_at : {~uint64_t{0}, uint64_t{1}, uint64_t{3}}) {
+    for (const bool by_index : {false, true}) {
+      Countdown countdown{stop_at};
+      Stop stop = countdown.stop(Stop::kWorkPerLook);
+      uint32_t visited = 0;
+      const auto visit = [&](uint32_t i) { CHECK(i == visited++); };
+      if (by_index) {
+        in_pieces(0, 20'000, &stop, visit);
+      } else {
+        for (uint32_t i : watched(items, &stop)) visit(i);
+      }
+      CHECK((visited == items.size()) == !stop.stopped());
+      CHECK(visited >= std::min<uint64_t>(stop_at, 4) * Stop::kWorkPerLook);
+      CHECK(countdown.looks == std::min<uint64_t>(stop_at, 4));
+    }
+  }
+  Countdown countdown;
+  Stop stop = countdown.stop(Stop::kWorkPerLook);
+  uint32_t visited = 0;
+  for (uint32_t i : watched(std::span<const uint32_t>(items).first(4'000), &stop))
+    visited += i < items.size();
+  for (uint32_t i : watched(std::span<const uint32_t>(), &stop)) visited += i < items.size();
+  for (uint32_t i : watched(items, nullptr, 100)) visited += i < items.size();
+  CHECK(visited == 24'000);
+  CHECK(countdown.looks == 0);
+  // Where each takes much, pieces are small.
+  for (uint32_t i : watched(std::span<const uint32_t>(items).first(4'000), &stop, 1000))
+    visited += i;
+  CHECK(countdown.looks == 799);
+}
+
 TEST_CASE("a sort that can be stopped sorts like the standard one") {
   Random random(7);
   for (size_t size : {size_t{0}, size_t{1}, size_t{4096}, size_t{4097}, size_t{30'000}}) {
@@ -249,6 +284,24 @@ TEST_CASE("stopped while it places a graph that takes long, it comes back withou
     if (look == 1) CHECK(placed.status().code() == StatusCode::kStopped);
   }
   CHECK(left_out);
+}
+
+// One node that 5,000 others read, all of which one reads.
+TEST_CASE("stopped in the middle of one node's neighbours, it comes back in order, too") {
+  GraphSpec graph = ladder(2501);
+  graph.edges.clear();
+  const uint32_t last = static_cast<uint32_t>(graph.nodes.size()) - 1;
+  for (uint32_t v = 1; v < last; ++v) {
+    graph.edges.push_back({0, 0, v});
+    graph.edges.push_back({v, 0, last});
+  }
+  for (const uint32_t rules : {0u, 6u, 16u}) {
+    CAPTURE(rules);
+    TopologySpec topology = four_devices();
+    test::set_rules(rules, topology);
+    const test::Instance instance = test::build_instance(graph, topology);
+    CHECK(stop_everywhere(*instance.problem, {nullptr, 3}, 1'000) > 10);
+  }
 }
 
 TEST_CASE("stopped at its last looks, after the placement is known, a placing says so") {
