@@ -22,7 +22,8 @@ StageTables::StageTables(const Problem& problem, Stop* stop)
     for (const OutEdge& e : watched(graph.out_edges(v), stop)) target_.push_back(e.target);
     if (spend(stop, 1 + graph.out_edges(v).size())) {  // who indexes it finds nothing to read
       begin_.assign(size_t{graph.node_count()} + 1, 0);
-      return target_.clear();
+      target_.clear();
+      return;
     }
     begin_.push_back(static_cast<uint32_t>(target_.size()));
   }

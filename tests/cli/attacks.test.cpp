@@ -49,6 +49,31 @@ TEST_CASE_FIXTURE(Fixture, "a NUL in a method's name is refused in either form")
   CHECK(files().empty());
 }
 
+TEST_CASE_FIXTURE(Fixture, "no name takes control characters to a terminal") {
+  const std::string red = "\\u001b[31m", bell = "\\u0007\\u009b";
+  write("g.json", R"({"format_version": 1, "name": ")" + red + R"(", "nodes": [{"name": ")" + bell +
+                      R"(", "op": ")" + red + R"(", "cost_us": [1]}]})");
+  write("t.json", R"({"format_version": 1, "name": ")" + bell + R"(", "devices": [{"name": ")" +
+                      red + R"(", "kind": ")" + bell + R"("}, {"name": ")" + bell +
+                      R"(", "kind": "gpu"}], "default_link": {"bandwidth_bytes_per_us": 1}})");
+  const std::vector<std::vector<std::string>> commands = {
+      {"place", "g.json", "-t", "t.json", "--explain", "all", "-o", "p.json"},
+      {"simulate", "g.json", "-t", "t.json", "-p", "p.json"},
+      {"compare", "g.json", "-t", "t.json"},
+      {"inspect", "g.json"},
+      {"inspect", "t.json"},
+      {"inspect", "p.json"}};
+  for (const auto& command : commands) {
+    INFO(command[0]);
+    const Run result = run(command);
+    CHECK_MESSAGE(result.status == 0, result.err);
+    for (const std::string control : {"\x1b", "\x07", "\xc2\x9b"}) {
+      CHECK(result.out.find(control) == std::string::npos);
+      CHECK(result.err.find(control) == std::string::npos);
+    }
+  }
+}
+
 // A tree of JSON takes up to 80 bytes for one of the text.
 TEST_CASE_FIXTURE(Fixture, "JSON that is mostly brackets is refused in little memory") {
   limit_memory(uint64_t{1} << 30);

@@ -30,11 +30,12 @@ slice() {
     structures) for form in graph topology placement policy onnx; do folders+=("$here/corpus/$form"); done ;;
   esac
   { time "$build/bin/fuzz_$target" "${options[@]}" "${folders[@]}" >"$work/$target.log" 2>&1; } \
-    2>"$work/time" || verdict=FOUND
+    2>"$work/$target.time" || true
+  if find "$work/found" -name "$target-*" ! -name '*-slow-unit-*' | grep -q .; then verdict=FOUND; fi
   local runs
   runs=$(grep -a -o 'number_of_executed_units: *[0-9]*' "$work/$target.log" | grep -o '[0-9]*$' || true)
   awk -v runs="${runs:-0}" -v verdict="$verdict" 'END { print $1 + $2, runs, verdict }' \
-    "$work/time" >>"$work/$target.spent"
+    "$work/$target.time" >>"$work/$target.spent"
 }
 
 going=1

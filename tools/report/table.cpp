@@ -89,6 +89,11 @@ std::string significant(double value, const char* unit) {
 
 }  // namespace
 
+// Titles may be names of devices.
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.title = printable(column.title);
+}
+
 void Table::add_row(std::vector<std::string> cells, Emphasis emphasis) {
   cells.resize(columns_.size());
   for (std::string& cell : cells) cell = printable(cell);

@@ -21,7 +21,7 @@ class Table {
     Align align = Align::kLeft;
   };
 
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<Column> columns);
 
   // Missing cells at the end are empty; cells beyond the last column are dropped.
   void add_row(std::vector<std::string> cells, Emphasis emphasis = Emphasis::kNone);
