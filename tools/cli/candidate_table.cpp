@@ -133,6 +133,16 @@ std::string table_with(const Problem& problem, const LowerBounds& bounds,
   return table.render(color);
 }
 
+CandidateRow row_of(const Candidate& candidate, const Timeline& timeline, bool is_chosen) {
+  return {candidate.method,
+          timeline.makespan_us,
+          timeline.bottleneck_us,
+          timeline.peak_memory_bytes,
+          candidate.score.feasible(),
+          is_chosen,
+          only_device(candidate.assignment)};
+}
+
 }  // namespace
 
 std::string memory_cell(uint64_t bytes, uint64_t limit) {
@@ -141,21 +151,23 @@ std::string memory_cell(uint64_t bytes, uint64_t limit) {
   return format_bytes(bytes) + over;
 }
 
-std::vector<CandidateRow> candidate_rows(const Problem& problem,
-                                         std::span<const Candidate> candidates,
-                                         const Candidate& chosen) {
-  Simulator simulator(problem);
+std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResult& result,
+                                         Stop* stop) {
+  const Candidate& chosen = result.best;
   std::vector<CandidateRow> rows;
   bool marked = false;
-  for (const Candidate& candidate : candidates) {
-    const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
-    const bool is_chosen =
-        !marked && candidate.method == chosen.method && candidate.assignment == chosen.assignment;
-    marked = marked || is_chosen;
-    rows.push_back({candidate.method, timeline.makespan_us, timeline.bottleneck_us,
-                    timeline.peak_memory_bytes, candidate.score.feasible(), is_chosen,
-                    only_device(candidate.assignment)});
+  if (!result.stopped) {
+    Simulator simulator(problem, stop);
+    for (const Candidate& candidate : result.candidates) {
+      const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
+      if (stopped(stop)) break;
+      const bool is_chosen =
+          !marked && candidate.method == chosen.method && candidate.assignment == chosen.assignment;
+      marked = marked || is_chosen;
+      rows.push_back(row_of(candidate, timeline, is_chosen));
+    }
   }
+  if (result.stopped || stopped(stop)) rows = {row_of(chosen, result.timeline, true)};
   return rows;
 }
 

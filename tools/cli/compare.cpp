@@ -32,8 +32,7 @@ struct Options {
   ModelOptions model;
   std::vector<std::string> graphs, topologies, methods;
   std::string policy_name = kDefaultPolicy;
-  std::shared_ptr<const Policy> policy;
-  MethodOptions method_options;
+  MethodChoice method;  // whichever is compared
 };
 
 // What one method did on one problem; not feasible: nothing it found fits.
@@ -42,7 +41,7 @@ struct Outcome {
   std::string chosen;  // what won inside it, e.g. "single gpu:1"
   double makespan_us = std::numeric_limits<double>::infinity();
   double place_us = 0;
-  bool feasible = false;
+  bool feasible = false, stopped = false;
 };
 
 struct Case {
@@ -60,11 +59,15 @@ struct Input {
 Outcome measure(const Problem& problem, const std::string& method, const Options& options) {
   Outcome outcome;
   outcome.method = method;
-  auto result = run_method(problem, {method, options.method_options, options.policy});
+  MethodChoice choice = options.method;
+  choice.name = method;
+  auto result = run_method(problem, choice);
   if (!result.ok()) {
     const StatusCode code = result.status().code();
-    const bool nothing_fits = code == StatusCode::kInfeasible || code == StatusCode::kNotFound;
+    const bool nothing_fits = code == StatusCode::kInfeasible || code == StatusCode::kNotFound ||
+                              code == StatusCode::kStopped;
     if (!nothing_fits) require(result.status());
+    outcome.stopped = code == StatusCode::kStopped;
     return outcome;
   }
   outcome.chosen = result->best.method;
@@ -110,6 +113,7 @@ Case run_case(const Options& options, const Input& graph, const Input& topology,
               std::numeric_limits<double>::infinity(),
               {}};
   for (const std::string& method : options.methods) {
+    if (Watch::interrupted()) break;
     progress.next(graph.path + " on " + topology.path + ": " + method);
     result.outcomes.push_back(measure(problem, method, options));
     result.best_us = std::min(result.best_us, result.outcomes.back().makespan_us);
@@ -188,7 +192,8 @@ std::string summarize(const Case& c, bool color) {
                {"found by", Align::kLeft}});
   for (const Outcome& o : c.outcomes) {
     if (!o.feasible) {
-      table.add_row({"", o.method, "infeasible", "-", "-", "-", ""}, Emphasis::kBad);
+      table.add_row({"", o.method, o.stopped ? "stopped" : "infeasible", "-", "-", "-", ""},
+                    Emphasis::kBad);
       continue;
     }
     const bool best = o.makespan_us == c.best_us;
@@ -222,10 +227,11 @@ std::string summarize(const Options& options, const std::vector<Case>& cases, bo
 }
 
 void run(Options options) {
-  options.policy = load_policy(options.policy_name);
+  options.method.policy = load_policy(options.policy_name);
+  options.method.stop_on_interrupt = true;
   if (options.methods.empty()) {
     options.methods = method_names();
-    if (options.policy == nullptr) std::erase(options.methods, "policy");
+    if (options.method.policy == nullptr) std::erase(options.methods, "policy");
   }
   for (const std::string& method : options.methods) check_method("--methods", method);
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
@@ -241,10 +247,12 @@ void run(Options options) {
     Progress progress(options.common, graphs.size() * topologies.size() * options.methods.size());
     for (const Input& graph : graphs) {
       for (const Input& topology : topologies) {
-        cases.push_back(run_case(options, graph, topology, progress));
+        Case result = run_case(options, graph, topology, progress);
+        if (!Watch::interrupted()) cases.push_back(std::move(result));
       }
     }
   }
+  if (Watch::interrupted()) note("interrupted: only the cases before are shown");
   if (options.common.json) {
     print_json(describe(options, cases));
   } else {
@@ -267,7 +275,8 @@ void add_compare(Program& program) {
                      "Methods, separated by commas (default: all)");
   add_policy_option(command, options->policy_name);
   add_common(command, options->common);
-  add_method_options(command, options->method_options);
+  add_method_options(command, options->method.options);
+  add_deadline_option(command, options->method);
   add_model_options(command, options->model);
   command.footer(kExamples);
   command.action([options] { run(*options); });

@@ -12,17 +12,19 @@
 namespace placeto::cli {
 namespace {
 
-std::string second_best(const Problem& problem, const Reason& reason) {
-  if (!reason.second) return "no other device may run it";
-  const std::string& name = problem.topology().device(reason.second->device).name;
-  if (!reason.second->score.feasible()) return shortened(name, 24) + " (out of memory)";
-  return shortened(name, 24);
+bool has_second(const ReasonSpec& reason) {
+  return reason.second_device != ReasonSpec::kNoDevice;
 }
 
-std::string change(const Reason& reason) {
-  if (!reason.second || reason.score.objective_us <= 0) return "-";
-  const double there = reason.second->score.objective_us, here = reason.score.objective_us;
-  return fmt::format("{:+.3f}%", 100 * (there / here - 1));
+std::string second_best(const Problem& problem, const ReasonSpec& reason) {
+  if (!has_second(reason)) return "no other device may run it";
+  const std::string name = shortened(problem.topology().device(reason.second_device).name, 24);
+  return reason.second_feasible ? name : name + " (out of memory)";
+}
+
+std::string change(const ReasonSpec& reason) {
+  if (!has_second(reason) || reason.cost_us <= 0) return "-";
+  return fmt::format("{:+.3f}%", 100 * (reason.second_cost_us / reason.cost_us - 1));
 }
 
 }  // namespace
@@ -36,33 +38,14 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
   return nodes;
 }
 
-std::string explanation(const Problem& problem, std::span<const uint32_t> assignment,
-                        std::span<const uint32_t> nodes, bool color) {
-  Table table({{"node", Align::kLeft},
-               {"op", Align::kLeft},
-               {"device", Align::kLeft},
-               {"second best", Align::kLeft},
-               {"would be", Align::kRight},
-               {"change", Align::kRight}});
-  Explainer explainer(problem, assignment);
-  for (const uint32_t v : nodes) {
-    const Reason reason = explainer.explain(v);
-    const NodeSpec& node = problem.graph().node(v);
-    table.add_row(
-        {shortened(node.name, 48), shortened(node.op, 24),
-         shortened(problem.topology().device(reason.device).name, 24), second_best(problem, reason),
-         reason.second ? format_us(reason.second->score.objective_us) : "-", change(reason)});
-  }
-  return table.render(color);
-}
-
 std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
-                                   std::span<const uint32_t> nodes) {
+                                   std::span<const uint32_t> nodes, Stop* stop) {
   std::vector<ReasonSpec> reasons;
   if (nodes.empty()) return reasons;
-  Explainer explainer(problem, assignment);
+  Explainer explainer(problem, assignment, stop);
   for (const uint32_t v : nodes) {
     const Reason reason = explainer.explain(v);
+    if (stopped(stop)) break;
     ReasonSpec& spec = reasons.emplace_back();
     spec.node = v;
     spec.device = reason.device;
@@ -73,6 +56,23 @@ std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint3
     spec.second_feasible = reason.second->score.feasible();
   }
   return reasons;
+}
+
+std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons, bool color) {
+  Table table({{"node", Align::kLeft},
+               {"op", Align::kLeft},
+               {"device", Align::kLeft},
+               {"second best", Align::kLeft},
+               {"would be", Align::kRight},
+               {"change", Align::kRight}});
+  for (const ReasonSpec& reason : reasons) {
+    const NodeSpec& node = problem.graph().node(reason.node);
+    table.add_row({shortened(node.name, 48), shortened(node.op, 24),
+                   shortened(problem.topology().device(reason.device).name, 24),
+                   second_best(problem, reason),
+                   has_second(reason) ? format_us(reason.second_cost_us) : "-", change(reason)});
+  }
+  return table.render(color);
 }
 
 }  // namespace placeto::cli

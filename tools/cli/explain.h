@@ -15,12 +15,12 @@ namespace placeto::cli {
 std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& graph,
                                        const Topology& topology);
 
-// A table: each node's device, and the makespan if it went to the best of the other devices.
-std::string explanation(const Problem& problem, std::span<const uint32_t> assignment,
-                        std::span<const uint32_t> nodes, bool color);
-
-// The same as plain data.
+// Each node's device, and what the makespan would be if it went to the best of the other devices.
+// Of fewer nodes, the first ones, once stopped.
 std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
-                                   std::span<const uint32_t> nodes);
+                                   std::span<const uint32_t> nodes, Stop* stop);
+
+// The same as a table.
+std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons, bool color);
 
 }  // namespace placeto::cli

@@ -2,13 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
@@ -27,76 +22,6 @@ const Method* find_partitioner(std::string_view name) {
   }
   return nullptr;
 }
-
-std::atomic<bool> interrupted{false};
-
-// Once: a second Ctrl-C ends the program.
-void on_interrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
-
-// Looks at the clock and at Ctrl-C, and shows people who wait for more than a second how far it is.
-class Watch {
- public:
-  explicit Watch(const MethodChoice& choice)
-      : deadline_ms_(choice.deadline_ms),
-        budget_(choice.options.budget),
-        is_shown_(choice.stop_on_interrupt && isatty(STDERR_FILENO) == 1) {}
-  ~Watch() {
-    if (shown_at_ms_ > 0) std::fputs("\r\x1b[K", stderr);
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
-  // What asks it.
-  void watch(const Stop& stop) { stop_ = &stop; }
-  static bool ask(void* watch) { return static_cast<Watch*>(watch)->look(); }
-
- private:
-  bool look() {
-    constexpr double kFirstMs = 1000, kEveryMs = 250;
-    using Milliseconds = std::chrono::duration<double, std::milli>;
-    const double now = Milliseconds(std::chrono::steady_clock::now() - start_).count();
-    if (spent() > 0 && search_began_ms_ < 0) search_began_ms_ = now;
-    if (is_shown_ && now > kFirstMs && now > shown_at_ms_ + kEveryMs) show(now);
-    return interrupted || (deadline_ms_ > 0 && now >= deadline_ms_);
-  }
-  double spent() const { return stop_ == nullptr ? 0 : stop_->progress().evaluations; }
-
-  // Until the first limit that is reached; negative: nobody knows.
-  double left_ms(double now) const {
-    double left = -1;
-    const auto limit = [&left](double ms) {
-      if (ms >= 0 && (left < 0 || ms < left)) left = ms;
-    };
-    if (deadline_ms_ > 0) limit(deadline_ms_ - now);
-    if (search_began_ms_ < 0) return left;
-    const double searched = now - search_began_ms_;
-    if (budget_.milliseconds > 0) limit(budget_.milliseconds - searched);
-    if (budget_.evaluations > 0) {
-      limit(searched * (static_cast<double>(budget_.evaluations) / spent() - 1));
-    }
-    return left;
-  }
-  void show(double now) {
-    shown_at_ms_ = now;
-    std::string text = fmt::format("\r\x1b[Kplacing for {:.0f} s", now / 1000);
-    const double best_us = stop_ == nullptr ? 0 : stop_->progress().best_us;
-    if (best_us > 0) text += ", best so far " + format_us(best_us);
-    if (const double left = left_ms(now); left >= 0) {
-      text += fmt::format(", {:.0f} s left", left / 1000);
-    }
-    std::fputs((text + "; Ctrl-C takes the best").c_str(), stderr);
-  }
-
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  const Stop* stop_ = nullptr;
-  double deadline_ms_;
-  Budget budget_;
-  double search_began_ms_ = -1, shown_at_ms_ = 0;
-  bool is_shown_;
-};
 
 Result<PlaceResult> run_within(const Problem& problem, const MethodChoice& choice) {
   if (choice.name == kPolicyAlone && choice.policy == nullptr) {
@@ -219,22 +144,25 @@ void add_deadline_option(Command& command, MethodChoice& choice) {
   command.heading("");
 }
 
-Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {
-  Watch watch(choice);
-  Stop stop(Watch::ask, &watch);
-  watch.watch(stop);
-  stop.head_start();
+Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice, Watch& watch) {
   MethodChoice bounded = choice;
-  bounded.options.budget.stop = &stop;
-  if (choice.stop_on_interrupt) std::signal(SIGINT, on_interrupt);
+  bounded.options.budget.stop = &watch.stop();
   Result<PlaceResult> result = run_within(problem, bounded);
-  if (choice.stop_on_interrupt) std::signal(SIGINT, SIG_DFL);
+  watch.clear();
   if (result.ok() && !result->simulated) {  // whoever prints it wants all of it
-    result->timeline = Simulator(problem).run(result->best.assignment);
-    result->bounds = lower_bounds(problem);
+    result->timeline = Simulator(problem).run(result->best.assignment, result->best.division);
     result->simulated = true;
   }
   return result;
+}
+
+Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice) {
+  Watch watch = watch_for(choice);
+  return run_method(problem, choice, watch);
+}
+
+Watch watch_for(const MethodChoice& choice) {
+  return {choice.deadline_ms, choice.options.budget, choice.stop_on_interrupt};
 }
 
 }  // namespace placeto::cli

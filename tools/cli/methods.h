@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/placer/placer.h"
+#include "tools/cli/watch.h"
 #include "tools/options/options.h"
 
 namespace placeto::cli {
@@ -37,8 +38,12 @@ std::vector<std::string> method_names();
 void check_method(std::string_view option, std::string_view name);
 std::string method_help();
 
+// As long as the choice says, from now on.
+Watch watch_for(const MethodChoice& choice);
+
 // Runs the method, which check_method accepts. kInfeasible, with the shortfall per device, if
 // nothing it finds fits. The result is simulated, even if the placing was stopped.
+Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice, Watch& watch);
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice);
 
 }  // namespace placeto::cli

@@ -12,8 +12,8 @@
 namespace placeto::cli {
 Problem build_problem(const std::string& graph_path, const Graph& graph,
                       const std::string& topology_path, const Topology& topology,
-                      const Rules& rules) {
-  auto problem = Problem::build(graph, topology, rules);
+                      const Rules& rules, Stop* stop) {
+  auto problem = Problem::build(graph, topology, rules, {}, stop);
   if (problem.ok()) return std::move(*problem);
   const std::string where = graph_path + " on " + topology_path;
   const Status& status = problem.status();
@@ -163,6 +163,14 @@ void add_reports(Command& command, Reports& reports) {
   command.option("--report", "FILE", reports.page,
                  "Write a report: timeline, memory, graph, reasons (one HTML file)");
   command.option("--trace", "FILE", reports.trace, "Write a Chrome trace (opens in Perfetto)");
+}
+
+bool reports_fit(const Problem& problem, double left_ms) {
+  constexpr uint64_t kSmall = 4'000;
+  constexpr double kMostMs = 0.1;  // for a node or an edge
+  const Graph& graph = problem.graph();
+  const uint64_t size = uint64_t{graph.node_count()} + graph.edge_count();
+  return size <= kSmall || kMostMs * static_cast<double>(size) <= left_ms;
 }
 
 void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,

@@ -8,7 +8,7 @@
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
 #include "runtime/format/placement_file.h"
-#include "runtime/heuristics/method.h"
+#include "runtime/placer/placer.h"
 #include "tools/cli/common.h"
 #include "tools/report/report_page.h"
 #include "tools/report/table.h"
@@ -19,7 +19,7 @@ namespace placeto::cli {
 // with kNoFeasiblePlacement; a graph that the topology cannot run is a bad input.
 Problem build_problem(const std::string& graph_path, const Graph& graph,
                       const std::string& topology_path, const Topology& topology,
-                      const Rules& rules = {});
+                      const Rules& rules = {}, Stop* stop = nullptr);
 
 // True for a topology that states a latency the cost model will not charge.
 bool ignores_latency(const Topology& topology);
@@ -31,10 +31,9 @@ void check_runnable(const Problem& problem, std::span<const uint32_t> assignment
 std::vector<std::string> violations(const Problem& problem, std::span<const uint32_t> assignment,
                                     const Timeline& timeline);
 
-// Rows for tables of candidates, the chosen one marked.
-std::vector<CandidateRow> candidate_rows(const Problem& problem,
-                                         std::span<const Candidate> candidates,
-                                         const Candidate& chosen);
+// Rows for tables of candidates, the chosen one marked. Once stopped, only that one is left.
+std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResult& result,
+                                         Stop* stop = nullptr);
 // "11.2 MiB", or "11.2 MiB !" beyond the limit.
 std::string memory_cell(uint64_t bytes, uint64_t limit);
 
@@ -70,6 +69,9 @@ void add_reports(Command& command, Reports& reports);
 void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
                    std::span<const uint32_t> assignment, const Timeline& timeline,
                    const std::string& method, std::vector<CandidateRow> candidates);
+// Whether there is time for them. They are made in one go, but for reasons; those of small graphs
+// are made even when it is over, others only if they surely are done before.
+bool reports_fit(const Problem& problem, double left_ms);
 
 // A placement as a report shows it: simulated, checked, with reasons for as many nodes as `work`
 // allows (explain_nodes). It must be runnable, and the division fit it.

@@ -75,10 +75,6 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   if (!result.timeline.stages.empty()) {
     text += plural(result.timeline.stages.size(), "stage") + "\n";
   }
-  if (result.replicas_us > 0) {
-    text += fmt::format("a copy on every device instead: one run every {}\n",
-                        format_us(result.replicas_us));
-  }
   if (problem.objective() == Objective::kThroughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
   }
@@ -102,6 +98,17 @@ std::shared_ptr<const Policy> chosen_policy(const Options& options) {
   return load_policy(options.policy);
 }
 
+// What is wanted and there was no time for.
+std::string left_out(const Options& options, size_t unexplained, bool in_time) {
+  std::string text;
+  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+  if (unexplained > 0) add("no time to explain " + plural(unexplained, "more node"));
+  const Reports& reports = options.reports;
+  if (!in_time && !reports.page.empty()) add("no time for --report: see 'placeto report'");
+  if (!in_time && !reports.trace.empty()) add("no time for --trace: see 'placeto simulate'");
+  return text;
+}
+
 void run(Options& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
   if (!own_policy && !options.public_key.empty()) {
@@ -120,21 +127,25 @@ void run(Options& options) {
   engine.restrict(graph, topology, rules);
   double& tolerance = options.method.options.tolerance;
   if (tolerance < 0) tolerance = engine.choice().tolerance;
-  const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
-  const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   options.method.policy = chosen_policy(options);
   options.method.stop_on_interrupt = true;
-  PlaceResult result = require(run_method(problem, options.method));
-  for (const std::string& note : engine.choice().notes) {
-    result.note += (result.note.empty() ? "" : "; ") + note;
-  }
-
+  Watch watch = watch_for(options.method);  // what it reads is read
+  Stop* const stop = &watch.stop();
+  const Problem problem =
+      build_problem(options.graph, graph, options.topology, topology, rules, stop);
+  const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
+  PlaceResult result = require(run_method(problem, options.method, watch));
   const Timeline& timeline = result.timeline;
-  // Whoever stopped the placing waits: only what is handed out is simulated once more.
-  const std::span<const Candidate> best_alone(&result.best, 1);
-  const auto rows = candidate_rows(
-      problem, result.stopped ? best_alone : std::span<const Candidate>(result.candidates),
-      result.best);
+  const auto rows = candidate_rows(problem, result, stop);
+  const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
+  const std::vector<ReasonSpec> reasons =
+      reasons_of(problem, result.best.assignment, explained, takes_time ? stop : nullptr);
+  const bool in_time = reports_fit(problem, watch.left_ms());
+  std::vector<std::string> notes = engine.choice().notes;
+  notes.push_back(left_out(options, explained.size() - reasons.size(), in_time));
+  for (const std::string& note : notes) {
+    result.note += (result.note.empty() || note.empty() ? "" : "; ") + note;
+  }
   PlacementSpec placement =
       with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, result.best.method),
@@ -143,7 +154,7 @@ void run(Options& options) {
   placement.order = timeline.stage_order;
   if (options.common.json) {
     PlacementSpec report = placement;
-    report.reasons = reasons_of(problem, result.best.assignment, explained);
+    report.reasons = reasons;
     print_json(require(to_json(report), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
@@ -154,11 +165,12 @@ void run(Options& options) {
                         "move below may be an improvement; --budget-evals {} polishes it\n",
                         problem.group_count() * uint64_t{problem.device_count() - 1}));
       }
-      print("\n" + explanation(problem, result.best.assignment, explained, options.common.color()));
+      print("\n" + explanation(problem, reasons, options.common.color()));
     }
   }
   placement.place_time_us = 0;  // equal inputs make equal files
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
+  if (!in_time) return;
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
 }

@@ -86,7 +86,7 @@ std::vector<CandidateRow> rows_of(const PlacementSpec& placement, const Topology
 std::vector<CandidateRow> rows_by_placing(const Problem& problem, const Options& options,
                                           const Assignment& shown) {
   const PlaceResult result = require(run_method(problem, options.method));
-  auto rows = candidate_rows(problem, result.candidates, result.best);
+  auto rows = candidate_rows(problem, result);
   bool marked = false;
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].chosen = !marked && result.candidates[i].assignment == shown;

@@ -1,0 +1,64 @@
+// --deadline-ms and Ctrl-C: what is asked for beside the placement is covered, too.
+#include <doctest/doctest.h>
+
+#include "tests/cli/runner.h"
+
+using namespace placeto::test;
+
+namespace {
+
+// A ladder of 4,000 nodes: more than is always reported on, and its reasons take many seconds.
+std::string large_graph() {
+  constexpr int kNodes = 4000;
+  std::string nodes, edges;
+  for (int v = 0; v < kNodes; ++v) {
+    const std::string cost = std::to_string(10 + v % 7);
+    nodes += (v == 0 ? "" : ",") + ("{\"name\": \"n" + std::to_string(v)) + "\", \"cost_us\": [" +
+             cost + "], \"outputs\": [1000]}";
+    for (const int back : {2, 3}) {
+      if (v < back || (back == 3 && v % 2 == 0)) continue;
+      edges += (edges.empty() ? "" : ",") + ("{\"source\": " + std::to_string(v - back)) +
+               ", \"target\": " + std::to_string(v) + "}";
+    }
+  }
+  return R"({"format_version": 1, "name": "large", "nodes": [)" + nodes + R"(], "edges": [)" +
+         edges + "]}";
+}
+
+struct Fixture : Workplace {
+  std::string graph = write("graph.json", large_graph());
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a deadline ends --explain, leaves reports out, and says so") {
+  const auto placed =
+      run_json({"place", graph, "-t", "4xk80", "--deadline-ms", "600", "--explain", "all", "-o",
+                "p.json", "--report", "r.html", "--trace", "t.json", "--json"});
+  CHECK(placed["assignment"].size() == 4000);
+  CHECK(placed["makespan_us"] > 0);
+  CHECK(placed["reasons"].size() < 4000);
+  const std::string note = placed["note"];
+  CHECK(note.find("no time to explain ") != std::string::npos);
+  CHECK(note.find("no time for --report") != std::string::npos);
+  CHECK(note.find("no time for --trace") != std::string::npos);
+  CHECK(files() == std::vector<std::string>{"graph.json", "p.json"});
+}
+
+TEST_CASE_FIXTURE(Fixture, "small graphs are explained and reported on even after the deadline") {
+  write("graph.json", small_graph());
+  write("pair.json", small_topology());
+  const auto placed =
+      run_json({"place", "graph.json", "-t", "pair.json", "--deadline-ms", "1e-3", "--budget",
+                "10s", "--explain", "b", "--report", "r.html", "--json"});
+  CHECK(placed["reasons"].size() == 1);
+  CHECK(exists("r.html"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "compare ends each placing at the deadline") {
+  const auto compared = run_json({"compare", graph, "-t", "4xk80", "--methods", "anneal,single",
+                                  "--budget", "100s", "--deadline-ms", "300", "--json"});
+  for (const auto& outcome : compared["cases"][0]["methods"]) {
+    CHECK(outcome["feasible"] == true);
+  }
+}
