@@ -200,7 +200,6 @@ class Etf final : public Method {
     return "of all ready nodes and devices, the pair that starts first (ETF)";
   }
   bool in_auto() const override { return true; }
-  bool for_latency() const override { return true; }
   Result<Candidate> place(Workbench& bench) const override {
     EarliestTaskFirst rule(bench.problem(), bench.stop());
     return unless_stopped(

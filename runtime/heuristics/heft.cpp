@@ -16,7 +16,6 @@ class Heft final : public Method {
     return "earliest finish, by descending upward rank (HEFT)";
   }
   bool in_auto() const override { return true; }
-  bool for_latency() const override { return true; }
   Result<Candidate> place(Workbench& bench) const override {
     const Problem& problem = bench.problem();
     Stop* const stop = bench.stop();

@@ -51,8 +51,6 @@ class Method {
   virtual std::string_view summary() const = 0;
   // Whether `auto` tries it, always.
   virtual bool in_auto() const { return false; }
-  // Whether it decides by when operators finish, which says nothing of throughput.
-  virtual bool for_latency() const { return false; }
 
   // The best placement this method finds. It always obeys allowed devices, colocation and pins; if
   // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a

@@ -78,7 +78,6 @@ void note_proof(const Placing& placing, const Score& least, PlaceResult& result)
   result.proved = placing.proved && is_best;
   result.one_move_optimal = (placing.proved || placing.one_move_optimal) && is_best;
   if (placing.bench.problem().objective() != Objective::kLatency) return;
-  if (placing.bench.problem().objective() != Objective::kLatency) return;
   result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
   if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
 }

@@ -258,9 +258,7 @@ std::vector<Step> auto_steps() {
   std::vector<Step> steps;
   for (const Method* method : builtin_methods()) {
     if (!method->in_auto()) continue;
-    const bool latency = method->for_latency();
-    steps.push_back({method->name(), method->summary(), latency ? "for latency" : kAlways,
-                     latency ? is_for_latency : always, run_heuristic, method});
+    steps.push_back({method->name(), method->summary(), kAlways, always, run_heuristic, method});
   }
   steps.insert(steps.end(),
                {{"pipeline", "consecutive stages, the busiest as little as can be",

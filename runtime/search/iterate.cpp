@@ -30,7 +30,6 @@ class Iterate final : public Method {
     return "earliest-finish passes over the last timeline, then over windows of it";
   }
   bool in_auto() const override { return true; }
-  bool for_latency() const override { return true; }
   Result<Candidate> place(Workbench& bench) const override;
 };
 

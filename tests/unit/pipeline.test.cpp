@@ -139,9 +139,6 @@ TEST_CASE("what is placed for throughput is a pipeline, and a copy on every devi
     CHECK(!has_circle(*instance.problem, placed->best.assignment));
     double single_us = 0, pipeline_us = 0;
     for (const Candidate& candidate : placed->candidates) {
-      CHECK(candidate.method != "heft");
-      CHECK(candidate.method != "etf");
-      CHECK(candidate.method != "iterate");
       if (candidate.method == "pipeline") pipeline_us = candidate.score.objective_us;
       if (candidate.method == "single gpu:0") single_us = candidate.score.objective_us;
     }
