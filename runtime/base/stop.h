@@ -79,7 +79,7 @@ class Stop {
   static constexpr uint64_t looked_up(uint64_t elements) { return elements / 4; }
   static constexpr uint64_t compared(uint64_t elements) { return elements / 8; }
   static constexpr uint64_t copied(uint64_t elements) { return elements / 16; }
-  [[gnu::always_inline]] bool spend(uint64_t work) {
+  bool spend(uint64_t work) {
     unseen_ += work;
     return unseen_ < look_after_ ? stopped_ : requested();
   }
@@ -106,7 +106,7 @@ class Stop {
 };
 
 // For those who may have been given none.
-[[gnu::always_inline]] inline bool spend(Stop* stop, uint64_t work) {
+inline bool spend(Stop* stop, uint64_t work) {
   return stop != nullptr && stop->spend(work);
 }
 inline bool stopped(const Stop* stop) {
@@ -133,7 +133,7 @@ template <class T>
 class Watched {
  public:
   // `work` for each element; the least is 1.
-  [[gnu::always_inline]] Watched(std::span<const T> items, Stop* stop, size_t work)
+  Watched(std::span<const T> items, Stop* stop, size_t work)
       : items_(items), stop_(stop), piece_(kPiece / work + 1) {}
 
   struct End {};
@@ -145,16 +145,14 @@ class Watched {
           piece_end_(at_ + std::min(all.items_.size(), all.piece_)) {}
     [[gnu::always_inline]] const T& operator*() const { return *at_; }
     [[gnu::always_inline]] void operator++() { ++at_; }
-    [[gnu::always_inline]] bool operator!=(End) { return at_ != piece_end_ || next_piece(); }
-
-   private:
-    [[gnu::always_inline]] bool next_piece() {
-      const T* const end = all_.items_.data() + all_.items_.size();
-      if (at_ == end || spend(all_.stop_, kPiece)) return false;
-      piece_end_ += std::min(all_.piece_, static_cast<size_t>(end - at_));
-      return true;
+    [[gnu::always_inline]] bool operator!=(End) {
+      if (at_ != piece_end_) return true;
+      if (at_ == all_.items_.data() + all_.items_.size()) return false;
+      piece_end_ += all_.next_piece(at_);
+      return at_ != piece_end_;
     }
 
+   private:
     const Watched& all_;
     const T *at_, *piece_end_;
   };
@@ -163,6 +161,13 @@ class Watched {
 
  private:
   static constexpr size_t kPiece = Stop::kWorkPerLook;
+
+  // Its elements; none once stopped. Seldom called, and out of the way of loops.
+  [[gnu::noinline, gnu::cold]] size_t next_piece(const T* at) const {
+    if (spend(stop_, kPiece)) return 0;
+    return std::min(piece_, items_.size() - static_cast<size_t>(at - items_.data()));
+  }
+
   std::span<const T> items_;
   Stop* stop_;
   size_t piece_;
