@@ -1,6 +1,11 @@
 # What the linker and the compiler were asked for is in the files.
 #
-#   cmake -D FILES=a;b -D READELF=readelf -D OBJDUMP=objdump -D NM=nm -D FORTIFIED=ON -P hardening.cmake
+#   cmake -D FILES=a;b -D READELF=readelf -D OBJDUMP=objdump -D NM=nm [-D GUARDED=ON]
+#     [-D FORTIFIED=ON] [-D LANDINGS=endbr64] -P hardening.cmake
+#
+# GUARDED: stacks are checked. FORTIFIED: so are lengths. LANDINGS: the instruction where alone jumps
+# may lead. The files' notes do not tell, for these are of what all objects have in common, and few
+# systems compile those that start a program so.
 cmake_minimum_required(VERSION 3.22)
 
 function(run out)
@@ -32,5 +37,13 @@ foreach(file IN LISTS FILES)
   endif()
   if(FORTIFIED AND NOT symbols MATCHES "__mem(cpy|move|set)_chk|__v?s?n?printf_chk|__fprintf_chk")
     message(FATAL_ERROR "${file} calls nothing that checks lengths: expected _FORTIFY_SOURCE")
+  endif()
+  if(LANDINGS)
+    run(code ${OBJDUMP} -d --no-show-raw-insn ${file})
+    string(REGEX MATCHALL "${LANDINGS}" landings "${code}")
+    list(LENGTH landings count)
+    if(count LESS 100)
+      message(FATAL_ERROR "${file}: jumps may lead to all but ${count} places, expected -fcf-protection")
+    endif()
   endif()
 endforeach()
