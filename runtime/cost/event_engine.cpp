@@ -31,6 +31,7 @@ void EventEngine::begin(std::span<const uint32_t> assignment) {
 }
 
 bool EventEngine::advance(uint32_t nodes, double cutoff_us) {
+  if (stopped(stop_)) return false;  // what it would go on from may be half made
   if (rules_.overtake) {
     return rules_.priority ? advance_as<true, true>(nodes, cutoff_us)
                            : advance_as<true, false>(nodes, cutoff_us);

@@ -304,6 +304,43 @@ TEST_CASE("stopped in the middle of one node's neighbours, it comes back in orde
   }
 }
 
+TEST_CASE("a move that is evaluated can be stopped wherever it looks") {
+  GraphSpec graph = ladder(300);
+  graph.edges.clear();
+  Random random(3);
+  for (uint32_t v = 60; v < graph.nodes.size(); ++v) {  // ten layers, so that many wait
+    for (const uint32_t back : {1u, 31u}) {
+      graph.edges.push_back({v / 60 * 60 - back - random.below(30), 0, v});
+    }
+  }
+  const test::Instance instance = test::build_instance(graph, four_devices());
+  REQUIRE(instance.problem);
+  const Problem& problem = *instance.problem;
+  const Assignment base = test::random_assignment(problem, random);
+  MoveEvaluator whole(problem);
+  whole.rebase(base);
+  uint32_t stops = 0;
+  for (uint32_t node = 5; node < problem.node_count(); node += 60) {
+    const Change change{node, (base[node] + 1) % 4};
+    const Score score = whole.evaluate({&change, 1});
+    for (uint64_t look = 1;; ++look) {
+      Countdown countdown;
+      Stop stop = countdown.stop(1);
+      MoveEvaluator evaluator(problem, &stop);
+      evaluator.rebase(base);
+      countdown.stop_at = countdown.looks + look;
+      const Score found = evaluator.evaluate({&change, 1});
+      if (!stop.stopped()) {
+        CHECK(found == score);
+        break;
+      }
+      ++stops;
+      evaluator.accept();  // as a search would: nothing may be touched that is half made
+    }
+  }
+  CHECK(stops > 100);
+}
+
 TEST_CASE("stopped at its last looks, after the placement is known, a placing says so") {
   const test::Instance instance = test::build_instance(ladder(2500), four_devices());
   const auto place = [&](Countdown& countdown) {
