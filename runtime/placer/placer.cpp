@@ -100,6 +100,15 @@ double replicas_us(Workbench& bench) {
   return 1 / std::accumulate(rate.begin(), rate.end(), 0.0);
 }
 
+// Whether stages are where their nodes are.
+bool fits(const Candidate& candidate) {
+  const Division& division = candidate.division;
+  for (size_t v = 0; v < division.stage_of.size(); ++v) {
+    if (division.device[division.stage_of[v]] != candidate.assignment[v]) return false;
+  }
+  return true;
+}
+
 // The answer: the best candidate, its timeline and what bounds it.
 Result<PlaceResult> conclude(Placing& placing) {
   const Problem& problem = placing.bench.problem();
@@ -108,7 +117,7 @@ Result<PlaceResult> conclude(Placing& placing) {
   PlaceResult result;
   result.best = simplest(placing.bench);
   // In every build: it costs less than the least of what was done before.
-  if (!obeys_rules(problem, result.best.assignment)) {
+  if (!obeys_rules(problem, result.best.assignment) || !fits(result.best)) {
     return Status::internal("method '" + result.best.method +
                             "' made a placement against the rules");
   }
@@ -171,7 +180,7 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   Workbench& bench = placing.bench;
   for (const Step& step : auto_steps()) {
     if (stopped(bench.stop())) return Status::stopped();
-    if (step.method == nullptr || !step.applies(placing)) continue;
+    if (step.method == nullptr) continue;
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
   if (stopped(bench.stop())) return Status::stopped();

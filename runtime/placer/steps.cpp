@@ -180,6 +180,7 @@ Status search(const Step& step, Placing& placing) {
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;
   found.method = step.name;
+  found.division = {};  // of where it starts, not of where it will end
   SearchOptions search_options(placing.guide ? placing.guide->ranker() : nullptr, true);
   // Beside every polishing, so that more of it is never worse.
   if (is_staged(placing)) {

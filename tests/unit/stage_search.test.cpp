@@ -115,4 +115,36 @@ TEST_CASE("refining makes no placement worse, and its division gives the score t
   CHECK(better > 50);
 }
 
+TEST_CASE("a search beyond the size that is polished hands out stages of its own placement") {
+  GraphSpec graph;
+  Random random(43);
+  for (uint32_t v = 0; v < 900; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes[v].name = std::to_string(v);
+    graph.nodes[v].cost_us = {static_cast<double>(10 + random.below(90))};
+    graph.nodes[v].outputs = {1 + random.below(100)};
+    for (const uint32_t back : {4u, 5u + random.below(20)}) {
+      if (v >= back) graph.edges.push_back({v - back, 0, v});
+    }
+  }
+  TopologySpec topology = test::equal_devices(3);
+  test::set_rules(kStagedRules, topology);
+  for (DeviceSpec& device : topology.devices) device.cut_us = 20;
+  const test::Instance instance = test::build_instance(graph, topology);
+  const Problem& problem = *instance.problem;
+  MethodOptions options;
+  options.budget.evaluations = 1'000;
+  const Result<PlaceResult> found = place_auto(problem, options);
+  REQUIRE(found.ok());
+  bool searched = false;
+  for (const Candidate& candidate : found->candidates) {
+    searched = searched || candidate.method == "search";
+    for (uint32_t v = 0; v < candidate.division.stage_of.size(); ++v) {
+      REQUIRE(candidate.division.device[candidate.division.stage_of[v]] == candidate.assignment[v]);
+    }
+    CHECK(Evaluator(problem).evaluate(candidate.assignment, candidate.division) == candidate.score);
+  }
+  CHECK(searched);
+}
+
 }  // namespace placeto
