@@ -60,5 +60,6 @@ TEST_CASE_FIXTURE(Fixture, "compare ends each placing at the deadline") {
                                   "--budget", "100s", "--deadline-ms", "300", "--json"});
   for (const auto& outcome : compared["cases"][0]["methods"]) {
     CHECK(outcome["feasible"] == true);
+    CHECK(outcome["place_time_us"] < 20e6);  // of a budget of 100 s, however slow the machine
   }
 }

@@ -155,6 +155,7 @@ Json describe(const Case& c) {
     methods.push_back({{"method", o.method},
                        {"chosen", o.chosen},
                        {"feasible", o.feasible},
+                       {"stopped", o.stopped},
                        {"makespan_us", o.feasible ? Json(o.makespan_us) : Json(nullptr)},
                        {"ratio_to_best", o.feasible ? Json(ratio_to_best(c, o)) : Json(nullptr)},
                        {"place_time_us", o.place_us}});
@@ -247,6 +248,7 @@ void run(Options options) {
     Progress progress(options.common, graphs.size() * topologies.size() * options.methods.size());
     for (const Input& graph : graphs) {
       for (const Input& topology : topologies) {
+        if (Watch::interrupted()) break;
         Case result = run_case(options, graph, topology, progress);
         if (!Watch::interrupted()) cases.push_back(std::move(result));
       }

@@ -77,6 +77,10 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   }
   if (problem.objective() == Objective::kThroughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
+    if (result.replicas_us > 0) {
+      text += fmt::format("a copy of the model on every device: {} a run\n",
+                          format_us(result.replicas_us));
+    }
   }
   return text;
 }
@@ -99,9 +103,10 @@ std::shared_ptr<const Policy> chosen_policy(const Options& options) {
 }
 
 // What is wanted and there was no time for.
-std::string left_out(const Options& options, size_t unexplained, bool in_time) {
+std::string left_out(const Options& options, size_t unlisted, size_t unexplained, bool in_time) {
   std::string text;
   const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+  if (unlisted > 0) add("no time to list " + plural(unlisted, "other candidate"));
   if (unexplained > 0) add("no time to explain " + plural(unexplained, "more node"));
   const Reports& reports = options.reports;
   if (!in_time && !reports.page.empty()) add("no time for --report: see 'placeto report'");
@@ -142,7 +147,8 @@ void run(Options& options) {
       reasons_of(problem, result.best.assignment, explained, takes_time ? stop : nullptr);
   const bool in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = engine.choice().notes;
-  notes.push_back(left_out(options, explained.size() - reasons.size(), in_time));
+  const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
+  notes.push_back(left_out(options, unlisted, explained.size() - reasons.size(), in_time));
   for (const std::string& note : notes) {
     result.note += (result.note.empty() || note.empty() ? "" : "; ") + note;
   }
@@ -155,7 +161,13 @@ void run(Options& options) {
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;
-    print_json(require(to_json(report), kInternalError));
+    std::string text = require(to_json(report), kInternalError);
+    if (result.replicas_us > 0) {
+      Json object = Json::parse(text);
+      object["replicas_us"] = result.replicas_us;
+      text = object.dump() + "\n";
+    }
+    print_json(text);
   } else {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {
