@@ -114,7 +114,7 @@ inline bool stopped(const Stop* stop) {
 }
 
 // Visits the indices in [begin, end), mostly a few, and looks at the clock in between where they
-// are very many. Once stopped it visits no more of them.
+// are very many. Once stopped it visits no more of them than a first piece.
 template <class Visit>
 [[gnu::always_inline]] inline void in_pieces(uint32_t begin, uint32_t end, Stop* stop,
                                              const Visit& visit) {
@@ -127,7 +127,8 @@ template <class Visit>
 }
 
 // A span for a range-based for that looks at the clock in between where the span is very long, and
-// ends early once told to stop: what reads and what is read by one node may be a million others.
+// ends early once told to stop, after a first piece at the least: what reads and what is read by one
+// node may be a million others.
 // Short spans cost what they cost without; whoever loops over many of them reports those itself.
 template <class T>
 class Watched {

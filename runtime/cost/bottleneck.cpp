@@ -28,9 +28,9 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
                         std::span<const TransferSlice> transfers, std::span<double> channel_us,
                         Stop* stop) {
   const Topology& topology = problem_->topology();
-  list_devices(assignment);
+  list_devices(assignment, stop);
   const auto rows = static_cast<uint32_t>(used_.size());
-  if (spend(stop, problem_->graph().edge_count() + uint64_t{rows} * rows)) return 0;
+  if (spend(stop, uint64_t{rows} * rows)) return 0;
   left_.clear();
   circle_.assign(rows, 0);
   for (uint32_t row = 0; row < rows; ++row) leave(row);
@@ -55,7 +55,7 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
     channel_us[t.channel] += us;
     bool inside = false;
     seen_[source] = i;
-    for (const uint32_t w : problem_->graph().consumers(t.output)) {
+    for (const uint32_t w : watched(problem_->graph().consumers(t.output), stop)) {
       const uint32_t to = assignment[w];
       if (seen_[to] == i || (!broadcast && to != t.destination)) continue;
       seen_[to] = i;
@@ -74,21 +74,23 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
 }
 
 // And who feeds whom.
-void Bottleneck::list_devices(std::span<const uint32_t> assignment) {
+void Bottleneck::list_devices(std::span<const uint32_t> assignment, Stop* stop) {
   std::fill(row_.begin(), row_.end(), kNone);
   used_.clear();
-  for (const uint32_t d : assignment) {
+  for (const uint32_t d : watched(assignment, stop)) {
     if (row_[d] != kNone) continue;
     row_[d] = static_cast<uint32_t>(used_.size());
     used_.push_back(d);
   }
+  if (stopped(stop)) return;
   feeds_.assign(used_.size() * used_.size(), 0);
   if (used_.size() == 1) return;
   for (uint32_t v = 0; v < assignment.size(); ++v) {
     const size_t from = row_[assignment[v]] * used_.size();
-    for (const OutEdge& out : problem_->graph().out_edges(v)) {
+    for (const OutEdge& out : watched(problem_->graph().out_edges(v), stop)) {
       feeds_[from + row_[assignment[out.target]]] = 1;
     }
+    if (spend(stop, 1 + problem_->graph().out_edges(v).size())) return;
   }
 }
 

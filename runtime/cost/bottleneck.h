@@ -25,7 +25,7 @@ class Bottleneck {
               std::span<const TransferSlice> transfers, std::span<double> channel_us, Stop* stop);
 
  private:
-  void list_devices(std::span<const uint32_t> assignment);
+  void list_devices(std::span<const uint32_t> assignment, Stop* stop);
   void leave(uint32_t row);
   void gather(uint32_t row, uint32_t circle);
 

@@ -55,8 +55,8 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
     for (uint32_t w : watched(consumers, stop_)) {
       last_finish_[assignment[w]] = std::max(last_finish_[assignment[w]], last_read(producer, w));
     }
-    for (uint32_t w :
-         watched(consumers, stop_)) {  // the first consumer on each device speaks for it
+    // The first consumer on each device speaks for it.
+    for (uint32_t w : watched(consumers, stop_)) {
       const uint32_t device = assignment[w];
       const double last = std::exchange(last_finish_[device], -1);
       const bool served = transfer.destination == TransferSlice::kBroadcast

@@ -236,12 +236,17 @@ Status Problem::form_groups(const Rules& rules, Stop* stop) {
     ++size[groups_.of[v]];
     if (spend(stop, 1)) return Status::stopped();
   }
+  groups_.begin.reserve(size.size() + 1);
   groups_.begin.assign(1, 0);
-  for (uint32_t s : size) groups_.begin.push_back(groups_.begin.back() + s);
+  for (uint32_t s : watched(size, stop)) groups_.begin.push_back(groups_.begin.back() + s);
+  if (stopped(stop)) return Status::stopped();
   std::vector<uint32_t> end(groups_.begin.begin(), groups_.begin.end() - 1);
   groups_.members.resize(n);
+  if (spend(stop, n)) return Status::stopped();  // memory touched for the first time is slow
   groups_.resident_bytes.assign(group_count(), 0);
+  if (spend(stop, n)) return Status::stopped();
   groups_.class_allowed.assign(size_t{group_count()} * classes_.count, 1);
+  if (spend(stop, n)) return Status::stopped();
   for (uint32_t v = 0; v < n; ++v) {
     const uint32_t g = groups_.of[v];
     groups_.members[end[g]++] = v;

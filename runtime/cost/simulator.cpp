@@ -34,10 +34,11 @@ struct Simulator::Workspace {
     timeline.peak_memory_bytes.resize(p.device_count());
     timeline.device_busy_us.resize(p.device_count());
     timeline.channel_busy_us.resize(p.topology().channel_count());
+    if (spend(stop, p.node_count())) return;  // memory touched for the first time is slow
     size_t most_edges = 0;
-    for (uint32_t v = 0; v < p.node_count(); ++v) {
+    in_pieces(0, p.node_count(), stop, [&](uint32_t v) {
       most_edges = std::max(most_edges, p.graph().out_edges(v).size());
-    }
+    });
     sends.reserve(most_edges);
   }
 

@@ -64,6 +64,7 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
   times_.start_us.resize(nodes);
   times_.finish_us.resize(nodes);
   times_.done_us.reserve(nodes);
+  spend(stop, nodes);  // memory touched for the first time is slow
 }
 
 double StagedSimulator::run(std::span<const uint32_t> assignment, double cutoff_us) {
@@ -181,7 +182,7 @@ void StagedSimulator::add_cut(uint32_t output, uint32_t stage, Run& run) {
   run.stages[stage].first_cut = static_cast<uint32_t>(cuts_.size() - 1);
 }
 
-// False if stopped.
+// Whether all ran. False if stopped, mostly: whoever needs to know asks.
 bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
   events_.clear();
   touched_.clear();
@@ -411,14 +412,18 @@ void StagedSimulator::describe(Timeline& timeline) {
   const Times& times = this->times();
   std::copy(times.start_us.begin(), times.start_us.end(), timeline.start_us.begin());
   std::copy(times.finish_us.begin(), times.finish_us.end(), timeline.finish_us.begin());
+  const uint64_t copied = Stop::copied(problem_->node_count());
+  if (spend(stop_, 2 * copied)) return;
   timeline.transfers.swap(kept_->transfers);
   timeline.stage_of.assign(kept_->division.stage_of.begin(), kept_->division.stage_of.end());
   timeline.stage_order.assign(kept_->started.begin(), kept_->started.end());
   timeline.stages.clear();
-  for (uint32_t s = 0; s < kept_->stages.size(); ++s) {
+  if (spend(stop_, copied)) return;
+  timeline.stages.reserve(kept_->stages.size());
+  in_pieces(0, kept_->division.stage_count(), stop_, [&](uint32_t s) {
     const Stage& stage = kept_->stages[s];
     timeline.stages.push_back({kept_->division.device[s], stage.start_us, stage.end_us});
-  }
+  });
   timeline.device_busy_us = kept_->device_busy_us;
   timeline.channel_busy_us = kept_->channel_busy_us;
 }

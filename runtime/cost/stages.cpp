@@ -15,7 +15,7 @@ StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* s
       reads_elsewhere_(graph.node_count()),
       sends_elsewhere_(graph.node_count()) {
   for (uint32_t target : watched(graph.target, stop)) ++predecessors_[target];
-  for (uint32_t v : graph.order) {
+  for (uint32_t v : watched(graph.order, stop)) {
     if (predecessors_[v] == 0) roots_.push_back(v);
   }
 }
@@ -128,7 +128,7 @@ bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& divisio
   return true;
 }
 
-bool renumber_stages(const StageGraph& graph, Division& division) {
+bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop) {
   const uint32_t stages = division.stage_count();
   std::vector<std::vector<uint32_t>> after(stages);
   std::vector<uint32_t> missing(stages, 0), nodes(stages, 0);
@@ -141,6 +141,7 @@ bool renumber_stages(const StageGraph& graph, Division& division) {
       after[from].push_back(to);
       ++missing[to];
     }
+    if (spend(stop, 1 + graph.begin[v + 1] - graph.begin[v])) return false;
   }
   // Of stages that could be next, the one of the lowest number so far.
   std::vector<uint32_t> ready, number(stages, kNoStage), device;
@@ -164,6 +165,7 @@ bool renumber_stages(const StageGraph& graph, Division& division) {
       ready.push_back(t);
       std::push_heap(ready.begin(), ready.end(), lower);
     }
+    if (spend(stop, 1 + after[s].size())) return false;
   }
   if (taken != stages) return false;
   for (uint32_t v : graph.order) division.stage_of[v] = number[division.stage_of[v]];

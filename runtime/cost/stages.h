@@ -88,7 +88,7 @@ class StageFormer {
 
 // Numbers the stages anew so that every dependency leads to the same or a higher number, drops
 // those without nodes, and forgets the order. False, and nothing is changed, if stages wait for
-// each other in a circle.
-bool renumber_stages(const StageGraph& graph, Division& division);
+// each other in a circle, and once stopped.
+bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop = nullptr);
 
 }  // namespace placeto

@@ -39,12 +39,11 @@ FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
     decider_[g] = all ? problem.group_of(first) : g;
     if (spend(stop, problem.members(g).size())) break;
   }
-  if (stopped(stop)) {
-    decider_.clear();
-    has_free_.clear();
-    return;
-  }
-  list_followers();
+  list_followers(stop);
+  if (!stopped(stop)) return;
+  decider_.clear();
+  has_free_.clear();
+  begin_.clear();
 }
 
 // Whether there are any.
@@ -68,16 +67,17 @@ bool FreeNodes::find(std::vector<uint32_t>& reader, Stop* stop) {
   return true;
 }
 
-void FreeNodes::list_followers() {
+void FreeNodes::list_followers(Stop* stop) {
   const uint32_t groups = problem_->group_count();
   begin_.assign(groups + 1, 0);
-  for (uint32_t g = 0; g < groups; ++g) begin_[decider_[g] + 1] += decider_[g] != g ? 1 : 0;
+  in_pieces(0, groups, stop, [&](uint32_t g) { begin_[decider_[g] + 1] += decider_[g] != g; });
+  if (stopped(stop)) return;
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
   followers_.resize(begin_.back());
   std::vector<uint32_t> end(begin_.begin(), begin_.end() - 1);
-  for (uint32_t g = 0; g < groups; ++g) {
+  in_pieces(0, groups, stop, [&](uint32_t g) {
     if (decider_[g] != g) followers_[end[decider_[g]]++] = g;
-  }
+  });
 }
 
 }  // namespace placeto

@@ -36,7 +36,7 @@ class FreeNodes {
 
  private:
   bool find(std::vector<uint32_t>& reader, Stop* stop);
-  void list_followers();
+  void list_followers(Stop* stop);
 
   const Problem* problem_;
   std::vector<bool> free_, has_free_;  // by node, by group; empty: none is free

@@ -39,7 +39,7 @@ class GroupDevices {
   // free nodes are there from the beginning.
   void give(uint32_t group, uint32_t device, ListSchedule& schedule, MemoryPlan& plan) {
     take(group, device, schedule, plan);
-    for (const uint32_t follower : free_.followers(group)) {
+    for (const uint32_t follower : watched(free_.followers(group), stop_)) {
       uint32_t there = device;
       for (uint32_t d = 0; !problem_->allowed(follower, there); ++d) there = d;
       take(follower, there, schedule, plan);

@@ -39,8 +39,6 @@ class ListSchedule {
     finish_[node] = 0;
   }
 
-  bool placed(uint32_t node) const { return device_of_[node] != kNowhere; }
-  uint32_t device_of(uint32_t node) const { return device_of_[node]; }
   std::span<const uint32_t> assignment() const { return device_of_; }
 
   static constexpr uint32_t kNowhere = 0xffffffffu;

@@ -14,7 +14,8 @@ namespace {
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Sets of devices told apart; places to cut, thinned out so that the table takes no more steps.
+// Sets of devices told apart; places to cut, thinned out so that the table takes no more steps,
+// over sets as over tensors.
 constexpr uint32_t kMostSets = 1'024, kMostPlaces = 512, kLeastPlaces = 48;
 constexpr double kMostSteps = 3e7;
 
@@ -78,9 +79,10 @@ class Splits {
                       x.cut_bytes_per_us != y.cut_bytes_per_us))) {
       return false;
     }
-    return std::all_of(order_.begin(), order_.end(), [&](uint32_t g) {
-      return problem_.allowed(g, a) == problem_.allowed(g, b);
-    });
+    for (const uint32_t g : watched(order_, stop_)) {
+      if (problem_.allowed(g, a) != problem_.allowed(g, b)) return false;
+    }
+    return true;
   }
 
   // As many devices as there may be sets of them told apart.
@@ -111,9 +113,11 @@ class Splits {
     const auto groups = static_cast<uint32_t>(order_.size());
     position_.resize(problem_.group_count());
     for (uint32_t i = 0; i < groups; ++i) position_[order_[i]] = i;
-    const double steps = static_cast<double>(sets_) * static_cast<double>(kinds_.size());
+    const Graph& graph = problem_.graph();
+    const double sets = static_cast<double>(sets_) * static_cast<double>(kinds_.size());
+    const double tensors = static_cast<double>(graph.output_count()) + graph.edge_count();
     uint32_t most = kMostPlaces;
-    while (most > kLeastPlaces && steps * most * most / 2 > kMostSteps) most /= 2;
+    while (most > kLeastPlaces && most * (sets * most / 2 + tensors) > kMostSteps) most /= 2;
     places_ = std::min(groups, most);
     place_of_.resize(groups);
     if (places_ == groups) {
@@ -143,7 +147,9 @@ class Splits {
     for (uint32_t o = 0; o < graph.output_count(); ++o) {
       const uint32_t from = position_[problem_.group_of(graph.producer(o))];
       uint32_t last = from;
-      for (uint32_t w : graph.consumers(o)) last = std::max(last, position_[problem_.group_of(w)]);
+      for (const uint32_t w : watched(graph.consumers(o), stop_)) {
+        last = std::max(last, position_[problem_.group_of(w)]);
+      }
       bytes[from + 1] += static_cast<double>(graph.output_bytes(o));
       bytes[last + 1] -= static_cast<double>(graph.output_bytes(o));
       if (spend(stop_, 1 + graph.consumers(o).size())) break;
@@ -169,7 +175,7 @@ class Splits {
           ++kind.excluded[at];
           continue;
         }
-        for (const uint32_t v : problem_.members(g)) {
+        for (const uint32_t v : watched(problem_.members(g), stop_)) {
           const double run = problem_.run_us(v, kind.devices[0]);
           kind.work_us[at] += run == 0 ? 0 : run + gap;
         }
@@ -193,7 +199,7 @@ class Splits {
     for (uint32_t o = 0; o < graph.output_count(); ++o) {
       const uint32_t from = place(graph.producer(o));
       readers.clear();
-      for (uint32_t w : graph.consumers(o)) {
+      for (const uint32_t w : watched(graph.consumers(o), stop_)) {
         if (place(w) > from) readers.push_back(place(w));
       }
       if (spend(stop_, 1 + 2 * graph.consumers(o).size())) return;
@@ -257,7 +263,9 @@ class Splits {
           const double us = stage_us(kinds_[k], begin, end, in, out);
           if (us <= enough_us && us < kNever) extend(begin, end, k, us);
         }
-        if (spend(stop_, 1 + kinds_.size() * sets_ / 8)) return;
+        const uint32_t at = end - 1;
+        const size_t tensors = made_[at].size() + ended_[at].size() + read_[at].size();
+        if (spend(stop_, 1 + tensors + kinds_.size() * sets_ / 8)) return;
         if (too_long) break;
       }
     }
@@ -352,14 +360,16 @@ std::vector<uint32_t> order_groups(const Problem& problem, bool depth_first, Sto
     }
     if (spend(stop, 1 + graph.in_edges(v).size())) return {};
   }
+  for (auto g = by_rank.rbegin(); g != by_rank.rend(); ++g) {
+    if (unmet[*g] == 0) ready.push_back(rank[*g]);
+    if (spend(stop, 1)) return {};
+  }
+  if (!depth_first) std::reverse(ready.begin(), ready.end());  // ascending: a heap
   const auto add = [&](uint32_t g) {
     ready.push_back(rank[g]);
     if (!depth_first) std::push_heap(ready.begin(), ready.end(), std::greater<>());
   };
   std::vector<bool> taken(problem.group_count(), false);
-  for (auto g = by_rank.rbegin(); g != by_rank.rend(); ++g) {
-    if (unmet[*g] == 0) add(*g);
-  }
   for (uint32_t next = 0; order.size() < problem.group_count();) {
     while (ready.empty() && taken[by_rank[next]]) ++next;
     if (ready.empty()) add(by_rank[next]);

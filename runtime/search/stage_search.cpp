@@ -109,7 +109,7 @@ class Refiner {
         if (of_node == s) of_node = first;
       }
       if (spend(evaluator_.stop(), tables_.work())) return false;
-      if (!renumber_stages(tables_.graph(), trial_)) continue;
+      if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
       if (try_out(best_.assignment, trial_, aim)) return true;
     }
     return false;
@@ -141,7 +141,7 @@ class Refiner {
         trial_ = best_.division;
         trial_.device.push_back(trial_.device[s]);
         for (auto v = at; v != nodes.end(); ++v) trial_.stage_of[*v] = trial_.stage_count() - 1;
-        if (!renumber_stages(tables_.graph(), trial_)) continue;
+        if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
         if (try_out(best_.assignment, trial_, kBetter)) return true;
       }
     }

@@ -23,6 +23,7 @@ namespace {
 constexpr double kMostMs = 5;
 constexpr int kLeastRuns = 2, kMostRuns = 8;
 constexpr uint64_t kMostLooks = 4'000;  // a second or two
+constexpr uint64_t kAllLooks = ~uint64_t{0};
 
 double thread_ms() {
   timespec now;
@@ -139,7 +140,8 @@ TopologySpec eight_devices(uint32_t rules, Devices devices = Devices::kLike) {
 
 // Compiles the problem and places it, several times, up to that many looks: the first ones show
 // nearly every kind of loop.
-Gaps place_in_pieces(const Graph& graph, const Topology& topology, uint64_t most_looks) {
+Gaps place_in_pieces(const Graph& graph, const Topology& topology, uint64_t most_looks,
+                     Objective objective = Objective::kLatency) {
   const auto policy = test::load_policy(test::small_pairwise_policy());
   Gaps gaps;
   for (int run = 0; run < kLeastRuns || (run < kMostRuns && gaps.longest_ms() >= kMostMs); ++run) {
@@ -148,8 +150,12 @@ Gaps place_in_pieces(const Graph& graph, const Topology& topology, uint64_t most
     MethodOptions options;
     options.budget.evaluations = 20;
     options.budget.stop = &stop;
-    const Result<Problem> problem = Problem::build(graph, topology, {}, {}, &stop);
-    if (problem.ok()) (void)place_auto(*problem, options, {.policy = policy.get()});
+    Rules rules;
+    rules.objective = objective;
+    const Result<Problem> problem = Problem::build(graph, topology, rules, {}, &stop);
+    const bool placed =
+        problem.ok() && place_auto(*problem, options, {.policy = policy.get()}).ok();
+    if (most_looks == kAllLooks) CHECK(placed);
     gaps.note();
     CHECK(gaps.looks() == gaps.least_ms().size());
   }
@@ -166,7 +172,7 @@ TEST_CASE("no stretch of work between two looks at the clock takes 5 ms") {
     const Result<Topology> topology = Topology::build(eight_devices(rules));
     REQUIRE(graph.ok());
     REQUIRE(topology.ok());
-    const Gaps gaps = place_in_pieces(*graph, *topology, ~uint64_t{0});
+    const Gaps gaps = place_in_pieces(*graph, *topology, kAllLooks);
     gaps.report();
     CHECK(gaps.longest_ms() < kMostMs);
   }
@@ -177,6 +183,7 @@ TEST_CASE("nor does one where a node has a hundred thousand neighbours, or a mil
     Wide shape;
     uint32_t nodes, rules;
     Devices devices;
+    Objective objective = Objective::kLatency;
   };
   constexpr Case kCases[] = {
       {Wide::kStar, 100'000, 0, Devices::kLike},
@@ -192,6 +199,9 @@ TEST_CASE("nor does one where a node has a hundred thousand neighbours, or a mil
       {Wide::kColocated, 100'000, 0, Devices::kUnlike},
       {Wide::kStar, 1'000'000, 0, Devices::kLike},
       {Wide::kFunnel, 1'000'000, 3, Devices::kUnlike},
+      {Wide::kStar, 300'000, 0, Devices::kUnlike, Objective::kThroughput},
+      {Wide::kFunnel, 300'000, 16, Devices::kLike, Objective::kThroughput},
+      {Wide::kDense, 800, 2, Devices::kUnlike, Objective::kThroughput},
   };
   for (const Case& c : kCases) {
     CAPTURE(static_cast<int>(c.shape));
@@ -201,7 +211,7 @@ TEST_CASE("nor does one where a node has a hundred thousand neighbours, or a mil
     const Result<Topology> topology = Topology::build(eight_devices(c.rules, c.devices));
     REQUIRE(graph.ok());
     REQUIRE(topology.ok());
-    const Gaps gaps = place_in_pieces(*graph, *topology, kMostLooks);
+    const Gaps gaps = place_in_pieces(*graph, *topology, kMostLooks, c.objective);
     gaps.report();
     CHECK(gaps.longest_ms() < kMostMs);
   }

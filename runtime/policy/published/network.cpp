@@ -104,17 +104,18 @@ PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, Ker
   list_edges(graph, stop);
 }
 
-// Every edge carries a message: two edges between the same nodes count twice. Once stopped, nodes
+// Every edge carries a message: two edges between the same nodes count twice. Once stopped, the rest
 // hear nobody.
 void PublishedNetwork::list_edges(const Graph& graph, Stop* stop) {
   auto& [along, against] = directions_;
   along.offset = against.offset = {0};
   for (uint32_t v = 0; v < size_.nodes; ++v) {
-    for (const InEdge& in : watched(graph.in_edges(v), stop)) along.senders.push_back(in.source);
-    for (const OutEdge& out : watched(graph.out_edges(v), stop)) {
-      against.senders.push_back(out.target);
+    if (!spend(stop, 1 + graph.in_edges(v).size() + graph.out_edges(v).size())) {
+      for (const InEdge& in : watched(graph.in_edges(v), stop)) along.senders.push_back(in.source);
+      for (const OutEdge& out : watched(graph.out_edges(v), stop)) {
+        against.senders.push_back(out.target);
+      }
     }
-    spend(stop, 1 + graph.in_edges(v).size() + graph.out_edges(v).size());
     along.offset.push_back(static_cast<uint32_t>(along.senders.size()));
     against.offset.push_back(static_cast<uint32_t>(against.senders.size()));
   }
