@@ -66,6 +66,29 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("external data must have as many bytes as its tensor, and a name that a file can have") {
+  const Folder folder;
+  const auto write = [&](const OnnxBuilder& b) {
+    folder.write("m.onnx", b.bytes());
+    const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+    REQUIRE_MESSAGE(model.ok(), model.status().message());
+    const auto written = model->write_stages(folder.path("out"), StageRule::kFewest);
+    CHECK(!fs::exists(folder.path("out")));
+    CHECK(written.status().code() == StatusCode::kBadInput);
+    return written.status().message();
+  };
+  folder.write("w.bin", "0123456789abcdef");
+  OnnxBuilder b = external_model("w.bin", "0");
+  b.graph().mutable_initializer(0)->mutable_external_data(2)->set_value("4");
+  CHECK(write(b).find("length is 4, expected 16") != std::string::npos);
+  b.graph().mutable_initializer(0)->mutable_external_data()->RemoveLast();
+  folder.write("w.bin", "01234");
+  CHECK(write(b).find("has 5 bytes, expected at least 0 + 16") != std::string::npos);
+  CHECK(write(external_model(std::string("w.bin\0x", 7), "0")).find("NUL") != std::string::npos);
+  CHECK(write(external_model("none.bin", "0")).find("none.bin") != std::string::npos);
+  CHECK(write(external_model(".", "0")).find("is no file") != std::string::npos);
+}
+
 // w is split among so many tensors, each `length` bytes from `offset`.
 std::string sharing_model(int tensors, const std::string& location) {
   OnnxBuilder b = external_model(location, "0");
@@ -75,8 +98,8 @@ std::string sharing_model(int tensors, const std::string& location) {
     const std::string name = "w" + std::to_string(i);
     copy.set_name(name);
     copy.mutable_external_data(1)->set_value(std::to_string(i % 3));  // offset
-    copy.mutable_external_data(2)->set_value("14");
-    copy.set_dims(0, 14);
+    copy.mutable_external_data(2)->set_value("12");
+    copy.set_dims(0, 3);
     *graph.add_initializer() = copy;
     for (auto& node : *graph.mutable_node()) {
       if (node.name() == "b1") node.add_input(name);
@@ -121,7 +144,7 @@ TEST_CASE("tensors that share bytes are copied once, and overlapping ones are bo
   const auto refused = shared->write_stages(folder.path("none"), StageRule::kFewest);
   CHECK(refused.status().message().find("do not overlap") != std::string::npos);
   CHECK(!fs::exists(folder.path("none")));
-  // The same 14 bytes a thousand times, in a file that has room for another 16.
+  // The same 12 bytes a thousand times, in a file that has room for another 16.
   folder.write("w.bin", std::string(60, 'w'));
   folder.write("often.onnx", sharing_model(1000, "w.bin"));
   const auto often = PlacedModel::read(folder.path("often.onnx"), placed_pair());

@@ -1,4 +1,5 @@
 // ONNX models exported: folders of stages, annotated copies, rules by name.
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/export_fixture.h"
@@ -138,7 +139,11 @@ TEST_CASE("what a killed export left behind is removed, and what another writes 
   folder.write("m.onnx", pair_model().bytes());
   fs::create_directories(folder.path("out.partial-aBcDeF"));
   folder.write("out.partial-aBcDeF/stage_0.onnx", "half");
-  fs::create_directories(folder.path("out.partial-not"));  // somebody else's name
+  folder.write("out.partial-aBcDeF/.placeto-export", "");
+  for (const char* own : {"out.partial-not", "out.partial-backup"}) {  // somebody else's
+    fs::create_directories(folder.path(own));
+    folder.write(std::string(own) + "/thesis.txt", "mine");
+  }
   const auto other = NewDirectory::create(folder.path("out"));
   REQUIRE(other.ok());
   CHECK(!fs::exists(folder.path("out.partial-aBcDeF")));
@@ -146,7 +151,20 @@ TEST_CASE("what a killed export left behind is removed, and what another writes 
   REQUIRE_MESSAGE(model.ok(), model.status().message());
   CHECK(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
   CHECK(fs::exists(other->file("")));
-  CHECK(fs::exists(folder.path("out.partial-not")));
+  CHECK(fs::exists(folder.path("out.partial-not/thesis.txt")));
+  CHECK(fs::exists(folder.path("out.partial-backup/thesis.txt")));
+  CHECK(!fs::exists(folder.path("out/.placeto-export")));
+}
+
+TEST_CASE("an export that is interrupted leaves nothing") {
+  const Folder folder;
+  folder.write("m.onnx", pair_model().bytes());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const std::atomic<bool> interrupted = true;
+  const auto written = model->write_stages(folder.path("out"), StageRule::kFewest, &interrupted);
+  CHECK(written.status().code() == StatusCode::kStopped);
+  CHECK(folder.size() == 1);
 }
 
 TEST_CASE("name rules of a model cover the bodies of control flow") {

@@ -13,6 +13,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/interruption.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/topologies.h"
 #include "tools/export/dot.h"
@@ -189,7 +190,10 @@ void export_split(Job& job) {
   std::optional<StageRule> rule;
   if (options.stages == "overlap") rule = StageRule::kOverlap;
   if (options.stages == "fewest") rule = StageRule::kFewest;
-  const SplitSummary summary = require(model.write_stages(options.split, rule), kInternalError);
+  const Interruption interruption;
+  const auto written = model.write_stages(options.split, rule, interruption.flag());
+  interruption.obey();
+  const SplitSummary summary = require(written, kInternalError);
   if (options.common.json) {
     Json stages = Json::array();
     for (const auto& stage : summary.stages) {

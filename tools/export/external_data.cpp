@@ -7,11 +7,13 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <tuple>
 #include <vector>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/value.h"
 
 namespace placeto {
 namespace {
@@ -94,12 +96,25 @@ Result<Range> range_of(const onnx::TensorProto& tensor) {
     }
   }
   const fs::path path = range.location;
+  if (range.location.find('\0') != std::string::npos) {
+    return Status::bad_input("external_data location is " + placeto::in_quotes(range.location) +
+                             ", expected a path, which has no NUL byte");
+  }
   const bool leaves = path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
   if (path.empty() || leaves) {
     return Status::bad_input("external_data location is " + placeto::in_quotes(range.location) +
                              ", expected a path within the folder of the model");
   }
   return range;
+}
+
+// Of the tensor by its type and shape; nullopt where they do not tell.
+std::optional<uint64_t> content_bytes(const onnx::TensorProto& tensor) {
+  const Dims dims(tensor.dims().begin(), tensor.dims().end());
+  if (tensor.data_type() == onnx::TensorProto::STRING || element_bits(tensor.data_type()) == 0) {
+    return std::nullopt;
+  }
+  return tensor_bytes(tensor.data_type(), dims);
 }
 
 bool is_within(const fs::path& file, const fs::path& folder) {
@@ -120,6 +135,15 @@ class Gatherer {
     const std::string where = "tensor " + placeto::in_quotes(tensor.name());
     Result<Range> range = range_of(tensor);
     if (!range.ok()) return range.status().at(where);
+    if (const auto bytes = content_bytes(tensor)) {
+      if (range->length == Range().length) range->length = *bytes;
+      if (range->length != *bytes) {
+        return Status::bad_input("external_data length is " + std::to_string(range->length) +
+                                 ", expected " + std::to_string(*bytes) +
+                                 " by the tensor's type and shape")
+            .at(where);
+      }
+    }
     const Result<Range> copied = copy_once(*range);
     if (!copied.ok()) return copied.status().at(where);
     tensor.clear_external_data();
@@ -188,6 +212,7 @@ class Gatherer {
     in.seekg(static_cast<std::streamoff>(range.offset));
     std::vector<char> chunk;
     for (uint64_t done = 0; done < range.length; done += chunk.size()) {
+      if (files_.interrupted_ != nullptr && *files_.interrupted_) return Status::stopped();
       chunk.resize(std::min(kChunk, range.length - done));
       if (!in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()))) {
         return Status::io(source + ": cannot be read");
@@ -214,7 +239,8 @@ bool has_external_data(const onnx::ModelProto& model) {
   return visit_tensors(const_cast<onnx::ModelProto&>(model), look).ok() && found;
 }
 
-ExternalFiles::ExternalFiles(const std::string& model) {
+ExternalFiles::ExternalFiles(const std::string& model, const std::atomic<bool>* interrupted)
+    : interrupted_(interrupted) {
   const fs::path given = model;
   folder_ = given.has_parent_path() ? given.parent_path().string() : ".";
   std::error_code error;
@@ -230,9 +256,9 @@ Result<const ExternalFiles::Source*> ExternalFiles::find(const std::string& loca
   const std::string given = (fs::path(folder_) / location).string();
   std::error_code error;
   const fs::path path = fs::canonical(given, error);
-  if (error) return Status::io(given + ": " + error.message());
+  if (error) return Status::bad_input(given + ": " + error.message());
   const bool inside = std::any_of(within_.begin(), within_.end(), [&](const std::string& folder) {
-    return is_within(path, folder);
+    return is_within(path, folder) || path == folder;
   });
   if (!inside) {
     return Status::bad_input(given + " is a symbolic link to " + placeto::in_quotes(path.string()) +

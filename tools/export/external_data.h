@@ -7,6 +7,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <atomic>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,7 +25,8 @@ class ExternalFiles {
  public:
   // `model`: the model's path. Its folder is where the path says; if it is a symbolic link, where
   // the link leads, too (caches keep models and their weights under other names in one folder).
-  explicit ExternalFiles(const std::string& model);
+  // Once `interrupted` is set, nothing more is copied: kStopped.
+  explicit ExternalFiles(const std::string& model, const std::atomic<bool>* interrupted = nullptr);
 
   // Copies what the model's tensors take into one new file, `path`, and makes them name it as
   // `location`; what several tensors share is copied once. No file is made if there are no such
@@ -44,6 +46,7 @@ class ExternalFiles {
   };
   Result<const Source*> find(const std::string& location);
 
+  const std::atomic<bool>* interrupted_;
   std::string folder_;                               // as given
   std::vector<std::string> within_;                  // without symbolic links
   std::unordered_map<std::string, Source> sources_;  // by location

@@ -26,6 +26,8 @@ bool open_up(const std::string& directory) {
 }
 
 constexpr std::string_view kPattern = ".partial-XXXXXX";
+// Tells a staging directory from others of such a name, which are somebody's own.
+constexpr const char* kMark = ".placeto-export";
 
 // The directory, locked; -1 if it cannot be opened or another process holds the lock.
 int locked(const fs::path& directory) {
@@ -49,7 +51,7 @@ void remove_leftovers(const fs::path& target) {
     const int lock = locked(entries->path());
     if (lock < 0) continue;
     std::error_code ignored;
-    fs::remove_all(entries->path(), ignored);
+    if (fs::exists(entries->path() / kMark, ignored)) fs::remove_all(entries->path(), ignored);
     ::close(lock);
   }
 }
@@ -70,7 +72,11 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
     return Status::io(path + ": cannot write there: " + std::strerror(errno));
   }
   const int lock = locked(staging);
-  return NewDirectory(target.string(), std::move(staging), lock);
+  NewDirectory directory(target.string(), std::move(staging), lock);
+  const int mark = ::open(directory.file(kMark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (mark < 0) return Status::io(path + ": cannot write there: " + std::strerror(errno));
+  ::close(mark);
+  return directory;
 }
 
 NewDirectory::NewDirectory(NewDirectory&& other) noexcept
@@ -86,7 +92,8 @@ NewDirectory::~NewDirectory() {
 
 Status NewDirectory::commit() {
   std::error_code error;
-  fs::rename(staging_, path_, error);  // also over an empty directory
+  fs::remove(file(kMark), error);
+  if (!error) fs::rename(staging_, path_, error);  // also over an empty directory
   if (error) return Status::io(path_ + ": cannot write there: " + error.message());
   staging_.clear();
   return {};

@@ -42,7 +42,8 @@ Result<std::string> PlacedModel::name_rules(std::span<const std::string>) const 
 }
 
 Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
-                                               std::optional<StageRule>) const {
+                                               std::optional<StageRule>,
+                                               const std::atomic<bool>*) const {
   return absent(directory);
 }
 

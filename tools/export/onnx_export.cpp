@@ -194,7 +194,8 @@ Result<std::string> PlacedModel::name_rules(std::span<const std::string> engine)
 }
 
 Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
-                                               std::optional<StageRule> rule) const {
+                                               std::optional<StageRule> rule,
+                                               const std::atomic<bool>* interrupted) const {
   const onnx::ModelProto& model = state_->model.proto;
   const Result<ValueTypes> types = infer_types(model);
   if (!types.ok()) return types.status().at(state_->path);
@@ -207,7 +208,7 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
   if (!plan.ok()) return plan.status().at(state_->path);
   Result<NewDirectory> target = NewDirectory::create(directory);
   if (!target.ok()) return target.status();
-  ExternalFiles weights(state_->path);
+  ExternalFiles weights(state_->path, interrupted);
   SplitSummary summary;
   summary.unused_nodes = plan->unused_nodes;
   for (uint32_t s = 0; s < plan->stages.size(); ++s) {
@@ -216,6 +217,7 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
     Status done = weights.gather(stage, target->file(file + ".data"), file + ".data");
     if (done.ok()) done = write_model(target->file(file), stage);
     if (!done.ok()) return done.at(state_->path);
+    if (interrupted != nullptr && *interrupted) return Status::stopped();
     const StagePlan& part = plan->stages[s];
     summary.stages.push_back({file, state_->placed.devices[part.device], part.nodes.size(),
                               part.inputs.size(), part.outputs.size()});

@@ -2,6 +2,7 @@
 // that code without libonnx can include it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,9 +57,10 @@ class PlacedModel {
 
   // Writes one model per stage and manifest.json (manifest.h) into a new directory. External data
   // is copied: each stage that has some gets a file of its own. Without a rule, the stages are
-  // those recorded with the placement; the fewest if it has none.
-  Result<SplitSummary> write_stages(const std::string& directory,
-                                    std::optional<StageRule> rule) const;
+  // those recorded with the placement; the fewest if it has none. kStopped, and nothing is left,
+  // once `interrupted` is set.
+  Result<SplitSummary> write_stages(const std::string& directory, std::optional<StageRule> rule,
+                                    const std::atomic<bool>* interrupted = nullptr) const;
 
  private:
   struct State;

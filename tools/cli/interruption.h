@@ -1,0 +1,21 @@
+// Signals that end a program, taken back until what it had begun to write is removed.
+#pragma once
+
+#include <atomic>
+
+namespace placeto::cli {
+
+// From its making to its end; one at a time. SIGINT, SIGTERM and SIGHUP set the flag.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  const std::atomic<bool>* flag() const;
+  // Ends the program as the signal would have, if one came.
+  void obey() const;
+};
+
+}  // namespace placeto::cli
