@@ -161,7 +161,8 @@ TEST_CASE("a table sets times by node and kind, and says which line is wrong") {
        {std::pair{"a,cpu,1\nx,cpu,1", "line 2: the graph has no node 'x'"},
         std::pair{"a,cpu", "line 1: expected three fields"}, std::pair{"a,cpu,1,2", "three fields"},
         std::pair{"a,cpu,fast", "not a number"}, std::pair{"a,cpu,nan", "not a number"},
-        std::pair{"a,,1", "kind of device is empty"}, std::pair{"\"a,cpu,1", "not closed"},
+        std::pair{"a,,1", "kind of device: is empty"}, std::pair{"a,\xff,1", "kind of device: "},
+        std::pair{"a,cpu,1e308", "from 1e-60 to 1e60"}, std::pair{"\"a,cpu,1", "not closed"},
         std::pair{"a,cpu,1\na,cpu,2", "comes twice"}, std::pair{"", "no run time"}}) {
     const auto result = costs_from_table(graph, text);
     REQUIRE(!result.ok());

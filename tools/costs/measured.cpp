@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/base/limits.h"
+#include "runtime/cost/number_range.h"
 #include "runtime/graph/text.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/costs/operator_class.h"
@@ -79,12 +80,17 @@ struct TableReader {
   std::string add(const Row& row) {
     const auto node = nodes.find(row.fields[0]);
     if (node == nodes.end()) return "the graph has no node " + in_quotes(row.fields[0]);
-    if (row.fields[1].empty()) return "the kind of device is empty";
+    if (const Status s = check_name(row.fields[1], Limits()); !s.ok()) {
+      return "the kind of device: " + s.message();
+    }
     double us = 0;
     const std::string& number = row.fields[2];
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), us);
     if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(us)) {
       return in_quotes(number) + " is not a number of microseconds";
+    }
+    if (us > 0 && !in_number_range(us)) {
+      return in_quotes(number) + " us, expected 0 or from 1e-60 to 1e60";
     }
     auto kind = std::find_if(kinds.begin(), kinds.end(),
                              [&](const KindCosts& k) { return k.kind == row.fields[1]; });
