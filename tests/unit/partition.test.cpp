@@ -73,6 +73,15 @@ TEST_CASE("partitioners place graphs without edges and without costs") {
   check_contract(scene.problem);
 }
 
+TEST_CASE("partitioners place on devices beside which others count for nothing") {
+  SceneOptions options;
+  options.devices = 3;
+  TopologySpec topology = scene_topology(options);
+  topology.devices[1].slowdown = 1e-30;
+  topology.devices[2].slowdown = 1e30;
+  check_contract(Scene(scene_graph(options), topology, 1).problem);
+}
+
 TEST_CASE("partitioners keep groups together and obey kinds, pins and forbids") {
   SceneOptions options;
   options.devices = 4;

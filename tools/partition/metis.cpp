@@ -4,6 +4,7 @@
 #include <metis.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -39,12 +40,24 @@ class SilentOutput {
   int saved_;
 };
 
+// METIS wants no share that is next to nothing.
+std::vector<real_t> at_least_some(const std::vector<double>& shares) {
+  constexpr double kLeast = 1e-4;
+  double sum = 0;
+  for (const double share : shares) sum += std::max(share, kLeast);
+  std::vector<real_t> result;
+  for (const double share : shares) {
+    result.push_back(static_cast<real_t>(std::max(share, kLeast) / sum));
+  }
+  return result;
+}
+
 Result<std::vector<int32_t>> partition(const PartGraph& graph, uint64_t seed) {
   std::vector<idx_t> offset(graph.offset.begin(), graph.offset.end());
   std::vector<idx_t> neighbour(graph.neighbour.begin(), graph.neighbour.end());
   std::vector<idx_t> edge_weight(graph.edge_weight.begin(), graph.edge_weight.end());
   std::vector<idx_t> vertex_weight(graph.vertex_weight.begin(), graph.vertex_weight.end());
-  std::vector<real_t> share(graph.share.begin(), graph.share.end());
+  std::vector<real_t> share = at_least_some(graph.share);
   neighbour.push_back(0);  // an empty graph still needs addresses
   edge_weight.push_back(1);
   std::vector<idx_t> part(vertex_weight.size(), 0);
