@@ -63,3 +63,21 @@ TEST_CASE_FIXTURE(Fixture, "compare ends each placing at the deadline") {
     CHECK(outcome["place_time_us"] < 20e6);  // of a budget of 100 s, however slow the machine
   }
 }
+
+TEST_CASE_FIXTURE(Fixture, "without an answer at the deadline, nothing is called infeasible") {
+  write("star.json", [] {
+    std::string nodes, edges;
+    for (int v = 0; v < 60'000; ++v) {
+      nodes += (v == 0 ? "" : ",") + ("{\"name\": \"n" + std::to_string(v)) +
+               "\", \"cost_us\": [1], \"outputs\": [1]}";
+      if (v > 0)
+        edges += (v == 1 ? "" : ",") + ("{\"source\": 0, \"target\": " + std::to_string(v)) + "}";
+    }
+    return R"({"format_version": 1, "name": "star", "nodes": [)" + nodes + R"(], "edges": [)" +
+           edges + "]}";
+  }());
+  const Run run =
+      this->run({"place", "star.json", "-t", "4xk80", "--deadline-ms", "0.01", "--json"});
+  CHECK(run.status == 1);
+  CHECK(nlohmann::json::parse(run.out)["status"] == "stopped");
+}

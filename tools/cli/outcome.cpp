@@ -24,7 +24,7 @@ Problem build_problem(const std::string& graph_path, const Graph& graph,
         rules_to_blame ? kNoFeasiblePlacement : kBadInputFile,
         where + ": " + (rules_to_blame ? "no feasible placement: " : "") + status.message());
   }
-  throw Failure(exit_status(status), where + ": " + status.message());
+  throw Failure(exit_status(status), where + ": " + status.message(), status_word(status));
 }
 
 bool ignores_latency(const Topology& topology) {
