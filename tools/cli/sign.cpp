@@ -207,8 +207,8 @@ void verify_signature(const std::string& policy, const std::string& signed_as,
                 {"key_id", key_id(key)},
                 {"valid", true}});
   } else {
-    print(fmt::format("{}: signed as '{}' by the owner of {} (key {})\n", policy, name, public_key,
-                      key_id(key)));
+    print(fmt::format("{}: signed as '{}' by the owner of {} (key {})\n", printable(policy),
+                      printable(name), printable(public_key), key_id(key)));
   }
 }
 
