@@ -127,9 +127,9 @@ template <class Visit>
 }
 
 // A span for a range-based for that looks at the clock in between where the span is very long, and
-// ends early once told to stop, after a first piece at the least: what reads and what is read by one
-// node may be a million others.
-// Short spans cost what they cost without; whoever loops over many of them reports those itself.
+// ends early once told to stop, after a first piece at the least: what reads and what is read by
+// one node may be a million others. Short spans cost what they cost without; whoever loops over
+// many of them reports those itself.
 template <class T>
 class Watched {
  public:

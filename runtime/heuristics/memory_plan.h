@@ -52,8 +52,8 @@ class MemoryPlan {
 
 // Builds with `build` until the placement fits, attempts run out or it returns none, tightening the
 // plan in between. Returns the best candidate seen, named `name`; the evaluator's last timeline is
-// its. Once the evaluator's `stop` says so, what `build` returns is not looked at: the assignment is
-// empty if nothing was evaluated before.
+// its. Once the evaluator's `stop` says so, what `build` returns is not looked at: the assignment
+// is empty if nothing was evaluated before.
 Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std::string name,
                               const std::function<Assignment(MemoryPlan&)>& build);
 

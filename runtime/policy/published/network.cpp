@@ -104,8 +104,8 @@ PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, Ker
   list_edges(graph, stop);
 }
 
-// Every edge carries a message: two edges between the same nodes count twice. Once stopped, the rest
-// hear nobody.
+// Every edge carries a message: two edges between the same nodes count twice. Once stopped, the
+// rest hear nobody.
 void PublishedNetwork::list_edges(const Graph& graph, Stop* stop) {
   auto& [along, against] = directions_;
   along.offset = against.offset = {0};
