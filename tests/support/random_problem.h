@@ -186,6 +186,20 @@ inline Instance random_instance(const RandomShape& shape, uint32_t rules, Random
   return build_instance(std::move(graph), std::move(topology), caller);
 }
 
+// Independent nodes of these sizes, on devices with so much memory.
+inline Instance weights(const std::vector<uint64_t>& sizes, const std::vector<uint64_t>& rooms) {
+  GraphSpec graph;
+  for (const uint64_t bytes : sizes) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
+    graph.nodes.back().cost_us = {1};
+    graph.nodes.back().resident_bytes = bytes;
+  }
+  TopologySpec topology = equal_devices(static_cast<uint32_t>(rooms.size()));
+  for (size_t d = 0; d < rooms.size(); ++d) topology.devices[d].memory_bytes = rooms[d];
+  return build_instance(std::move(graph), std::move(topology));
+}
+
 // A device drawn for every group among those it may run on.
 inline Assignment random_assignment(const Problem& problem, Random& random) {
   Assignment assignment(problem.node_count());

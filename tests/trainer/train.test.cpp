@@ -62,6 +62,18 @@ TEST_CASE("an iteration without any decision to learn from is an error") {
   CHECK(status.message().find("collect.decisions") != std::string::npos);
 }
 
+// Interrupted after two iterations, and resumed.
+RunFolder train_in_parts(const Config& config, const test::TemporaryFolder& place,
+                         const PolicySpec& whole) {
+  RunFolder folder(place.file("parts"));
+  REQUIRE(folder.create("").ok());
+  train_until(config, folder, 2);
+  CHECK(!(last_policy(folder, config) == whole));
+  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  CHECK(last_policy(folder, config) == whole);
+  return folder;
+}
+
 TEST_CASE("an interrupted run that is resumed ends with the weights of an uninterrupted one") {
   Config config;
   SUBCASE("of a head alone") {
@@ -73,12 +85,7 @@ TEST_CASE("an interrupted run that is resumed ends with the weights of an uninte
   const test::TemporaryFolder place;
   const PolicySpec whole = train_whole(config, place.file("whole"));
 
-  RunFolder folder(place.file("parts"));
-  REQUIRE(folder.create("").ok());
-  train_until(config, folder, 2);
-  CHECK(!(last_policy(folder, config) == whole));
-  REQUIRE(train::train(config, "", folder, true, {}).ok());
-  CHECK(last_policy(folder, config) == whole);
+  const RunFolder folder = train_in_parts(config, place, whole);
   CHECK(lines_in(folder.file("metrics.jsonl")) == config.iterations);
   CHECK(lines_in(folder.file("metrics.csv")) == config.iterations + 1);
   CHECK(*read_text(folder.file("best.plpo")) == *read_text(place.file("whole/best.plpo")));
@@ -101,12 +108,7 @@ TEST_CASE("siblings train a pairwise policy, and an interrupted run ends like a 
   config.episodes.graphs = 4;
   config.episodes.rollouts = 3;
   const PolicySpec whole = train_whole(config, place.file("whole"));
-  RunFolder folder(place.file("parts"));
-  REQUIRE(folder.create("").ok());
-  train_until(config, folder, 2);
-  CHECK(!(last_policy(folder, config) == whole));
-  REQUIRE(train::train(config, "", folder, true, {}).ok());
-  CHECK(last_policy(folder, config) == whole);
+  const RunFolder folder = train_in_parts(config, place, whole);
   config.threads = 3;
   CHECK(train_whole(config, place.file("three")) == whole);
 }

@@ -3,34 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "runtime/cost/simulator.h"
+#include "tests/support/all_placements.h"
 #include "tests/support/random_problem.h"
 
 namespace placeto {
-namespace {
-
-// Least makespan over every placement that the rules allow.
-double least_makespan_us(const Problem& problem) {
-  Simulator simulator(problem);
-  double least = std::numeric_limits<double>::infinity();
-  std::vector<uint32_t> device(problem.group_count(), 0);
-  Assignment assignment(problem.node_count());
-  for (bool more = true; more;) {
-    bool allowed = true;
-    for (uint32_t g = 0; g < problem.group_count(); ++g) {
-      allowed &= problem.allowed(g, device[g]);
-      for (uint32_t v : problem.members(g)) assignment[v] = device[g];
-    }
-    if (allowed) least = std::min(least, simulator.makespan_us(assignment));
-    more = false;  // count up in base device_count()
-    for (uint32_t g = 0; g < problem.group_count() && !more; ++g) {
-      device[g] = (device[g] + 1) % problem.device_count();
-      more = device[g] != 0;
-    }
-  }
-  return least;
-}
-
-}  // namespace
 
 TEST_CASE("no placement of a small graph beats a lower bound, under any rule set") {
   Random random(31);
@@ -45,7 +21,7 @@ TEST_CASE("no placement of a small graph beats a lower bound, under any rule set
       CAPTURE(rules);
       CAPTURE(i);
       const LowerBounds bounds = lower_bounds(*instance.problem);
-      const double least = least_makespan_us(*instance.problem) * (1 + 1e-9);
+      const double least = test::least_score(*instance.problem).objective_us * (1 + 1e-9);
       CHECK(bounds.critical_path_us <= least);
       CHECK(bounds.work_us <= least);
       CHECK(bounds.best_us() == std::max(bounds.critical_path_us, bounds.work_us));

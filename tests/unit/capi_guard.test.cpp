@@ -328,11 +328,5 @@ TEST_CASE("defaults are written to memory of their size and to no other") {
       CHECK(fill(stub, size) == PLACETO_INVALID_ARGUMENT);
     }
   };
-  check(placeto_limits{}, placeto_default_limits);
-  check(placeto_policy_options{}, placeto_default_policy_options);
-  check(placeto_node{}, placeto_default_node);
-  check(placeto_topology_rules{}, placeto_default_topology_rules);
-  check(placeto_device{}, placeto_default_device);
-  check(placeto_link{}, placeto_default_link);
-  check(placeto_options{}, placeto_default_options);
+  for_all_defaults(check);
 }

@@ -5,23 +5,14 @@
 #include <cmath>
 #include <thread>
 
-#include "runtime/policy/file/policy_file.h"
-#include "tests/support/small_policies.h"
-#include "tests/unit/capi_support.h"
+#include "tests/unit/capi_policies.h"
 
 using namespace capi_test;
 
 namespace {
 
 Policy small_policy() {
-  const std::vector<uint8_t> bytes =
-      *placeto::encode_policy(placeto::test::small_pairwise_policy());
-  placeto_policy* policy = nullptr;
-  placeto_error error;
-  REQUIRE_MESSAGE(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY,
-                                             nullptr, &policy, &error) == PLACETO_OK,
-                  error.message);
-  return Policy(policy);
+  return load(placeto::test::small_pairwise_policy());
 }
 
 }  // namespace

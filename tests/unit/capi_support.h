@@ -72,6 +72,18 @@ inline Graph build(const GraphBuilder& builder) {
   return Graph(graph);
 }
 
+// Calls check(a value, the function that fills it with defaults) for every struct that has some.
+template <class Check>
+void for_all_defaults(const Check& check) {
+  check(placeto_limits{}, placeto_default_limits);
+  check(placeto_policy_options{}, placeto_default_policy_options);
+  check(placeto_node{}, placeto_default_node);
+  check(placeto_topology_rules{}, placeto_default_topology_rules);
+  check(placeto_device{}, placeto_default_device);
+  check(placeto_link{}, placeto_default_link);
+  check(placeto_options{}, placeto_default_options);
+}
+
 //        +-> left (100) ---+
 // in (1) +                 +-> out (1)
 //        +-> right (100) --+

@@ -8,19 +8,7 @@
 namespace placeto {
 namespace {
 
-// Independent nodes of these sizes, on devices with so much memory.
-test::Instance weights(const std::vector<uint64_t>& sizes, const std::vector<uint64_t>& rooms) {
-  GraphSpec graph;
-  for (const uint64_t bytes : sizes) {
-    graph.nodes.emplace_back();
-    graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
-    graph.nodes.back().cost_us = {1};
-    graph.nodes.back().resident_bytes = bytes;
-  }
-  TopologySpec topology = test::equal_devices(static_cast<uint32_t>(rooms.size()));
-  for (size_t d = 0; d < rooms.size(); ++d) topology.devices[d].memory_bytes = rooms[d];
-  return test::build_instance(std::move(graph), std::move(topology));
-}
+using test::weights;
 
 bool fits(const Problem& problem, const Assignment& assignment) {
   Evaluator evaluator(problem);

@@ -219,22 +219,13 @@ TEST_CASE(
 TEST_CASE(
     "weights that fill two devices to the byte are placed; one byte more is proved too much") {
   std::vector<uint64_t> sizes{36, 884, 21, 58, 776, 130, 8, 87};
-  GraphSpec graph;
-  for (const uint64_t bytes : sizes) {
-    graph.nodes.emplace_back();
-    graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
-    graph.nodes.back().cost_us = {1};
-    graph.nodes.back().resident_bytes = bytes;
-  }
-  TopologySpec topology = test::equal_devices(2);
-  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'000;
-  test::Instance instance = test::build_instance(graph, topology);
+  test::Instance instance = test::weights(sizes, {1'000, 1'000});
   REQUIRE(instance.problem);
   const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
   REQUIRE(placed.ok());
   CHECK(placed->timeline.peak_memory_bytes == std::vector<uint64_t>{1'000, 1'000});
-  graph.nodes[0].resident_bytes += 1;
-  instance = test::build_instance(graph, topology);
+  sizes[0] += 1;
+  instance = test::weights(sizes, {1'000, 1'000});
   const Result<PlaceResult> too_much = placed_with(*instance.problem, 0);
   REQUIRE(!too_much.ok());
   CHECK(too_much.status().code() == StatusCode::kInfeasible);

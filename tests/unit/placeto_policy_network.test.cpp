@@ -186,15 +186,20 @@ TEST_CASE("a placeto network agrees with float64 on any number of rounds, layers
   check_policy(test::published_placeto_policy(kDevices, 1, true, 6), 300, KernelChoice::kPortable);
 }
 
-//   0 --> 1 --> 2
-TEST_CASE("what a node hears along the edges says nothing of what comes after it, and vice versa") {
+GraphSpec separate_nodes(int count) {
   GraphSpec spec;
-  for (int v = 0; v < 3; ++v) {
+  for (int v = 0; v < count; ++v) {
     NodeSpec node;
     node.name = "n" + std::to_string(v);
     node.cost_us = {1};
     spec.nodes.push_back(node);
   }
+  return spec;
+}
+
+//   0 --> 1 --> 2
+TEST_CASE("what a node hears along the edges says nothing of what comes after it, and vice versa") {
+  GraphSpec spec = separate_nodes(3);
   spec.edges = {{0, kControlEdge, 1}, {1, kControlEdge, 2}};
   const Graph graph = *Graph::build(spec);
   const auto policy = test::load_policy(test::published_placeto_policy(kDevices, 2, true, 5));
@@ -225,13 +230,7 @@ TEST_CASE("what a node hears along the edges says nothing of what comes after it
 //   0 --> 1 --> 3     4 --> 5
 //    \--> 2 ----^
 TEST_CASE("the sets of a node are what it depends on, what depends on it, and the rest") {
-  GraphSpec spec;
-  for (int v = 0; v < 6; ++v) {
-    NodeSpec node;
-    node.name = "n" + std::to_string(v);
-    node.cost_us = {1};
-    spec.nodes.push_back(node);
-  }
+  GraphSpec spec = separate_nodes(6);
   for (const auto& [from, to] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 3u}, {2u, 3u}, {4u, 5u}}) {
     spec.edges.push_back({from, kControlEdge, to});
   }
