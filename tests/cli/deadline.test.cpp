@@ -7,9 +7,9 @@ using namespace placeto::test;
 
 namespace {
 
-// A ladder of 4,000 nodes: more than is always reported on, and its reasons take many seconds.
+// A ladder of 12,000 nodes: more than is always reported on, and its reasons take many seconds.
 std::string large_graph() {
-  constexpr int kNodes = 4000;
+  constexpr int kNodes = 12'000;
   std::string nodes, edges;
   for (int v = 0; v < kNodes; ++v) {
     const std::string cost = std::to_string(10 + v % 7);
@@ -33,11 +33,11 @@ struct Fixture : Workplace {
 
 TEST_CASE_FIXTURE(Fixture, "a deadline ends --explain, leaves reports out, and says so") {
   const auto placed =
-      run_json({"place", graph, "-t", "4xk80", "--deadline-ms", "600", "--explain", "all", "-o",
+      run_json({"place", graph, "-t", "4xk80", "--deadline-ms", "1500", "--explain", "all", "-o",
                 "p.json", "--report", "r.html", "--trace", "t.json", "--json"});
-  CHECK(placed["assignment"].size() == 4000);
+  CHECK(placed["assignment"].size() == 12'000);
   CHECK(placed["makespan_us"] > 0);
-  CHECK(placed["reasons"].size() < 4000);
+  CHECK(placed.value("reasons", nlohmann::json::array()).size() < 12'000);
   const std::string note = placed["note"];
   CHECK(note.find("no time to explain ") != std::string::npos);
   CHECK(note.find("no time for --report") != std::string::npos);
@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(Fixture, "small graphs are explained and reported on even afte
 
 TEST_CASE_FIXTURE(Fixture, "compare ends each placing at the deadline") {
   const auto compared = run_json({"compare", graph, "-t", "4xk80", "--methods", "anneal,single",
-                                  "--budget", "100s", "--deadline-ms", "300", "--json"});
+                                  "--budget", "100s", "--deadline-ms", "1500", "--json"});
   for (const auto& outcome : compared["cases"][0]["methods"]) {
     CHECK(outcome["feasible"] == true);
     CHECK(outcome["place_time_us"] < 20e6);  // of a budget of 100 s, however slow the machine
