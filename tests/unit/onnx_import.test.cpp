@@ -329,6 +329,59 @@ TEST_CASE("functions of the model are one node with the work of their body") {
   CHECK(contains(refusal(b), "deep"));
 }
 
+TEST_CASE("functions that call each other many times over are refused in a second or two") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  constexpr int kLevels = 20, kCalls = 10;  // 10^20 nodes
+  for (int level = 0; level < kLevels; ++level) {
+    auto* function = b.model().add_functions();
+    function->set_name("F" + std::to_string(level));
+    function->set_domain("local");
+    function->add_input("v0");
+    function->add_output("v" + std::to_string(kCalls));
+    function->add_opset_import()->set_version(17);
+    for (int call = 0; call < kCalls; ++call) {
+      auto* node = function->add_node();
+      const bool last = level + 1 == kLevels;
+      node->set_op_type(last ? "Relu" : "F" + std::to_string(level + 1));
+      if (!last) node->set_domain("local");
+      node->add_input("v" + std::to_string(call));
+      node->add_output("v" + std::to_string(call + 1));
+    }
+  }
+  b.node("F0", {"x"}, {"y"}, "call").set_domain("local");
+  CHECK(contains(refusal(b), "has more than 200201 nodes with the bodies of its functions"));
+}
+
+TEST_CASE("an operator that reads more tensors than any has is imported without its shape") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  auto& node = b.node("Sum", {}, {"y"}, "sum");
+  for (int i = 0; i < 70'000; ++i) node.add_input("x");
+  const auto got = imported(b);
+  REQUIRE(got.report.unknown.size() == 1);
+  CHECK(contains(got.report.unknown[0].problem, "more than 65536 tensors"));
+}
+
+TEST_CASE("nodes that differ in names only have equal shapes, those of other inputs their own") {
+  OnnxBuilder b;
+  b.input("x", {"4", "8"});
+  b.input("z", {"4", "16"});
+  for (const char* name : {"a", "b"}) {
+    auto& node = b.node("Softmax", {"x"}, {name}, name);
+    OnnxBuilder::set(node, "axis", int64_t{1});
+  }
+  b.node("Mul", {"x", "x"}, {"square"}, "square");
+  b.node("Mul", {"x", "a"}, {"product"}, "product");
+  OnnxBuilder::set(b.node("Softmax", {"z"}, {"c"}, "c"), "axis", int64_t{1});
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  for (const char* name : {"a", "b", "square", "product"}) {
+    CHECK(node(got, name).outputs == std::vector<uint64_t>{4 * 8 * 4});
+  }
+  CHECK(node(got, "c").outputs == std::vector<uint64_t>{4 * 16 * 4});
+}
+
 TEST_CASE("malformed models are refused with the node and what was expected") {
   OnnxBuilder dangling = convolutional_model();
   dangling.graph().mutable_node(1)->set_input(0, "nothing");

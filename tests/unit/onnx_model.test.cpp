@@ -102,6 +102,33 @@ TEST_CASE("damaged files are refused with the byte and the message around it") {
   for (size_t n = 0; n < bytes.size(); n += 7) (void)parse_onnx(as_bytes(bytes.substr(0, n)));
 }
 
+// Two bytes of a file may be a string, an axis, an attribute: 30 to 250 bytes in memory.
+TEST_CASE("a model that would be many times its size in memory is refused while it is read") {
+  const auto refused = [](const OnnxBuilder& b) {
+    const StripLimits limits{.max_parsed_bytes = 1 << 20};
+    const std::string bytes = b.bytes();
+    CHECK(parse_onnx(as_bytes(bytes)).ok());
+    const auto model = parse_onnx(as_bytes(bytes), {.strip = limits});
+    CHECK(model.status().code() == StatusCode::kBadInput);
+    return model.status().message();
+  };
+  const auto contains = [](const std::string& message, const char* part) {
+    CHECK_MESSAGE(message.find(part) != std::string::npos, message);
+    CHECK_MESSAGE(message.find("more than 1048576 bytes in memory") != std::string::npos, message);
+  };
+  OnnxBuilder inputs, axes, attributes, nodes;
+  auto& node = inputs.node("Concat", {}, {"y"});
+  for (int i = 0; i < 50'000; ++i) node.add_input("x");
+  axes.input("x", Axes(50'000, "2"));
+  auto& many = attributes.node("Relu", {"x"}, {"y"});
+  for (int i = 0; i < 50'000; ++i) many.add_attribute();
+  for (int i = 0; i < 5'000; ++i) nodes.node("Relu", {"x"}, {"y"});
+  contains(refused(inputs), " in graph.node: ");
+  contains(refused(axes), " in graph.input.type.tensor_type.shape");
+  contains(refused(attributes), " in graph.node");
+  contains(refused(nodes), " in graph");
+}
+
 TEST_CASE("models are told from the other files by their content") {
   CHECK(looks_like_onnx(as_bytes(convolutional_model().bytes())));
   for (const std::string other : {"{\"nodes\": []}", "", "\x08", " \n{}", "PK\x03\x04",

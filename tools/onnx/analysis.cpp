@@ -15,8 +15,12 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 using Declared = std::unordered_map<std::string, const onnx::TypeProto*>;
 
-constexpr int kMaxDepth = 32;               // subgraphs and calls inside each other
-constexpr uint64_t kMaxVisits = 2'000'000;  // nodes, bodies included: functions may fan out
+constexpr int kMaxDepth = 32;  // subgraphs and calls inside each other
+// Nodes of bodies, beyond those that the file has: functions may fan out.
+constexpr uint64_t kMostInner = 200'000;
+// Beyond that many, long constants are forgotten and so are shapes of many axes.
+constexpr uint64_t kMostKeptBytes = uint64_t{512} << 20;
+constexpr int kFewAxes = 8;
 constexpr uint64_t kMostWork = uint64_t{1} << 62;
 
 uint64_t saturating_add(uint64_t a, uint64_t b) {
@@ -38,13 +42,6 @@ Declared declared_types(const GraphProto& graph) {
   declare(graph.output(), declared);
   declare(graph.value_info(), declared);
   return declared;
-}
-
-void add_initial_values(const GraphProto& graph, Scope& scope) {
-  for (const auto& tensor : graph.initializer()) scope.set(tensor.name(), value_of(tensor));
-  for (const auto& tensor : graph.sparse_initializer()) {
-    scope.set(tensor.values().name(), value_of(tensor));
-  }
 }
 
 // Types grow from node to node (Gather adds ranks, SequenceConstruct nests) without end in a
@@ -155,15 +152,36 @@ void complete_from(const onnx::TypeProto& said, Value& value) {
 }
 
 Analyzer::Analyzer(const onnx::ModelProto& model) : opsets_(opsets_of(model.opset_import())) {
+  most_visits_ = kMostInner + static_cast<uint64_t>(model.graph().node_size());
   for (const onnx::FunctionProto& function : model.functions()) {
     functions_[function.domain() + ":" + function.name()] = &function;
+    most_visits_ += static_cast<uint64_t>(function.node_size());
+  }
+}
+
+void Analyzer::keep(const std::string& name, Value value, Scope& scope) {
+  const auto axes = value.is_tensor() ? value.type.tensor_type().shape().dim_size() : 0;
+  const size_t elements = value.constant != nullptr ? value.constant->size() : 0;
+  kept_bytes_ += static_cast<uint64_t>(axes) * sizeof(onnx::TensorShapeProto::Dimension) +
+                 elements * sizeof(double);
+  if (kept_bytes_ > kMostKeptBytes) {
+    if (elements > kMaxRank) value.constant.reset();
+    if (axes > kFewAxes) value = Value{};
+  }
+  scope.set(name, std::move(value));
+}
+
+void Analyzer::keep_initial_values(const GraphProto& graph, Scope& scope) {
+  for (const auto& tensor : graph.initializer()) keep(tensor.name(), value_of(tensor), scope);
+  for (const auto& tensor : graph.sparse_initializer()) {
+    keep(tensor.values().name(), value_of(tensor), scope);
   }
 }
 
 Status Analyzer::visit_node(const NodeProto& node, const Scope& scope, const Frame& frame,
                             std::vector<Value>& outputs, NodeAnalysis& result) {
-  if (++visits_ > kMaxVisits) {
-    return Status::bad_input("has more than " + std::to_string(kMaxVisits) +
+  if (++visits_ > most_visits_) {
+    return Status::bad_input("has more than " + std::to_string(most_visits_) +
                              " nodes with the bodies of its functions and loops");
   }
   const NodeInputs inputs = inputs_of(node, scope);
@@ -234,7 +252,7 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
     check_complete(node, outputs, result);
     for (int k = 0; k < node.output_size(); ++k) {
       if (node.output(k).empty()) continue;
-      scope.set(node.output(k), std::move(outputs[static_cast<size_t>(k)]));
+      keep(node.output(k), std::move(outputs[static_cast<size_t>(k)]), scope);
     }
     take(i, std::move(result));
   }
@@ -246,7 +264,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
     return Status::bad_input("has graphs or functions inside each other more than " +
                              std::to_string(kMaxDepth) + " deep");
   }
-  add_initial_values(graph, scope);
+  keep_initial_values(graph, scope);
   const auto producers = producers_of(graph);
   if (!producers.ok()) return producers.status();
   const auto order = topological_positions(graph, *producers);
@@ -273,7 +291,7 @@ Status Analyzer::run(const GraphProto& graph, Analysis& analysis) {
     if (sensible(input.type())) value.type = input.type();
     analysis.scope.set(input.name(), std::move(value));
   }
-  add_initial_values(graph, analysis.scope);
+  keep_initial_values(graph, analysis.scope);
   auto producers = producers_of(graph);
   if (!producers.ok()) return producers.status();
   analysis.producers = *std::move(producers);

@@ -55,11 +55,15 @@ class Analyzer {
               const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
               NodeAnalysis& result);
 
+  void keep(const std::string& name, Value value, Scope& scope);
+  void keep_initial_values(const onnx::GraphProto& graph, Scope& scope);
+
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by domain:name
   Opsets opsets_;
   LibraryInference library_;
   Decisions decided_;
-  uint64_t visits_ = 0;
+  uint64_t visits_ = 0, most_visits_ = 0;
+  uint64_t kept_bytes_ = 0;  // by values: their axes and their elements
 };
 
 // Version by domain of a model's or function's opset_import.

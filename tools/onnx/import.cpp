@@ -300,6 +300,11 @@ void describe_interface(const onnx::ModelProto& model, ImportReport& report) {
 
 Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
                                    const ImportOptions& options) {
+  const auto nodes = static_cast<uint64_t>(model.proto.graph().node_size());
+  if (nodes > options.limits.max_nodes) {
+    return Status::bad_input("has " + std::to_string(nodes) + " nodes, expected at most " +
+                             std::to_string(options.limits.max_nodes));
+  }
   ImportReport interface;
   describe_interface(model.proto, interface);
   const auto inlined = prepare_model(model, options.settings);

@@ -22,8 +22,12 @@ class LibraryInference {
 
  private:
   static std::string serve(const std::string& request);
+  const Result<std::string>& answer_to(std::string request);
 
   GuardedChild child_{serve};  // forked for the first node that comes here
+  // By request, for the layers of a model ask the same again and again.
+  std::unordered_map<std::string, Result<std::string>> answers_;
+  size_t answer_bytes_ = 0;
 };
 
 }  // namespace placeto

@@ -8,8 +8,22 @@ namespace {
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Messages on the way to tensors. Any other message is copied as it is.
-enum class Message { kModel, kGraph, kNode, kAttribute, kTensor, kSparseTensor, kFunction };
+// Messages on the way to tensors, and those of which a small file can have very many. Any other
+// message is copied as it is.
+enum class Message {
+  kModel,
+  kGraph,
+  kNode,
+  kAttribute,
+  kTensor,
+  kSparseTensor,
+  kFunction,
+  kValueInfo,
+  kType,
+  kTensorType,
+  kShape,
+  kDim
+};
 
 enum class Action { kCopy, kDrop, kDescend, kContents };
 
@@ -30,6 +44,9 @@ constexpr Rule kRules[] = {
     {Message::kGraph, 1, Action::kDescend, Message::kNode, "node"},
     {Message::kGraph, 5, Action::kDescend, Message::kTensor, "initializer"},
     {Message::kGraph, 10, Action::kDrop},
+    {Message::kGraph, 11, Action::kDescend, Message::kValueInfo, "input"},
+    {Message::kGraph, 12, Action::kDescend, Message::kValueInfo, "output"},
+    {Message::kGraph, 13, Action::kDescend, Message::kValueInfo, "value_info"},
     {Message::kGraph, 15, Action::kDescend, Message::kSparseTensor, "sparse_initializer"},
     {Message::kFunction, 7, Action::kDescend, Message::kNode, "node"},
     {Message::kFunction, 8, Action::kDrop},
@@ -40,6 +57,8 @@ constexpr Rule kRules[] = {
     {Message::kAttribute, 10, Action::kDescend, Message::kTensor, "tensors"},
     {Message::kAttribute, 11, Action::kDescend, Message::kGraph, "graphs"},
     {Message::kAttribute, 13, Action::kDrop},
+    {Message::kAttribute, 14, Action::kDescend, Message::kType, "tp"},
+    {Message::kAttribute, 15, Action::kDescend, Message::kType, "type_protos"},
     {Message::kAttribute, 22, Action::kDescend, Message::kSparseTensor, "sparse_tensor"},
     {Message::kAttribute, 23, Action::kDescend, Message::kSparseTensor, "sparse_tensors"},
     {Message::kSparseTensor, 1, Action::kDescend, Message::kTensor, "values"},
@@ -52,6 +71,12 @@ constexpr Rule kRules[] = {
     {Message::kTensor, 10, Action::kContents},  // double_data
     {Message::kTensor, 11, Action::kContents},  // uint64_data
     {Message::kTensor, 12, Action::kDrop},      // doc_string
+    {Message::kValueInfo, 2, Action::kDescend, Message::kType, "type"},
+    {Message::kValueInfo, 3, Action::kDrop},
+    {Message::kType, 1, Action::kDescend, Message::kTensorType, "tensor_type"},
+    {Message::kType, 8, Action::kDescend, Message::kTensorType, "sparse_tensor_type"},
+    {Message::kTensorType, 2, Action::kDescend, Message::kShape, "shape"},
+    {Message::kShape, 1, Action::kDescend, Message::kDim, "dim"},
 };
 
 constexpr Rule rule_for(Message message, uint32_t field) {
@@ -60,6 +85,16 @@ constexpr Rule rule_for(Message message, uint32_t field) {
   }
   return {message, field, Action::kCopy};
 }
+
+// What protobuf takes for a message, a string or a number, in bytes, about.
+constexpr uint64_t parsed_bytes(Message message) {
+  const bool type = message == Message::kValueInfo || message == Message::kType ||
+                    message == Message::kTensorType || message == Message::kShape ||
+                    message == Message::kDim;
+  return type ? 64 : 192;
+}
+constexpr uint64_t kParsedString = 48;
+constexpr uint64_t kParsedNumber = 8;
 
 // One graph inside another is a level of attribute, graph and node: deeper than any real model.
 // Protobuf itself refuses messages nested deeper than 100.
@@ -90,12 +125,14 @@ class Stripper {
   Status read_varint(uint64_t& at, uint64_t end, uint64_t& value) const;
   Status read_field(uint64_t at, uint64_t end, Field& field) const;
   Status descend(const Rule& rule, const Field& field, std::string& out);
-  Status copy_bytes(const Field& field, std::string& out) const;
+  Status copy_bytes(const Field& field, std::string& out);
+  Status take(const Field& field, uint64_t parsed);
   Status failed(uint64_t at, const std::string& what) const;
 
   std::span<const uint8_t> bytes_;
   const StripLimits& limits_;
   std::vector<const char*> path_;  // names of the messages around the current one
+  uint64_t parsed_ = 0;            // bytes that what was copied will take
 };
 
 Status Stripper::failed(uint64_t at, const std::string& what) const {
@@ -152,7 +189,17 @@ Status Stripper::read_field(uint64_t at, uint64_t end, Field& field) const {
   return {};
 }
 
-Status Stripper::copy_bytes(const Field& field, std::string& out) const {
+Status Stripper::take(const Field& field, uint64_t parsed) {
+  parsed_ += parsed;
+  if (parsed_ <= limits_.max_parsed_bytes) return {};
+  return failed(field.begin, "the model without its weights takes more than " +
+                                 std::to_string(limits_.max_parsed_bytes) + " bytes in memory");
+}
+
+Status Stripper::copy_bytes(const Field& field, std::string& out) {
+  const uint64_t bytes =
+      field.wire_type == kBytes ? kParsedString + (field.end - field.content) : kParsedNumber;
+  if (Status s = take(field, bytes); !s.ok()) return s;
   if (out.size() + (field.end - field.begin) > limits_.max_structure_bytes) {
     return failed(field.begin, "the model without its weights is larger than " +
                                    std::to_string(limits_.max_structure_bytes) + " bytes");
@@ -164,6 +211,7 @@ Status Stripper::copy_bytes(const Field& field, std::string& out) const {
 Status Stripper::descend(const Rule& rule, const Field& field, std::string& out) {
   path_.push_back(rule.name);
   if (path_.size() > kMaxDepth) return failed(field.begin, "messages are nested too deep");
+  if (Status s = take(field, parsed_bytes(rule.into)); !s.ok()) return s;
   std::string content;
   if (Status s = copy_message(rule.into, field.content, field.end, content); !s.ok()) return s;
   path_.pop_back();
