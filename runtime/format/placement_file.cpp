@@ -13,8 +13,6 @@
 namespace placeto {
 namespace {
 
-constexpr uint32_t kMostCandidates = 4'096;
-
 // The root, the candidates, and a reason for each node.
 uint32_t most_tables(const Limits& limits) {
   return static_cast<uint32_t>(

@@ -23,6 +23,8 @@ struct CandidateSpec {
   friend bool operator==(const CandidateSpec&, const CandidateSpec&) = default;
 };
 
+inline constexpr uint32_t kMostCandidates = 4'096;  // of a file
+
 // Why a node is where it is: what the cost would be elsewhere.
 struct ReasonSpec {
   static constexpr uint32_t kNoDevice = UINT32_MAX;

@@ -212,6 +212,24 @@ TEST_CASE("nesting is bounded by the schema, so deep nesting is refused at once"
   CHECK(contains(any_error(deep), "its fields do not tell what it is"));
 }
 
+TEST_CASE("a list that is too long is refused where it gets too long, not once it is read") {
+  const auto list = [](const char* before, const char* entry, int count) {
+    std::string text = std::string("{\"format_version\": 1, ") + before + "[";
+    for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + std::string(entry);
+    return text;  // and no end: what comes after is not looked at
+  };
+  const std::string devices = "\"devices\": [\"a\"], ";
+  CHECK(contains(any_error(list((devices + "\"candidates\": ").c_str(), "{}", 5000)),
+                 "candidates[4096]: more than 4096 entries"));
+  CHECK(contains(any_error(list((devices + "\"peak_memory_bytes\": ").c_str(), "0", 2000)),
+                 "peak_memory_bytes[1024]: more than 1024 entries"));
+  CHECK(contains(any_error(list("\"architecture\": \"pairwise\", \"provenance\": {\"workloads\": ",
+                                "\"\"", 5000)),
+                 "workloads[4096]: more than 4096 entries"));
+  CHECK(contains(node_error("\"cost_us\": " + list("", "1", 100).substr(22)),
+                 "cost_us[64]: more than 64 entries"));
+}
+
 TEST_CASE("a byte order mark and any white space around are accepted") {
   CHECK(graph_error("\xef\xbb\xbf \t\r\n{\"format_version\" : 1 , \"nodes\" : [ { } ] } \n") ==
         "ok");

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "runtime/format/buffer.h"
+#include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
 #include "tools/io/json_scanner.h"
 #include "tools/io/reflection.h"
@@ -25,6 +27,7 @@ using flatbuffers::TypeTable;
 using flatbuffers::uoffset_t;
 
 constexpr size_t kMaxFields = 32;
+constexpr uint64_t kMostDescribing = 4'096;
 
 struct Value {
   uint64_t bits = 0;    // the number's object representation, or the offset of what was stored
@@ -203,17 +206,24 @@ bool Reader::read_list(const FieldType& type, Value& value) {
   return true;
 }
 
-// How long the list may be that the reader is in. Lists without a limit of their own are as long as
-// what they speak of: nodes, edges, outputs or links.
+// How long the list may be that the reader is in. Tensors of policies are as long as files may be;
+// what else has no limit of its own describes a policy: features, widths, where it comes from.
 uint64_t Reader::most_entries() const {
+  const std::pair<std::string_view, uint64_t> most[] = {
+      {"nodes", limits_.max_nodes},         {"assignment", limits_.max_nodes},
+      {"stages", limits_.max_nodes},        {"order", limits_.max_nodes},
+      {"reasons", limits_.max_nodes},       {"edges", limits_.max_edges},
+      {"outputs", limits_.max_outputs},     {"devices", limits_.max_devices},
+      {"links", limits_.max_links},         {"peak_memory_bytes", limits_.max_devices},
+      {"kinds", limits_.max_kinds},         {"allowed_kinds", limits_.max_kinds},
+      {"cost_us", limits_.max_kinds},       {"candidates", kMostCandidates},
+      {"data", limits_.max_file_bytes / 4},
+  };
   const std::string_view field = path_[path_.size() - 2].field;
-  if (field == "nodes" || field == "assignment") return limits_.max_nodes;
-  if (field == "edges") return limits_.max_edges;
-  if (field == "outputs") return limits_.max_outputs;
-  if (field == "devices") return limits_.max_devices;
-  if (field == "links") return limits_.max_links;
-  if (field == "kinds" || field == "allowed_kinds") return limits_.max_kinds;
-  return std::max({limits_.max_nodes, limits_.max_edges, limits_.max_outputs, limits_.max_links});
+  for (const auto& [name, entries] : most) {
+    if (field == name) return entries;
+  }
+  return kMostDescribing;
 }
 
 bool Reader::read_entries(const FieldType& type, Entries& entries) {
