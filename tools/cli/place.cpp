@@ -182,7 +182,8 @@ void run(Options& options) {
   }
   placement.place_time_us = 0;  // equal inputs make equal files
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
-  if (!in_time) return;
+  watch.stop_listening();
+  if (!in_time || Watch::interrupted()) return;
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
 }

@@ -37,7 +37,12 @@ Watch::Watch(double deadline_ms, const Budget& budget, bool listens)
 
 Watch::~Watch() {
   clear();
+  stop_listening();
+}
+
+void Watch::stop_listening() {
   if (listens_) std::signal(SIGINT, SIG_DFL);
+  listens_ = false;
 }
 
 bool Watch::interrupted() {

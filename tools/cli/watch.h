@@ -25,6 +25,8 @@ class Watch {
   double left_ms() const;
   // Takes what it told people off the terminal again.
   void clear();
+  // What is left to do ends with the program: Ctrl-C does that from now on.
+  void stop_listening();
 
  private:
   static bool ask(void* watch) { return static_cast<Watch*>(watch)->look(); }
