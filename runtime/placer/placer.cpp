@@ -129,9 +129,10 @@ Result<PlaceResult> conclude(Placing& placing) {
   const Graph& graph = problem.graph();
   const bool small = uint64_t{graph.node_count()} + graph.edge_count() <= kSmall;
   Stop* const limit = small ? nullptr : stop;
-  Evaluator evaluator(problem, limit);
-  result.timeline =
-      std::move(evaluator).take_timeline(result.best.assignment, result.best.division);
+  if (!stopped(limit)) {
+    result.timeline =
+        Evaluator(problem, limit).take_timeline(result.best.assignment, result.best.division);
+  }
   if (stopped(limit)) {
     result.candidates = placing.bench.take_candidates();
     leave_timeline_out(problem, result);
