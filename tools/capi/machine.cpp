@@ -27,13 +27,15 @@ namespace {
 
 Result<Topology> read_machine(const std::string& path, const Limits& limits) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    for (const shipped::File& file : shipped::topologies()) {
-      if (file.name != path) continue;
+  if (std::filesystem::exists(path, error)) return read_topology(path, limits);
+  std::string names;
+  for (const shipped::File& file : shipped::topologies()) {
+    if (file.name == path) {
       return parse_topology({file.bytes.begin(), file.bytes.end()}, path, limits);
     }
+    names += (names.empty() ? "" : ", ") + std::string(file.name);
   }
-  return read_topology(path, limits);
+  return Status::io("no such file, and no built-in topology, expected one of " + names).at(path);
 }
 
 Outcome hand_out_machine(const Result<Topology>& read, const placeto_limits* limits,
