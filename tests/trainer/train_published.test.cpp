@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
 #include "trainer/published/courses.h"
@@ -44,6 +46,34 @@ double sampled_cost(const Config& config, std::span<const uint8_t> policy_file) 
 }
 
 }  // namespace
+
+TEST_CASE("a run that begins with a policy of the published architecture takes all its weights") {
+  const test::TemporaryFolder place;
+  Config config = test::small_placeto_config("reinforce");
+  const auto first = train_whole(config, place.file("first"));
+  REQUIRE(write_whole(place.file("first.plpo"), std::span<const uint8_t>(first)).ok());
+  const PolicySpec before = *decode_policy(first, known_features());
+
+  config.learn.start = place.file("first.plpo");
+  config.seed = 2;
+  config.iterations = 1;
+  config.episodes.learning_rate = config.episodes.final_learning_rate = 0;
+  const PolicySpec after =
+      *decode_policy(train_whole(config, place.file("second")), known_features());
+  CHECK(after.tensors == before.tensors);
+
+  const auto refusal = [&](const std::string& start, uint32_t rounds) {
+    Config other = config;
+    other.learn.start = start;
+    other.placeto.rounds = rounds;
+    RunFolder folder(place.file("refused by " + std::to_string(rounds)));
+    REQUIRE(folder.create("").ok());
+    return train::train(other, "", folder, false, {}).message();
+  };
+  CHECK(refusal(place.file("first.plpo"), 3).find("another architecture, widths") !=
+        std::string::npos);
+  CHECK(refusal("default", 2).find("default: another architecture") != std::string::npos);
+}
 
 TEST_CASE("an interrupted run of any algorithm ends with the weights of an uninterrupted one") {
   for (const char* algorithm : {"reinforce", "siblings"}) {

@@ -137,8 +137,6 @@ Status check_whole(const Config& c, const std::string& file) {
   const std::pair<bool, const char*> wrong[] = {
       {placeto ? credit : c.algorithm == "reinforce",
        "algorithm: credit is for pairwise, reinforce for placeto, siblings for both"},
-      {placeto && !c.learn.start.empty(),
-       "learn.start: is for pairwise, expected none with placeto"},
       {c.learn.embedding > 0 && !credit,
        "learn.embedding: is for credit, expected 0 with other algorithms"},
       {c.data.only > 0 && c.data.set == "mixed",

@@ -17,6 +17,8 @@ class Learner {
   virtual PolicySpec policy() const = 0;
   // Those that act while training.
   virtual PolicySpec acting_policy() const = 0;
+  // Takes a policy's weights. kBadInput if it has other networks or features.
+  virtual Status begin_with(const PolicySpec& policy) = 0;
 
   // Parameters, averages, optimizer and the random state of LibTorch.
   virtual std::string save() const = 0;

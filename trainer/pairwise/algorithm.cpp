@@ -4,18 +4,15 @@
 #include <limits>
 
 #include "runtime/placer/placer.h"
-#include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "runtime/search/search.h"
-#include "tools/io/shipped.h"
-#include "trainer/base/files.h"
+#include "trainer/algorithms/start.h"
 #include "trainer/base/parallel.h"
 
 namespace placeto::train {
 namespace {
 
-constexpr std::string_view kShipped = "default";
 constexpr uint64_t kCheckedEvaluations = 300;  // of the guided search
 
 // Logarithms of makespan over that of `auto` without a policy; not a number if nothing fits.
@@ -52,18 +49,7 @@ PairwiseAlgorithm::PairwiseAlgorithm(const Config& config)
 
 Status PairwiseAlgorithm::begin(Run&, bool resumed) {
   if (resumed || !begins_with_a_policy()) return {};
-  std::string file;
-  std::span<const uint8_t> bytes = shipped::default_policy();
-  if (learn_.start != kShipped) {
-    Result<std::string> read = read_text(learn_.start);
-    if (!read.ok()) return read.status();
-    file = std::move(*read);
-    bytes = {reinterpret_cast<const uint8_t*>(file.data()), file.size()};
-  }
-  const Result<PolicySpec> policy = decode_policy(bytes, known_features());
-  if (!policy.ok()) return policy.status().at(learn_.start);
-  const Status taken = learner_.begin_with(*policy);
-  return taken.ok() ? taken : taken.at(learn_.start);
+  return begin_with_file(learn_.start, learner_);
 }
 
 double PairwiseAlgorithm::check(const Run& run, std::shared_ptr<const Policy> policy) {

@@ -29,9 +29,9 @@ class PairwiseLearner final : public Learner {
   // Scores of the averaged network, one per row of the samples.
   std::vector<float> score(const Samples& samples) const;
 
-  // Begins with this policy's weights and normalisation. kBadInput if it has another shape, unless
-  // all it lacks is a graph network: scores are then its own until one has been learned.
-  Status begin_with(const PolicySpec& policy);
+  // Its normalisation, too. It may lack a graph network: scores are then its own until one has been
+  // learned.
+  Status begin_with(const PolicySpec& policy) override;
 
   PolicySpec policy() const override;  // scores are decreases of log makespan
   PolicySpec acting_policy() const override { return policy(); }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "trainer/algorithms/start.h"
 #include "trainer/base/parallel.h"
 #include "trainer/published/courses.h"
 
@@ -25,7 +26,10 @@ PublishedAlgorithm::PublishedAlgorithm(const Config& config)
   }
 }
 
-Status PublishedAlgorithm::begin(Run& run, bool) {
+Status PublishedAlgorithm::begin(Run& run, bool resumed) {
+  if (!resumed && !config_.learn.start.empty()) {
+    if (Status s = begin_with_file(config_.learn.start, learner_); !s.ok()) return s;
+  }
   Result<std::vector<Course>> courses = training_courses(config_, run.problems);
   if (!courses.ok()) return courses.status();
   courses_ = std::move(*courses);

@@ -176,6 +176,21 @@ PolicySpec PublishedLearner::acting_policy() const {
   return self_->policy(self_->nets.network);
 }
 
+Status PublishedLearner::begin_with(const PolicySpec& policy) {
+  const PolicySpec& expected = self_->spec;
+  const bool fits = policy.architecture == expected.architecture &&
+                    policy.dimensions == expected.dimensions &&
+                    policy.node_features == expected.node_features;
+  if (!fits)
+    return Status::bad_input("another architecture, widths or number of devices than asked");
+  torch::NoGradGuard no_gradient;
+  for (PlacetoNet& net : {std::ref(self_->nets.network), std::ref(self_->nets.average)}) {
+    std::span<const PolicyTensor> tensors = policy.tensors;
+    net->take_tensors(tensors);
+  }
+  return {};
+}
+
 std::string PublishedLearner::save() const {
   return self_->nets.save();
 }

@@ -76,6 +76,7 @@ class PublishedLearner final : public Learner {
 
   PolicySpec policy() const override;
   PolicySpec acting_policy() const override;
+  Status begin_with(const PolicySpec& policy) override;
   std::string save() const override;
   Status load(const std::string& bytes) override;
 

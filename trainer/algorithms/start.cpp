@@ -1,0 +1,29 @@
+#include "trainer/algorithms/start.h"
+
+#include <span>
+#include <string_view>
+
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/pairwise/features.h"
+#include "tools/io/shipped.h"
+#include "trainer/base/files.h"
+
+namespace placeto::train {
+
+Status begin_with_file(const std::string& start, Learner& learner) {
+  constexpr std::string_view kShipped = "default";
+  std::string file;
+  std::span<const uint8_t> bytes = shipped::default_policy();
+  if (start != kShipped) {
+    Result<std::string> read = read_text(start);
+    if (!read.ok()) return read.status();
+    file = std::move(*read);
+    bytes = {reinterpret_cast<const uint8_t*>(file.data()), file.size()};
+  }
+  const Result<PolicySpec> policy = decode_policy(bytes, known_features());
+  if (!policy.ok()) return policy.status().at(start);
+  const Status taken = learner.begin_with(*policy);
+  return taken.ok() ? taken : taken.at(start);
+}
+
+}  // namespace placeto::train
