@@ -182,8 +182,9 @@ void run(Options& options) {
   }
   placement.place_time_us = 0;  // equal inputs make equal files
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
+  if (!in_time) return;
   watch.stop_listening();
-  if (!in_time || Watch::interrupted()) return;
+  if (Watch::interrupted()) return note(left_out(options, 0, 0, false));
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
 }
