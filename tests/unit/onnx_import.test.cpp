@@ -353,6 +353,54 @@ TEST_CASE("functions that call each other many times over are refused in a secon
   CHECK(contains(refusal(b), "has more than 200201 nodes with the bodies of its functions"));
 }
 
+TEST_CASE("a function that is large, or has many inputs, may be called less often") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  auto* function = b.model().add_functions();
+  function->set_name("F");
+  function->set_domain("local");
+  function->add_opset_import()->set_version(17);
+  for (int i = 0; i < 100'000; ++i) function->add_input("");
+  for (int i = 0; i < 100; ++i)
+    b.node("F", {"x"}, {}, "call" + std::to_string(i)).set_domain("local");
+  CHECK(contains(refusal(b), "more than 200100 nodes"));
+  function->mutable_input()->DeleteSubrange(0, 99'999);
+  CHECK(imported(b).spec.nodes.size() == 100);
+}
+
+TEST_CASE("a loop may have as many nodes as its file holds") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.integers("trips", {1});
+  auto& loop = b.node("Loop", {"trips", "", "x"}, {"y"}, "loop");
+  auto& body = OnnxBuilder::body(loop, "body");
+  for (const char* name : {"i", "c", "v0"}) body.add_input()->set_name(name);
+  constexpr int kNodes = 210'000;
+  for (int i = 0; i < kNodes; ++i) {
+    OnnxBuilder::add_node(body, "Relu", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)});
+  }
+  body.add_output()->set_name("c");
+  body.add_output()->set_name("v" + std::to_string(kNodes));
+  CHECK(imported(b).spec.nodes.size() == 1);
+}
+
+TEST_CASE("edges name the output that they carry, of nodes with many and of unnamed ones") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  auto& many = b.node("Many", {"x"}, {}, "many");
+  auto& reader = b.node("Reader", {}, {"y"}, "reader");
+  constexpr int kOutputs = 50'000;
+  for (int i = 0; i < kOutputs; ++i) {
+    many.add_output(i % 2 == 0 ? "" : "t" + std::to_string(i));
+    if (i % 2 != 0) reader.add_input("t" + std::to_string(i));
+  }
+  OnnxBuilder::set_type(*b.graph().add_value_info(), "", Axes(64, "2"));  // is of none of them
+  const auto got = imported(b);
+  REQUIRE(got.spec.edges.size() == kOutputs / 2);
+  for (uint32_t e = 0; e < kOutputs / 2; ++e) CHECK(got.spec.edges[e].output == 2 * e + 1);
+  CHECK(node(got, "many").outputs == std::vector<uint64_t>(kOutputs, 0));
+}
+
 TEST_CASE("an operator that reads more tensors than any has is imported without its shape") {
   OnnxBuilder b;
   b.input("x", {"4"});

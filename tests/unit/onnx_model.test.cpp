@@ -116,17 +116,47 @@ TEST_CASE("a model that would be many times its size in memory is refused while 
     CHECK_MESSAGE(message.find(part) != std::string::npos, message);
     CHECK_MESSAGE(message.find("more than 1048576 bytes in memory") != std::string::npos, message);
   };
-  OnnxBuilder inputs, axes, attributes, nodes;
+  OnnxBuilder inputs, axes, attributes, nodes, numbers, sequences;
   auto& node = inputs.node("Concat", {}, {"y"});
   for (int i = 0; i < 50'000; ++i) node.add_input("x");
-  axes.input("x", Axes(50'000, "2"));
+  axes.input("x", {"1"});
+  auto* value = axes.graph().add_value_info();
+  OnnxBuilder::set_type(*value, "y", Axes(50'000, "2"));
   auto& many = attributes.node("Relu", {"x"}, {"y"});
   for (int i = 0; i < 50'000; ++i) many.add_attribute();
   for (int i = 0; i < 5'000; ++i) nodes.node("Relu", {"x"}, {"y"});
+  OnnxBuilder::set(numbers.node("Relu", {"x"}, {"y"}), "axes", std::vector<int64_t>(200'000, 1));
+  auto* type = sequences.graph().add_value_info()->mutable_type();
+  type = type->mutable_sequence_type()->mutable_elem_type();
+  for (int i = 0; i < 50'000; ++i) type->mutable_tensor_type()->mutable_shape()->add_dim();
   contains(refused(inputs), " in graph.node: ");
-  contains(refused(axes), " in graph.input.type.tensor_type.shape");
+  contains(refused(axes), " in graph.value_info.type.tensor_type.shape");
+  contains(refused(numbers), " in graph.node.attribute: ");
+  contains(refused(sequences),
+           " in graph.value_info.type.sequence_type.elem_type.tensor_type.shape");
   contains(refused(attributes), " in graph.node");
   contains(refused(nodes), " in graph");
+
+  // With weights, what is left out otherwise is parsed, too.
+  OnnxBuilder training;
+  training.node("Relu", {"x"}, {"y"});
+  auto* info = training.model().add_training_info()->mutable_initialization();
+  for (int i = 0; i < 50'000; ++i) info->add_node();
+  const std::string bytes = training.bytes();
+  const StripLimits limits{.max_parsed_bytes = 1 << 20};
+  CHECK(parse_onnx(as_bytes(bytes), {.strip = limits}).ok());
+  CHECK(!parse_onnx(as_bytes(bytes), {.with_weights = true, .strip = limits}).ok());
+}
+
+TEST_CASE("inputs with names or shapes that no engine takes are refused") {
+  OnnxBuilder named, shaped, fine;
+  named.input(std::string(5'000, 'x'), {"1"});
+  shaped.input("x", Axes(65, "n"));
+  fine.input(std::string(4'096, 'x'), Axes(64, "n"));
+  CHECK(problem(named.bytes()).find("graph.input[0]: has a name of 5000 bytes") !=
+        std::string::npos);
+  CHECK(problem(shaped.bytes()).find("graph.input[0]: has 65 axes") != std::string::npos);
+  CHECK(parse_onnx(as_bytes(fine.bytes())).ok());
 }
 
 TEST_CASE("models are told from the other files by their content") {

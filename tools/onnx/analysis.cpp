@@ -18,9 +18,28 @@ using Declared = std::unordered_map<std::string, const onnx::TypeProto*>;
 constexpr int kMaxDepth = 32;  // subgraphs and calls inside each other
 // Nodes of bodies, beyond those that the file has: functions may fan out.
 constexpr uint64_t kMostInner = 200'000;
-// Beyond that many, long constants are forgotten and so are shapes of many axes.
+// Beyond that many, all but short constants are forgotten, and shapes of many axes.
 constexpr uint64_t kMostKeptBytes = uint64_t{512} << 20;
-constexpr int kFewAxes = 8;
+constexpr size_t kFewElements = 8;
+constexpr int kFewAxes = 4;
+constexpr uint64_t kAxisBytes = 56;  // allocated one by one
+
+uint64_t nodes_with_bodies(const GraphProto& graph);
+
+uint64_t nodes_with_bodies(const NodeProto& node) {
+  uint64_t nodes = 1;
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) nodes += nodes_with_bodies(attribute.g());
+    for (const GraphProto& body : attribute.graphs()) nodes += nodes_with_bodies(body);
+  }
+  return nodes;
+}
+
+uint64_t nodes_with_bodies(const GraphProto& graph) {
+  uint64_t nodes = 0;
+  for (const NodeProto& node : graph.node()) nodes += nodes_with_bodies(node);
+  return nodes;
+}
 constexpr uint64_t kMostWork = uint64_t{1} << 62;
 
 uint64_t saturating_add(uint64_t a, uint64_t b) {
@@ -152,23 +171,33 @@ void complete_from(const onnx::TypeProto& said, Value& value) {
 }
 
 Analyzer::Analyzer(const onnx::ModelProto& model) : opsets_(opsets_of(model.opset_import())) {
-  most_visits_ = kMostInner + static_cast<uint64_t>(model.graph().node_size());
+  most_visits_ = kMostInner + nodes_with_bodies(model.graph());
   for (const onnx::FunctionProto& function : model.functions()) {
     functions_[function.domain() + ":" + function.name()] = &function;
-    most_visits_ += static_cast<uint64_t>(function.node_size());
+    for (const NodeProto& node : function.node()) most_visits_ += nodes_with_bodies(node);
   }
 }
 
-void Analyzer::keep(const std::string& name, Value value, Scope& scope) {
+Status Analyzer::charge(uint64_t visits) {
+  visits_ += visits;
+  if (visits_ <= most_visits_) return {};
+  return Status::bad_input("has more than " + std::to_string(most_visits_) +
+                           " nodes with the bodies of its functions and loops");
+}
+
+Value Analyzer::bounded(Value value) {
   const auto axes = value.is_tensor() ? value.type.tensor_type().shape().dim_size() : 0;
   const size_t elements = value.constant != nullptr ? value.constant->size() : 0;
-  kept_bytes_ += static_cast<uint64_t>(axes) * sizeof(onnx::TensorShapeProto::Dimension) +
-                 elements * sizeof(double);
+  kept_bytes_ += static_cast<uint64_t>(axes) * kAxisBytes + elements * sizeof(double);
   if (kept_bytes_ > kMostKeptBytes) {
-    if (elements > kMaxRank) value.constant.reset();
+    if (elements > kFewElements) value.constant.reset();
     if (axes > kFewAxes) value = Value{};
   }
-  scope.set(name, std::move(value));
+  return value;
+}
+
+void Analyzer::keep(const std::string& name, Value value, Scope& scope) {
+  scope.set(name, bounded(std::move(value)));
 }
 
 void Analyzer::keep_initial_values(const GraphProto& graph, Scope& scope) {
@@ -180,10 +209,7 @@ void Analyzer::keep_initial_values(const GraphProto& graph, Scope& scope) {
 
 Status Analyzer::visit_node(const NodeProto& node, const Scope& scope, const Frame& frame,
                             std::vector<Value>& outputs, NodeAnalysis& result) {
-  if (++visits_ > most_visits_) {
-    return Status::bad_input("has more than " + std::to_string(most_visits_) +
-                             " nodes with the bodies of its functions and loops");
-  }
+  if (Status s = charge(1); !s.ok()) return s;
   const NodeInputs inputs = inputs_of(node, scope);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = node.input(static_cast<int>(i));
@@ -237,10 +263,11 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
     if (!status.ok()) return status.at(onnx_node_place(graph, i));
     bool completed = false;  // by what the model says of an output
     for (int k = 0; k < node.output_size(); ++k) {
+      if (node.output(k).empty()) continue;
       const auto said = declared.find(node.output(k));
       Value& value = outputs[static_cast<size_t>(k)];
       const bool was_known = known(value);
-      if (said != declared.end()) complete_from(*said->second, value);
+      if (said != declared.end() && sensible(*said->second)) complete_from(*said->second, value);
       if (!sensible(value.type)) value = Value{};
       completed |= !was_known && known(value);
     }
@@ -277,10 +304,11 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
   };
   if (Status s = visit_nodes(graph, *order, scope, frame, take); !s.ok()) return s;
   for (const auto& output : graph.output()) {
-    const Value* value = scope.find(output.name());
-    body.outputs.push_back(value != nullptr ? *value : Value{});
-    if (value == nullptr) body.outputs.back().type = output.type();
-    body.outputs.back().weight = false;
+    const Value* found = scope.find(output.name());
+    Value value = found != nullptr ? *found : Value{};
+    if (found == nullptr && sensible(output.type())) value.type = output.type();
+    value.weight = false;
+    body.outputs.push_back(bounded(std::move(value)));
   }
   return {};
 }
@@ -289,7 +317,7 @@ Status Analyzer::run(const GraphProto& graph, Analysis& analysis) {
   for (const auto& input : graph.input()) {
     Value value;
     if (sensible(input.type())) value.type = input.type();
-    analysis.scope.set(input.name(), std::move(value));
+    keep(input.name(), std::move(value), analysis.scope);
   }
   keep_initial_values(graph, analysis.scope);
   auto producers = producers_of(graph);

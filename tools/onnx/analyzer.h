@@ -55,6 +55,10 @@ class Analyzer {
               const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
               NodeAnalysis& result);
 
+  // So many nodes more are gone through; a failure beyond what a model may have.
+  Status charge(uint64_t visits);
+  // The value without what there is no room for any more, if there was too much before it.
+  Value bounded(Value value);
   void keep(const std::string& name, Value value, Scope& scope);
   void keep_initial_values(const onnx::GraphProto& graph, Scope& scope);
 

@@ -1,5 +1,7 @@
 // Nodes with graphs inside: If, Loop, Scan, and calls of functions that the model defines.
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/analyzer.h"
@@ -79,6 +81,8 @@ Value with_axis(const Value& element, size_t axis, int64_t length) {
 
 // The nodes of a function as a graph, with the attributes of the call in place of references.
 GraphProto instantiate(const FunctionProto& function, const NodeProto& call) {
+  std::unordered_map<std::string_view, const onnx::AttributeProto*> given;
+  for (const auto& attribute : call.attribute()) given.emplace(attribute.name(), &attribute);
   GraphProto graph;
   graph.set_name(function.name());
   for (const NodeProto& node : function.node()) {
@@ -88,9 +92,9 @@ GraphProto instantiate(const FunctionProto& function, const NodeProto& call) {
     for (const auto& attribute : node.attribute()) {
       if (attribute.ref_attr_name().empty()) {
         *copy->add_attribute() = attribute;
-      } else if (const auto* given = find_attribute(call, attribute.ref_attr_name().c_str())) {
+      } else if (const auto at = given.find(attribute.ref_attr_name()); at != given.end()) {
         auto* added = copy->add_attribute();
-        *added = *given;
+        *added = *at->second;
         added->set_name(attribute.name());
       }
     }
@@ -138,7 +142,7 @@ Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, con
     const auto at = static_cast<size_t>(i);
     Value value = bind(at >= 2 && at < inputs.size() ? inputs[at] : nullptr, graph->input(i));
     if (i < 2) value.set_tensor(i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, {});
-    inner.set(graph->input(i).name(), std::move(value));
+    keep(graph->input(i).name(), std::move(value), inner);
   }
   Body body;
   const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
@@ -187,7 +191,7 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
       dims->erase(dims->begin() + static_cast<std::ptrdiff_t>(*axis));
       value.set_tensor(inputs[at]->element_type(), *dims);
     }
-    inner.set(graph->input(i).name(), std::move(value));
+    keep(graph->input(i).name(), std::move(value), inner);
   }
   Body body;
   const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
@@ -208,12 +212,20 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
 Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
                       const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
                       NodeAnalysis& result) {
+  // A copy of its nodes, with the attributes of the call wherever they are referred to.
+  uint64_t references = 0;
+  for (const NodeProto& inner : function.node()) {
+    references += static_cast<uint64_t>(inner.attribute_size());
+  }
+  const uint64_t bytes = function.ByteSizeLong() + references * node.ByteSizeLong();
+  const auto tensors = static_cast<uint64_t>(function.input_size() + function.output_size());
+  if (Status s = charge(bytes / 1024 + tensors / 8); !s.ok()) return s;
   const GraphProto graph = instantiate(function, node);
   const Opsets opsets = opsets_of(function.opset_import());
   Scope scope;  // a function sees nothing of its caller
   for (int i = 0; i < function.input_size(); ++i) {
     const auto at = static_cast<size_t>(i);
-    scope.set(function.input(i), at < inputs.size() && inputs[at] ? *inputs[at] : Value{});
+    keep(function.input(i), at < inputs.size() && inputs[at] ? *inputs[at] : Value{}, scope);
   }
   Body body;
   const Frame inner = {opsets.empty() ? frame.opsets : &opsets, frame.depth + 1};

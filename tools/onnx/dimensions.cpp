@@ -53,7 +53,7 @@ class Setter {
     for (int a = 0; a < shape->dim_size(); ++a) {
       Dimension& dim = *shape->mutable_dim(a);
       if (dim.has_dim_value() && dim.dim_value() >= 0) continue;
-      const std::string axis = axis_name(tensor.name(), a);
+      const std::string axis = is_input ? axis_name(tensor.name(), a) : "";
       if (const DimSetting* setting = find(axis, dim.dim_param(), is_input)) {
         dim.set_dim_value(static_cast<int64_t>(setting->value));
       } else if (is_input && is_read) {

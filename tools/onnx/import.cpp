@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -83,6 +84,7 @@ class Importer {
   std::unordered_map<std::string, size_t> parameter_at_;
   NodePairs together_;
   std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
+  std::unordered_map<std::string_view, uint32_t> output_at_;  // of its node, by name
   ImportedGraph result_;
 };
 
@@ -148,7 +150,10 @@ void Importer::add_nodes() {
     NodeSpec spec;
     spec.name = model_.node_names[at];
     spec.op = node.op_type();
-    for (const std::string& output : node.output()) spec.outputs.push_back(output_bytes(output));
+    for (const std::string& output : node.output()) {
+      output_at_.emplace(output, static_cast<uint32_t>(spec.outputs.size()));
+      spec.outputs.push_back(output_bytes(output));
+    }
     spec.flops = analysis.work.flops;
     spec.bytes_accessed = analysis.work.bytes;
     add_inner_parameters(i, spec);
@@ -174,10 +179,8 @@ void Importer::add_edges(int position) {
     }
     const auto producer = analysis_.producers.find(name);
     if (producer == analysis_.producers.end()) continue;  // an input of the model
-    const auto& outputs = graph_.node(producer->second).output();
-    const auto output = std::find(outputs.begin(), outputs.end(), name) - outputs.begin();
     result_.spec.edges.push_back({.source = node_at_[static_cast<size_t>(producer->second)],
-                                  .output = static_cast<uint32_t>(output),
+                                  .output = output_at_.at(name),
                                   .target = target});
   }
 }
@@ -300,7 +303,9 @@ void describe_interface(const onnx::ModelProto& model, ImportReport& report) {
 
 Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
                                    const ImportOptions& options) {
-  const auto nodes = static_cast<uint64_t>(model.proto.graph().node_size());
+  const auto& all = model.proto.graph().node();
+  const auto nodes = static_cast<uint64_t>(
+      std::count_if(all.begin(), all.end(), [](const auto& n) { return !is_constant_node(n); }));
   if (nodes > options.limits.max_nodes) {
     return Status::bad_input("has " + std::to_string(nodes) + " nodes, expected at most " +
                              std::to_string(options.limits.max_nodes));

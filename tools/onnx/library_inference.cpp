@@ -220,9 +220,12 @@ std::string LibraryInference::serve(const std::string& bytes) {
 
 const Result<std::string>& LibraryInference::answer_to(std::string request) {
   if (const auto known = answers_.find(request); known != answers_.end()) return known->second;
-  if (answer_bytes_ > kMostAnswerBytes) answers_.clear(), answer_bytes_ = 0;
   Result<std::string> answer = child_.ask(request);
   answer_bytes_ += request.size() + (answer.ok() ? answer->size() : 0);
+  if (answer_bytes_ > kMostAnswerBytes) {
+    answers_.clear();
+    answer_bytes_ = 0;
+  }
   return answers_.emplace(std::move(request), std::move(answer)).first->second;
 }
 
@@ -248,6 +251,9 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
   const Result<std::string>& bytes = answer_to(request.SerializeAsString());
   if (!bytes.ok()) {
     problem = "libonnx: " + first_line(bytes.status().message().c_str());
+    const std::string nameless = "Node ()";  // as it was asked
+    const size_t at = problem.find(nameless);
+    if (at != std::string::npos) problem.replace(at, nameless.size(), "the node");
     return false;
   }
   onnx::GraphProto answer;

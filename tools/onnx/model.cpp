@@ -27,9 +27,28 @@ std::string node_place(int i) {
   return "graph.node[" + std::to_string(i) + "]";
 }
 
+// Every free axis of an input has a name of its own, which begins with the input's.
+Status check_input(const onnx::ValueInfoProto& input) {
+  constexpr int kMostAxes = 64;
+  const size_t most_bytes = Limits{}.max_name_bytes;
+  if (input.name().size() > most_bytes) {
+    return Status::bad_input("has a name of " + std::to_string(input.name().size()) +
+                             " bytes, expected at most " + std::to_string(most_bytes));
+  }
+  const int axes = input.type().tensor_type().shape().dim_size();
+  if (axes <= kMostAxes) return {};
+  return Status::bad_input("has " + std::to_string(axes) + " axes, expected at most " +
+                           std::to_string(kMostAxes));
+}
+
 Status check(const onnx::ModelProto& proto) {
   if (!proto.has_graph()) return Status::bad_input("has no graph, expected an ONNX model");
   const onnx::GraphProto& graph = proto.graph();
+  for (int i = 0; i < graph.input_size(); ++i) {
+    if (Status s = check_input(graph.input(i)); !s.ok()) {
+      return s.at("graph.input[" + std::to_string(i) + "]");
+    }
+  }
   for (int i = 0; i < graph.node_size(); ++i) {
     if (graph.node(i).op_type().empty()) {
       return Status::bad_input(node_place(i) + " " + in_quotes(graph.node(i).name()) +
@@ -74,6 +93,9 @@ std::vector<std::string> onnx_node_names(const onnx::GraphProto& graph) {
 Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptions& options) {
   OnnxModel model;
   if (options.with_weights) {
+    StripLimits limits = options.strip;
+    limits.is_parsed_whole = true;
+    if (const auto light = without_weights(bytes, limits); !light.ok()) return light.status();
     if (Status s = parse(bytes, model.proto); !s.ok()) return s;
   } else {
     const Result<std::string> structure = without_weights(bytes, options.strip);

@@ -22,7 +22,9 @@ enum class Message {
   kType,
   kTensorType,
   kShape,
-  kDim
+  kDim,
+  kElement,  // of a sequence or an optional
+  kMap
 };
 
 enum class Action { kCopy, kDrop, kDescend, kContents };
@@ -47,6 +49,7 @@ constexpr Rule kRules[] = {
     {Message::kGraph, 11, Action::kDescend, Message::kValueInfo, "input"},
     {Message::kGraph, 12, Action::kDescend, Message::kValueInfo, "output"},
     {Message::kGraph, 13, Action::kDescend, Message::kValueInfo, "value_info"},
+    {Message::kGraph, 14, Action::kDrop},  // quantization_annotation
     {Message::kGraph, 15, Action::kDescend, Message::kSparseTensor, "sparse_initializer"},
     {Message::kFunction, 7, Action::kDescend, Message::kNode, "node"},
     {Message::kFunction, 8, Action::kDrop},
@@ -74,7 +77,12 @@ constexpr Rule kRules[] = {
     {Message::kValueInfo, 2, Action::kDescend, Message::kType, "type"},
     {Message::kValueInfo, 3, Action::kDrop},
     {Message::kType, 1, Action::kDescend, Message::kTensorType, "tensor_type"},
+    {Message::kType, 4, Action::kDescend, Message::kElement, "sequence_type"},
+    {Message::kType, 5, Action::kDescend, Message::kMap, "map_type"},
     {Message::kType, 8, Action::kDescend, Message::kTensorType, "sparse_tensor_type"},
+    {Message::kType, 9, Action::kDescend, Message::kElement, "optional_type"},
+    {Message::kElement, 1, Action::kDescend, Message::kType, "elem_type"},
+    {Message::kMap, 2, Action::kDescend, Message::kType, "value_type"},
     {Message::kTensorType, 2, Action::kDescend, Message::kShape, "shape"},
     {Message::kShape, 1, Action::kDescend, Message::kDim, "dim"},
 };
@@ -86,15 +94,22 @@ constexpr Rule rule_for(Message message, uint32_t field) {
   return {message, field, Action::kCopy};
 }
 
-// What protobuf takes for a message, a string or a number, in bytes, about.
+// What protobuf, and what is made of it later, take for a message, a string or a number, in bytes,
+// about.
 constexpr uint64_t parsed_bytes(Message message) {
-  const bool type = message == Message::kValueInfo || message == Message::kType ||
-                    message == Message::kTensorType || message == Message::kShape ||
-                    message == Message::kDim;
-  return type ? 64 : 192;
+  if (message == Message::kValueInfo) return 512;
+  return message > Message::kValueInfo ? 64 : 192;
 }
 constexpr uint64_t kParsedString = 48;
 constexpr uint64_t kParsedNumber = 8;
+constexpr uint64_t kParsedWorst = 24;  // for a byte of what is not looked into
+
+// Lists of whole numbers, of which a byte may be one.
+constexpr bool is_packed(Message in, uint32_t field) {
+  return (in == Message::kAttribute && field == 8) ||
+         (in == Message::kSparseTensor && field == 3) ||
+         (in == Message::kTensor && (field == 1 || field == 5 || field == 7 || field == 11));
+}
 
 // One graph inside another is a level of attribute, graph and node: deeper than any real model.
 // Protobuf itself refuses messages nested deeper than 100.
@@ -125,7 +140,7 @@ class Stripper {
   Status read_varint(uint64_t& at, uint64_t end, uint64_t& value) const;
   Status read_field(uint64_t at, uint64_t end, Field& field) const;
   Status descend(const Rule& rule, const Field& field, std::string& out);
-  Status copy_bytes(const Field& field, std::string& out);
+  Status copy_bytes(Message in, const Field& field, std::string& out);
   Status take(const Field& field, uint64_t parsed);
   Status failed(uint64_t at, const std::string& what) const;
 
@@ -196,10 +211,13 @@ Status Stripper::take(const Field& field, uint64_t parsed) {
                                  std::to_string(limits_.max_parsed_bytes) + " bytes in memory");
 }
 
-Status Stripper::copy_bytes(const Field& field, std::string& out) {
-  const uint64_t bytes =
-      field.wire_type == kBytes ? kParsedString + (field.end - field.content) : kParsedNumber;
-  if (Status s = take(field, bytes); !s.ok()) return s;
+Status Stripper::copy_bytes(Message in, const Field& field, std::string& out) {
+  const uint64_t length = field.end - field.content;
+  uint64_t parsed = kParsedNumber;
+  if (field.wire_type == kBytes) {
+    parsed = is_packed(in, field.number) ? kParsedNumber * length : kParsedString + length;
+  }
+  if (Status s = take(field, parsed); !s.ok()) return s;
   if (out.size() + (field.end - field.begin) > limits_.max_structure_bytes) {
     return failed(field.begin, "the model without its weights is larger than " +
                                    std::to_string(limits_.max_structure_bytes) + " bytes");
@@ -233,16 +251,16 @@ Status Stripper::copy_message(Message message, uint64_t begin, uint64_t end, std
     if (Status s = read_field(at, end, field); !s.ok()) return s;
     const Rule rule = rule_for(message, field.number);
     Status status;
-    if (rule.action == Action::kCopy) {
-      status = copy_bytes(field, out);
-    } else if (rule.action == Action::kDescend) {
-      if (field.wire_type != kBytes) {
-        return failed(field.begin, std::string("'") + rule.name + "' is not a message");
-      }
+    if (rule.action == Action::kDrop && limits_.is_parsed_whole) {
+      status = take(field, kParsedWorst * (field.end - field.begin));
+    } else if (rule.action == Action::kDescend && field.wire_type == kBytes) {
       status = descend(rule, field, out);
+    } else if (rule.action == Action::kCopy || rule.action == Action::kDescend) {
+      status = copy_bytes(message, field, out);  // what is no message protobuf passes over, too
     } else if (rule.action == Action::kContents) {
       contents_bytes += field.end - field.begin;
-      if (contents_bytes <= limits_.keep_tensor_bytes) status = copy_bytes(field, contents);
+      if (contents_bytes <= limits_.keep_tensor_bytes)
+        status = copy_bytes(message, field, contents);
     }
     if (!status.ok()) return status;
   }

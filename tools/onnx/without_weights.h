@@ -18,6 +18,7 @@ struct StripLimits {
   uint64_t keep_tensor_bytes = 64 * 1024;       // contents up to this stay: shapes are computed
   uint64_t max_structure_bytes = 256ull << 20;  // of what is left
   uint64_t max_parsed_bytes = 1ull << 30;       // that it will take in memory, about
+  bool is_parsed_whole = false;                 // what is left out here counts there, too
 };
 
 // Whether the bytes can begin an ONNX model: a field of ModelProto with the right wire type, and
