@@ -29,31 +29,35 @@ double group_run_us(const Problem& problem, uint32_t group, uint32_t device, Sto
 
 // Fills stage after stage up to `stage_us`; the last stage takes what is left. Returns the time of
 // the longest stage. A group that may not run on its stage's device goes to the first it may.
+// `assignment` may be null.
 double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
-           double stage_us, MemoryPlan& plan, Assignment& assignment, Stop* stop) {
+           double stage_us, MemoryPlan& plan, Assignment* assignment, Stop* stop) {
   plan.clear();
   uint32_t stage = 0;
   double used = 0, longest = 0;
   for (uint32_t g : order) {
     uint32_t device = stage;
+    double run = 0;
     if (problem.allowed(g, stage)) {
-      const double run = group_run_us(problem, g, stage, stop);
+      run = group_run_us(problem, g, stage, stop);
       const bool full = (used > 0 && used + run > stage_us) || !plan.fits(g, stage);
       if (full && stage + 1 < stages) {
-        ++stage;
+        device = ++stage;
         used = 0;
-        device = stage;
+        if (problem.allowed(g, device)) run = group_run_us(problem, g, device, stop);
       }
     }
     if (problem.allowed(g, device)) {
-      used += group_run_us(problem, g, device, stop);
+      used += run;
       longest = std::max(longest, used);
     } else {
       device = 0;
       while (!problem.allowed(g, device)) ++device;
     }
     plan.take(g, device);
-    for (uint32_t v : watched(problem.members(g), stop)) assignment[v] = device;
+    if (assignment != nullptr) {
+      for (uint32_t v : watched(problem.members(g), stop)) (*assignment)[v] = device;
+    }
     if (spend(stop, 2 * problem.members(g).size())) return longest;
   }
   return longest;
@@ -62,23 +66,23 @@ double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t sta
 // The least stage time for which the greedy cut needs no longer stage, by bisection.
 Assignment balanced_cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
                         MemoryPlan& plan, Stop* stop) {
-  Assignment assignment(problem.node_count());
   double low = 0, high = 0;
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     high += problem.mean_run_us(v);
     if (spend(stop, 1)) break;
   }
-  high = std::max(high, cut(problem, order, stages, high, plan, assignment, stop));
+  high = std::max(high, cut(problem, order, stages, high, plan, nullptr, stop));
   constexpr int kBisections = 30;
   for (int i = 0; i < kBisections && high - low > 1e-6 * high && !stopped(stop); ++i) {
     const double middle = (low + high) / 2;
-    if (cut(problem, order, stages, middle, plan, assignment, stop) <= middle) {
+    if (cut(problem, order, stages, middle, plan, nullptr, stop) <= middle) {
       high = middle;
     } else {
       low = middle;
     }
   }
-  cut(problem, order, stages, high, plan, assignment, stop);
+  Assignment assignment(problem.node_count());
+  cut(problem, order, stages, high, plan, &assignment, stop);
   return assignment;
 }
 
