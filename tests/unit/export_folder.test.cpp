@@ -1,4 +1,7 @@
 // ONNX models exported: folders of stages, annotated copies, rules by name.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +40,19 @@ TEST_CASE("annotations are on nodes of the main graph, and older ones are gone")
   CHECK(b.graph().node(1).attribute(0).g().node(0).name() == "neg");
   CHECK(b.graph().node(0).SerializeAsString().find(other) != std::string::npos);
   CHECK(annotation_rules(std::vector<std::string>{"cpu", "", "gpu"}) == "cpu(=plc0);gpu(=plc2)");
+}
+
+TEST_CASE("a model that was read from a descriptor has no name") {
+  const Folder folder;
+  OnnxBuilder b = pair_model();
+  folder.write("m.onnx", b.bytes());
+  const int file = open(folder.path("m.onnx").c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(file >= 0);
+  const auto model = PlacedModel::read("/proc/self/fd/" + std::to_string(file), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  REQUIRE(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+  CHECK(nlohmann::json::parse(folder.read("out/manifest.json"))["model"] == "-");
+  close(file);
 }
 
 TEST_CASE("a split folder has the stages and a manifest that says how to run them") {

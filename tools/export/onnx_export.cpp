@@ -27,6 +27,11 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
+// As the manifest says it: "-" of what came through a descriptor, a pipe for instance.
+std::string name_of_model(const fs::path& path) {
+  return path.parent_path() == "/proc/self/fd" ? "-" : path.filename().string();
+}
+
 Status write_model(const std::string& path, const onnx::ModelProto& model) {
   if (model.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return Status::invalid(path +
@@ -223,7 +228,7 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
                               part.inputs.size(), part.outputs.size()});
   }
   const std::string manifest =
-      manifest_json(fs::path(state_->path).filename().string(), model, state_->placed, *plan);
+      manifest_json(name_of_model(state_->path), model, state_->placed, *plan);
   if (Status s = write_file_atomically(target->file("manifest.json"), manifest); !s.ok()) return s;
   if (Status s = target->commit(); !s.ok()) return s;
   return summary;
