@@ -401,6 +401,18 @@ TEST_CASE("edges name the output that they carry, of nodes with many and of unna
   CHECK(node(got, "many").outputs == std::vector<uint64_t>(kOutputs, 0));
 }
 
+TEST_CASE("a type of more axes than any engine takes is none, sparse or not") {
+  OnnxBuilder b;
+  auto* input = b.graph().add_input();
+  input->set_name("x");
+  auto* sparse = input->mutable_type()->mutable_sparse_tensor_type();
+  for (int i = 0; i < 65; ++i) sparse->mutable_shape()->add_dim()->set_dim_value(1);
+  b.node("Identity", {"x"}, {"y"}, "same");
+  const auto got = imported(b);
+  REQUIRE(got.report.unknown.size() == 1);
+  CHECK(contains(got.report.unknown[0].problem, "the shape of its input 'x' is not known"));
+}
+
 TEST_CASE("an operator that reads more tensors than any has is imported without its shape") {
   OnnxBuilder b;
   b.input("x", {"4"});

@@ -1,6 +1,8 @@
 // Branches that are decided become part of the graph; settings of inputs, symbols and shapes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/support/onnx_models.h"
 #include "tools/onnx/import.h"
 #include "tools/onnx/prepare.h"
@@ -134,6 +136,44 @@ TEST_CASE("conditions that follow from shapes and constants decide, one inside a
   ModelSettings settings;
   settings.dims = {{"length", 8}};
   CHECK(names(imported(free, settings)).back() == "outer");
+}
+
+TEST_CASE("bodies inside a branch read by its new names what they do not define themselves") {
+  OnnxBuilder b = merged_model();
+  b.input("other", {}, onnx::TensorProto::BOOL);
+  auto& with = *b.graph().mutable_node(1)->mutable_attribute(0)->mutable_g();
+  OnnxBuilder::add_node(with, "Neg", {"x"}, {"h"}, std::string(5'000, 'n'));  // hides the model's
+  auto& choice = OnnxBuilder::add_node(with, "If", {"other"}, {"r"}, "choice");
+  auto& yes = OnnxBuilder::body(choice, "then_branch");
+  OnnxBuilder::add_node(yes, "Relu", {"h"}, {"t"});
+  add_output(yes, "t");
+  auto& no = OnnxBuilder::body(choice, "else_branch");
+  OnnxBuilder::add_node(no, "Exp", {"x"}, {"h"});
+  auto& inner = OnnxBuilder::add_node(no, "If", {"other"}, {"u"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& body = OnnxBuilder::body(inner, name);
+    OnnxBuilder::add_node(body, "Relu", {"h"}, {"t"});
+    add_output(body, "t");
+  }
+  add_output(no, "h");
+
+  const std::string bytes = b.bytes();
+  OnnxModel model = *parse_onnx(as_bytes(bytes));
+  REQUIRE(prepare_model(model, with_value("use_cache=true")).ok());
+  const auto& nodes = model.proto.graph().node();
+  const auto named = [&](const std::string& name) {
+    const auto at =
+        std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.name() == name; });
+    REQUIRE_MESSAGE(at != nodes.end(), name);
+    return *at;
+  };
+  CHECK(named("merged/Neg_1").output(0) == "merged/h");  // the name was too long
+  const onnx::NodeProto after = named("choice");
+  CHECK(after.attribute(0).g().node(0).input(0) == "merged/h");
+  const onnx::GraphProto& other = after.attribute(1).g();
+  CHECK(other.output(0).name() == "h");
+  CHECK(other.node(1).attribute(0).g().node(0).input(0) == "h");
+  CHECK(other.node(1).attribute(1).g().node(0).input(0) == "h");
 }
 
 TEST_CASE("exporting sees the nodes that importing made, with free dimensions") {

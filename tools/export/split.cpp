@@ -5,6 +5,7 @@
 
 #include "runtime/graph/text.h"
 #include "tools/onnx/model.h"
+#include "tools/onnx/value.h"
 
 namespace placeto {
 namespace {
@@ -139,6 +140,9 @@ class Catalog {
     onnx::ValueInfoProto info;
     if (const auto stated = stated_.find(name); stated != stated_.end()) info = *stated->second;
     info.set_name(name);
+    // Said once in every stage that it enters or leaves.
+    const int axes = info.type().tensor_type().shape().dim_size();
+    if (axes > static_cast<int>(kMaxRank)) info.clear_type();
     if (has_type(info)) return info;
     if (const auto found = types_.find(name); found != types_.end()) {
       *info.mutable_type() = found->second;

@@ -21,8 +21,10 @@ constexpr uint64_t kMostInner = 200'000;
 // Beyond that many, all but short constants are forgotten, and shapes of many axes.
 constexpr uint64_t kMostKeptBytes = uint64_t{512} << 20;
 constexpr size_t kFewElements = 8;
-constexpr int kFewAxes = 4;
-constexpr uint64_t kAxisBytes = 56;  // allocated one by one
+constexpr size_t kFewBytes = 640;  // of a type: a tensor's with four axes, about
+// Beyond so many elements times axes, only what takes little is evaluated.
+constexpr uint64_t kMostFolding = uint64_t{1} << 28;
+constexpr uint64_t kLittleFolding = 4096;
 
 uint64_t nodes_with_bodies(const GraphProto& graph);
 
@@ -70,6 +72,9 @@ bool sensible(const onnx::TypeProto& type, int depth = 0) {
   if (depth > kMaxTypeDepth) return false;
   if (type.has_tensor_type()) {
     return type.tensor_type().shape().dim_size() <= static_cast<int>(kMaxRank);
+  }
+  if (type.has_sparse_tensor_type()) {
+    return type.sparse_tensor_type().shape().dim_size() <= static_cast<int>(kMaxRank);
   }
   if (type.has_sequence_type()) return sensible(type.sequence_type().elem_type(), depth + 1);
   if (type.has_optional_type()) return sensible(type.optional_type().elem_type(), depth + 1);
@@ -185,13 +190,23 @@ Status Analyzer::charge(uint64_t visits) {
                            " nodes with the bodies of its functions and loops");
 }
 
+bool Analyzer::may_fold(const NodeInputs& inputs) {
+  uint64_t work = 0;
+  for (const Value* value : inputs) {
+    if (value == nullptr || value->constant == nullptr) continue;
+    work += value->constant->size() * (1 + value->constant->dims.size());
+  }
+  folding_ += work;
+  return folding_ <= kMostFolding || work <= kLittleFolding;
+}
+
 Value Analyzer::bounded(Value value) {
-  const auto axes = value.is_tensor() ? value.type.tensor_type().shape().dim_size() : 0;
+  const size_t bytes = value.type.SpaceUsedLong();
   const size_t elements = value.constant != nullptr ? value.constant->size() : 0;
-  kept_bytes_ += static_cast<uint64_t>(axes) * kAxisBytes + elements * sizeof(double);
+  kept_bytes_ += bytes + elements * sizeof(double);
   if (kept_bytes_ > kMostKeptBytes) {
     if (elements > kFewElements) value.constant.reset();
-    if (axes > kFewAxes) value = Value{};
+    if (bytes > kFewBytes) value = Value{};
   }
   return value;
 }
@@ -241,7 +256,8 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
   if (function != functions_.end()) {
     return call(*function->second, node, inputs, frame, outputs, result);
   }
-  std::vector<Constant> constants = fold(node, inputs);
+  std::vector<Constant> constants;
+  if (may_fold(inputs)) constants = fold(node, inputs);
   if (!constants.empty()) {
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i].set_constant(std::move(constants[i]));
   } else if (!apply_shape_rule(node, inputs, outputs)) {

@@ -57,6 +57,8 @@ class Analyzer {
 
   // So many nodes more are gone through; a failure beyond what a model may have.
   Status charge(uint64_t visits);
+  // Whether there is time to evaluate an operator on what is known of its inputs.
+  bool may_fold(const NodeInputs& inputs);
   // The value without what there is no room for any more, if there was too much before it.
   Value bounded(Value value);
   void keep(const std::string& name, Value value, Scope& scope);
@@ -67,7 +69,8 @@ class Analyzer {
   LibraryInference library_;
   Decisions decided_;
   uint64_t visits_ = 0, most_visits_ = 0;
-  uint64_t kept_bytes_ = 0;  // by values: their axes and their elements
+  uint64_t kept_bytes_ = 0;  // by values: their types and their elements
+  uint64_t folding_ = 0;
 };
 
 // Version by domain of a model's or function's opset_import.

@@ -41,15 +41,13 @@ Dims strides_of(const Dims& dims) {
 
 // Position of element i of the shape `out` in a tensor of shape `in` that is broadcast to it.
 size_t broadcast_index(size_t i, const Dims& out, const Dims& in) {
-  const Dims strides = strides_of(in);
-  size_t index = 0;
-  for (size_t a = out.size(); a-- > 0;) {
-    const auto length = static_cast<size_t>(out[a]);
-    const size_t at = i % length;
+  size_t index = 0, stride = 1;
+  const size_t skipped = out.size() - in.size();
+  for (size_t a = out.size(); a-- > skipped;) {
+    const auto length = static_cast<size_t>(out[a]), own = static_cast<size_t>(in[a - skipped]);
+    if (own != 1) index += i % length * stride;
     i /= length;
-    const size_t skipped = out.size() - in.size();
-    if (a >= skipped && in[a - skipped] != 1)
-      index += at * static_cast<size_t>(strides[a - skipped]);
+    stride *= std::max<size_t>(own, 1);
   }
   return index;
 }

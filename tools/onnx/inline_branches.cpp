@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "runtime/graph/text.h"
+
 namespace placeto {
 namespace {
 
@@ -14,31 +16,46 @@ const std::string& renamed(const Renames& renames, const std::string& name) {
   return it == renames.end() ? name : it->second;
 }
 
-void rename_captures(GraphProto& graph, const Renames& outer);
+// New names for what bodies read from outside; what a body defines itself hides them.
+class Captures {
+ public:
+  explicit Captures(const Renames& renames) : renames_(renames) {}
 
-void rename_bodies(NodeProto& node, const Renames& renames) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_g()) rename_captures(*attribute.mutable_g(), renames);
-    for (GraphProto& graph : *attribute.mutable_graphs()) rename_captures(graph, renames);
+  void rename_bodies(NodeProto& node) {
+    if (renames_.empty()) return;
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) rename(*attribute.mutable_g());
+      for (GraphProto& graph : *attribute.mutable_graphs()) rename(graph);
+    }
   }
-}
 
-// New names for what a body reads from outside; what it defines itself hides them.
-void rename_captures(GraphProto& graph, const Renames& outer) {
-  if (outer.empty()) return;
-  Renames renames = outer;
-  for (const auto& input : graph.input()) renames.erase(input.name());
-  for (const auto& tensor : graph.initializer()) renames.erase(tensor.name());
-  for (const auto& tensor : graph.sparse_initializer()) renames.erase(tensor.values().name());
-  for (const NodeProto& node : graph.node()) {
-    for (const std::string& output : node.output()) renames.erase(output);
+ private:
+  void rename(GraphProto& graph) {
+    hide(graph, 1);
+    for (NodeProto& node : *graph.mutable_node()) {
+      for (std::string& input : *node.mutable_input()) input = new_name(input);
+      rename_bodies(node);
+    }
+    for (auto& output : *graph.mutable_output()) output.set_name(new_name(output.name()));
+    hide(graph, -1);
   }
-  for (NodeProto& node : *graph.mutable_node()) {
-    for (std::string& input : *node.mutable_input()) input = renamed(renames, input);
-    rename_bodies(node, renames);
+  // What the graph defines, so many times more.
+  void hide(const GraphProto& graph, int times) {
+    for (const auto& input : graph.input()) hidden_[input.name()] += times;
+    for (const auto& tensor : graph.initializer()) hidden_[tensor.name()] += times;
+    for (const auto& tensor : graph.sparse_initializer()) hidden_[tensor.values().name()] += times;
+    for (const NodeProto& node : graph.node()) {
+      for (const std::string& output : node.output()) hidden_[output] += times;
+    }
   }
-  for (auto& output : *graph.mutable_output()) output.set_name(renamed(renames, output.name()));
-}
+  std::string new_name(const std::string& name) const {
+    const auto hidden = hidden_.find(name);
+    return hidden != hidden_.end() && hidden->second > 0 ? name : renamed(renames_, name);
+  }
+
+  const Renames& renames_;
+  std::unordered_map<std::string, int> hidden_;  // bodies around that define the name
+};
 
 class Inliner {
  public:
@@ -92,6 +109,8 @@ class Inliner {
   bool splice(NodeProto& node, bool then_branch, const Renames& outer) {
     GraphProto* branch = branch_of(node, then_branch);
     if (branch == nullptr || branch->output_size() < node.output_size()) return false;
+    copied_ += outer.size();
+    if (copied_ > kMostCopied) return false;
     const size_t entry = report_.size();
     report_.push_back({node.name(), then_branch, 0});
     const auto before = graph_.node_size();
@@ -156,15 +175,15 @@ class Inliner {
   }
 
   void add(const std::string& place, NodeProto& node, const Renames& renames) {
-    const std::string plain = node.name().empty()
-                                  ? place + "/" + node.op_type() + "_" + std::to_string(++unnamed_)
-                                  : node.name();
+    const std::string plain = check_name(node.name(), {}).ok()
+                                  ? node.name()
+                                  : place + "/" + node.op_type() + "_" + std::to_string(++unnamed_);
     node.set_name(fresh(nodes_, place, plain));
     for (std::string& input : *node.mutable_input()) input = renamed(renames, input);
     for (std::string& output : *node.mutable_output()) output = renamed(renames, output);
     const auto decision = decisions_.find(&node);
     if (decision != decisions_.end() && splice(node, decision->second, renames)) return;
-    rename_bodies(node, renames);
+    Captures(renames).rename_bodies(node);
     graph_.add_node()->Swap(&node);
   }
 
@@ -172,7 +191,9 @@ class Inliner {
   const Decisions& decisions_;
   std::unordered_set<std::string> tensors_, nodes_;
   std::vector<InlinedBranch> report_;
-  uint64_t unnamed_ = 0, repeated_ = 0;
+  // Names that nested branches took over from those around them: an If that would need more stays.
+  static constexpr uint64_t kMostCopied = 10'000'000;
+  uint64_t unnamed_ = 0, repeated_ = 0, copied_ = 0;
 };
 
 }  // namespace
