@@ -8,7 +8,8 @@
 
 namespace placeto::train {
 
-// `start`: a policy file, or "default", the one that ships. kBadInput if the learner cannot take it.
+// `start`: a policy file, or "default", the one that ships. kBadInput if the learner cannot take
+// it.
 Status begin_with_file(const std::string& start, Learner& learner);
 
 }  // namespace placeto::train
