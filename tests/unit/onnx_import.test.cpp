@@ -401,6 +401,17 @@ TEST_CASE("edges name the output that they carry, of nodes with many and of unna
   CHECK(node(got, "many").outputs == std::vector<uint64_t>(kOutputs, 0));
 }
 
+TEST_CASE("what reads a second output of a Constant reads nothing that is placed") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  auto& constant = b.node("Constant", {}, {"c", "d"}, "constant");
+  OnnxBuilder::set(constant, "value_int", int64_t{1});
+  b.node("Foo", {"x", "d"}, {"y"}, "reader");
+  const auto got = imported(b);
+  CHECK(got.spec.nodes.size() == 1);
+  CHECK(got.spec.edges.empty());
+}
+
 TEST_CASE("a type of more axes than any engine takes is none, sparse or not") {
   OnnxBuilder b;
   auto* input = b.graph().add_input();

@@ -184,7 +184,6 @@ void run(Options& options) {
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
   if (!in_time) return;
   watch.stop_listening();
-  if (Watch::interrupted()) return note(left_out(options, 0, 0, false));
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
 }

@@ -26,6 +26,8 @@ constexpr size_t kFewBytes = 640;  // of a type: a tensor's with four axes, abou
 constexpr uint64_t kMostFolding = uint64_t{1} << 28;
 constexpr uint64_t kLittleFolding = 4096;
 
+constexpr uint64_t kMostWork = uint64_t{1} << 62;
+
 uint64_t nodes_with_bodies(const GraphProto& graph);
 
 uint64_t nodes_with_bodies(const NodeProto& node) {
@@ -42,7 +44,6 @@ uint64_t nodes_with_bodies(const GraphProto& graph) {
   for (const NodeProto& node : graph.node()) nodes += nodes_with_bodies(node);
   return nodes;
 }
-constexpr uint64_t kMostWork = uint64_t{1} << 62;
 
 uint64_t saturating_add(uint64_t a, uint64_t b) {
   return a > kMostWork || b > kMostWork - a ? kMostWork : a + b;

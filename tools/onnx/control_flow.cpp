@@ -215,7 +215,7 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
   // A copy of its nodes, with the attributes of the call wherever they are referred to.
   uint64_t references = 0;
   for (const NodeProto& inner : function.node()) {
-    references += static_cast<uint64_t>(inner.attribute_size());
+    for (const auto& attribute : inner.attribute()) references += attribute.has_ref_attr_name();
   }
   const uint64_t bytes = function.ByteSizeLong() + references * node.ByteSizeLong();
   const auto tensors = static_cast<uint64_t>(function.input_size() + function.output_size());

@@ -178,9 +178,11 @@ void Importer::add_edges(int position) {
       continue;
     }
     const auto producer = analysis_.producers.find(name);
-    if (producer == analysis_.producers.end()) continue;  // an input of the model
+    const auto output = output_at_.find(name);
+    // An input of the model, or more than the one output that a Constant has.
+    if (producer == analysis_.producers.end() || output == output_at_.end()) continue;
     result_.spec.edges.push_back({.source = node_at_[static_cast<size_t>(producer->second)],
-                                  .output = output_at_.at(name),
+                                  .output = output->second,
                                   .target = target});
   }
 }

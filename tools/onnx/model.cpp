@@ -5,6 +5,7 @@
 
 #include "runtime/base/mapped_file.h"
 #include "runtime/graph/text.h"
+#include "tools/onnx/value.h"
 
 namespace placeto {
 namespace {
@@ -29,16 +30,15 @@ std::string node_place(int i) {
 
 // Every free axis of an input has a name of its own, which begins with the input's.
 Status check_input(const onnx::ValueInfoProto& input) {
-  constexpr int kMostAxes = 64;
   const size_t most_bytes = Limits{}.max_name_bytes;
   if (input.name().size() > most_bytes) {
     return Status::bad_input("has a name of " + std::to_string(input.name().size()) +
                              " bytes, expected at most " + std::to_string(most_bytes));
   }
   const int axes = input.type().tensor_type().shape().dim_size();
-  if (axes <= kMostAxes) return {};
+  if (axes <= static_cast<int>(kMaxRank)) return {};
   return Status::bad_input("has " + std::to_string(axes) + " axes, expected at most " +
-                           std::to_string(kMostAxes));
+                           std::to_string(kMaxRank));
 }
 
 Status check(const onnx::ModelProto& proto) {
