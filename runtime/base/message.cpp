@@ -21,6 +21,10 @@ std::string join(Pieces pieces) {
   return text;
 }
 
+std::string entry(std::string_view list, size_t i) {
+  return join({list, "[", i, "]"});
+}
+
 std::string bytes_text(uint64_t bytes) {
   if (bytes < 1024) return join({bytes, " B"});
   constexpr std::string_view kUnits[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};

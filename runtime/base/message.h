@@ -38,6 +38,9 @@ using Pieces = std::initializer_list<Piece>;
 
 std::string join(Pieces pieces);
 
+// "nodes[3]".
+std::string entry(std::string_view list, size_t i);
+
 // "512 B", "1.50 KiB", "11.2 GiB".
 std::string bytes_text(uint64_t bytes);
 

@@ -18,7 +18,7 @@ static_assert(PLACETO_THROUGHPUT == static_cast<int>(Objective::kThroughput));
 
 constexpr uint32_t kMostSamples = 100'000;
 
-placeto_options defaults() {
+placeto_options placing_defaults() {
   const MethodOptions method;
   placeto_options options = {};
   options.struct_size = sizeof options;
@@ -251,7 +251,7 @@ void score(std::span<const uint32_t> assignment, placeto_placement& result) {
 }  // namespace
 
 placeto_status placeto_default_options(placeto_options* options, size_t struct_size) noexcept {
-  return set_defaults(options, struct_size, defaults());
+  return set_defaults(options, struct_size, placing_defaults());
 }
 
 placeto_status placeto_cancel_create(placeto_cancel** cancel, placeto_error* error) noexcept {
@@ -285,7 +285,7 @@ placeto_status placeto_place(const placeto_graph* graph, const placeto_topology*
         !o.ok()) {
       return o;
     }
-    placeto_options chosen = defaults();
+    placeto_options chosen = placing_defaults();
     if (Outcome o = read_options(options, chosen); !o.ok()) return o;
     if (Outcome o = check_shortfall_buffer(chosen, *topology->value); !o.ok()) return o;
     const Policy* loaded = policy == nullptr ? nullptr : policy->value.get();
@@ -309,7 +309,7 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
     }
     if (Outcome o = check_list("assignment", assignment, count); !o.ok()) return o;
     std::unique_ptr<placeto_placement> result;
-    placeto_options chosen = defaults();
+    placeto_options chosen = placing_defaults();
     if (Outcome o = read_options(options, chosen); !o.ok()) return o;
     Stop never;
     if (Outcome o = prepare(*graph, *topology, chosen, never, result); !o.ok()) return o;

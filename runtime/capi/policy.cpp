@@ -17,7 +17,7 @@ Outcome hand_out(Result<std::shared_ptr<const Policy>> loaded, placeto_policy** 
   return {};
 }
 
-placeto_policy_options defaults() {
+placeto_policy_options loading_defaults() {
   placeto_policy_options options = {};
   options.struct_size = sizeof options;
   return options;
@@ -47,7 +47,7 @@ PolicyVerifier verifier_of(placeto_policy_options& options) {
 
 placeto_status placeto_default_policy_options(placeto_policy_options* options,
                                               size_t struct_size) noexcept {
-  return set_defaults(options, struct_size, defaults());
+  return set_defaults(options, struct_size, loading_defaults());
 }
 
 placeto_status placeto_policy_load_file_with(const char* path,
@@ -57,7 +57,7 @@ placeto_status placeto_policy_load_file_with(const char* path,
   if (policy != nullptr) *policy = nullptr;
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{path, "path"}, {policy, "policy"}}); !o.ok()) return o;
-    placeto_policy_options chosen = defaults();
+    placeto_policy_options chosen = loading_defaults();
     Limits bounds;
     if (Outcome o = read_options(options, chosen, bounds); !o.ok()) return o;
     const auto how = chosen.mode == PLACETO_FILE_MAP ? Policy::File::kMap : Policy::File::kRead;
@@ -73,7 +73,7 @@ placeto_status placeto_policy_load_memory_with(const void* bytes, size_t size,
   if (policy != nullptr) *policy = nullptr;
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{bytes, "bytes"}, {policy, "policy"}}); !o.ok()) return o;
-    placeto_policy_options chosen = defaults();
+    placeto_policy_options chosen = loading_defaults();
     Limits bounds;
     if (Outcome o = read_options(options, chosen, bounds); !o.ok()) return o;
     const auto how =
@@ -87,7 +87,7 @@ placeto_status placeto_policy_load_memory_with(const void* bytes, size_t size,
 placeto_status placeto_policy_load_file(const char* path, int32_t mode,
                                         const placeto_limits* limits, placeto_policy** policy,
                                         placeto_error* error) noexcept {
-  placeto_policy_options options = defaults();
+  placeto_policy_options options = loading_defaults();
   options.mode = mode;
   options.limits = limits;
   return placeto_policy_load_file_with(path, &options, policy, error);
@@ -96,7 +96,7 @@ placeto_status placeto_policy_load_file(const char* path, int32_t mode,
 placeto_status placeto_policy_load_memory(const void* bytes, size_t size, int32_t mode,
                                           const placeto_limits* limits, placeto_policy** policy,
                                           placeto_error* error) noexcept {
-  placeto_policy_options options = defaults();
+  placeto_policy_options options = loading_defaults();
   options.mode = mode;
   options.limits = limits;
   return placeto_policy_load_memory_with(bytes, size, &options, policy, error);

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
-namespace {
-
-constexpr uint32_t kNone = 0xffffffffu;
-
-}  // namespace
+namespace {}  // namespace
 
 Bottleneck::Bottleneck(const Problem& problem)
     : problem_(&problem), row_(problem.device_count()), seen_(problem.device_count()) {
@@ -34,17 +31,17 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
   left_.clear();
   circle_.assign(rows, 0);
   for (uint32_t row = 0; row < rows; ++row) leave(row);
-  circle_.assign(rows, kNone);
+  circle_.assign(rows, kNoIndex);
   circle_us_.clear();
   for (auto row = left_.rbegin(); row != left_.rend(); ++row) {
-    if (circle_[*row] != kNone) continue;
+    if (circle_[*row] != kNoIndex) continue;
     circle_us_.push_back(0);
     gather(*row, static_cast<uint32_t>(circle_us_.size() - 1));
   }
   for (uint32_t row = 0; row < rows; ++row) circle_us_[circle_[row]] += device_us[used_[row]];
   std::fill(channel_us.begin(), channel_us.end(), 0);
   intake_us_.assign(problem_->device_count(), 0);
-  std::fill(seen_.begin(), seen_.end(), kNone);
+  std::fill(seen_.begin(), seen_.end(), kNoIndex);
   for (uint32_t i = 0; i < transfers.size(); ++i) {
     const TransferSlice& t = transfers[i];
     const uint32_t source = assignment[problem_->graph().producer(t.output)];
@@ -75,10 +72,10 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
 
 // And who feeds whom.
 void Bottleneck::list_devices(std::span<const uint32_t> assignment, Stop* stop) {
-  std::fill(row_.begin(), row_.end(), kNone);
+  std::fill(row_.begin(), row_.end(), kNoIndex);
   used_.clear();
   for (const uint32_t d : watched(assignment, stop)) {
-    if (row_[d] != kNone) continue;
+    if (row_[d] != kNoIndex) continue;
     row_[d] = static_cast<uint32_t>(used_.size());
     used_.push_back(d);
   }
@@ -106,7 +103,7 @@ void Bottleneck::leave(uint32_t row) {
 
 // Against the edges.
 void Bottleneck::gather(uint32_t row, uint32_t circle) {
-  if (circle_[row] != kNone) return;
+  if (circle_[row] != kNoIndex) return;
   circle_[row] = circle;
   for (uint32_t from = 0; from < used_.size(); ++from) {
     if (feeds_[from * used_.size() + row] != 0) gather(from, circle);

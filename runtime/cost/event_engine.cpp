@@ -58,7 +58,7 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
     }
     const uint32_t slot = run_.tree.top();
     const double now = run_.tree.key(slot).time;
-    if (now == WinnerTree::kNever) break;
+    if (now == kNever) break;
     run_.last_event_us = now;
     if (kOvertake && slot == rules_.devices + rules_.channels) {
       const Arrival arrival = pop_arrival();

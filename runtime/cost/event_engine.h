@@ -53,7 +53,7 @@ class EventEngine {
   // Processes events until `nodes` nodes have started; with every node started, until no event is
   // left. Gives up and returns false as soon as the makespan is sure to reach `cutoff_us`, and
   // when stopped.
-  bool advance(uint32_t nodes, double cutoff_us = WinnerTree::kNever);
+  bool advance(uint32_t nodes, double cutoff_us = kNever);
   // How many nodes had started when this one did.
   uint32_t dispatch_index(uint32_t node) const { return times_.dispatch_index[node]; }
 

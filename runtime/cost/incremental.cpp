@@ -68,7 +68,7 @@ double IncrementalSimulator::rebase(std::span<const uint32_t> assignment) {
   trial_ = base_;
   changes_.clear();
   engine_.begin(trial_);
-  if (!run_and_save(0)) return WinnerTree::kNever;
+  if (!run_and_save(0)) return kNever;
   adopt_times(0);
   return makespan_us_;
 }
@@ -110,14 +110,14 @@ double IncrementalSimulator::evaluate(std::span<const Change> changes, double cu
   prepare_trial(changes);
   restart();
   for (uint32_t c = first_checkpoint_after_changes(); c < checkpoints_.size(); ++c) {
-    if (!engine_.advance(c * stride_, cutoff_us)) return WinnerTree::kNever;
-    if (spend(stop_, Stop::copied(problem_->node_count()))) return WinnerTree::kNever;
+    if (!engine_.advance(c * stride_, cutoff_us)) return kNever;
+    if (spend(stop_, Stop::copied(problem_->node_count()))) return kNever;
     if (engine_.same_future(checkpoints_[c], finish_us_)) {
       return std::max(engine_.makespan_us(), makespan_after_[c]);
     }
   }
   const bool complete = engine_.advance(problem_->node_count(), cutoff_us);
-  return complete ? engine_.makespan_us() : WinnerTree::kNever;
+  return complete ? engine_.makespan_us() : kNever;
 }
 
 void IncrementalSimulator::apply(std::span<const Change> changes) {

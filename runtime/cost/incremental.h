@@ -39,7 +39,7 @@ class IncrementalSimulator {
 
   // Makespan if the changes were made to the base; infinity as soon as it is sure not to be below
   // the cutoff. The base stays.
-  double evaluate(std::span<const Change> changes, double cutoff_us = WinnerTree::kNever);
+  double evaluate(std::span<const Change> changes, double cutoff_us = kNever);
 
   // Makes the changes part of the base.
   void apply(std::span<const Change> changes);

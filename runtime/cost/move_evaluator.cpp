@@ -64,7 +64,7 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   swap_changes();
   const bool makespan_only = incremental_ && evaluator_.surely_fits(base_);
   // Whatever fits is better than a base that does not, so then the makespan has to be known.
-  if (!score_.feasible()) cutoff_us = WinnerTree::kNever;
+  if (!score_.feasible()) cutoff_us = kNever;
   if (!makespan_only) trial_ = evaluator_.evaluate(base_, cutoff_us);
   swap_changes();
   if (makespan_only) trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};

@@ -20,7 +20,7 @@ class MoveEvaluator {
 
   // Score of the base with the changes made; their nodes are distinct. A makespan that is sure not
   // to be below `cutoff_us` may come back as infinity, unless the base does not fit in memory.
-  Score evaluate(std::span<const Change> changes, double cutoff_us = WinnerTree::kNever);
+  Score evaluate(std::span<const Change> changes, double cutoff_us = kNever);
   // Makes the changes last evaluated part of the base.
   void accept();
 

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 StageTables::StageTables(const Problem& problem, Stop* stop)
     : order_(problem.graph().topological_order()) {
@@ -128,7 +125,7 @@ void StagedSimulator::compile(std::span<const uint32_t> assignment, Run& run) {
   run.stages.assign(stages, Stage{});
   for (uint32_t s = 0; s < stages; ++s) {
     run.stages[s].head_us = problem_->topology().device(division.device[s]).stage_us;
-    seen_[s] = kNone;
+    seen_[s] = kNoIndex;
   }
   for (uint32_t v : graph.topological_order()) {
     run.stages[division.stage_of[v]].work_us += problem_->run_us(v, assignment[v]);
@@ -201,9 +198,9 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     for (uint32_t d : watched(touched_, stop_)) {
       Device& device = devices_[d];
-      if (device.running != kNone) continue;
+      if (device.running != kNoIndex) continue;
       device.running = take_next(device, run);
-      if (device.running == kNone) continue;
+      if (device.running == kNoIndex) continue;
       Stage& stage = run.stages[device.running];
       stage.start_us = now;
       stage.end_us = now + stage.taken_us();
@@ -221,7 +218,7 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
         continue;
       }
       const uint32_t stage = devices_[event.index].running;
-      devices_[event.index].running = kNone;
+      devices_[event.index].running = kNoIndex;
       touched_.push_back(event.index);
       run.makespan_us = std::max(run.makespan_us, now);
       end_stage(assignment, stage, run);
@@ -246,14 +243,15 @@ void StagedSimulator::list_sequence(const Run& run) {
   for (uint32_t s : run.division.order) sequence_[devices_[run.division.device[s]].end++] = s;
 }
 
-// The stage that a free device takes now; kNone if there is none.
+// The stage that a free device takes now; kNoIndex if there is none.
 uint32_t StagedSimulator::take_next(Device& device, Run& run) {
   if (ordered_) {
-    if (device.next == device.end || run.stages[sequence_[device.next]].missing != 0) return kNone;
+    if (device.next == device.end || run.stages[sequence_[device.next]].missing != 0)
+      return kNoIndex;
     return sequence_[device.next++];
   }
   const uint32_t first = device.ready;
-  if (first != kNone) device.ready = without_first(first, run);
+  if (first != kNoIndex) device.ready = without_first(first, run);
   return first;
 }
 
@@ -265,8 +263,8 @@ bool StagedSimulator::before(uint32_t a, uint32_t b, const Run& run) const {
 }
 
 uint32_t StagedSimulator::meld(uint32_t a, uint32_t b, Run& run) const {
-  if (a == kNone) return b;
-  if (b == kNone) return a;
+  if (a == kNoIndex) return b;
+  if (b == kNoIndex) return a;
   if (before(b, a, run)) std::swap(a, b);
   run.stages[b].sibling = run.stages[a].child;
   run.stages[a].child = b;
@@ -276,17 +274,17 @@ uint32_t StagedSimulator::meld(uint32_t a, uint32_t b, Run& run) const {
 // Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap", 1986: pairs from left to right, then
 // all of them together from right to left.
 uint32_t StagedSimulator::without_first(uint32_t root, Run& run) const {
-  uint32_t pairs = kNone;
-  for (uint32_t a = run.stages[root].child; a != kNone;) {
+  uint32_t pairs = kNoIndex;
+  for (uint32_t a = run.stages[root].child; a != kNoIndex;) {
     const uint32_t b = run.stages[a].sibling;
-    const uint32_t rest = b == kNone ? kNone : run.stages[b].sibling;
+    const uint32_t rest = b == kNoIndex ? kNoIndex : run.stages[b].sibling;
     const uint32_t pair = meld(a, b, run);
     run.stages[pair].sibling = pairs;
     pairs = pair;
     a = rest;
   }
-  uint32_t heap = kNone;
-  while (pairs != kNone) {
+  uint32_t heap = kNoIndex;
+  while (pairs != kNoIndex) {
     const uint32_t rest = run.stages[pairs].sibling;
     heap = meld(heap, pairs, run);
     pairs = rest;
@@ -301,14 +299,14 @@ void StagedSimulator::arrive(uint32_t stage, double now, Run& run) {
   if (ordered_) return;
   Stage& ready = run.stages[stage];
   ready.ready_us = now;
-  ready.child = ready.sibling = kNone;
+  ready.child = ready.sibling = kNoIndex;
   devices_[d].ready = meld(devices_[d].ready, stage, run);
 }
 
 void StagedSimulator::end_stage(std::span<const uint32_t> assignment, uint32_t stage, Run& run) {
   const uint32_t source = run.division.device[stage];
   const double now = run.stages[stage].end_us;
-  for (uint32_t c = run.stages[stage].first_cut; c != kNone; c = cuts_[c].next) {
+  for (uint32_t c = run.stages[stage].first_cut; c != kNoIndex; c = cuts_[c].next) {
     const Cut& cut = cuts_[c];
     arrival_us_[source] = now;
     if (cut.output != kControlEdge) send_to_each(assignment, cut, source, now, run);

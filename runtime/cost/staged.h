@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/bottleneck.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
@@ -66,8 +67,6 @@ class StagedSimulator {
   size_t most_transfers() const { return most_readers_; }
 
  private:
-  static constexpr uint32_t kNone = 0xffffffffu;
-
   // A distinct tensor that leaves a stage, or a control edge to another one.
   struct Cut {
     uint32_t output, reader_begin, reader_end;
@@ -78,8 +77,8 @@ class StagedSimulator {
     double rank = 0;                               // for dispatch: priority
     double ready_us = 0, start_us = 0, end_us = 0;
     uint32_t missing = 0;  // arrivals
-    uint32_t first_cut = kNone;
-    uint32_t child = kNone, sibling = kNone;  // in the heap of ready stages of its device
+    uint32_t first_cut = kNoIndex;
+    uint32_t child = kNoIndex, sibling = kNoIndex;  // in the heap of ready stages of its device
     double taken_us() const { return (head_us + work_us) + tail_us; }
   };
   struct Event {
@@ -98,7 +97,7 @@ class StagedSimulator {
   };
   // One heap of ready stages per device (a pairing heap), or the recorded order.
   struct Device {
-    uint32_t running = kNone, ready = kNone;
+    uint32_t running = kNoIndex, ready = kNoIndex;
     uint32_t next = 0, end = 0;  // in sequence_
   };
 

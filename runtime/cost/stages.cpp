@@ -30,7 +30,7 @@ bool StageFormer::form(std::span<const uint32_t> device_of, StageRule rule, Divi
 // Takes all that `device` can run now into the stage.
 void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
                        std::span<uint32_t> stage_of, Stop* stop) {
-  while (ready_[device] != kNone) {
+  while (ready_[device] != kNoIndex) {
     const uint32_t v = ready_[device];
     ready_[device] = next_[v];
     stage_of[v] = stage;
@@ -50,7 +50,7 @@ void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t
 // is in the first stage that reads it: taken as soon as it can be, it would only make a cut.
 bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
                             Division& division, Stop* stop) {
-  std::fill(ready_.begin(), ready_.end(), kNone);
+  std::fill(ready_.begin(), ready_.end(), kNoIndex);
   std::fill(ready_count_.begin(), ready_count_.end(), 0);
   std::copy(predecessors_.begin(), predecessors_.end(), missing_.begin());
   for (uint32_t v : roots_) {
@@ -89,11 +89,11 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
 bool StageFormer::fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
   division.device.clear();
   division.stage_of.assign(graph_.node_count(), kNoStage);
-  std::fill(open_.begin(), open_.end(), kNone);  // here: whether a root is on the device
+  std::fill(open_.begin(), open_.end(), kNoIndex);  // here: whether a root is on the device
   for (uint32_t v : roots_) open_[device_of[v]] = 0;
-  uint32_t best = kNone, last = kNone, most = kNone;
+  uint32_t best = kNoIndex, last = kNoIndex, most = kNoIndex;
   for (uint32_t d = 0; d < open_.size() && most != 0; ++d) {
-    if (open_[d] == kNone) continue;
+    if (open_[d] == kNoIndex) continue;
     last = d;
     if (peel_from(d, most, device_of, division, stop)) {
       best = d;
@@ -105,7 +105,7 @@ bool StageFormer::fewest(std::span<const uint32_t> device_of, Division& division
 }
 
 bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
-  std::fill(open_.begin(), open_.end(), kNone);
+  std::fill(open_.begin(), open_.end(), kNoIndex);
   std::fill(reads_elsewhere_.begin(), reads_elsewhere_.end(), 0);
   std::fill(sends_elsewhere_.begin(), sends_elsewhere_.end(), 0);
   division.device.clear();
@@ -118,12 +118,12 @@ bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& divisio
     });
     if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) return false;
     uint32_t& stage = open_[device_of[v]];
-    if (stage == kNone || reads_elsewhere_[v] != 0) {
+    if (stage == kNoIndex || reads_elsewhere_[v] != 0) {
       stage = division.stage_count();
       division.device.push_back(device_of[v]);
     }
     division.stage_of[v] = stage;
-    if (sends_elsewhere_[v] != 0) stage = kNone;
+    if (sends_elsewhere_[v] != 0) stage = kNoIndex;
   }
   return true;
 }

@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stop.h"
 
 namespace placeto {
@@ -64,8 +65,6 @@ class StageFormer {
             Stop* stop = nullptr);
 
  private:
-  static constexpr uint32_t kNone = 0xffffffffu;
-
   bool fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop);
   bool overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop);
   bool peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,

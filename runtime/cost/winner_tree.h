@@ -9,12 +9,12 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/base/no_index.h"
+
 namespace placeto {
 
 class WinnerTree {
  public:
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
-
   struct Key {
     double time = kNever;
     uint64_t rank = ~uint64_t{0};  // order among events at one time

@@ -15,10 +15,6 @@ using flatbuffers::Offset;
 using flatbuffers::Table;
 using flatbuffers::Verifier;
 
-std::string entry(const char* list, size_t i) {
-  return join({list, "[", i, "]"});
-}
-
 Status check_count(const char* list, size_t count, uint64_t limit) {
   if (count <= limit) return {};
   return Status::bad_input(join({list, ": ", count, " entries, expected at most ", limit}));

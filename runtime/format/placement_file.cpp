@@ -19,10 +19,6 @@ uint32_t most_tables(const Limits& limits) {
       std::min<uint64_t>(uint64_t{1} + kMostCandidates + limits.max_nodes, UINT32_MAX));
 }
 
-std::string entry(const char* list, size_t i) {
-  return join({list, "[", i, "]"});
-}
-
 void copy_candidates(const schema::Placement& from, CopyBudget& budget, PlacementSpec& to) {
   if (from.candidates() == nullptr) return;
   if (!budget.take(from.candidates()->size() * sizeof(CandidateSpec))) return;

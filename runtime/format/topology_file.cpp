@@ -13,10 +13,6 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-std::string entry(const char* list, size_t i) {
-  return join({list, "[", i, "]"});
-}
-
 // The runtime's enumerations list the same rules in the same order as the schema's.
 static_assert(int(schema::Contention::egress) == int(Contention::kEgress) &&
               int(schema::Contention::none) == int(Contention::kNone) &&

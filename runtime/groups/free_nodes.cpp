@@ -2,19 +2,17 @@
 
 #include <numeric>
 
+#include "runtime/base/no_index.h"
+
 namespace placeto {
-namespace {
-
-constexpr uint32_t kNone = 0xffffffffu;
-
-}  // namespace
+namespace {}  // namespace
 
 FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
   std::vector<uint32_t> reader;  // of free nodes: the one that is needed first and is not free
   if (!find(reader, stop)) return;
   const auto rank = problem.upward_rank();
   const auto sooner = [&](uint32_t a, uint32_t b) {
-    return b == kNone || (a != kNone && (rank[a] != rank[b] ? rank[a] > rank[b] : a < b));
+    return b == kNoIndex || (a != kNoIndex && (rank[a] != rank[b] ? rank[a] > rank[b] : a < b));
   };
   const auto order = problem.graph().topological_order();
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
@@ -28,7 +26,7 @@ FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
   has_free_.assign(problem.group_count(), false);
   decider_.resize(problem.group_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
-    uint32_t first = kNone;
+    uint32_t first = kNoIndex;
     bool all = true;
     for (const uint32_t v : watched(problem.members(g), stop)) {
       all = all && free_[v];
@@ -63,7 +61,7 @@ bool FreeNodes::find(std::vector<uint32_t>& reader, Stop* stop) {
   }
   if (!any) return false;
   free_ = std::move(free);
-  reader.assign(graph.node_count(), kNone);
+  reader.assign(graph.node_count(), kNoIndex);
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
 #include "runtime/groups/free_nodes.h"
 
 namespace placeto {
@@ -21,7 +22,7 @@ namespace {
 constexpr double kTinyShare = 0.001;
 constexpr double kMostShare = 0.125;  // of the work that falls to one device
 
-constexpr uint32_t kNone = 0xffffffffu, kSeveral = kNone - 1;
+constexpr uint32_t kSeveral = kNoIndex - 1;
 
 class Merger {
  public:
@@ -79,7 +80,7 @@ class Merger {
   }
 
   std::vector<uint32_t> number(uint32_t& count) {
-    std::vector<uint32_t> merged(graph_.size(), kNone);
+    std::vector<uint32_t> merged(graph_.size(), kNoIndex);
     count = 0;
     // A root is the lowest member of its group.
     for (uint32_t g = 0; g < graph_.size(); ++g) {
@@ -92,13 +93,13 @@ class Merger {
 
  private:
   struct OnlyNeighbours {
-    std::vector<uint32_t> consumer, producer;  // per group; kNone, or kSeveral
+    std::vector<uint32_t> consumer, producer;  // per group; kNoIndex, or kSeveral
   };
   OnlyNeighbours only_neighbours() const {
-    OnlyNeighbours only{std::vector<uint32_t>(graph_.size(), kNone),
-                        std::vector<uint32_t>(graph_.size(), kNone)};
+    OnlyNeighbours only{std::vector<uint32_t>(graph_.size(), kNoIndex),
+                        std::vector<uint32_t>(graph_.size(), kNoIndex)};
     const auto note = [](uint32_t& slot, uint32_t group) {
-      if (slot != group) slot = slot == kNone ? group : kSeveral;
+      if (slot != group) slot = slot == kNoIndex ? group : kSeveral;
     };
     for (uint32_t v = 0; v < problem_.node_count(); ++v) {
       const auto edges = problem_.graph().out_edges(v);
@@ -128,7 +129,6 @@ class Merger {
   // Whether the two, on the best device for both, take no longer than each on its own best one and
   // the transfer.
   bool worth_it(uint32_t a, uint32_t b, double transfer) {
-    constexpr double kNever = std::numeric_limits<double>::infinity();
     double least_a = kNever, least_b = kNever, least_both = kNever;
     for (uint32_t d : representatives_) {
       const double run_a = run_us(a, d), run_b = run_us(b, d);

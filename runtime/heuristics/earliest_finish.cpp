@@ -6,16 +6,15 @@
 
 namespace placeto {
 
-// Adds to penalty_[d] what a transfer between the candidate device d (kNowhere stands for it) and a
+// Adds to penalty_[d] what a transfer between the candidate device d (kNoIndex stands for it) and a
 // known device costs, for every d that differs from it.
 void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
                                   uint32_t consumer_device, double weight) {
-  const uint32_t known =
-      producer_device == ListSchedule::kNowhere ? consumer_device : producer_device;
+  const uint32_t known = producer_device == kNoIndex ? consumer_device : producer_device;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     if (d == known) continue;
-    const uint32_t from = producer_device == ListSchedule::kNowhere ? d : producer_device;
-    const uint32_t to = consumer_device == ListSchedule::kNowhere ? d : consumer_device;
+    const uint32_t from = producer_device == kNoIndex ? d : producer_device;
+    const uint32_t to = consumer_device == kNoIndex ? d : consumer_device;
     penalty_[d] += weight * problem_->transfer_us(output, from, to);
   }
 }
@@ -23,8 +22,8 @@ void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
 // Where the node is, or was in the last timeline.
 uint32_t EarliestFinish::known_device(uint32_t node, const LastTimeline& last) const {
   const uint32_t device = devices_[problem_->group_of(node)];
-  if (device != ListSchedule::kNowhere) return device;
-  return last.assignment.empty() ? ListSchedule::kNowhere : last.assignment[node];
+  if (device != kNoIndex) return device;
+  return last.assignment.empty() ? kNoIndex : last.assignment[node];
 }
 
 // Transfers between `node` and those of its neighbours outside the group whose device is known.
@@ -35,15 +34,15 @@ void EarliestFinish::add_neighbours(uint32_t node, uint32_t group, bool sources,
   for (const InEdge& in : watched(graph.in_edges(node), stop_, devices)) {
     if (!sources || in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
     const uint32_t device = known_device(in.source, last);
-    if (device != ListSchedule::kNowhere) {
-      add_transfer(in.output, device, ListSchedule::kNowhere, weight);
+    if (device != kNoIndex) {
+      add_transfer(in.output, device, kNoIndex, weight);
     }
   }
   for (const OutEdge& out : watched(graph.out_edges(node), stop_, devices)) {
     if (out.output == kControlEdge || problem_->group_of(out.target) == group) continue;
     const uint32_t device = known_device(out.target, last);
-    if (device != ListSchedule::kNowhere) {
-      add_transfer(out.output, ListSchedule::kNowhere, device, weight);
+    if (device != kNoIndex) {
+      add_transfer(out.output, kNoIndex, device, weight);
     }
   }
 }
@@ -86,23 +85,23 @@ uint32_t EarliestFinish::choose(uint32_t node, const LastTimeline& last, const P
       penalty_[d] += problem_->run_us(member, d);
     }
   }
-  uint32_t best = ListSchedule::kNowhere, roomiest = ListSchedule::kNowhere;
+  uint32_t best = kNoIndex, roomiest = kNoIndex;
   double best_us = 0;
   const double bytes = devices_.footprint(group, plan);
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     if (!problem_->allowed(group, d)) continue;
-    if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
+    if (roomiest == kNoIndex || plan.room(d) > plan.room(roomiest)) roomiest = d;
     if (!plan.has_room(bytes, d)) continue;
     const double start = std::max(ready_[d], schedule_.device_free_us(d));
     const double finish = start + problem_->run_us(node, d);
     const double us = by_lateness ? lateness_us(node, d, finish, last) + rule.weight * finish
                                   : finish + penalty_[d];
-    if (best == ListSchedule::kNowhere || us < best_us) {
+    if (best == kNoIndex || us < best_us) {
       best = d;
       best_us = us;
     }
   }
-  return best != ListSchedule::kNowhere ? best : roomiest;
+  return best != kNoIndex ? best : roomiest;
 }
 
 }  // namespace placeto

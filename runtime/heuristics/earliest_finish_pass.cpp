@@ -31,7 +31,7 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const Last
     if (spend(stop_, work_of(v))) return {};
     if (devices_.free_nodes().contains(v)) continue;
     const uint32_t group = problem_->group_of(v);
-    if (devices_[group] == GroupDevices::kNowhere) {
+    if (devices_[group] == kNoIndex) {
       devices_.give(group, choose(v, last, rule, plan), schedule_, plan);
     }
     schedule_.place(v, devices_[group]);
@@ -46,7 +46,7 @@ void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& l
   plan_ = &plan;
   schedule_.load(order, last.assignment, start_us, finish_us);
   devices_.clear();
-  first_.assign(problem_->group_count(), GroupDevices::kNowhere);
+  first_.assign(problem_->group_count(), kNoIndex);
   plan.clear();
   for (uint32_t position = 0; position < order.size(); ++position) {
     if (spend(stop_, 1)) return;
@@ -71,12 +71,12 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
     if (spend(stop_, work_of(v))) return 0;
     uint32_t device = devices_[problem_->group_of(v)];
     if (devices_.free_nodes().contains(v)) {
-      schedule_.place_free(v, device == GroupDevices::kNowhere ? there : device);
+      schedule_.place_free(v, device == kNoIndex ? there : device);
     } else {
-      if (device == GroupDevices::kNowhere) device = decide_in_window(v, window, rule);
+      if (device == kNoIndex) device = decide_in_window(v, window, rule);
       schedule_.place(v, device);
     }
-    if (device != GroupDevices::kNowhere && device != there) ++moved;
+    if (device != kNoIndex && device != there) ++moved;
     const uint32_t end = position + 1;
     if (end != look && end != window.end) continue;
     look = end + (end - window.begin) / 2;
@@ -100,7 +100,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
       for (uint32_t v : members) changes.push_back({v, device});
       spend(stop_, Stop::looked_up(members.size()));
     }
-    device = GroupDevices::kNowhere;
+    device = kNoIndex;
   }
   return least_us;
 }

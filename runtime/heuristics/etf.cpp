@@ -14,10 +14,10 @@ namespace {
 // Ready nodes looked at per step, those of highest rank first: bounds the work on graphs that are
 // a thousand nodes wide. On systems of many devices fewer, so that a step looks at a bounded number
 // of pairs.
-constexpr uint32_t kMostWindow = 64, kLeastWindow = 4, kMostPairs = 1024;
+constexpr uint32_t kMostAhead = 64, kLeastAhead = 4, kMostPairs = 1024;
 
 uint32_t window_size(uint32_t devices) {
-  return std::clamp(kMostPairs / devices, kLeastWindow, kMostWindow);
+  return std::clamp(kMostPairs / devices, kLeastAhead, kMostAhead);
 }
 
 class EarliestTaskFirst {
@@ -40,7 +40,7 @@ class EarliestTaskFirst {
       const Choice choice = earliest(plan);
       const uint32_t node = window_[choice.position];
       const uint32_t group = problem_.group_of(node);
-      if (devices_[group] == GroupDevices::kNowhere) {
+      if (devices_[group] == kNoIndex) {
         devices_.give(group, choice.device, schedule_, plan);
       }
       schedule_.place(node, choice.device);
@@ -56,7 +56,7 @@ class EarliestTaskFirst {
  private:
   struct Choice {
     size_t position = 0;
-    uint32_t device = ListSchedule::kNowhere;
+    uint32_t device = kNoIndex;
     double start_us = 0;
   };
 
@@ -109,19 +109,19 @@ class EarliestTaskFirst {
     // mostly one of the first few.
     const double first_free = schedule_.first_free_us();
     for (size_t i = 0; i < window_.size(); ++i) {
-      if (best.device != ListSchedule::kNowhere && best.start_us <= first_free) break;
+      if (best.device != kNoIndex && best.start_us <= first_free) break;
       const uint32_t group = problem_.group_of(window_[i]);
       schedule_.ready_times(window_[i], ready_us_);
       // The caller looks whether that is to be the last step: a step is never left half done.
       spend(stop_,
             1 + problem_.graph().in_edges(window_[i]).size() + Stop::compared(ready_us_.size()));
       const double* lost = lost_us(window_[i]);
-      uint32_t roomiest = ListSchedule::kNowhere;
+      uint32_t roomiest = kNoIndex;
       const double bytes = devices_.footprint(group, plan);
       bool fits_somewhere = false;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (!may_go(group, d)) continue;
-        if (roomiest == ListSchedule::kNowhere || plan.room(d) > plan.room(roomiest)) roomiest = d;
+        if (roomiest == kNoIndex || plan.room(d) > plan.room(roomiest)) roomiest = d;
         if (devices_[group] != d && !plan.has_room(bytes, d)) continue;
         fits_somewhere = true;
         consider({i, d, start_us(d, lost)}, best);
@@ -132,8 +132,8 @@ class EarliestTaskFirst {
   }
 
   bool may_go(uint32_t group, uint32_t device) const {
-    return devices_[group] == GroupDevices::kNowhere ? problem_.allowed(group, device)
-                                                     : devices_[group] == device;
+    return devices_[group] == kNoIndex ? problem_.allowed(group, device)
+                                       : devices_[group] == device;
   }
   // On unlike devices the earliest start alone would favour idle slow ones: what a device is slower
   // than the fastest counts as waiting.
@@ -146,7 +146,7 @@ class EarliestTaskFirst {
   // its group, while that is free to go anywhere.
   const double* lost_us(uint32_t node) {
     const uint32_t classes = problem_.class_count(), group = problem_.group_of(node);
-    const bool bound = devices_[group] != GroupDevices::kNowhere;
+    const bool bound = devices_[group] != kNoIndex;
     if (bound || group_row_[group] == kAlone) {
       std::fill(lost_.begin(), lost_.end(), 0);
       add_lost(node, lost_.data());
@@ -175,7 +175,7 @@ class EarliestTaskFirst {
   }
 
   static void consider(const Choice& choice, Choice& best) {
-    if (best.device == ListSchedule::kNowhere || choice.start_us < best.start_us) best = choice;
+    if (best.device == kNoIndex || choice.start_us < best.start_us) best = choice;
   }
 
   const Problem& problem_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/groups/free_nodes.h"
 #include "runtime/heuristics/list_schedule.h"
 #include "runtime/heuristics/memory_plan.h"
@@ -14,13 +15,11 @@ namespace placeto {
 // Not shareable between threads. The problem must outlive it.
 class GroupDevices {
  public:
-  static constexpr uint32_t kNowhere = ListSchedule::kNowhere;
-
   explicit GroupDevices(const Problem& problem, Stop* stop = nullptr)
       : problem_(&problem), stop_(stop), free_(problem, stop), device_(problem.group_count()) {}
 
   const FreeNodes& free_nodes() const { return free_; }
-  void clear() { std::fill(device_.begin(), device_.end(), kNowhere); }
+  void clear() { std::fill(device_.begin(), device_.end(), kNoIndex); }
   uint32_t operator[](uint32_t group) const { return device_[group]; }
   uint32_t& operator[](uint32_t group) { return device_[group]; }
   std::span<const uint32_t> all() const { return device_; }

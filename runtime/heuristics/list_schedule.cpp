@@ -36,7 +36,7 @@ void ListSchedule::clear() {
     arrived_.resize(std::min(slots, arrived_.size() + kPiece), kNotSent);
     if (spend(stop_, Stop::copied(kPiece))) return;
   }
-  std::fill(device_of_.begin(), device_of_.end(), kNowhere);
+  std::fill(device_of_.begin(), device_of_.end(), kNoIndex);
 }
 
 double ListSchedule::arrival_us(uint32_t output, uint32_t source, uint32_t destination) const {
@@ -62,7 +62,7 @@ void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
       ready[d] = 0;
       for (const InEdge& in : watched(in_edges, stop_)) {
         const uint32_t source = device_of_[in.source];
-        if (source == kNowhere) continue;
+        if (source == kNoIndex) continue;
         const bool moves = source != d && in.output != kControlEdge;
         ready[d] =
             std::max(ready[d], moves ? arrival_us(in.output, source, d) : finish_[in.source]);
@@ -77,7 +77,7 @@ void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
   std::fill(here_.begin(), here_.end(), 0);
   for (const InEdge& in : watched(in_edges, stop_, unicast_ ? devices : 1)) {
     const uint32_t source = device_of_[in.source];
-    if (source == kNowhere) continue;
+    if (source == kNoIndex) continue;
     if (in.output == kControlEdge) {
       control = std::max(control, finish_[in.source]);
       continue;
@@ -124,7 +124,7 @@ void ListSchedule::place(uint32_t node, uint32_t device) {
   double start = device_free_[device];
   for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_)) {
     const uint32_t source = device_of_[in.source];
-    if (source == kNowhere) continue;
+    if (source == kNoIndex) continue;
     if (source == device || in.output == kControlEdge) {
       start = std::max(start, finish_[in.source]);
     } else {

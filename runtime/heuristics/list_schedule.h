@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/problem.h"
 
 namespace placeto {
@@ -40,8 +41,6 @@ class ListSchedule {
   }
 
   std::span<const uint32_t> assignment() const { return device_of_; }
-
-  static constexpr uint32_t kNowhere = 0xffffffffu;
 
  protected:
   static constexpr double kNotSent = -1;

@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/random.h"
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
-
-constexpr uint32_t kNowhere = 0xffffffffu;
 constexpr uint32_t kDealt = 20;             // groups dealt out anew at once: 2 x 2^10 sums
 constexpr uint32_t kMostDeals = 2'000;      // of them
 constexpr uint32_t kMostSearched = 64;      // groups, and devices, of which all packings
@@ -27,7 +26,7 @@ class Packer {
         devices_(problem.device_count()),
         need_(problem.group_count(), 0),
         order_(problem.group_count()),
-        device_of_(problem.group_count(), kNowhere),
+        device_of_(problem.group_count(), kNoIndex),
         held_(devices_, 0),
         peak_(devices_, 0) {
     find_needs();
@@ -72,7 +71,7 @@ class Packer {
   // What a node holds while it runs, wherever its inputs come from.
   void find_needs() {
     const Graph& graph = problem_.graph();
-    std::vector<uint32_t> counted(graph.output_count(), kNowhere);
+    std::vector<uint32_t> counted(graph.output_count(), kNoIndex);
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       if (spend(stop_, 1 + graph.in_edges(v).size())) return;
       const double* row = problem_.run_row(v);
@@ -120,7 +119,7 @@ class Packer {
   // The peaks stay: find_peak() mends them.
   void take(uint32_t group) {
     held_[device_of_[group]] -= bytes(group);
-    device_of_[group] = kNowhere;
+    device_of_[group] = kNoIndex;
   }
   void take_over(const std::vector<uint32_t>& device_of) {
     std::fill(held_.begin(), held_.end(), 0);
@@ -149,13 +148,13 @@ class Packer {
   // lacks least.
   void fit_best() {
     for (const uint32_t g : order_) {
-      uint32_t best = kNowhere, roomiest = kNowhere;
+      uint32_t best = kNoIndex, roomiest = kNoIndex;
       for (uint32_t d = 0; d < devices_; ++d) {
         if (!problem_.allowed(g, d)) continue;
-        if (roomiest == kNowhere || room(d) > room(roomiest)) roomiest = d;
-        if (fits(g, d) && (best == kNowhere || room(d) < room(best))) best = d;
+        if (roomiest == kNoIndex || room(d) > room(roomiest)) roomiest = d;
+        if (fits(g, d) && (best == kNoIndex || room(d) < room(best))) best = d;
       }
-      put(g, best == kNowhere ? roomiest : best);
+      put(g, best == kNoIndex ? roomiest : best);
       if (spend(stop_, devices_)) return;
     }
   }
@@ -287,7 +286,7 @@ class Packer {
   // than there is to spare (bin completion: Korf, "A new algorithm for optimal bin packing", AAAI
   // 2002). The largest groups are tried first.
   Search search_all() {
-    std::fill(device_of_.begin(), device_of_.end(), kNowhere);
+    std::fill(device_of_.begin(), device_of_.end(), kNoIndex);
     std::fill(held_.begin(), held_.end(), 0);
     std::fill(peak_.begin(), peak_.end(), 0);
     bins_.resize(devices_);
@@ -329,11 +328,11 @@ class Packer {
       return fill(bin + 1, 0, spare == kMostSpare ? spare : spare - waste, left);
     }
     const bool all = std::none_of(device_of_.begin(), device_of_.end(),
-                                  [](uint32_t device) { return device == kNowhere; });
+                                  [](uint32_t device) { return device == kNoIndex; });
     return all ? Search::kFound : Search::kNone;
   }
   bool may_join(uint32_t group, uint32_t device) const {
-    return device_of_[group] == kNowhere && problem_.allowed(group, device) && fits(group, device);
+    return device_of_[group] == kNoIndex && problem_.allowed(group, device) && fits(group, device);
   }
 
   const Problem& problem_;

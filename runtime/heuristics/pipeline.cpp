@@ -8,21 +8,20 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
+
 namespace placeto {
 namespace {
-
-constexpr uint32_t kNone = 0xffffffffu;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Sets of devices told apart; places to cut, thinned out so that the table takes no more steps,
 // over sets as over tensors.
 constexpr uint32_t kMostSets = 1'024, kMostPlaces = 512, kLeastPlaces = 48;
-constexpr double kMostSteps = 3e7;
+constexpr double kMostTableSteps = 3e7;
 
-class Splits {
+class PipelineSplits {
  public:
-  Splits(const Problem& problem, const std::vector<uint32_t>& order, const MemoryPlan& plan,
-         Stop* stop)
+  PipelineSplits(const Problem& problem, const std::vector<uint32_t>& order, const MemoryPlan& plan,
+                 Stop* stop)
       : problem_(problem), order_(order), plan_(plan), stop_(stop) {
     find_prices();
     choose_kinds();
@@ -51,10 +50,10 @@ class Splits {
     uint32_t from, last;
   };
   struct Read {
-    uint32_t tensor, before;  // the place where it was read last before; kNone: it is the first
+    uint32_t tensor, before;  // the place where it was read last before; kNoIndex: it is the first
   };
   struct Step {
-    uint32_t begin = kNone, kind = 0;
+    uint32_t begin = kNoIndex, kind = 0;
   };
 
   bool staged() const { return problem_.topology().spec().execution == Execution::kStaged; }
@@ -117,7 +116,7 @@ class Splits {
     const double sets = static_cast<double>(sets_) * static_cast<double>(kinds_.size());
     const double tensors = static_cast<double>(graph.output_count()) + graph.edge_count();
     uint32_t most = kMostPlaces;
-    while (most > kLeastPlaces && most * (sets * most / 2 + tensors) > kMostSteps) most /= 2;
+    while (most > kLeastPlaces && most * (sets * most / 2 + tensors) > kMostTableSteps) most /= 2;
     places_ = std::min(groups, most);
     place_of_.resize(groups);
     if (places_ == groups) {
@@ -212,7 +211,7 @@ class Splits {
       made_[from].push_back(tensor);
       ended_[readers.back()].push_back(tensor);
       for (size_t i = 0; i < readers.size(); ++i) {
-        read_[readers[i]].push_back({tensor, i == 0 ? kNone : readers[i - 1]});
+        read_[readers[i]].push_back({tensor, i == 0 ? kNoIndex : readers[i - 1]});
       }
     }
   }
@@ -278,7 +277,7 @@ class Splits {
     }
     for (const uint32_t t : made_[place]) out.add(tensors_[t]);
     for (const Read& read : read_[place]) {
-      const bool first = read.before == kNone || read.before < begin;
+      const bool first = read.before == kNoIndex || read.before < begin;
       if (tensors_[read.tensor].from < begin && first) in.add(tensors_[read.tensor]);
     }
   }
@@ -348,10 +347,10 @@ class Splits {
 std::vector<uint32_t> order_groups(const Problem& problem, bool depth_first, Stop* stop) {
   const Graph& graph = problem.graph();
   std::vector<uint32_t> unmet(problem.group_count(), 0), order, ready;
-  std::vector<uint32_t> rank(problem.group_count(), kNone), by_rank;
+  std::vector<uint32_t> rank(problem.group_count(), kNoIndex), by_rank;
   for (const uint32_t v : graph.topological_order()) {
     const uint32_t g = problem.group_of(v);
-    if (rank[g] == kNone) {
+    if (rank[g] == kNoIndex) {
       rank[g] = static_cast<uint32_t>(by_rank.size());
       by_rank.push_back(g);
     }
@@ -398,7 +397,7 @@ std::vector<std::vector<uint32_t>> pipeline_orders(const Problem& problem, Stop*
 
 Assignment best_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
                          const MemoryPlan& plan, Stop* stop) {
-  return Splits(problem, order, plan, stop).run();
+  return PipelineSplits(problem, order, plan, stop).run();
 }
 
 Candidate place_pipeline(const Problem& problem, Evaluator& evaluator) {

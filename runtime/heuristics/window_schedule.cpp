@@ -212,7 +212,7 @@ double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
   for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
     if (base_.position[out.target] < end) continue;
     const uint32_t moved = group_device[problem_->group_of(out.target)];
-    const uint32_t there = moved == kNowhere ? base_.device[out.target] : moved;
+    const uint32_t there = moved == kNoIndex ? base_.device[out.target] : moved;
     double arrival = finish_[node];
     if (out.output != kControlEdge && there != device) {
       arrival = arrival_us(out.output, device, there);

@@ -46,7 +46,7 @@ class WindowSchedule : public ListSchedule {
   // With the window placed up to position `end`: by how much the latest of what follows starts
   // later than it can without a longer run; negative if the run may become shorter. Members that
   // follow their group out of the window count as if they ran where they did. `group_device`: where
-  // groups are now, kNowhere for those that stay. The rest of the window may be placed after it.
+  // groups are now, kNoIndex for those that stay. The rest of the window may be placed after it.
   double lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device);
 
   uint32_t node_at(uint32_t position) const { return base_.order[position]; }

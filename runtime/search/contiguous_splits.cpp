@@ -5,27 +5,27 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/base/no_index.h"
 #include "runtime/search/stage_search.h"
 
 namespace placeto {
 namespace {
 
 constexpr uint32_t kMostParts = 6, kMostDevices = 8;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Per boundary: the tensors that pass it.
 struct Crossing {
   double tensors = 0, bytes = 0;
 };
 
-class Splits {
+class ChainSplits {
  public:
-  Splits(const Problem& problem, Stop* stop)
+  ChainSplits(const Problem& problem, Stop* stop)
       : problem_(problem), stop_(stop), devices_(std::min(problem.device_count(), kMostDevices)) {
-    std::vector<uint32_t> position(problem.group_count(), kNone);
+    std::vector<uint32_t> position(problem.group_count(), kNoIndex);
     for (uint32_t v : problem.graph().topological_order()) {
       uint32_t& p = position[problem.group_of(v)];
-      if (p != kNone) continue;
+      if (p != kNoIndex) continue;
       p = static_cast<uint32_t>(order_.size());
       order_.push_back(problem.group_of(v));
       if (spend(stop_, 1)) return;
@@ -72,7 +72,6 @@ class Splits {
   }
 
  private:
-  static constexpr uint32_t kNone = 0xffffffffu;
   static constexpr uint8_t kStays = 0xff;
 
   double run_us(uint32_t group, uint32_t device) const {
@@ -137,7 +136,7 @@ class Splits {
 
 std::vector<Assignment> contiguous_splits(const Problem& problem, Stop* stop) {
   if (problem.device_count() < 2) return {};
-  Splits splits(problem, stop);
+  ChainSplits splits(problem, stop);
   if (stopped(stop)) return {};
   return splits.find();
 }

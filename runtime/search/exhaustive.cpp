@@ -12,13 +12,11 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
-
-constexpr uint32_t kNowhere = 0xffffffffu;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 // Bounds add in another order than the simulator. What could only be better by less is no better.
 constexpr double kRounding = 1 + 1e-9;
 
@@ -61,7 +59,7 @@ class BranchBound {
   // Devices of one twin class may be exchanged without a change to any time.
   uint32_t twin_class(uint32_t device) const { return twin_[device]; }
 
-  // `device_of`: of every group, kNowhere if it is free. Nothing once stopped.
+  // `device_of`: of every group, kNoIndex if it is free. Nothing once stopped.
   Score bound(std::span<const uint32_t> device_of) {
     device_of_ = device_of;
     choose_devices();
@@ -110,7 +108,7 @@ class BranchBound {
     used_.assign(devices_, false);
     open_.clear();
     for (const uint32_t d : device_of_) {
-      if (d != kNowhere) used_[d] = true;
+      if (d != kNoIndex) used_[d] = true;
     }
     empty_.assign(devices_, true);
     for (uint32_t d = 0; d < devices_; ++d) {
@@ -124,7 +122,7 @@ class BranchBound {
   template <class Visit>
   void each_device(uint32_t node, Visit visit) const {
     const uint32_t group = problem_.group_of(node);
-    if (device_of_[group] != kNowhere) return visit(device_of_[group]);
+    if (device_of_[group] != kNoIndex) return visit(device_of_[group]);
     for (const uint32_t d : open_) {
       if (problem_.allowed(group, d)) visit(d);
     }
@@ -194,7 +192,7 @@ class BranchBound {
     for (auto& jobs : jobs_) jobs.clear();
     for (uint32_t v = 0; v < graph_.node_count(); ++v) {
       const uint32_t d = device(v);
-      if (d == kNowhere) continue;
+      if (d == kNoIndex) continue;
       const double run = problem_.run_us(v, d);
       jobs_[d].push_back(
           {finish_us_[at(v, d)] - run, run, run == 0 ? 0 : spec_.op_gap_us, tail_us_[at(v, d)]});
@@ -222,7 +220,7 @@ class BranchBound {
     const bool unicast = spec_.transfer == Transfer::kUnicast;
     for (uint32_t o = 0; o < graph_.output_count(); ++o) {
       const uint32_t from = device(graph_.producer(o));
-      if (from == kNowhere) continue;
+      if (from == kNoIndex) continue;
       double longest = -1, longest_tail = 0;
       for (const uint32_t to : open_) {
         if (to == from) continue;
@@ -276,7 +274,7 @@ class BranchBound {
     std::vector<Job>& busy = jobs_[0];
     busy.assign(jobs_.size(), Job{});
     for (uint32_t v = 0; v < graph_.node_count(); ++v) {
-      if (device(v) != kNowhere) busy[device(v)].run_us += occupied_us(v, device(v));
+      if (device(v) != kNoIndex) busy[device(v)].run_us += occupied_us(v, device(v));
     }
     const double gap = problem_.topology().uniform_links() ? spec_.default_link.gap_us : 0;
     each_transfer([&](uint32_t, uint32_t, uint32_t, uint32_t channel, double us, double) {
@@ -292,7 +290,7 @@ class BranchBound {
     if (!problem_.memory_limited()) return 0;
     resident_.assign(devices_, 0);
     for (uint32_t g = 0; g < problem_.group_count(); ++g) {
-      if (device_of_[g] != kNowhere) resident_[device_of_[g]] += problem_.resident_bytes(g);
+      if (device_of_[g] != kNoIndex) resident_[device_of_[g]] += problem_.resident_bytes(g);
     }
     uint64_t sum = 0;
     for (uint32_t d = 0; d < devices_; ++d) {
@@ -327,7 +325,7 @@ class Tree {
         bound_(problem, stop),
         evaluator_(problem, stop),
         best_(best),
-        device_of_(problem.group_count(), kNowhere),
+        device_of_(problem.group_count(), kNoIndex),
         assignment_(problem.node_count()) {
     std::vector<bool> seen(problem.group_count(), false);
     for (const uint32_t v : problem.graph().topological_order()) {
@@ -362,7 +360,7 @@ class Tree {
       --left_;
       device_of_[group] = d;
       const Score bound = bound_.bound(device_of_);
-      device_of_[group] = kNowhere;
+      device_of_[group] = kNoIndex;
       if (bound < best_.score) children.push_back({d, bound});
     }
     if (stopped(stop_)) return false;
@@ -373,7 +371,7 @@ class Tree {
       device_of_[group] = child.device;
       if (!branch(depth + 1)) return false;
     }
-    device_of_[group] = kNowhere;
+    device_of_[group] = kNoIndex;
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
@@ -18,7 +19,6 @@ namespace {
 constexpr double kImbalance = 0.2;
 constexpr int kSweeps = 3;
 constexpr uint32_t kGroupsPerDevice = 2;  // that are dealt out
-constexpr uint32_t kNowhere = 0xffffffffu;
 
 class Partition {
  public:
@@ -26,7 +26,7 @@ class Partition {
       : problem_(problem),
         hierarchy_(hierarchy),
         stop_(stop),
-        assignment_(problem.node_count(), kNowhere),
+        assignment_(problem.node_count(), kNoIndex),
         load_(problem.device_count(), 0),
         exchange_(problem.device_count()) {
     find_limit();
@@ -75,7 +75,7 @@ class Partition {
     const Graph& graph = problem_.graph();
     std::fill(exchange_.begin(), exchange_.end(), 0);
     const auto add = [&](uint32_t output, uint32_t other) {
-      if (output == kControlEdge || assignment_[other] == kNowhere) return;
+      if (output == kControlEdge || assignment_[other] == kNoIndex) return;
       if (hierarchy_.group_of(level, other) == group) return;
       exchange_[assignment_[other]] += problem_.mean_transfer_us(output);
     };
@@ -104,22 +104,22 @@ class Partition {
       if (stopped(stop_)) return;
       find_exchange(level, group);
       const auto nodes = hierarchy_.nodes(level, group);
-      uint32_t best = kNowhere, emptiest = kNowhere;
+      uint32_t best = kNoIndex, emptiest = kNoIndex;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (!hierarchy_.allowed(level, group, d)) continue;
-        if (emptiest == kNowhere || load_[d] < load_[emptiest]) emptiest = d;
+        if (emptiest == kNoIndex || load_[d] < load_[emptiest]) emptiest = d;
         if (load_[d] + work_us(nodes, d) > limit_) continue;
-        const bool better = best == kNowhere || exchange_[d] > exchange_[best] ||
+        const bool better = best == kNoIndex || exchange_[d] > exchange_[best] ||
                             (exchange_[d] == exchange_[best] && load_[d] < load_[best]);
         if (better) best = d;
       }
-      give(nodes, best == kNowhere ? emptiest : best);
+      give(nodes, best == kNoIndex ? emptiest : best);
     }
   }
 
   void give(std::span<const uint32_t> nodes, uint32_t device) {
     const uint32_t old = assignment_[nodes[0]];
-    if (old != kNowhere) load_[old] -= work_us(nodes, old);
+    if (old != kNoIndex) load_[old] -= work_us(nodes, old);
     load_[device] += work_us(nodes, device);
     for (uint32_t v : nodes) assignment_[v] = device;
   }
@@ -134,15 +134,15 @@ class Partition {
       const auto nodes = hierarchy_.nodes(level, group);
       const uint32_t here = assignment_[nodes[0]];
       const bool too_much = load_[here] > limit_;
-      uint32_t best = kNowhere;
+      uint32_t best = kNoIndex;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (d == here || (!too_much && exchange_[d] <= exchange_[here])) continue;
-        if (best != kNowhere && exchange_[d] <= exchange_[best]) continue;
+        if (best != kNoIndex && exchange_[d] <= exchange_[best]) continue;
         if (!hierarchy_.allowed(level, group, d)) continue;
         const double load = load_[d] + work_us(nodes, d);
         if (load <= limit_ || (too_much && load < load_[here])) best = d;
       }
-      if (best == kNowhere) continue;
+      if (best == kNoIndex) continue;
       give(nodes, best);
       moved = true;
     }

@@ -5,12 +5,11 @@
 #include <numeric>
 #include <tuple>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
-
-constexpr uint32_t kNone = 0xffffffffu;
 
 // Walks from a node to whatever it started after.
 class Walk {
@@ -20,8 +19,8 @@ class Walk {
         assignment_(assignment),
         timeline_(timeline),
         slack_us_(1e-9 * std::max(1.0, timeline.makespan_us)),
-        before_on_device_(assignment.size(), kNone),
-        before_on_channel_(timeline.transfers.size(), kNone) {
+        before_on_device_(assignment.size(), kNoIndex),
+        before_on_channel_(timeline.transfers.size(), kNoIndex) {
     index_devices();
     index_transfers();
     stages_.resize(timeline.stages.size());
@@ -35,7 +34,7 @@ class Walk {
     if (last == timeline_.finish_us.end()) return path;
     auto node = static_cast<uint32_t>(last - timeline_.finish_us.begin());
     // A chain visits a node once, so the count bounds the walk even if times are degenerate.
-    for (size_t steps = assignment_.size(); node != kNone && steps != 0; --steps) {
+    for (size_t steps = assignment_.size(); node != kNoIndex && steps != 0; --steps) {
       path.nodes.push_back(node);
       node = stages_.empty() ? step(node, path.transfers) : step_staged(node, path.transfers);
     }
@@ -56,7 +55,7 @@ class Walk {
              std::tie(timeline_.start_us[b], timeline_.finish_us[b], position[b]);
     });
     const bool serial = problem_.topology().spec().execution == Execution::kSerial;
-    std::vector<uint32_t> last(problem_.device_count(), kNone);
+    std::vector<uint32_t> last(problem_.device_count(), kNoIndex);
     for (const uint32_t v : order) {
       uint32_t& previous = last[serial ? 0 : assignment_[v]];
       before_on_device_[v] = previous;
@@ -65,7 +64,7 @@ class Walk {
   }
 
   void index_transfers() {
-    std::vector<uint32_t> last(problem_.topology().channel_count(), kNone);
+    std::vector<uint32_t> last(problem_.topology().channel_count(), kNoIndex);
     for (uint32_t i = 0; i < timeline_.transfers.size(); ++i) {
       const TransferSlice& t = timeline_.transfers[i];
       transfer_of_[{t.output, t.destination}] = i;
@@ -77,48 +76,50 @@ class Walk {
   uint32_t find_transfer(uint32_t output, uint32_t device) const {
     auto it = transfer_of_.find({output, device});
     if (it == transfer_of_.end()) it = transfer_of_.find({output, TransferSlice::kBroadcast});
-    return it == transfer_of_.end() ? kNone : it->second;
+    return it == transfer_of_.end() ? kNoIndex : it->second;
   }
 
   // The node whose end let `node` start; transfers on the way are added to `transfers`.
   uint32_t step(uint32_t node, std::vector<uint32_t>& transfers) const {
     double latest = -1;
-    uint32_t source = kNone, by = kNone;
+    uint32_t source = kNoIndex, by = kNoIndex;
     for (const InEdge& e : problem_.graph().in_edges(node)) {
       const bool remote = assignment_[e.source] != assignment_[node];
-      const uint32_t t =
-          remote && e.output != kControlEdge ? find_transfer(e.output, assignment_[node]) : kNone;
+      const uint32_t t = remote && e.output != kControlEdge
+                             ? find_transfer(e.output, assignment_[node])
+                             : kNoIndex;
       const double arrival =
-          t == kNone ? timeline_.finish_us[e.source] : timeline_.transfers[t].arrival_us;
+          t == kNoIndex ? timeline_.finish_us[e.source] : timeline_.transfers[t].arrival_us;
       if (arrival > latest) std::tie(latest, source, by) = std::tie(arrival, e.source, t);
     }
     const uint32_t before = before_on_device_[node];
-    const bool waited_for_device = before != kNone && latest < timeline_.start_us[node] - slack_us_;
+    const bool waited_for_device =
+        before != kNoIndex && latest < timeline_.start_us[node] - slack_us_;
     if (waited_for_device) return before;
-    return by == kNone ? source : through(by, transfers);
+    return by == kNoIndex ? source : through(by, transfers);
   }
 
   // Within a stage nodes run back to back. Its first waits for the stage, and that for whatever
   // enters it, which left with the last node of another stage, or for the device.
   uint32_t step_staged(uint32_t node, std::vector<uint32_t>& transfers) const {
     const uint32_t stage = timeline_.stage_of[node], before = before_on_device_[node];
-    if (before != kNone && timeline_.stage_of[before] == stage) return before;
+    if (before != kNoIndex && timeline_.stage_of[before] == stage) return before;
     double latest = -1;
-    uint32_t source = kNone, by = kNone;
+    uint32_t source = kNoIndex, by = kNoIndex;
     for (const uint32_t v : stages_[stage]) {
       for (const InEdge& e : problem_.graph().in_edges(v)) {
         if (timeline_.stage_of[e.source] == stage) continue;
         const bool remote = assignment_[e.source] != assignment_[v];
         const uint32_t t =
-            remote && e.output != kControlEdge ? find_transfer(e.output, assignment_[v]) : kNone;
-        const double arrival = t == kNone ? end_us(e.source) : timeline_.transfers[t].arrival_us;
+            remote && e.output != kControlEdge ? find_transfer(e.output, assignment_[v]) : kNoIndex;
+        const double arrival = t == kNoIndex ? end_us(e.source) : timeline_.transfers[t].arrival_us;
         if (arrival > latest) std::tie(latest, source, by) = std::tie(arrival, e.source, t);
       }
     }
     const double start_us = timeline_.stages[stage].start_us;
-    if (before != kNone && latest < start_us - slack_us_) return before;
-    if (source == kNone) return kNone;
-    return last_of_stage(by == kNone ? source : through(by, transfers));
+    if (before != kNoIndex && latest < start_us - slack_us_) return before;
+    if (source == kNoIndex) return kNoIndex;
+    return last_of_stage(by == kNoIndex ? source : through(by, transfers));
   }
 
   uint32_t last_of_stage(uint32_t node) const {
@@ -146,7 +147,7 @@ class Walk {
       const uint32_t producer = problem_.graph().producer(t.output);
       const uint32_t before = before_on_channel_[transfer];
       const bool waited = t.start_us > end_us(producer) + slack_us_;
-      if (!waited || before == kNone) return producer;
+      if (!waited || before == kNoIndex) return producer;
       transfer = before;
     }
   }

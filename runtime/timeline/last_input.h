@@ -3,13 +3,13 @@
 
 #include <span>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/problem.h"
 
 namespace placeto {
 
 struct LastInput {
-  static constexpr uint32_t kNone = 0xffffffffu;
-  uint32_t source = kNone;  // of several, the first
+  uint32_t source = kNoIndex;  // of several, the first
   double arrival_us = -1;
 };
 

@@ -7,7 +7,7 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
   const Problem& problem = evaluator.problem();
   const auto start = evaluator.start_us(), finish = evaluator.finish_us();
   evaluator.start_order(order_);
-  last_on_device_.assign(problem.device_count(), LastInput::kNone);
+  last_on_device_.assign(problem.device_count(), kNoIndex);
   before_on_device_.resize(problem.node_count());
   uint32_t node = order_[0];
   Stop* const stop = evaluator.stop();
@@ -20,12 +20,12 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
   }
   nodes_.clear();
   const double slack_us = 1e-9 * finish[node];  // times are rounded sums
-  while (node != LastInput::kNone && nodes_.size() < problem.node_count()) {
+  while (node != kNoIndex && nodes_.size() < problem.node_count()) {
     nodes_.push_back(node);
     if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;
     const uint32_t before = before_on_device_[node];
     const bool device_was_busy =
-        before != LastInput::kNone &&
+        before != kNoIndex &&
         finish[before] + problem.topology().spec().op_gap_us >= start[node] - slack_us;
     node = device_was_busy ? before
                            : last_input(problem, evaluator.assignment(), finish, node, stop).source;

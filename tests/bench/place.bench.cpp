@@ -53,7 +53,7 @@ void sizes(benchmark::internal::Benchmark* b) {
 }
 
 // The methods are only known at run time.
-const bool registered = [] {
+const bool methods_registered = [] {
   const auto builtin = builtin_methods();
   using Methods = std::span<const Method* const>;
   for (const Methods methods : {Methods(builtin), partition_methods()}) {

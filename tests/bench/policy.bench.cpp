@@ -77,13 +77,13 @@ void load_shipped_policy(benchmark::State& state) {
   }
 }
 
-void sizes(benchmark::internal::Benchmark* b) {
+void policy_sizes(benchmark::internal::Benchmark* b) {
   b->ArgNames({"nodes", "devices"})->Unit(benchmark::kMillisecond);
   b->Args({417, 4})->Args({1'000, 8})->Args({100'000, 8});
 }
 
-BENCHMARK_CAPTURE(place_by_policy, shipped, shipped_policy)->Apply(sizes);
-BENCHMARK_CAPTURE(place_by_policy, written_down, small_policy)->Apply(sizes);
+BENCHMARK_CAPTURE(place_by_policy, shipped, shipped_policy)->Apply(policy_sizes);
+BENCHMARK_CAPTURE(place_by_policy, written_down, small_policy)->Apply(policy_sizes);
 BENCHMARK(load_and_place)
     ->ArgNames({"nodes", "devices"})
     ->Args({1'000, 8})

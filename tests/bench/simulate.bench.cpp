@@ -76,7 +76,7 @@ void change_one_node(benchmark::State& state, Base base, Cutoff cutoff) {
   Simulator full(c.problem);
   IncrementalSimulator incremental(c.problem);
   const double makespan = incremental.rebase(assignment);
-  const double limit = cutoff == Cutoff::kBase ? makespan : WinnerTree::kNever;
+  const double limit = cutoff == Cutoff::kBase ? makespan : kNever;
   std::vector<Change> changes(kBlock);
   double full_us = 0, incremental_us = 0;
   for (auto _ : state) {
@@ -110,7 +110,7 @@ double least(const std::vector<double>& times) {
   return *std::min_element(times.begin(), times.end());
 }
 
-void sizes(benchmark::internal::Benchmark* b) {
+void simulated_sizes(benchmark::internal::Benchmark* b) {
   for (const int devices : {2, 8}) {
     for (const int nodes : {100, 1'000, 10'000, 100'000}) b->Args({nodes, devices});
   }
@@ -123,7 +123,7 @@ void change_sizes(benchmark::internal::Benchmark* b) {
   b->ArgNames({"nodes", "devices"})->Unit(benchmark::kMicrosecond)->UseManualTime();
 }
 
-BENCHMARK(simulate)->Apply(sizes);
+BENCHMARK(simulate)->Apply(simulated_sizes);
 BENCHMARK(timeline)
     ->ArgNames({"nodes", "devices"})
     ->Args({1'000, 8})

@@ -11,7 +11,7 @@ std::string attack(const std::string& name) {
   return std::string(PLACETO_ATTACKS) + "/" + name;
 }
 
-struct Fixture : Workplace {
+struct AttacksScene : Workplace {
   // The command ends with that status and, but for 0, one message that holds `text`.
   void ends(const std::vector<std::string>& arguments, int status, const std::string& text = "") {
     std::string command;
@@ -27,7 +27,8 @@ struct Fixture : Workplace {
 }  // namespace
 
 // 1 / 5e-324 is infinity, times 0 bytes no number: ranks put a node before its predecessor.
-TEST_CASE_FIXTURE(Fixture, "a bandwidth whose reciprocal is infinite is refused by every method") {
+TEST_CASE_FIXTURE(AttacksScene,
+                  "a bandwidth whose reciprocal is infinite is refused by every method") {
   for (const char* method : {"auto", "heft", "etf", "iterate", "anneal", "contiguous", "single"}) {
     ends({"place", attack("rank-nan-graph.json"), "-t", attack("rank-nan-topology.json"),
           "--method", method},
@@ -38,18 +39,19 @@ TEST_CASE_FIXTURE(Fixture, "a bandwidth whose reciprocal is infinite is refused 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a headroom below what a double resolves leaves all 2^64 - 1 bytes") {
+TEST_CASE_FIXTURE(AttacksScene,
+                  "a headroom below what a double resolves leaves all 2^64 - 1 bytes") {
   ends({"place", attack("headroom-graph.json"), "-t", attack("headroom-topology.json"),
         "--memory-headroom", "1e-17"},
        0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a NUL in a method's name is refused in either form") {
+TEST_CASE_FIXTURE(AttacksScene, "a NUL in a method's name is refused in either form") {
   ends({"convert", attack("placement-nul-in-method.bin"), "out.json"}, 3, "NUL");
   CHECK(files().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "no name takes control characters to a terminal") {
+TEST_CASE_FIXTURE(AttacksScene, "no name takes control characters to a terminal") {
   const std::string red = "\\u001b[31m", bell = "\\u0007\\u009b";
   write("g.json", R"({"format_version": 1, "name": ")" + red + R"(", "nodes": [{"name": ")" + bell +
                       R"(", "op": ")" + red + R"(", "cost_us": [1]}]})");
@@ -75,7 +77,7 @@ TEST_CASE_FIXTURE(Fixture, "no name takes control characters to a terminal") {
 }
 
 // A tree of JSON takes up to 80 bytes for one of the text.
-TEST_CASE_FIXTURE(Fixture, "JSON that is mostly brackets is refused in little memory") {
+TEST_CASE_FIXTURE(AttacksScene, "JSON that is mostly brackets is refused in little memory") {
   limit_memory(uint64_t{1} << 30);
   const std::string deep(40'000'000, '[');
   for (const std::string& text : {deep, std::string("{\"stages\": [") + deep}) {
@@ -96,7 +98,8 @@ TEST_CASE_FIXTURE(Fixture, "JSON that is mostly brackets is refused in little me
 }
 
 #ifdef PLACETO_HAVE_ONNX
-TEST_CASE_FIXTURE(Fixture, "models that crash libonnx or make it fill memory import with a note") {
+TEST_CASE_FIXTURE(AttacksScene,
+                  "models that crash libonnx or make it fill memory import with a note") {
   ends({"import", attack("lstm6-rank1.onnx"), "-o", "graph.json"}, 0);
   ends({"import", attack("import-oom.onnx"), "--dim", "*=3", "-o", "graph.json"}, 0,
        "asks for 2147483648 axes");

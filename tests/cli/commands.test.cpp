@@ -11,14 +11,14 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture : SmallScene {
+struct CommandsScene : SmallScene {
   std::string placement = write("placement.json", R"({"format_version": 1, "graph": "small",
       "topology": "pair", "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0]})");
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "every command has help with examples") {
+TEST_CASE_FIXTURE(CommandsScene, "every command has help with examples") {
   for (const char* command :
        {"place", "simulate", "compare", "inspect", "convert", "generate", "report"}) {
     const Run help = run({command, "--help"});
@@ -35,14 +35,14 @@ TEST_CASE_FIXTURE(Fixture, "every command has help with examples") {
   CHECK(run({"-V"}).out == run({"--version"}).out);
 }
 
-TEST_CASE_FIXTURE(Fixture, "topologies are found by name") {
+TEST_CASE_FIXTURE(CommandsScene, "topologies are found by name") {
   CHECK(run_json({"inspect", "2xk80", "--json"})["name"] == "2xk80");
   CHECK(run_json({"place", graph, "-t", "2xk80", "--json"})["topology"] == "2xk80");
   write("2xk80", small_topology());  // a file of that name goes first
   CHECK(run_json({"place", graph, "-t", "2xk80", "--json"})["topology"] == "pair");
 }
 
-TEST_CASE_FIXTURE(Fixture, "numbers and times may have units") {
+TEST_CASE_FIXTURE(CommandsScene, "numbers and times may have units") {
   const auto placed = [this](const std::string& option, const std::string& value) {
     return run_json({"place", graph, "-t", topology, option, value, "--json"})["makespan_us"];
   };
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(Fixture, "numbers and times may have units") {
   CHECK(run({"place", graph, "-t", topology, "--budget", "soon"}).status == 2);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a dash is standard input or output, and pipes are files") {
+TEST_CASE_FIXTURE(CommandsScene, "a dash is standard input or output, and pipes are files") {
   const auto shell = [this](const std::string& line) {
     return std::system(("cd " + path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
   };
@@ -72,7 +72,7 @@ TEST_CASE_FIXTURE(Fixture, "a dash is standard input or output, and pipes are fi
   CHECK(read("said").find("--json: standard output is taken") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(CommandsScene,
                   "a closed pipe ends a command quietly, and files are written all the same") {
   REQUIRE(std::system(("cd " + path(".") + " && (" PLACETO_CLI " place " + graph + " -t " +
                        topology + " -o placed.json 2>said; echo $? >status) | true")
@@ -82,7 +82,8 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(exists("placed.json"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "equal devices share a line, and a column where each is too many") {
+TEST_CASE_FIXTURE(CommandsScene,
+                  "equal devices share a line, and a column where each is too many") {
   const std::string shown = run({"inspect", "8xk80"}).out;
   CHECK(shown.find("gpu:0 to gpu:7") != std::string::npos);
   REQUIRE(run({"place", graph, "-t", "8xk80", "-o", "p.json"}).status == 0);
@@ -90,7 +91,7 @@ TEST_CASE_FIXTURE(Fixture, "equal devices share a line, and a column where each 
   CHECK_MESSAGE(simulated.find(" to gpu:7") != std::string::npos, simulated);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a shell can complete what is printed for it") {
+TEST_CASE_FIXTURE(CommandsScene, "a shell can complete what is printed for it") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Run script = run({"completion", shell});
     CHECK(script.status == 0);
@@ -107,7 +108,7 @@ TEST_CASE_FIXTURE(Fixture, "a shell can complete what is printed for it") {
   CHECK(read("found") == "place\n2x4-gpu-two-hosts 2xk80\n");
 }
 
-TEST_CASE_FIXTURE(Fixture, "simulate predicts the timeline of the published simulator") {
+TEST_CASE_FIXTURE(CommandsScene, "simulate predicts the timeline of the published simulator") {
   const json run =
       run_json({"simulate", graph, "--topology", topology, "--placement", placement, "--json"});
   // By hand from the rules: a 0-10; b 11-111 here; a's output leaves at 10 and arrives at 11, c
@@ -125,7 +126,7 @@ TEST_CASE_FIXTURE(Fixture, "simulate predicts the timeline of the published simu
   CHECK(run.at("violations").empty());
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(CommandsScene,
                   "a staged placement records its stages, and simulating them says the same") {
   json system = json::parse(small_topology());
   system["execution"] = "staged";
@@ -165,7 +166,8 @@ std::string engine_graph() {
   return graph.dump();
 }
 
-TEST_CASE_FIXTURE(Fixture, "what a provider lacks is not placed on it, and the note says which") {
+TEST_CASE_FIXTURE(CommandsScene,
+                  "what a provider lacks is not placed on it, and the note says which") {
   const std::string row = write("row.json", engine_graph());
   const std::string pair = write("pair.json", R"({"format_version": 1, "devices": [
       {"name": "cpu:0", "kind": "cpu"}, {"name": "gpu:0", "kind": "gpu"}],
@@ -189,7 +191,7 @@ TEST_CASE_FIXTURE(Fixture, "what a provider lacks is not placed on it, and the n
   CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an engine's description is checked, and says where it is wrong") {
+TEST_CASE_FIXTURE(CommandsScene, "an engine's description is checked, and says where it is wrong") {
   const auto refused = [this](const std::string& text) {
     return run({"place", graph, "-t", topology, "--engine", write("engine.json", text)}).err;
   };
@@ -206,7 +208,7 @@ TEST_CASE_FIXTURE(Fixture, "an engine's description is checked, and says where i
             .find("providers.x.operators: expected an object") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an engine keeps one device unless leaving it gains more") {
+TEST_CASE_FIXTURE(CommandsScene, "an engine keeps one device unless leaving it gains more") {
   const std::string one = write("one.json", R"({"format_version": 1, "name": "e",
       "execution": "staged", "tolerance": {"value": 0.9}})");
   const json kept = run_json({"place", graph, "-t", topology, "--engine", one, "--json"});
@@ -216,7 +218,7 @@ TEST_CASE_FIXTURE(Fixture, "an engine keeps one device unless leaving it gains m
   CHECK(left.at("makespan_us") < kept.at("makespan_us"));
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(CommandsScene,
                   "simulate reports what makes a placement infeasible, and still runs it") {
   const std::string tight = write("tight.json", small_topology(9000));
   const json over = run_json({"simulate", graph, "-t", tight, "-p", placement, "--json"});
@@ -231,7 +233,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(split.at("violations").size() == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "simulate writes a trace and a report page") {
+TEST_CASE_FIXTURE(CommandsScene, "simulate writes a trace and a report page") {
   const Run result = run({"simulate", graph, "-t", topology, "-p", placement, "--trace",
                           "trace.json", "--report", "report.html"});
   CHECK(result.status == 0);
@@ -240,7 +242,7 @@ TEST_CASE_FIXTURE(Fixture, "simulate writes a trace and a report page") {
   CHECK(read("report.html").find("<canvas") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "place prints the placement, the candidates and the bound") {
+TEST_CASE_FIXTURE(CommandsScene, "place prints the placement, the candidates and the bound") {
   const json placed = run_json({"place", graph, "--topology", topology, "--json"});
   CHECK(placed.at("format_version") == 1);
   CHECK(placed.at("graph") == "small");
@@ -263,7 +265,7 @@ TEST_CASE_FIXTURE(Fixture, "place prints the placement, the candidates and the b
   CHECK(placed.at("makespan_us") == best);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what place writes, simulate confirms") {
+TEST_CASE_FIXTURE(CommandsScene, "what place writes, simulate confirms") {
   for (const char* name : {"out.json", "out.plp"}) {
     const json placed = run_json({"place", graph, "-t", topology, "-o", name, "--json"});
     const json simulated = run_json({"simulate", graph, "-t", topology, "-p", name, "--json"});
@@ -273,7 +275,7 @@ TEST_CASE_FIXTURE(Fixture, "what place writes, simulate confirms") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "place prints a table with the winner marked") {
+TEST_CASE_FIXTURE(CommandsScene, "place prints a table with the winner marked") {
   const Run result = run({"place", graph, "-t", topology, "--report", "t.html"});
   CHECK(result.status == 0);
   CHECK(result.out.find("lower bound") != std::string::npos);
@@ -282,7 +284,7 @@ TEST_CASE_FIXTURE(Fixture, "place prints a table with the winner marked") {
   CHECK(exists("t.html"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules take patterns over operators and names") {
+TEST_CASE_FIXTURE(CommandsScene, "rules take patterns over operators and names") {
   const json pinned = run_json(
       {"place", graph, "-t", topology, "--pin", "op:Con?=gpu:1", "--pin", "d=0", "--json"});
   for (int v : {1, 2, 4}) CHECK(pinned.at("assignment")[v] == 1);
@@ -294,7 +296,7 @@ TEST_CASE_FIXTURE(Fixture, "rules take patterns over operators and names") {
   for (int v : {0, 2, 4}) CHECK(together.at("assignment")[v] == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "place obeys pins, forbids and colocation by name and by index") {
+TEST_CASE_FIXTURE(CommandsScene, "place obeys pins, forbids and colocation by name and by index") {
   const json pinned = run_json({"place", graph, "-t", topology, "--pin", "b=gpu:1", "--pin", "2=0",
                                 "--colocate", "b,3", "--json"});
   CHECK(pinned.at("assignment")[1] == 1);
@@ -304,7 +306,7 @@ TEST_CASE_FIXTURE(Fixture, "place obeys pins, forbids and colocation by name and
   CHECK(kept_off.at("assignment")[4] == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "place gives the same answer for the same seed and evaluations") {
+TEST_CASE_FIXTURE(CommandsScene, "place gives the same answer for the same seed and evaluations") {
   CHECK(run({"generate", "layered", "--nodes", "80", "-o", "r.json"}).status == 0);
   for (const char* method : {"anneal", "random", "auto"}) {
     const std::vector<std::string> command{"place",          "r.json", "-t",     topology,
@@ -314,14 +316,14 @@ TEST_CASE_FIXTURE(Fixture, "place gives the same answer for the same seed and ev
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "place takes every objective, budget and pass option") {
+TEST_CASE_FIXTURE(CommandsScene, "place takes every objective, budget and pass option") {
   const json placed =
       run_json({"place", graph, "-t", topology, "--objective", "throughput", "--passes", "2",
                 "--budget-ms", "1.5", "--memory-headroom", "0.25", "--json"});
   CHECK(placed.at("candidates")[0].contains("bottleneck_us"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "compare lists every method on every graph and topology") {
+TEST_CASE_FIXTURE(CommandsScene, "compare lists every method on every graph and topology") {
   const std::string other = write("other.json", small_topology(12000));
   const json compared = run_json({"compare", graph, graph, "--topology", topology, other,
                                   "--methods", "single,heft,auto", "--json"});
@@ -342,7 +344,7 @@ TEST_CASE_FIXTURE(Fixture, "compare lists every method on every graph and topolo
   CHECK(run({"compare", graph, "-t", topology}).out.find("geometric mean") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "inspect tells what any file holds") {
+TEST_CASE_FIXTURE(CommandsScene, "inspect tells what any file holds") {
   const json g = run_json({"inspect", graph, "--json"});
   CHECK(g.at("kind") == "graph");
   CHECK(g.at("nodes") == 6);
@@ -365,7 +367,7 @@ TEST_CASE_FIXTURE(Fixture, "inspect tells what any file holds") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "inspect warns about a latency that is never charged") {
+TEST_CASE_FIXTURE(CommandsScene, "inspect warns about a latency that is never charged") {
   std::string text = small_topology();
   text.replace(text.find("\"gap_us\""), 8, "\"latency_us\": 5, \"gap_us\"");
   const std::string file = write("latency.json", text);
@@ -373,7 +375,7 @@ TEST_CASE_FIXTURE(Fixture, "inspect warns about a latency that is never charged"
   CHECK(run({"inspect", file}).out.find("unicast") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "convert goes to binary and back without loss, by content") {
+TEST_CASE_FIXTURE(CommandsScene, "convert goes to binary and back without loss, by content") {
   for (const std::string& file : {graph, topology, placement}) {
     CHECK(run({"convert", file, "first.json"}).status == 0);
     CHECK(run({"convert", "first.json", "binary.dat"}).status == 0);
@@ -387,7 +389,7 @@ TEST_CASE_FIXTURE(Fixture, "convert goes to binary and back without loss, by con
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "generate makes every workload it lists") {
+TEST_CASE_FIXTURE(CommandsScene, "generate makes every workload it lists") {
   const json list = run_json({"generate", "--list", "--json"}).at("workloads");
   CHECK(list.size() >= 10);
   CHECK(run({"generate", "--list"}).status == 0);

@@ -25,13 +25,13 @@ std::string large_graph() {
          edges + "]}";
 }
 
-struct Fixture : Workplace {
+struct DeadlineScene : Workplace {
   std::string graph = write("graph.json", large_graph());
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a deadline ends --explain, leaves reports out, and says so") {
+TEST_CASE_FIXTURE(DeadlineScene, "a deadline ends --explain, leaves reports out, and says so") {
   const auto placed =
       run_json({"place", graph, "-t", "4xk80", "--deadline-ms", "1500", "--explain", "all", "-o",
                 "p.json", "--report", "r.html", "--trace", "t.json", "--json"});
@@ -45,7 +45,8 @@ TEST_CASE_FIXTURE(Fixture, "a deadline ends --explain, leaves reports out, and s
   CHECK(files() == std::vector<std::string>{"graph.json", "p.json"});
 }
 
-TEST_CASE_FIXTURE(Fixture, "small graphs are explained and reported on even after the deadline") {
+TEST_CASE_FIXTURE(DeadlineScene,
+                  "small graphs are explained and reported on even after the deadline") {
   write("graph.json", small_graph());
   write("pair.json", small_topology());
   const auto placed =
@@ -55,7 +56,7 @@ TEST_CASE_FIXTURE(Fixture, "small graphs are explained and reported on even afte
   CHECK(exists("r.html"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "compare ends each placing at the deadline") {
+TEST_CASE_FIXTURE(DeadlineScene, "compare ends each placing at the deadline") {
   const auto compared = run_json({"compare", graph, "-t", "4xk80", "--methods", "anneal,single",
                                   "--budget", "100s", "--deadline-ms", "1500", "--json"});
   for (const auto& outcome : compared["cases"][0]["methods"]) {
@@ -64,7 +65,8 @@ TEST_CASE_FIXTURE(Fixture, "compare ends each placing at the deadline") {
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "without an answer at the deadline, nothing is called infeasible") {
+TEST_CASE_FIXTURE(DeadlineScene,
+                  "without an answer at the deadline, nothing is called infeasible") {
   write("star.json", [] {
     std::string nodes, edges;
     for (int v = 0; v < 60'000; ++v) {

@@ -10,7 +10,7 @@ using namespace placeto::test;
 
 namespace {
 
-struct Fixture : SmallScene {
+struct FailuresScene : SmallScene {
   std::vector<std::string> before = files();
 
   // The command fails with that status, one message that holds `text`, and no output at all.
@@ -48,7 +48,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
+TEST_CASE_FIXTURE(FailuresScene, "bad usage ends with status 2") {
   fails({"nonsense"}, 2, "no command 'nonsense'");
   fails({"place"}, 2, "place: GRAPH is missing");
   fails({"place", graph}, 2, "--topology");
@@ -66,7 +66,8 @@ TEST_CASE_FIXTURE(Fixture, "bad usage ends with status 2") {
   fails({"convert", graph, "x", "--to", "yaml"}, 2, "yaml");
 }
 
-TEST_CASE_FIXTURE(Fixture, "what was misspelt is named first, with what may have been meant") {
+TEST_CASE_FIXTURE(FailuresScene,
+                  "what was misspelt is named first, with what may have been meant") {
   fails({"plaec", graph}, 2, "error: no command 'plaec', did you mean 'place'?");
   fails({"place", graph, "-t", topology, "--budget-eval", "5"}, 2,
         "error: --budget-eval: place has no such option, did you mean '--budget-evals'?");
@@ -84,7 +85,7 @@ TEST_CASE_FIXTURE(Fixture, "what was misspelt is named first, with what may have
   fails({"help", "plaec"}, 2, "did you mean 'place'?");
 }
 
-TEST_CASE_FIXTURE(Fixture, "numbers that are not plain numbers are bad usage") {
+TEST_CASE_FIXTURE(FailuresScene, "numbers that are not plain numbers are bad usage") {
   const auto place = [this](const char* option, const char* value) {
     fails({"place", graph, "-t", topology, option, value, "-o", "out.json"}, 2, option);
   };
@@ -103,7 +104,8 @@ TEST_CASE_FIXTURE(Fixture, "numbers that are not plain numbers are bad usage") {
   fails({"generate", "layered", "--ccr", "nan", "-o", "x.json"}, 2, "--ccr");
 }
 
-TEST_CASE_FIXTURE(Fixture, "an empty argument, as of an unset variable of a shell, is bad usage") {
+TEST_CASE_FIXTURE(FailuresScene,
+                  "an empty argument, as of an unset variable of a shell, is bad usage") {
   fails({"place", graph, "-t", topology, "-o", ""}, 2, "the argument after '-o' is empty");
   fails({"place", graph, "-t", "", "-o", "out.json"}, 2, "the argument after '-t' is empty");
   fails({"place", graph, "--topology=", "-o", "out.json"}, 2, "'--topology=' is empty");
@@ -112,7 +114,7 @@ TEST_CASE_FIXTURE(Fixture, "an empty argument, as of an unset variable of a shel
   fails({""}, 2, "is empty");
 }
 
-TEST_CASE_FIXTURE(Fixture, "an output that is also an input is bad usage") {
+TEST_CASE_FIXTURE(FailuresScene, "an output that is also an input is bad usage") {
   const auto refused = [this](const std::vector<std::string>& arguments) {
     fails(arguments, 2, "is an input and would be overwritten");
     CHECK(read("graph.json") == small_graph());
@@ -129,7 +131,7 @@ TEST_CASE_FIXTURE(Fixture, "an output that is also an input is bad usage") {
   CHECK(run({"convert", graph, graph, "--to", "binary"}).status == 0);  // says the same thing
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage") {
+TEST_CASE_FIXTURE(FailuresScene, "rules about unknown nodes and devices are bad usage") {
   const auto place = [this](const char* option, const char* value, const char* text) {
     fails({"place", graph, "-t", topology, option, value}, 2, text);
   };
@@ -145,7 +147,8 @@ TEST_CASE_FIXTURE(Fixture, "rules about unknown nodes and devices are bad usage"
   place("--colocate", "a,op:", "no node that matches 'op:'");
 }
 
-TEST_CASE_FIXTURE(Fixture, "no feasible placement ends with status 1 and says what is missing") {
+TEST_CASE_FIXTURE(FailuresScene,
+                  "no feasible placement ends with status 1 and says what is missing") {
   const std::string tight = add("tight.json", small_topology(6000));
   fails({"place", graph, "-t", tight, "-o", "out.json", "--json"}, 1, "KiB on");
   fails({"place", graph, "-t", tight, "--method", "heft", "--report", "t.html"}, 1, "KiB on");
@@ -158,7 +161,7 @@ TEST_CASE_FIXTURE(Fixture, "no feasible placement ends with status 1 and says wh
         "no feasible placement");
 }
 
-TEST_CASE_FIXTURE(Fixture, "files that cannot be used end with status 3 and are named") {
+TEST_CASE_FIXTURE(FailuresScene, "files that cannot be used end with status 3 and are named") {
   const auto bad = [this](const std::string& file, const std::string& text) {
     fails({"place", file, "-t", topology, "-o", "out.json"}, 3, text);
     fails({"inspect", file, "--json"}, 3, file);
@@ -184,13 +187,13 @@ TEST_CASE_FIXTURE(Fixture, "files that cannot be used end with status 3 and are 
   bad(add("range.json", replaced(small_graph(), R"("source": 4)", R"("source": 40)")), "40");
 }
 
-TEST_CASE_FIXTURE(Fixture, "files of the wrong kind are refused") {
+TEST_CASE_FIXTURE(FailuresScene, "files of the wrong kind are refused") {
   fails({"place", topology, "-t", topology}, 3, "topology.json");
   fails({"place", graph, "-t", graph}, 3, "graph.json");
   fails({"simulate", graph, "-t", topology, "-p", graph}, 3, "graph.json");
 }
 
-TEST_CASE_FIXTURE(Fixture, "placements that do not match are refused") {
+TEST_CASE_FIXTURE(FailuresScene, "placements that do not match are refused") {
   const auto bad = [this](const char* name, const std::string& text, const std::string& expected) {
     fails({"simulate", graph, "-t", topology, "-p", add(name, text), "--json"}, 3, expected);
   };
@@ -202,7 +205,8 @@ TEST_CASE_FIXTURE(Fixture, "placements that do not match are refused") {
       "9");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a placement on a device that cannot run a node is not simulated") {
+TEST_CASE_FIXTURE(FailuresScene,
+                  "a placement on a device that cannot run a node is not simulated") {
   const std::string picky = add("picky.json", R"({"format_version": 1, "kinds": ["gpu", "cpu"],
       "nodes": [{"name": "anywhere", "cost_us": [1, 2]}, {"name": "host only",
       "cost_us": [-1, 5]}]})");
@@ -214,7 +218,8 @@ TEST_CASE_FIXTURE(Fixture, "a placement on a device that cannot run a node is no
   fails({"simulate", picky, "-t", mixed, "-p", wrong, "--json"}, 1, "'host only'");
 }
 
-TEST_CASE_FIXTURE(Fixture, "outputs that cannot be written end with status 4, before any work") {
+TEST_CASE_FIXTURE(FailuresScene,
+                  "outputs that cannot be written end with status 4, before any work") {
   for (const char* option : {"-o", "--report", "--trace"}) {
     fails({"place", graph, "-t", topology, option, "no/such/dir/out"}, 4, "no/such/dir/out");
     fails({"place", graph, "-t", topology, option, "."}, 4, "directory");
@@ -226,7 +231,7 @@ TEST_CASE_FIXTURE(Fixture, "outputs that cannot be written end with status 4, be
   fails({"place", graph, "-t", topology, "-o", "x.json", "--trace", "./x.json"}, 2, "two outputs");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a file that may not grow as large as it has to is not written") {
+TEST_CASE_FIXTURE(FailuresScene, "a file that may not grow as large as it has to is not written") {
   struct rlimit limit {};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
   const struct rlimit low { 4096, limit.rlim_max };
@@ -238,7 +243,7 @@ TEST_CASE_FIXTURE(Fixture, "a file that may not grow as large as it has to is no
   CHECK(files() == before);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a failure leaves the file that was there as it was") {
+TEST_CASE_FIXTURE(FailuresScene, "a failure leaves the file that was there as it was") {
   const std::string tight = add("tight.json", small_topology(6000));
   const std::string kept = add("out.json", "precious");
   fails({"place", graph, "-t", tight, "-o", kept}, 1, "KiB on");
@@ -247,7 +252,7 @@ TEST_CASE_FIXTURE(Fixture, "a failure leaves the file that was there as it was")
   CHECK(read("out.json") == "precious");
 }
 
-TEST_CASE_FIXTURE(Fixture, "output that gets lost is an error, and then no file is written") {
+TEST_CASE_FIXTURE(FailuresScene, "output that gets lost is an error, and then no file is written") {
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"place", graph, "-t", topology, "-o", "out.json", "--json"},
            {"inspect", graph},

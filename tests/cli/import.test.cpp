@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture : Workplace {
+struct ImportScene : Workplace {
   std::string model = write("model.onnx", convolutional_model().bytes());
   std::string topology = write("topology.json", R"({"format_version": 1, "devices": [
       {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e11, "memory_bandwidth": 2e10},
@@ -80,7 +80,7 @@ class Watch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "files of external weights are never opened, wherever they are") {
+TEST_CASE_FIXTURE(ImportScene, "files of external weights are never opened, wherever they are") {
   const std::string weights = write("weights.bin", std::string(24, 'w'));
   for (const std::string& location : {std::string("weights.bin"), weights}) {
     OnnxBuilder b;
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(Fixture, "files of external weights are never opened, wherever
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "import writes a graph that the other commands take") {
+TEST_CASE_FIXTURE(ImportScene, "import writes a graph that the other commands take") {
   const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
   CHECK(said.at("nodes") == 5);
   CHECK(said.at("opset") == 17);
@@ -116,12 +116,12 @@ TEST_CASE_FIXTURE(Fixture, "import writes a graph that the other commands take")
   CHECK(direct.at("makespan_us") == placed.at("makespan_us"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a model is told by its content, whatever its name") {
+TEST_CASE_FIXTURE(ImportScene, "a model is told by its content, whatever its name") {
   write("model.json", convolutional_model().bytes());
   CHECK(run({"place", path("model.json"), "--dim", "*=1", "-t", topology}).status == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what is wrong with a model or its options is said with a status") {
+TEST_CASE_FIXTURE(ImportScene, "what is wrong with a model or its options is said with a status") {
   fails({"import", model, "-o", "g.json"}, 2, "--dim 'batch=N'");
   fails({"place", model, "-t", topology}, 2, "--dim 'batch=N'");
   fails({"import", model, "--dim", "batch=1", "--dim", "size=2", "-o", "g.json"}, 2, "'size'");
@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(Fixture, "what is wrong with a model or its options is said wi
   fails({"place", graph, "-t", topology, "--dim", "batch=1"}, 2, "no ONNX model");
 }
 
-TEST_CASE_FIXTURE(Fixture, "profiles and tables become costs by kind") {
+TEST_CASE_FIXTURE(ImportScene, "profiles and tables become costs by kind") {
   const std::string profile = add("cpu.json", small_profile());
   const std::string table = add("gpu.csv",
                                 "node,kind,us\nconv,gpu,5\nrelu,gpu,1\npool,gpu,1\nflatten,gpu,0\n"
@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(Fixture, "profiles and tables become costs by kind") {
         3, "odd.csv: line 1");
 }
 
-TEST_CASE_FIXTURE(Fixture, "inspect shows what a model holds, free dimensions counted once") {
+TEST_CASE_FIXTURE(ImportScene, "inspect shows what a model holds, free dimensions counted once") {
   const json said = run_json({"inspect", model, "--json"});
   CHECK(said.at("kind") == "model");
   CHECK(said.at("nodes") == 5);
@@ -181,7 +181,8 @@ TEST_CASE_FIXTURE(Fixture, "inspect shows what a model holds, free dimensions co
   fails({"convert", model, "graph.json"}, 3, "placeto import");
 }
 
-TEST_CASE_FIXTURE(Fixture, "other formats are told by content and refused with a way to convert") {
+TEST_CASE_FIXTURE(ImportScene,
+                  "other formats are told by content and refused with a way to convert") {
   using namespace std::string_literals;
   const auto zip = [](const std::string& name) {
     std::string head = "PK\x03\x04" + std::string(22, '\0');
@@ -208,7 +209,7 @@ TEST_CASE_FIXTURE(Fixture, "other formats are told by content and refused with a
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "calibrate fits a kind, and import estimates with what it wrote") {
+TEST_CASE_FIXTURE(ImportScene, "calibrate fits a kind, and import estimates with what it wrote") {
   const std::string profile = write("cpu.json", small_profile());
   const json fit = run_json({"calibrate", model, "--dim", "batch=1", "--profile", "cpu=" + profile,
                              "--kind", "cpu", "-t", topology, "-o", "fit.json", "--json"});
@@ -229,7 +230,7 @@ TEST_CASE_FIXTURE(Fixture, "calibrate fits a kind, and import estimates with wha
   fails({"calibrate", path("graph.json"), "--kind", "npu", "-o", "x.json"}, 3, "'npu'");
 }
 
-TEST_CASE_FIXTURE(Fixture, "models, tables and what is exported may come from standard input") {
+TEST_CASE_FIXTURE(ImportScene, "models, tables and what is exported may come from standard input") {
   const auto shell = [this](const std::string& line) {
     return std::system(("cd " + path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
   };

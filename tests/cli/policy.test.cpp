@@ -9,7 +9,7 @@ using namespace placeto::test;
 
 namespace {
 
-struct Fixture : SmallScene {
+struct PolicyScene : SmallScene {
   std::string write_policy(const std::string& name, const placeto::PolicySpec& spec) {
     const auto bytes = placeto::encode_policy(spec).value();
     return write(name, std::string(bytes.begin(), bytes.end()));
@@ -28,7 +28,7 @@ bool has(const std::vector<std::string>& list, const std::string& entry) {
 }  // namespace
 
 TEST_CASE("a policy that is named takes part in placing, and 'none' leaves it out") {
-  Fixture f;
+  PolicyScene f;
   const std::string policy = f.write_policy("p.plpo", small_pairwise_policy());
   const Run with = f.run({"place", f.graph, "-t", f.topology, "--policy", policy, "--json"});
   REQUIRE_MESSAGE(with.status == 0, with.err);
@@ -39,7 +39,7 @@ TEST_CASE("a policy that is named takes part in placing, and 'none' leaves it ou
 }
 
 TEST_CASE("method policy is the policy's passes alone") {
-  Fixture f;
+  PolicyScene f;
   const std::string policy = f.write_policy("p.plpo", small_pairwise_policy());
   const Run run = f.run({"place", f.graph, "-t", f.topology, "-m", "policy", "--policy", policy,
                          "--samples", "3", "--json"});
@@ -48,7 +48,7 @@ TEST_CASE("method policy is the policy's passes alone") {
 }
 
 TEST_CASE("a policy for another number of devices is left out, with a note that says so") {
-  Fixture f;
+  PolicyScene f;
   const std::string policy = f.write_policy("p.plpo", small_placeto_policy(7, Looks::kAtLoads));
   const Run run = f.run({"place", f.graph, "-t", f.topology, "--policy", policy, "--json"});
   REQUIRE_MESSAGE(run.status == 0, run.err);
@@ -60,7 +60,7 @@ TEST_CASE("a policy for another number of devices is left out, with a note that 
 }
 
 TEST_CASE("a policy with a feature this runtime lacks is refused by its name") {
-  Fixture f;
+  PolicyScene f;
   placeto::PolicySpec spec = small_pairwise_policy();
   spec.pair_features[0].name = "phase_of_the_moon";
   const std::string policy = f.write_policy("p.plpo", spec);
@@ -71,21 +71,21 @@ TEST_CASE("a policy with a feature this runtime lacks is refused by its name") {
 }
 
 TEST_CASE("inspect shows what a policy is made of") {
-  Fixture f;
+  PolicyScene f;
   const std::string policy = f.write_policy("p.plpo", small_pairwise_policy());
   const Run table = f.run({"inspect", policy});
   REQUIRE_MESSAGE(table.status == 0, table.err);
   CHECK(table.out.find("pairwise") != std::string::npos);
-  const Run json = f.run({"inspect", policy, "--json"});
-  REQUIRE(json.status == 0);
-  const auto object = nlohmann::json::parse(json.out);
+  const Run described = f.run({"inspect", policy, "--json"});
+  REQUIRE(described.status == 0);
+  const auto object = nlohmann::json::parse(described.out);
   CHECK(object["kind"] == "policy");
   CHECK(object["sha256"].get<std::string>().size() == 64);
   CHECK(object["pair_features"].size() == small_pairwise_policy().pair_features.size());
 }
 
 TEST_CASE("explain gives a row for every node asked for") {
-  Fixture f;
+  PolicyScene f;
   const Run run =
       f.run({"place", f.graph, "-t", f.topology, "--policy", "none", "--explain", "all"});
   REQUIRE_MESSAGE(run.status == 0, run.err);
@@ -94,7 +94,7 @@ TEST_CASE("explain gives a row for every node asked for") {
 }
 
 TEST_CASE("explain puts its reasons into the object of --json, which stays a placement") {
-  Fixture f;
+  PolicyScene f;
   const auto object = f.run_json(
       {"place", f.graph, "-t", f.topology, "--policy", "none", "--explain", "all", "--json"});
   REQUIRE(object["reasons"].size() == 6);

@@ -8,7 +8,7 @@ using nlohmann::json;
 
 namespace {
 
-struct Fixture : SmallScene {
+struct ReportScene : SmallScene {
   std::string first = write("first.json", R"({"format_version": 1, "method": "by hand",
       "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0],
       "candidates": [{"method": "by hand", "makespan_us": 175.25, "feasible": true,
@@ -32,7 +32,7 @@ struct Fixture : SmallScene {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "report writes one page about one placement, with reasons") {
+TEST_CASE_FIXTURE(ReportScene, "report writes one page about one placement, with reasons") {
   const Run result = report({first});
   CHECK_MESSAGE(result.status == 0, result.err);
   CHECK(result.out.find("first") != std::string::npos);
@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(Fixture, "report writes one page about one placement, with rea
   CHECK(placement.at("reasons").at("there")[1].get<double>() > 175.25);
 }
 
-TEST_CASE_FIXTURE(Fixture, "report compares placements, each in terms of its own device list") {
+TEST_CASE_FIXTURE(ReportScene, "report compares placements, each in terms of its own device list") {
   const Run result = report({first, second, "--json"});
   CHECK_MESSAGE(result.status == 0, result.err);
   const json printed = json::parse(result.out).at("placements");
@@ -58,7 +58,7 @@ TEST_CASE_FIXTURE(Fixture, "report compares placements, each in terms of its own
   CHECK(placements[1].at("transfers").at("start").empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "report shows the candidates of the file, or tries them anew") {
+TEST_CASE_FIXTURE(ReportScene, "report shows the candidates of the file, or tries them anew") {
   CHECK(report({first}).status == 0);
   json rows = data().at("placements")[0].at("candidates");
   REQUIRE(rows.size() == 2);
@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(Fixture, "report shows the candidates of the file, or tries th
   CHECK(rows[1].at("chosen") == false);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what place writes has the candidates for a report, and no times") {
+TEST_CASE_FIXTURE(ReportScene, "what place writes has the candidates for a report, and no times") {
   for (const char* name : {"placed.json", "placed.plp"}) {
     CHECK(run({"place", graph, "-t", topology, "--policy", "none", "-o", name}).status == 0);
     const std::string once = read(name);
@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(Fixture, "what place writes has the candidates for a report, a
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "report takes labels and tells equal names apart") {
+TEST_CASE_FIXTURE(ReportScene, "report takes labels and tells equal names apart") {
   CHECK(report({first, second, "--label", "before", "--label", "after"}).status == 0);
   CHECK(data().at("placements")[1].at("label") == "after");
   CHECK(report({first, first}).status == 0);
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(Fixture, "report takes labels and tells equal names apart") {
   CHECK(data().at("placements")[1].at("label") == "first (2)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "report shows an infeasible placement with what is wrong") {
+TEST_CASE_FIXTURE(ReportScene, "report shows an infeasible placement with what is wrong") {
   const std::string tight = write("tight.json", small_topology(9000));
   const Run result = run({"report", first, "-g", graph, "-t", tight, "-o", "report.html"});
   CHECK(result.status == 0);
@@ -113,14 +113,14 @@ TEST_CASE_FIXTURE(Fixture, "report shows an infeasible placement with what is wr
         std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "report limits the nodes it explains") {
+TEST_CASE_FIXTURE(ReportScene, "report limits the nodes it explains") {
   CHECK(report({first, "--reasons", "2"}).status == 0);
   CHECK(data().at("placements")[0].at("reasons").at("asked") == 2);
   CHECK(report({first, "--reasons", "0"}).status == 0);
   CHECK(data().at("placements")[0].at("reasons").is_null());
 }
 
-TEST_CASE_FIXTURE(Fixture, "report refuses what it cannot show, and writes nothing then") {
+TEST_CASE_FIXTURE(ReportScene, "report refuses what it cannot show, and writes nothing then") {
   const std::string short_one = write("short.json", R"({"format_version": 1,
       "devices": ["gpu:0"], "assignment": [0]})");
   const std::string other = write("other.json", R"({"format_version": 1,

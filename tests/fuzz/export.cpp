@@ -15,7 +15,7 @@ namespace placeto::fuzz {
 namespace {
 
 constexpr size_t kHeader = 8;
-constexpr uint32_t kMostDevices = 4;
+constexpr uint32_t kPlacedOn = 4;
 
 struct Placing {
   uint32_t devices = 1;
@@ -25,7 +25,7 @@ struct Placing {
 // The first byte: how many devices. The others, over and over: device of each node.
 Placing read_placing(const std::vector<uint8_t>& header, size_t nodes) {
   Placing placing;
-  placing.devices = 1 + header[0] % kMostDevices;
+  placing.devices = 1 + header[0] % kPlacedOn;
   for (size_t i = 0; i < nodes; ++i) {
     placing.of_node.push_back(header[1 + i % (kHeader - 1)] % placing.devices);
   }

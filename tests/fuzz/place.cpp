@@ -13,7 +13,7 @@
 namespace placeto::fuzz {
 namespace {
 
-constexpr uint32_t kMostNodes = 24, kMostDevices = 6;
+constexpr uint32_t kDrawnNodes = 24, kDrawnDevices = 6;
 
 // Mostly small and whole, so that there are ties, or at the edges of what is computed with; now and
 // then beyond them, but of many numbers one refuses the whole.
@@ -53,10 +53,10 @@ NodeSpec make_node(Input& input, size_t kinds) {
 }
 
 // Sparse, or a star, or everything to everything: what loops go through by the edge.
-GraphSpec make_graph(Input& input) {
+GraphSpec draw_graph(Input& input) {
   GraphSpec graph;
   if (input.one_in(2)) graph.kinds = {"kind0", "kind1"};
-  const uint32_t nodes = 1 + input.below(kMostNodes), shape = input.below(4);
+  const uint32_t nodes = 1 + input.below(kDrawnNodes), shape = input.below(4);
   for (uint32_t v = 0; v < nodes; ++v) graph.nodes.push_back(make_node(input, graph.kinds.size()));
   const auto add = [&](uint32_t source, uint32_t target) {
     const auto outputs = static_cast<uint32_t>(graph.nodes[source].outputs.size());
@@ -80,12 +80,12 @@ LinkParameters make_link(Input& input) {
   return link;
 }
 
-TopologySpec make_topology(Input& input) {
+TopologySpec draw_topology(Input& input) {
   TopologySpec topology;
   test::set_rules(input.below(test::kRuleSets), topology);
   if (input.one_in(3)) topology.op_gap_us = number(input);
   topology.default_link = make_link(input);
-  const uint32_t devices = 1 + input.below(kMostDevices);
+  const uint32_t devices = 1 + input.below(kDrawnDevices);
   for (uint32_t d = 0; d < devices; ++d) {
     DeviceSpec& device = topology.devices.emplace_back();
     device.name = "d" + std::to_string(d);
@@ -122,8 +122,8 @@ Rules make_rules(Input& input, uint32_t nodes, uint32_t devices) {
 int fuzz_place(const uint8_t* data, size_t size) {
   static const auto policy = test::load_policy(test::small_pairwise_policy());
   Input input(data, size);
-  const auto graph = Graph::build(make_graph(input));
-  const auto topology = Topology::build(make_topology(input));
+  const auto graph = Graph::build(draw_graph(input));
+  const auto topology = Topology::build(draw_topology(input));
   if (!graph.ok()) return check_refused(graph.status()), 0;
   if (!topology.ok()) return check_refused(topology.status()), 0;
   const Rules rules = make_rules(input, graph->node_count(), topology->device_count());

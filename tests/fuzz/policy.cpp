@@ -41,9 +41,9 @@ Topology devices(uint32_t count) {
 
 // Weights may be any finite floats, so scores may overflow: a placement comes out all the same.
 void check_placing(const Policy& policy) {
-  constexpr uint32_t kMostDevices = 4;  // what a test has time for
+  constexpr uint32_t kHeldDevices = 4;  // what a test has time for
   const uint32_t wanted = policy.dimensions().devices == 0 ? 2 : policy.dimensions().devices;
-  if (wanted > kMostDevices) return;
+  if (wanted > kHeldDevices) return;
   const Graph graph = diamond();
   const Topology topology = devices(wanted);
   const auto problem = Problem::build(graph, topology);

@@ -17,7 +17,7 @@ namespace placeto::fuzz {
 namespace {
 
 // What a test has time for.
-constexpr uint32_t kMostNodes = 48, kMostEdges = 400, kMostDevices = 6;
+constexpr uint32_t kPlaceableNodes = 48, kPlaceableEdges = 400, kPlaceableDevices = 6;
 
 // The same for the same bytes.
 Random random_of(const std::vector<uint8_t>& bytes) {
@@ -48,7 +48,7 @@ TopologySpec some_topology(const Graph& graph, Random& random) {
   test::set_rules(random.below(test::kRuleSets), spec);
   spec.default_link = some_link(random);
   const size_t kinds = graph.kinds().size();
-  for (uint32_t d = 0; d < 2 + random.below(kMostDevices - 1); ++d) {
+  for (uint32_t d = 0; d < 2 + random.below(kPlaceableDevices - 1); ++d) {
     DeviceSpec& device = spec.devices.emplace_back();
     device.name = "d" + std::to_string(d);
     device.kind = kinds == 0 ? "gpu" : graph.kinds()[d % kinds];
@@ -80,8 +80,8 @@ GraphSpec some_graph(Random& random) {
 
 void place(const Graph& graph, const Topology& topology, Random& random) {
   static const auto policy = test::load_policy(test::small_pairwise_policy());
-  if (graph.node_count() > kMostNodes || graph.edge_count() > kMostEdges) return;
-  if (topology.device_count() > kMostDevices) return;
+  if (graph.node_count() > kPlaceableNodes || graph.edge_count() > kPlaceableEdges) return;
+  if (topology.device_count() > kPlaceableDevices) return;
   const auto problem = Problem::build(graph, topology);
   if (!problem.ok()) return check_refused(problem.status());
   MethodOptions options;

@@ -151,11 +151,11 @@ std::vector<float> weights_of(const std::string& file) {
 }
 
 // Policy files of two hosts that trained together, and of one that did all the work.
-struct Trained {
+struct Exported {
   std::string first, second, alone;
 };
 
-Trained train_on_two_and_on_one(const std::string& text) {
+Exported train_on_two_and_on_one(const std::string& text) {
   const test::TemporaryFolder folder;
   const std::string config = folder.file("config.toml"), address = free_address();
   REQUIRE(write_whole(config, text).ok());
@@ -175,7 +175,7 @@ Trained train_on_two_and_on_one(const std::string& text) {
 TEST_CASE("two hosts end with the weights of one host that does all the work") {
   for (const char* algorithm : {"credit", "siblings"}) {
     CAPTURE(algorithm);
-    const Trained trained = train_on_two_and_on_one(config_of(3, algorithm));
+    const Exported trained = train_on_two_and_on_one(config_of(3, algorithm));
     CHECK(trained.first == trained.second);
     CHECK(trained.first == trained.alone);
   }
@@ -185,7 +185,7 @@ TEST_CASE("two hosts end with the weights of one host that does all the work") {
 TEST_CASE("two hosts learn from episodes what one host learns that runs all of them") {
   for (const char* algorithm : {"siblings", "reinforce"}) {
     CAPTURE(algorithm);
-    const Trained trained =
+    const Exported trained =
         train_on_two_and_on_one(std::string("algorithm = \"") + algorithm + "\"" + kEpisodes);
     CHECK(trained.first == trained.second);
     const std::vector<float> x = weights_of(trained.first), y = weights_of(trained.alone);

@@ -17,7 +17,7 @@ using namespace placeto::train;
 
 namespace {
 
-std::vector<uint8_t> train_whole(const Config& config, const std::string& path) {
+std::vector<uint8_t> trained_bytes(const Config& config, const std::string& path) {
   RunFolder folder(path);
   REQUIRE(folder.create("").ok());
   REQUIRE(train::train(config, "", folder, false, {}).ok());
@@ -50,7 +50,7 @@ double sampled_cost(const Config& config, std::span<const uint8_t> policy_file) 
 TEST_CASE("a run that begins with a policy of the published architecture takes all its weights") {
   const test::TemporaryFolder place;
   Config config = test::small_placeto_config("reinforce");
-  const auto first = train_whole(config, place.file("first"));
+  const auto first = trained_bytes(config, place.file("first"));
   REQUIRE(write_whole(place.file("first.plpo"), std::span<const uint8_t>(first)).ok());
   const PolicySpec before = *decode_policy(first, known_features());
 
@@ -59,7 +59,7 @@ TEST_CASE("a run that begins with a policy of the published architecture takes a
   config.iterations = 1;
   config.episodes.learning_rate = config.episodes.final_learning_rate = 0;
   const PolicySpec after =
-      *decode_policy(train_whole(config, place.file("second")), known_features());
+      *decode_policy(trained_bytes(config, place.file("second")), known_features());
   CHECK(after.tensors == before.tensors);
 
   const auto refusal = [&](const std::string& start, uint32_t rounds) {
@@ -79,7 +79,7 @@ TEST_CASE("an interrupted run of any algorithm ends with the weights of an unint
   for (const char* algorithm : {"reinforce", "siblings"}) {
     const test::TemporaryFolder place;
     const Config config = test::small_placeto_config(algorithm);
-    const std::vector<uint8_t> whole = train_whole(config, place.file("whole"));
+    const std::vector<uint8_t> whole = trained_bytes(config, place.file("whole"));
 
     RunFolder folder(place.file("parts"));
     REQUIRE(folder.create("").ok());
@@ -99,11 +99,11 @@ TEST_CASE("an interrupted run of any algorithm ends with the weights of an unint
 TEST_CASE("the number of threads does not change a placeto policy, the seed does") {
   const test::TemporaryFolder place;
   Config config = test::small_placeto_config("siblings");
-  const std::vector<uint8_t> one = train_whole(config, place.file("one"));
+  const std::vector<uint8_t> one = trained_bytes(config, place.file("one"));
   config.threads = 3;
-  CHECK(train_whole(config, place.file("three")) == one);
+  CHECK(trained_bytes(config, place.file("three")) == one);
   config.seed = 2;
-  CHECK(train_whole(config, place.file("other")) != one);
+  CHECK(trained_bytes(config, place.file("other")) != one);
 }
 
 TEST_CASE("episodes teach a policy to place better, with every algorithm") {
@@ -128,8 +128,8 @@ TEST_CASE("episodes teach a policy to place better, with every algorithm") {
     Config untrained = config;
     untrained.iterations = 1;
     untrained.episodes.learning_rate = 0;
-    const double before = sampled_cost(config, train_whole(untrained, place.file("untrained")));
-    const double after = sampled_cost(config, train_whole(config, place.file("trained")));
+    const double before = sampled_cost(config, trained_bytes(untrained, place.file("untrained")));
+    const double after = sampled_cost(config, trained_bytes(config, place.file("trained")));
     MESSAGE(std::string(algorithm), ": ", before, " to ", after);
     CHECK(after < (algorithm == std::string("siblings") ? 0.9 : 0.97) * before);
   }
@@ -138,7 +138,7 @@ TEST_CASE("episodes teach a policy to place better, with every algorithm") {
 TEST_CASE("a placeto run's checkpoint of other networks is refused") {
   const test::TemporaryFolder place;
   Config config = test::small_placeto_config("siblings");
-  train_whole(config, place.file("run"));
+  trained_bytes(config, place.file("run"));
   RunFolder folder(place.file("run"));
   config.data.devices = 3;
   CHECK(export_run(config, "", folder).status().code() == StatusCode::kBadInput);

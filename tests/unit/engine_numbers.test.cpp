@@ -14,30 +14,30 @@
 namespace placeto {
 namespace {
 
-std::span<std::byte> bytes_of(auto& values) {
+std::span<std::byte> memory_of(auto& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
 TEST_CASE("inputs are the same numbers on every run: floats in [0, 1), whole numbers 1") {
   std::vector<float> a(100), b(100), c(100);
-  fill_inputs(Element::kFloat, 7, bytes_of(a));
-  fill_inputs(Element::kFloat, 7, bytes_of(b));
-  fill_inputs(Element::kFloat, 8, bytes_of(c));
+  fill_inputs(Element::kFloat, 7, memory_of(a));
+  fill_inputs(Element::kFloat, 7, memory_of(b));
+  fill_inputs(Element::kFloat, 8, memory_of(c));
   CHECK(a == b);
   CHECK(a != c);
   for (const float value : a) CHECK((value >= 0 && value < 1));
   std::vector<int64_t> indices(3);
-  fill_inputs(Element::kInt64, 7, bytes_of(indices));
+  fill_inputs(Element::kInt64, 7, memory_of(indices));
   CHECK(indices == std::vector<int64_t>{1, 1, 1});
 }
 
 TEST_CASE("one number fills a tensor, unless its type cannot hold it") {
   std::vector<uint8_t> small(4);
-  CHECK(fill_value(Element::kUint8, 200, bytes_of(small)).ok());
+  CHECK(fill_value(Element::kUint8, 200, memory_of(small)).ok());
   CHECK(small[3] == 200);
-  CHECK(!fill_value(Element::kUint8, 1.5, bytes_of(small)).ok());
+  CHECK(!fill_value(Element::kUint8, 1.5, memory_of(small)).ok());
   std::vector<uint16_t> halves(2);
-  CHECK(fill_value(Element::kFloat16, 1.5, bytes_of(halves)).ok());
+  CHECK(fill_value(Element::kFloat16, 1.5, memory_of(halves)).ok());
   CHECK(halves[0] == 0x3e00);
 }
 
@@ -52,24 +52,24 @@ TEST_CASE("a file of NumPy is read, and refused when it holds something else") {
   std::ofstream(path, std::ios::binary) << file;
   std::vector<float> out(2);
   const TensorInfo wanted{"x", Element::kFloat, {2}, {""}};
-  CHECK(read_tensor_file(path, wanted, bytes_of(out)).ok());
+  CHECK(read_tensor_file(path, wanted, memory_of(out)).ok());
   CHECK(out == std::vector<float>{1.5f, -2});
   std::vector<float> three(3);
-  CHECK(!read_tensor_file(path, {"x", Element::kFloat, {3}, {""}}, bytes_of(three)).ok());
-  CHECK(!read_tensor_file(path, {"x", Element::kInt32, {2}, {""}}, bytes_of(out)).ok());
+  CHECK(!read_tensor_file(path, {"x", Element::kFloat, {3}, {""}}, memory_of(three)).ok());
+  CHECK(!read_tensor_file(path, {"x", Element::kInt32, {2}, {""}}, memory_of(out)).ok());
   std::filesystem::remove(path);
 }
 
 TEST_CASE("deviation is relative for large numbers, absolute for small ones, and knows NaN") {
   std::vector<float> a{1, 100, 0}, b{1, 101, 0};
-  CHECK(deviation(Element::kFloat, bytes_of(a), bytes_of(b)) == doctest::Approx(1.0 / 102));
+  CHECK(deviation(Element::kFloat, memory_of(a), memory_of(b)) == doctest::Approx(1.0 / 102));
   b = a;
-  CHECK(deviation(Element::kFloat, bytes_of(a), bytes_of(b)) == 0);
+  CHECK(deviation(Element::kFloat, memory_of(a), memory_of(b)) == 0);
   b[2] = std::numeric_limits<float>::quiet_NaN();
-  CHECK(std::isinf(deviation(Element::kFloat, bytes_of(a), bytes_of(b))));
+  CHECK(std::isinf(deviation(Element::kFloat, memory_of(a), memory_of(b))));
   a[2] = b[2];
   a[0] = 1.5f;
-  CHECK(deviation(Element::kFloat, bytes_of(a), bytes_of(b)) == doctest::Approx(0.25));
+  CHECK(deviation(Element::kFloat, memory_of(a), memory_of(b)) == doctest::Approx(0.25));
 }
 
 TEST_CASE("medians and percentiles") {

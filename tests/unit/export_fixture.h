@@ -1,46 +1,16 @@
 // A small model, its placement, and a folder to export it into.
 #pragma once
 
-#include <doctest/doctest.h>
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tools/export/placed.h"
 
 namespace placeto::test {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "placeto-export-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  ~Folder() { fs::remove_all(root_); }
-  std::string path(const std::string& name) const { return (root_ / name).string(); }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  size_t size() const {
-    return static_cast<size_t>(
-        std::distance(fs::directory_iterator(root_), fs::directory_iterator()));
-  }
-
- private:
-  fs::path root_;
-};
 
 //   x - a - b - y      a on device 0, b on device 1; both read w and the constant k; a skips an
 //                      optional input

@@ -18,7 +18,7 @@ using test::contains;
 using test::message_of;
 using Bytes = std::vector<uint8_t>;
 
-Bytes bytes_of(const FlatBufferBuilder& builder) {
+Bytes finished_bytes(const FlatBufferBuilder& builder) {
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -35,13 +35,13 @@ std::string use_placement(std::span<const uint8_t> bytes) {
   return message_of(decode_placement(bytes));
 }
 
-struct Sample {
+struct HostileSample {
   Bytes bytes;
   std::string (*use)(std::span<const uint8_t>);
   const char* kind;
 };
 
-std::vector<Sample> samples() {
+std::vector<HostileSample> samples() {
   Random random(7);
   return {{*encode_graph(test::random_graph(random)), use_graph, "graph"},
           {*encode_topology(test::random_topology(random)), use_topology, "topology"},
@@ -60,7 +60,7 @@ void for_each_prefix(const Bytes& bytes, Visit visit) {
 }  // namespace
 
 TEST_CASE("a file cut short at any byte is refused, and the message says so") {
-  for (const Sample& sample : samples()) {
+  for (const HostileSample& sample : samples()) {
     REQUIRE(sample.use(sample.bytes) == "ok");
     for_each_prefix(sample.bytes, [&sample](const Bytes& prefix) {
       const std::string message = sample.use(prefix);
@@ -75,7 +75,7 @@ TEST_CASE("a file cut short at any byte is refused, and the message says so") {
 }
 
 TEST_CASE("a flipped bit anywhere gives a description or an error, never a crash") {
-  for (const Sample& sample : samples()) {
+  for (const HostileSample& sample : samples()) {
     Bytes bytes = sample.bytes;
     size_t refused = 0;
     for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
@@ -91,7 +91,7 @@ TEST_CASE("a flipped bit anywhere gives a description or an error, never a crash
 
 TEST_CASE("random damage in several places never crashes") {
   Random random(11);
-  for (const Sample& sample : samples()) {
+  for (const HostileSample& sample : samples()) {
     for (int i = 0; i < 3000; ++i) {
       Bytes bytes = sample.bytes;
       for (uint32_t hits = 1 + random.below(6); hits > 0; --hits) {
@@ -105,7 +105,7 @@ TEST_CASE("random damage in several places never crashes") {
 }
 
 TEST_CASE("bytes after the end are refused") {
-  for (const Sample& sample : samples()) {
+  for (const HostileSample& sample : samples()) {
     for (const size_t extra : {1u, 3u, 4u, 1000u}) {
       Bytes bytes = sample.bytes;
       bytes.resize(bytes.size() + extra);
@@ -117,7 +117,7 @@ TEST_CASE("bytes after the end are refused") {
 }
 
 TEST_CASE("another kind of file is named, and so is what was expected") {
-  const std::vector<Sample> all = samples();
+  const std::vector<HostileSample> all = samples();
   CHECK(use_graph(all[1].bytes) ==
         "is a topology (identifier PLTO), expected a graph (identifier PLGR at byte 4)");
   CHECK(use_topology(all[2].bytes) ==
@@ -141,7 +141,7 @@ TEST_CASE("the version must be given and known") {
     const std::vector<flatbuffers::Offset<schema::Node>> nodes = {schema::CreateNode(builder)};
     const auto list = builder.CreateVector(nodes);
     schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, version, 0, 0, list));
-    CHECK(use_graph(bytes_of(builder)) ==
+    CHECK(use_graph(finished_bytes(builder)) ==
           (version == 0 ? "format_version is absent or 0, expected 1"
                         : "format_version is 2, expected 1: a newer version of Placeto may read "
                           "this file"));
@@ -158,7 +158,7 @@ TEST_CASE("a field that this version does not know is refused") {
       std::vector<flatbuffers::Offset<schema::Node>>{schema::CreateNode(builder)});
   const auto edges = builder.CreateVector(std::vector{edge});
   schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, 1, 0, 0, nodes, edges));
-  CHECK(use_graph(bytes_of(builder)) ==
+  CHECK(use_graph(finished_bytes(builder)) ==
         "edges[0]: has field number 3, expected at most 3 fields: a newer version may have written "
         "this file");
 }
@@ -169,7 +169,8 @@ TEST_CASE("rules of a topology outside their enumerations are refused") {
   topology.add_format_version(1);
   topology.add_transfer(static_cast<schema::Transfer>(2));
   schema::FinishTopologyBuffer(builder, topology.Finish());
-  CHECK(use_topology(bytes_of(builder)) == "transfer is 2, expected 0 (broadcast) or 1 (unicast)");
+  CHECK(use_topology(finished_bytes(builder)) ==
+        "transfer is 2, expected 0 (broadcast) or 1 (unicast)");
 }
 
 TEST_CASE("numbers that are not finite pass decoding and are refused by place") {
@@ -186,7 +187,7 @@ TEST_CASE("many nodes that share one long name are refused before they are copie
   const auto nodes =
       builder.CreateVector(std::vector<flatbuffers::Offset<schema::Node>>(1'000'000, node));
   schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, 1, 0, 0, nodes));
-  CHECK(contains(use_graph(bytes_of(builder)), "expected a file that shares less"));
+  CHECK(contains(use_graph(finished_bytes(builder)), "expected a file that shares less"));
 }
 
 TEST_CASE("many nodes that share one long list of outputs are over the limit of outputs") {
@@ -196,7 +197,7 @@ TEST_CASE("many nodes that share one long list of outputs are over the limit of 
   const auto nodes =
       builder.CreateVector(std::vector<flatbuffers::Offset<schema::Node>>(1'000'000, node));
   schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, 1, 0, 0, nodes));
-  const std::string message = use_graph(bytes_of(builder));
+  const std::string message = use_graph(finished_bytes(builder));
   CHECK_MESSAGE((contains(message, "outputs: ") || contains(message, "shares less")), message);
 }
 
@@ -208,7 +209,7 @@ TEST_CASE("many nodes that share one long list of strings are refused in linear 
   const auto nodes =
       builder.CreateVector(std::vector<flatbuffers::Offset<schema::Node>>(1'000'000, node));
   schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, 1, 0, 0, nodes));
-  const Bytes bytes = bytes_of(builder);
+  const Bytes bytes = finished_bytes(builder);
   // Quadratic time would be 10^12 steps here: hours.
   CHECK(contains(use_graph(bytes), "expected a file that shares less"));
 }
@@ -220,7 +221,7 @@ TEST_CASE("counts over the limits are refused before their entries are visited")
   const auto edges = builder.CreateVector(
       std::vector<flatbuffers::Offset<schema::Edge>>(500, schema::CreateEdge(builder)));
   schema::FinishGraphBuffer(builder, schema::CreateGraph(builder, 1, 0, 0, nodes, edges));
-  const Bytes bytes = bytes_of(builder);
+  const Bytes bytes = finished_bytes(builder);
   CHECK(message_of(decode_graph(bytes, {.max_nodes = 999})) ==
         "nodes: 1000 entries, expected at most 999");
   CHECK(message_of(decode_graph(bytes, {.max_edges = 499})) ==
@@ -238,8 +239,8 @@ TEST_CASE("links that share one long name are refused before they are copied") {
   topology.add_format_version(1);
   topology.add_links(links);
   schema::FinishTopologyBuffer(builder, topology.Finish());
-  CHECK(contains(use_topology(bytes_of(builder)), "expected a file that shares less"));
-  CHECK(message_of(decode_topology(bytes_of(builder), {.max_links = 9})) ==
+  CHECK(contains(use_topology(finished_bytes(builder)), "expected a file that shares less"));
+  CHECK(message_of(decode_topology(finished_bytes(builder), {.max_links = 9})) ==
         "links: 1000000 entries, expected at most 9");
 }
 

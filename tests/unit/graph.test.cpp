@@ -26,7 +26,7 @@ GraphSpec chain() {
 }
 
 template <class Change>
-std::string after(Change change, const Limits& limits = {}) {
+std::string graph_after(Change change, const Limits& limits = {}) {
   GraphSpec spec = chain();
   change(spec);
   return message_of(Graph::build(std::move(spec), limits));
@@ -67,7 +67,7 @@ TEST_CASE("the topological order takes the lowest ready node first") {
 
 TEST_CASE("a cycle is refused and printed, along the edges and without the nodes that lead to it") {
   // 0 -> 1 -> 2 -> 1: node 0 is not on the cycle
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[2].outputs = {8};
           g.edges.push_back({2, 0, 1});
         }) ==
@@ -76,7 +76,7 @@ TEST_CASE("a cycle is refused and printed, along the edges and without the nodes
 }
 
 TEST_CASE("a node that depends on itself is a cycle") {
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.edges.push_back({1, kControlEdge, 1});
         }) ==
         "edges: the graph has a cycle: nodes[1] 'b' -> nodes[1] 'b'; expected an acyclic graph");
@@ -101,22 +101,22 @@ TEST_CASE("a chain of a million nodes builds, and so does the cycle made of it g
 }
 
 TEST_CASE("indices out of range are refused by place") {
-  CHECK(after([](GraphSpec& g) { g.edges[1].source = 3; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.edges[1].source = 3; }) ==
         "edges[1]: source is 3, expected a node index below 3");
-  CHECK(after([](GraphSpec& g) { g.edges[0].target = 4'000'000'000u; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.edges[0].target = 4'000'000'000u; }) ==
         "edges[0]: target is 4000000000, expected a node index below 3");
-  CHECK(after([](GraphSpec& g) { g.edges[1].output = 1; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.edges[1].output = 1; }) ==
         "edges[1]: output is 1, but nodes[1] 'b' has 1 outputs, expected an index below that or "
         "4294967295 (control)");
 }
 
 TEST_CASE("two equal edges are refused, and both are named") {
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.edges.push_back({0, 0, 1});
         }) ==
         "edges[2]: source 0, output 0, target 1 stands at edges[0] already, expected distinct "
         "edges");
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.edges.push_back({0, kControlEdge, 2});
           g.edges.push_back({0, kControlEdge, 2});
         }) ==
@@ -125,7 +125,7 @@ TEST_CASE("two equal edges are refused, and both are named") {
 }
 
 TEST_CASE("edges that differ in their output only are distinct") {
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[0].outputs = {8, 8};
           g.edges.push_back({0, 1, 1});
           g.edges.push_back({0, kControlEdge, 1});
@@ -135,22 +135,22 @@ TEST_CASE("edges that differ in their output only are distinct") {
 TEST_CASE("costs must be finite and may be negative") {
   const std::string expected =
       ", expected a finite number of microseconds (negative: the kind cannot run the node)";
-  CHECK(after([](GraphSpec& g) { g.nodes[1].cost_us = {kNan}; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[1].cost_us = {kNan}; }) ==
         "nodes[1] 'b': cost_us[0] is nan" + expected);
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.kinds = {"cpu", "gpu"};
           g.nodes[2].cost_us = {1, kInfinity};
         }) == "nodes[2] 'c': cost_us[1] is infinity" + expected);
-  CHECK(after([](GraphSpec& g) { g.nodes[1].cost_us = {-kInfinity}; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[1].cost_us = {-kInfinity}; }) ==
         "nodes[1] 'b': cost_us[0] is -infinity" + expected);
-  CHECK(after([](GraphSpec& g) { g.nodes[1].cost_us = {-1}; }) == "ok");
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[1].cost_us = {-1}; }) == "ok");
 }
 
 TEST_CASE("a node has one cost for each kind, or none") {
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[0].cost_us = {1, 2};
         }) == "nodes[0] 'a': cost_us has 2 entries, expected 1 because the graph lists no kinds");
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.kinds = {"cpu", "gpu"};
           g.nodes[0].cost_us = {1};
         }) == "nodes[0] 'a': cost_us has 1 entries, expected 2, one for each of the graph's kinds");
@@ -160,67 +160,69 @@ TEST_CASE("byte sums must fit 63 bits") {
   const std::string overflow =
       "resident, workspace and output bytes of the nodes up to here sum to more than 2^63 - 1, "
       "expected a smaller sum";
-  CHECK(after([](GraphSpec& g) { g.nodes[0].resident_bytes = uint64_t{1} << 63; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[0].resident_bytes = uint64_t{1} << 63; }) ==
         "nodes[0] 'a': " + overflow);
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[0].outputs = {(uint64_t{1} << 62)};
           g.nodes[1].workspace_bytes = uint64_t{1} << 62;
         }) == "nodes[1] 'b': " + overflow);
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[2].outputs = {~uint64_t{0}, ~uint64_t{0}};
         }) == "nodes[2] 'c': " + overflow);
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[0].outputs = {0};
           g.nodes[1].outputs = {(uint64_t{1} << 63) - 1};
         }) == "ok");
 }
 
 TEST_CASE("kinds must have names, all different") {
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.kinds = {"gpu", ""};
         }) == "kinds[1]: is empty, expected a name");
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.kinds = {"gpu", "cpu", "gpu"};
         }) == "kinds[2]: 'gpu' stands at kinds[0] already, expected distinct kinds");
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.nodes[1].allowed_kinds = {"gpu", ""};
         }) == "nodes[1] 'b': allowed_kinds[1]: is empty, expected a name");
 }
 
 TEST_CASE("names must be UTF-8 without NUL, and messages show any bytes safely") {
-  CHECK(after([](GraphSpec& g) { g.nodes[1].name = "a\xff\n"; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[1].name = "a\xff\n"; }) ==
         "nodes[1] 'a\\xff\\x0a': name: is 'a\\xff\\x0a', expected valid UTF-8");
-  CHECK(after([](GraphSpec& g) { g.nodes[1].op = std::string("a\0b", 3); }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[1].op = std::string("a\0b", 3); }) ==
         "nodes[1] 'b': op: is 'a\\x00b', expected text without NUL characters");
-  CHECK(after([](GraphSpec& g) { g.name = "\xc0\x80"; }) ==
+  CHECK(graph_after([](GraphSpec& g) { g.name = "\xc0\x80"; }) ==
         "name: is '\\xc0\\x80', expected valid UTF-8");
   // Surrogates, above U+10FFFF, overlong, cut short.
   for (const char* text : {"\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xf0\x80\x80\x80",
                            "\xe2\x82", "\xf0\x9f\x98", "\x80"}) {
-    CHECK(test::contains(after([text](GraphSpec& g) { g.nodes[0].colocate = text; }),
+    CHECK(test::contains(graph_after([text](GraphSpec& g) { g.nodes[0].colocate = text; }),
                          "colocate: is '\\x"));
   }
-  CHECK(after([](GraphSpec& g) {
+  CHECK(graph_after([](GraphSpec& g) {
           g.name = "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf";
         }) == "ok");
 }
 
 TEST_CASE("sizes over the limits are refused") {
-  CHECK(after([](GraphSpec& g) { g.nodes.clear(); }) == "nodes: empty, expected at least one node");
-  CHECK(after([](GraphSpec&) {}, {.max_nodes = 2}) == "nodes: 3 entries, expected at most 2");
-  CHECK(after([](GraphSpec&) {}, {.max_edges = 1}) == "edges: 2 entries, expected at most 1");
-  CHECK(after([](GraphSpec&) {}, {.max_outputs = 1}) == "outputs: 2 entries, expected at most 1");
-  CHECK(after(
+  CHECK(graph_after([](GraphSpec& g) { g.nodes.clear(); }) ==
+        "nodes: empty, expected at least one node");
+  CHECK(graph_after([](GraphSpec&) {}, {.max_nodes = 2}) == "nodes: 3 entries, expected at most 2");
+  CHECK(graph_after([](GraphSpec&) {}, {.max_edges = 1}) == "edges: 2 entries, expected at most 1");
+  CHECK(graph_after([](GraphSpec&) {}, {.max_outputs = 1}) ==
+        "outputs: 2 entries, expected at most 1");
+  CHECK(graph_after(
             [](GraphSpec& g) {
               g.kinds = {"a", "b"};
             },
             {.max_kinds = 1}) == "kinds: 2 entries, expected at most 1");
-  CHECK(after(
+  CHECK(graph_after(
             [](GraphSpec& g) {
               g.nodes[0].allowed_kinds = {"a", "b"};
             },
             {.max_kinds = 1}) == "nodes[0] 'a': allowed_kinds: 2 entries, expected at most 1");
-  CHECK(after([](GraphSpec& g) { g.nodes[2].op = "four"; }, {.max_name_bytes = 3}) ==
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[2].op = "four"; }, {.max_name_bytes = 3}) ==
         "nodes[2] 'c': op: is 4 bytes long, expected at most 3");
 }
 

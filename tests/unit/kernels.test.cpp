@@ -18,7 +18,7 @@ using namespace placeto;
 
 namespace {
 
-std::vector<float> random_floats(size_t count, Random& random) {
+std::vector<float> signed_floats(size_t count, Random& random) {
   std::vector<float> values(count);
   for (float& v : values) v = static_cast<float>(2 * random.uniform() - 1);
   return values;
@@ -32,9 +32,9 @@ struct Case {
         rows(row_count),
         x_stride(inputs + gap),
         y_stride(outputs + gap),
-        weights(random_floats(size_t{inputs} * outputs, random)),
-        bias(random_floats(outputs, random)),
-        x(random_floats(rows * x_stride, random)),
+        weights(signed_floats(size_t{inputs} * outputs, random)),
+        bias(signed_floats(outputs, random)),
+        x(signed_floats(rows * x_stride, random)),
         layer{inputs, outputs, weights.data(), bias.data(), activation} {}
 
   std::vector<float> empty_result() const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/support/onnx_models.h"
+#include "tests/support/text.h"
 #include "tools/onnx/import.h"
 
 using namespace placeto;
@@ -41,11 +42,6 @@ const NodeSpec& node(const ImportedGraph& imported, const std::string& name) {
       std::find_if(nodes.begin(), nodes.end(), [&](const NodeSpec& n) { return n.name == name; });
   REQUIRE_MESSAGE(it != nodes.end(), name);
   return *it;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Result<ImportedGraph> import_with(const OnnxBuilder& builder, ModelSettings sett
   return import_onnx(as_bytes(bytes), "model", options);
 }
 
-ImportedGraph imported(const OnnxBuilder& builder, ModelSettings settings = {}) {
+ImportedGraph inlined(const OnnxBuilder& builder, ModelSettings settings = {}) {
   auto result = import_with(builder, std::move(settings));
   REQUIRE_MESSAGE(result.ok(), result.status().message());
   return *std::move(result);
@@ -75,7 +75,7 @@ OnnxBuilder merged_model() {
 }  // namespace
 
 TEST_CASE("an If whose input is set becomes the branch that it takes") {
-  const ImportedGraph without = imported(merged_model(), with_value("use_cache=false"));
+  const ImportedGraph without = inlined(merged_model(), with_value("use_cache=false"));
   CHECK(names(without) ==
         std::vector<std::string>{"relu", "product", "merged/relu", "merged/result_1", "add"});
   CHECK(without.spec.edges ==
@@ -86,12 +86,12 @@ TEST_CASE("an If whose input is set becomes the branch that it takes") {
   REQUIRE(without.report.inlined.size() == 1);
   CHECK(without.report.inlined[0].node == "merged");
   CHECK(without.report.inlined[0].branch == "else");
-  const ImportedGraph with = imported(merged_model(), with_value("use_cache=1"));
+  const ImportedGraph with = inlined(merged_model(), with_value("use_cache=1"));
   CHECK(names(with) == std::vector<std::string>{"relu", "product", "merged/result_1", "add"});
 }
 
 TEST_CASE("an If that nothing decides stays one node") {
-  const ImportedGraph got = imported(merged_model());
+  const ImportedGraph got = inlined(merged_model());
   CHECK(names(got) == std::vector<std::string>{"relu", "merged", "add"});
   CHECK(got.report.inlined.empty());
 }
@@ -123,7 +123,7 @@ TEST_CASE("conditions that follow from shapes and constants decide, one inside a
   OnnxBuilder::add_node(other, "Relu", {"x"}, {"r"});
   add_output(other, "r");
   b.output("y");
-  const ImportedGraph got = imported(b);
+  const ImportedGraph got = inlined(b);
   REQUIRE(got.spec.nodes.size() == 4);
   CHECK(got.spec.nodes[3].op == "Exp");
   CHECK(got.spec.nodes[3].outputs == std::vector<uint64_t>{2 * 8 * 4});
@@ -135,7 +135,7 @@ TEST_CASE("conditions that follow from shapes and constants decide, one inside a
   shape->mutable_dim(1)->set_dim_param("length");
   ModelSettings settings;
   settings.dims = {{"length", 8}};
-  CHECK(names(imported(free, settings)).back() == "outer");
+  CHECK(names(inlined(free, settings)).back() == "outer");
 }
 
 TEST_CASE("bodies inside a branch read by its new names what they do not define themselves") {
@@ -231,10 +231,10 @@ TEST_CASE("a symbol that a default sets has that number in inner tensors, too") 
   b.output("y");
   ModelSettings all;
   all.dims = {{"*", 3}};
-  CHECK(imported(b, all).spec.nodes[1].outputs == std::vector<uint64_t>{3 * 4 * 4});
+  CHECK(inlined(b, all).spec.nodes[1].outputs == std::vector<uint64_t>{3 * 4 * 4});
   ModelSettings axis;
   axis.dims = {{"x[0]", 5}, {"*", 3}};
-  CHECK(imported(b, axis).spec.nodes[1].outputs == std::vector<uint64_t>{5 * 4 * 4});
+  CHECK(inlined(b, axis).spec.nodes[1].outputs == std::vector<uint64_t>{5 * 4 * 4});
 }
 
 TEST_CASE("shapes of inner tensors can be given where an operator hides them") {
@@ -243,16 +243,16 @@ TEST_CASE("shapes of inner tensors can be given where an operator hides them") {
   b.node("Hide", {"x"}, {"h"}, "hide").set_domain("example");
   b.node("Relu", {"h"}, {"y"}, "relu");
   b.output("y");
-  CHECK(imported(b).report.unknown.size() == 2);
+  CHECK(inlined(b).report.unknown.size() == 2);
   ModelSettings settings;
   settings.shapes = {*parse_shape_setting("h=2x3x5")};
-  const ImportedGraph got = imported(b, settings);
+  const ImportedGraph got = inlined(b, settings);
   CHECK(got.report.unknown.empty());
   CHECK(got.spec.nodes[0].outputs == std::vector<uint64_t>{2 * 3 * 5 * 4});
   CHECK(got.spec.nodes[0].bytes_accessed == 8 * 4 + 2 * 3 * 5 * 4);
   CHECK(got.spec.nodes[1].outputs == std::vector<uint64_t>{2 * 3 * 5 * 4});
   settings.shapes = {*parse_shape_setting("h=7:float16")};
-  CHECK(imported(b, settings).spec.nodes[0].outputs == std::vector<uint64_t>{14});
+  CHECK(inlined(b, settings).spec.nodes[0].outputs == std::vector<uint64_t>{14});
   settings.shapes = {*parse_shape_setting("g=7")};
   CHECK(import_with(b, settings).status().message().find("'g'") != std::string::npos);
   for (const char* text : {"h", "h=", "=3", "h=2x", "h=-1", "h=2:nonsense", "h=2y3"}) {

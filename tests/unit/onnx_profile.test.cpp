@@ -38,7 +38,7 @@ void add_constant(OnnxBuilder& b, const std::string& output) {
   for (int i = 0; i < 4; ++i) value->add_floats(1);
 }
 
-ImportedGraph imported(const OnnxBuilder& b) {
+ImportedGraph imported_whole(const OnnxBuilder& b) {
   const std::string bytes = b.bytes();
   auto result = import_onnx(as_bytes(bytes), "model", {});
   REQUIRE_MESSAGE(result.ok(), result.status().message());
@@ -79,7 +79,7 @@ TEST_CASE("each kernel of a model whose nodes have no names has its own time") {
     if (i % 3 != 2) b.node(op, {last, k}, {y});
     last = y;
   }
-  const ImportedGraph model = imported(b);
+  const ImportedGraph model = imported_whole(b);
   REQUIRE(model.spec.nodes.size() == 12);
   CHECK(model.spec.nodes[4].name == "Mul_4");
   CHECK(times(model, unoptimized_profile(b.graph(), model.spec)) == expected_times(12));
@@ -97,7 +97,7 @@ TEST_CASE("names that look like numbers of other nodes, or that several have, le
     b.node("Add", {last, "k"}, {y}, name);
     last = y;
   }
-  const ImportedGraph model = imported(b);
+  const ImportedGraph model = imported_whole(b);
   CHECK(times(model, unoptimized_profile(b.graph(), model.spec)) == expected_times(6));
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("fused kernels without a name take the place that their size and order
   b.node("Sigmoid", {"s"}, {"t"});
   b.node("Mul", {"a", "t"}, {"g"});
   b.node("MatMul", {"g", "w"}, {"y"});
-  const ImportedGraph model = imported(b);
+  const ImportedGraph model = imported_whole(b);
   Profile profile;
   profile.nodes = {kernel("MatMul_0", "MatMul", 0, 50, 64),
                    kernel("ReorderInput_token_3", "ReorderInput", 9, 2, 64),

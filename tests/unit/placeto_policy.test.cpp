@@ -25,7 +25,7 @@ NodeSpec node(const std::string& name, double cost_us, uint64_t bytes) {
   return spec;
 }
 
-TopologySpec equal_devices(uint32_t count, uint64_t memory_bytes = 0) {
+TopologySpec devices_with(uint32_t count, uint64_t memory_bytes = 0) {
   TopologySpec topology;
   topology.default_link = {.bandwidth_bytes_per_us = 100, .latency_us = 0, .gap_us = 0};
   for (uint32_t d = 0; d < count; ++d) {
@@ -86,7 +86,7 @@ TEST_CASE("features are what the list says, each as a share of its maximum") {
   GraphSpec graph;
   graph.nodes = {node("a", 10, 40), node("b", 20, 80), node("c", 5, 0)};
   graph.edges = {{0, 0, 1}};
-  const test::Instance instance = test::build_instance(graph, equal_devices(2));
+  const test::Instance instance = test::build_instance(graph, devices_with(2));
   PublishedFeatures features(*instance.problem);
   const std::vector<uint32_t> assignment = {0, 1, 0};
   const std::vector<double> start_us = {0, 16, 10};
@@ -103,7 +103,7 @@ TEST_CASE("features are what the list says, each as a share of its maximum") {
 }
 
 TEST_CASE("a policy that prefers the least loaded device balances independent nodes") {
-  const test::Instance instance = test::build_instance(independent(12), equal_devices(3));
+  const test::Instance instance = test::build_instance(independent(12), devices_with(3));
   const auto policy = test::load_policy(test::small_placeto_policy(3, Looks::kAtLoads));
   Candidate best;
   const auto steps = record(*policy, *instance.problem, on_device(*instance.problem, 0), {}, &best);
@@ -115,7 +115,7 @@ TEST_CASE("a policy that prefers the least loaded device balances independent no
 }
 
 TEST_CASE("equal logits go to the lower device") {
-  const test::Instance instance = test::build_instance(independent(4), equal_devices(3));
+  const test::Instance instance = test::build_instance(independent(4), devices_with(3));
   PolicySpec spec = test::small_placeto_policy(3, Looks::kAtLoads);
   for (PolicyTensor& tensor : spec.tensors) std::ranges::fill(tensor.data, 0.0f);
   const auto policy = test::load_policy(spec);
@@ -128,7 +128,7 @@ TEST_CASE("equal logits go to the lower device") {
 TEST_CASE("colocated nodes are decided together, when their first one is met") {
   GraphSpec graph = independent(6);
   for (uint32_t v : {1u, 4u}) graph.nodes[v].colocate = "pair";
-  const test::Instance instance = test::build_instance(graph, equal_devices(2));
+  const test::Instance instance = test::build_instance(graph, devices_with(2));
   const auto policy = test::load_policy(test::small_placeto_policy(2, Looks::kAtLoads));
   Candidate best;
   const auto steps =
@@ -147,7 +147,7 @@ TEST_CASE("colocated nodes are decided together, when their first one is met") {
 TEST_CASE("devices without room for a group's resident bytes are masked") {
   GraphSpec graph = independent(4);
   for (NodeSpec& n : graph.nodes) n.resident_bytes = 60;
-  TopologySpec topology = equal_devices(3);
+  TopologySpec topology = devices_with(3);
   topology.devices[1].memory_bytes = 50;   // none
   topology.devices[2].memory_bytes = 130;  // two, and their outputs do not matter
   const test::Instance instance = test::build_instance(graph, topology);
@@ -165,7 +165,7 @@ TEST_CASE("devices without room for a group's resident bytes are masked") {
 TEST_CASE("a device where only the simulated peak does not fit is masked when it is met") {
   GraphSpec graph = independent(3);
   for (NodeSpec& n : graph.nodes) n.workspace_bytes = 1'000;
-  TopologySpec topology = equal_devices(2);
+  TopologySpec topology = devices_with(2);
   topology.devices[1].memory_bytes = 500;
   const test::Instance instance = test::build_instance(graph, topology);
   const auto policy = test::load_policy(test::small_placeto_policy(2, Looks::kAtLoads));
@@ -178,7 +178,7 @@ TEST_CASE("a device where only the simulated peak does not fit is masked when it
 }
 
 TEST_CASE("samples follow the softmax of the logits over the mask and report its logarithm") {
-  const test::Instance instance = test::build_instance(independent(2), equal_devices(3));
+  const test::Instance instance = test::build_instance(independent(2), devices_with(3));
   const auto policy = test::load_policy(test::small_placeto_policy(3, Looks::kAtLoads));
   constexpr uint32_t kDraws = 4'000;
   std::vector<uint32_t> count(3);
@@ -203,7 +203,7 @@ TEST_CASE("samples follow the softmax of the logits over the mask and report its
 }
 
 TEST_CASE("the same seed samples the same placement, another seed another") {
-  const test::Instance instance = test::build_instance(independent(20), equal_devices(3));
+  const test::Instance instance = test::build_instance(independent(20), devices_with(3));
   const auto policy = test::load_policy(test::small_placeto_policy(3, Looks::kAtLoadsNearby));
   const auto choices = [&](uint64_t seed) {
     std::vector<uint32_t> list;
@@ -242,7 +242,7 @@ TEST_CASE("the result is never worse than the start and is what the steps met") 
 }
 
 TEST_CASE("a cancelled pass returns what it has") {
-  const test::Instance instance = test::build_instance(independent(8), equal_devices(2));
+  const test::Instance instance = test::build_instance(independent(8), devices_with(2));
   const auto policy = test::load_policy(test::small_placeto_policy(2, Looks::kAtLoads));
   PublishedPlacer placer(*policy, *instance.problem);
   std::atomic<bool> cancel{false};
@@ -258,7 +258,7 @@ TEST_CASE("a cancelled pass returns what it has") {
 }
 
 TEST_CASE("a policy that does not fit the problem is refused with the reason") {
-  const test::Instance instance = test::build_instance(independent(8), equal_devices(2));
+  const test::Instance instance = test::build_instance(independent(8), devices_with(2));
   const auto message = [&](const PolicySpec& spec, size_t most_bytes) {
     const auto policy = test::load_policy(spec);
     return PublishedPlacer::check(*policy, *instance.problem, most_bytes);

@@ -13,9 +13,11 @@
 #include "runtime/base/random.h"
 #include "runtime/format/file.h"
 #include "runtime/policy/file/policy.h"
+#include "tests/support/text.h"
 #include "tests/unit/policy_fixture.h"
 
 using namespace placeto;
+using placeto::test::contains;
 
 namespace {
 
@@ -43,10 +45,6 @@ Bytes encode(const PolicySpec& spec) {
 Status load(const Bytes& bytes) {
   auto policy = Policy::load(bytes, Policy::Bytes::kView, fixture::kKnown);
   return policy.ok() ? Status() : policy.status();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 void check_refused(const Status& status, const std::string& part) {
@@ -85,7 +83,7 @@ void reseal(Bytes& bytes, size_t position) {
   std::copy(digest.begin(), digest.end(), bytes.begin() + static_cast<ptrdiff_t>(position));
 }
 
-PolicyTensor& tensor(PolicySpec& spec, const std::string& name) {
+PolicyTensor& tensor_named(PolicySpec& spec, const std::string& name) {
   for (PolicyTensor& t : spec.tensors) {
     if (t.name == name) return t;
   }
@@ -137,7 +135,7 @@ TEST_CASE("a loaded policy has the networks, features and provenance of its desc
   REQUIRE(layers.size() == 3);
   for (size_t i = 0; i < 3; ++i) {
     PolicySpec copy = spec;
-    const PolicyTensor t = tensor(copy, "head." + std::to_string(i) + ".weight");
+    const PolicyTensor t = tensor_named(copy, "head." + std::to_string(i) + ".weight");
     CHECK(std::equal(t.data.begin(), t.data.end(), layers[i].weights));
     CHECK((layers[i].activation == Activation::kRelu) == (i < 2));
   }
@@ -281,18 +279,18 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
       {"number of node_features is 0", [](PolicySpec& s) { s.node_features.clear(); }},
       {"'head.1.weight': shape is [3, 8], expected [8, 3]",
        [](PolicySpec& s) {
-         tensor(s, "head.1.weight").shape = {3, 8};
+         tensor_named(s, "head.1.weight").shape = {3, 8};
        }},
       {"'head.1.bias': shape is [], expected [3]",
-       [](PolicySpec& s) { tensor(s, "head.1.bias").shape = {}; }},
+       [](PolicySpec& s) { tensor_named(s, "head.1.bias").shape = {}; }},
       {"'head.1.bias': data has 2 numbers, expected 3",
-       [](PolicySpec& s) { tensor(s, "head.1.bias").data.pop_back(); }},
+       [](PolicySpec& s) { tensor_named(s, "head.1.bias").data.pop_back(); }},
       {"'head.1.bias': data has 0 numbers",
-       [](PolicySpec& s) { tensor(s, "head.1.bias").data = {}; }},
+       [](PolicySpec& s) { tensor_named(s, "head.1.bias").data = {}; }},
       {"'along.f.0.weight': data[5] is nan",
-       [=](PolicySpec& s) { tensor(s, "along.f.0.weight").data[5] = nan; }},
+       [=](PolicySpec& s) { tensor_named(s, "along.f.0.weight").data[5] = nan; }},
       {"'along.f.0.bias': data[0] is -inf",
-       [=](PolicySpec& s) { tensor(s, "along.f.0.bias").data[0] = -infinity; }},
+       [=](PolicySpec& s) { tensor_named(s, "along.f.0.bias").data[0] = -infinity; }},
       {"'encoder.0.bias' is missing, expected it with shape [5]",
        [](PolicySpec& s) {
          std::erase_if(s.tensors, [](const PolicyTensor& t) { return t.name == "encoder.0.bias"; });

@@ -10,7 +10,7 @@ namespace placeto {
 namespace {
 
 template <class Array>
-Array bytes_of(const std::string& text) {
+Array array_of(const std::string& text) {
   Array bytes;
   REQUIRE(from_text(text, bytes).ok());
   return bytes;
@@ -36,9 +36,9 @@ TEST_CASE("keys and signatures are those of RFC 8032") {
                 "1d8c387b2eaeb4302aeeb00d291612bb0c00",
                 {0x72}}};
   for (const auto& test : cases) {
-    const auto secret = bytes_of<SecretKey>(test.secret);
-    const auto pub = bytes_of<PublicKey>(test.pub);
-    const auto signature = bytes_of<Signature>(test.signature);
+    const auto secret = array_of<SecretKey>(test.secret);
+    const auto pub = array_of<PublicKey>(test.pub);
+    const auto signature = array_of<Signature>(test.signature);
     CHECK(*public_key_of(secret) == pub);
     CHECK(*sign(test.message, secret) == signature);
     CHECK(verify(test.message, signature, pub).ok());
@@ -71,7 +71,7 @@ TEST_CASE("a signature file is of one message, under one name, by one key") {
   const PublicKey pub = *public_key_of(secret);
   const std::string text = *sign_as(message, "a policy.plpo", secret);
   CHECK(verify_as(message, "a policy.plpo", text, pub).ok());
-  CHECK(verify(message, bytes_of<Signature>(text.substr(0, 128)), pub).ok());  // by anything
+  CHECK(verify(message, array_of<Signature>(text.substr(0, 128)), pub).ok());  // by anything
   const auto refusal = [&](const std::string& name, const std::string& changed) {
     const Status status = verify_as(message, name, changed, pub);
     CHECK(status.code() == StatusCode::kBadInput);
@@ -100,7 +100,7 @@ TEST_CASE("keys are made at random and survive their text") {
   const SecretKey a = *make_secret_key(), b = *make_secret_key();
   CHECK(a != b);
   CHECK(to_text(a).size() == 65);
-  CHECK(bytes_of<SecretKey>(to_text(a)) == a);
+  CHECK(array_of<SecretKey>(to_text(a)) == a);
 }
 
 TEST_CASE("text that is no key is refused") {

@@ -13,7 +13,7 @@ constexpr uint32_t kStagedRules = 16;
 
 // Five nodes in a chain; the fourth runs ten times faster on the second kind of device, whatever
 // passes costs 5 twice.
-test::Instance chain(double fast_us) {
+test::Instance chain_beside(double fast_us) {
   GraphSpec graph;
   graph.name = "chain";
   graph.kinds = {"cpu", "npu"};
@@ -46,7 +46,7 @@ PlaceResult placed(const Problem& problem, double tolerance) {
 }  // namespace
 
 TEST_CASE("contiguous splits find the boundaries that pay on a chain of unlike devices") {
-  const test::Instance instance = chain(10);
+  const test::Instance instance = chain_beside(10);
   Evaluator evaluator(*instance.problem);
   double best = evaluator.evaluate(Assignment(5, 0)).objective_us;
   CHECK(best == 500);
@@ -57,7 +57,7 @@ TEST_CASE("contiguous splits find the boundaries that pay on a chain of unlike d
 }
 
 TEST_CASE("auto leaves one device for what it gains, and stays within the tolerance of it") {
-  const test::Instance instance = chain(10);
+  const test::Instance instance = chain_beside(10);
   CHECK(placed(*instance.problem, 0).timeline.makespan_us == 432);
   CHECK(placed(*instance.problem, 0.1).timeline.stages.size() == 3);  // 500 is 16% more
   const PlaceResult simple = placed(*instance.problem, 0.2);

@@ -25,7 +25,7 @@ Division divide(const Problem& problem, const Assignment& assignment, StageRule 
 
 // a -> b -> c, each with one output of 20 bytes, run times 1, 2 and 4; prices 10 a stage, 1 a cut
 // and 2 bytes a microsecond; links carry 10 bytes a microsecond.
-test::Instance chain(double stage_us = 10) {
+test::Instance three_stages(double stage_us = 10) {
   GraphSpec graph;
   graph.name = "chain";
   for (uint32_t v = 0; v < 3; ++v) {
@@ -48,7 +48,7 @@ test::Instance chain(double stage_us = 10) {
 }  // namespace
 
 TEST_CASE("one device is one stage: its price and the run times, and no cut") {
-  const test::Instance instance = chain();
+  const test::Instance instance = three_stages();
   Simulator simulator(*instance.problem);
   const Timeline& timeline = simulator.run(Assignment{0, 0, 0});
   CHECK(timeline.makespan_us == 10 + 1 + 2 + 4);
@@ -59,7 +59,7 @@ TEST_CASE("one device is one stage: its price and the run times, and no cut") {
 }
 
 TEST_CASE("a cut is paid for by the stage that makes it and by the stage that reads it") {
-  const test::Instance instance = chain();
+  const test::Instance instance = three_stages();
   Simulator simulator(*instance.problem);
   const Timeline& timeline = simulator.run(Assignment{0, 0, 1});
   // Stage 0: 10 + 1 + 2, and 1 + 20 / 2 for what leaves. Transfer: 20 / 10. Stage 1: 10, 11 for
@@ -76,7 +76,7 @@ TEST_CASE("a cut is paid for by the stage that makes it and by the stage that re
 }
 
 TEST_CASE("a division on one device has cuts too, but no transfers") {
-  const test::Instance instance = chain();
+  const test::Instance instance = three_stages();
   Simulator simulator(*instance.problem);
   const Division division{{0, 1, 1}, {0, 0}, {}};
   const Timeline& timeline = simulator.run(Assignment{0, 0, 0}, division);
@@ -186,7 +186,7 @@ TEST_CASE("what a run records, division and order, gives the same run again") {
 }
 
 TEST_CASE("renumbering keeps the stages, and finds those that wait for each other in a circle") {
-  const test::Instance instance = chain();
+  const test::Instance instance = three_stages();
   StageTables tables(*instance.problem);
   Division division{{2, 0, 1}, {0, 1, 0}, {}};
   REQUIRE(renumber_stages(tables.graph(), division));

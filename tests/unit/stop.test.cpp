@@ -88,7 +88,7 @@ uint32_t stop_everywhere(const Problem& problem, const Case& c, uint64_t work_pe
   }
 }
 
-test::Instance tight_instance(uint32_t rules, Random& random) {
+test::Instance small_tight_instance(uint32_t rules, Random& random) {
   const test::RandomShape shape{.most_nodes = 12, .restrictions = true};
   Rules caller;
   if (random.below(3) == 0) caller.objective = Objective::kThroughput;
@@ -215,7 +215,7 @@ TEST_CASE(
   for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
     Random random(500 + rules);
     test::Instance instance;
-    while (!instance.problem) instance = tight_instance(rules, random);
+    while (!instance.problem) instance = small_tight_instance(rules, random);
     const Problem& problem = *instance.problem;
     CAPTURE(rules);
     std::shared_ptr<const Policy> policy = pairwise;

@@ -19,7 +19,7 @@ TopologySpec pair_of_gpus() {
 }
 
 template <class Change>
-std::string after(Change change, const Limits& limits = {}) {
+std::string topology_after(Change change, const Limits& limits = {}) {
   TopologySpec spec = pair_of_gpus();
   change(spec);
   return message_of(Topology::build(std::move(spec), limits));
@@ -29,8 +29,8 @@ LinkSpec link(const char* from, const char* to, double bandwidth = 10, const cha
   return {from, to, {bandwidth, 0, 0}, channel};
 }
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -71,84 +71,85 @@ TEST_CASE("without links every pair has the default link") {
 }
 
 TEST_CASE("devices must have distinct names and a kind") {
-  CHECK(after([](TopologySpec& t) { t.devices.clear(); }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices.clear(); }) ==
         "devices: empty, expected at least one device");
-  CHECK(after([](TopologySpec& t) { t.devices[1].name = "gpu:0"; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices[1].name = "gpu:0"; }) ==
         "devices[1] 'gpu:0': that name stands at devices[0] already, expected distinct names");
-  CHECK(after([](TopologySpec& t) { t.devices[1].name = ""; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices[1].name = ""; }) ==
         "devices[1] '': name: is empty, expected a name");
-  CHECK(after([](TopologySpec& t) { t.devices[0].kind = ""; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices[0].kind = ""; }) ==
         "devices[0] 'gpu:0': kind: is empty, expected a name");
-  CHECK(after([](TopologySpec& t) { t.devices[0].kind = "\xff"; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices[0].kind = "\xff"; }) ==
         "devices[0] 'gpu:0': kind: is '\\xff', expected valid UTF-8");
 }
 
 TEST_CASE("numbers of a device must be finite and not negative, its slowdown above 0") {
   const std::string expected = ", expected a finite number that is not negative";
-  CHECK(after([](TopologySpec& t) { t.devices[0].peak_flops = kNan; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices[0].peak_flops = kNoNumber; }) ==
         "devices[0] 'gpu:0': peak_flops is nan" + expected);
-  CHECK(after([](TopologySpec& t) { t.devices[1].memory_bandwidth = -1e-9; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.devices[1].memory_bandwidth = -1e-9; }) ==
         "devices[1] 'gpu:1': memory_bandwidth is -1e-09" + expected);
-  CHECK(after([](TopologySpec& t) { t.op_gap_us = kInfinity; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.op_gap_us = kEndless; }) ==
         "op_gap_us is infinity" + expected);
-  for (const double slowdown : {0.0, -1.0, kInfinity, kNan}) {
-    CHECK(test::contains(after([slowdown](TopologySpec& t) { t.devices[0].slowdown = slowdown; }),
-                         ", expected a finite number above 0"));
+  for (const double slowdown : {0.0, -1.0, kEndless, kNoNumber}) {
+    CHECK(test::contains(
+        topology_after([slowdown](TopologySpec& t) { t.devices[0].slowdown = slowdown; }),
+        ", expected a finite number above 0"));
   }
 }
 
 TEST_CASE("links must join two known devices, once") {
-  CHECK(after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:7")}; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:7")}; }) ==
         "links[0]: to is 'gpu:7', expected the name of a device");
-  CHECK(after([](TopologySpec& t) { t.links = {link("", "gpu:1")}; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("", "gpu:1")}; }) ==
         "links[0]: from is '', expected the name of a device");
-  CHECK(after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:0")}; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:0")}; }) ==
         "links[0]: from and to are both 'gpu:0', expected two devices");
-  CHECK(after([](TopologySpec& t) {
+  CHECK(topology_after([](TopologySpec& t) {
           t.links = {link("gpu:0", "gpu:1"), link("gpu:1", "gpu:0"), link("gpu:0", "gpu:1")};
         }) ==
         "links[2]: from 'gpu:0' to 'gpu:1' stands at links[0] already, expected one link for each "
         "pair");
-  CHECK(after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1", 1, "\xff")}; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1", 1, "\xff")}; }) ==
         "links[0]: channel: is '\\xff', expected valid UTF-8");
 }
 
 TEST_CASE("numbers of a link must be finite and not negative") {
   const std::string expected = ", expected a finite number that is not negative";
-  CHECK(after([](TopologySpec& t) { t.default_link.latency_us = -1; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.default_link.latency_us = -1; }) ==
         "default_link: latency_us is -1" + expected);
-  CHECK(after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1", kNan)}; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1", kNoNumber)}; }) ==
         "links[0]: bandwidth_bytes_per_us is nan" + expected);
-  CHECK(after([](TopologySpec& t) {
+  CHECK(topology_after([](TopologySpec& t) {
           t.links = {link("gpu:0", "gpu:1")};
-          t.links[0].parameters.gap_us = kInfinity;
+          t.links[0].parameters.gap_us = kEndless;
         }) == "links[0]: gap_us is infinity" + expected);
 }
 
 TEST_CASE("a link that may carry a tensor needs a bandwidth") {
   const std::string expected = ": bandwidth_bytes_per_us is 0 or absent, expected a number above 0";
-  CHECK(after([](TopologySpec& t) { t.default_link = {}; }) == "default_link" + expected);
-  CHECK(after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1", 0)}; }) ==
+  CHECK(topology_after([](TopologySpec& t) { t.default_link = {}; }) == "default_link" + expected);
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1", 0)}; }) ==
         "links[0]" + expected);
   // Nothing is left to the default link.
-  CHECK(after([](TopologySpec& t) {
+  CHECK(topology_after([](TopologySpec& t) {
           t.default_link = {};
           t.links = {link("gpu:0", "gpu:1"), link("gpu:1", "gpu:0")};
         }) == "ok");
-  CHECK(after([](TopologySpec& t) {
+  CHECK(topology_after([](TopologySpec& t) {
           t.default_link = {};
           t.devices.pop_back();
         }) == "ok");
 }
 
 TEST_CASE("topologies over the limits are refused") {
-  CHECK(after([](TopologySpec&) {}, {.max_devices = 1}) ==
+  CHECK(topology_after([](TopologySpec&) {}, {.max_devices = 1}) ==
         "devices: 2 entries, expected at most 1");
-  CHECK(after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1")}; }, {.max_links = 0}) ==
-        "links: 1 entries, expected at most 0");
-  CHECK(after([](TopologySpec& t) { t.name = "long"; }, {.max_name_bytes = 3}) ==
+  CHECK(topology_after([](TopologySpec& t) { t.links = {link("gpu:0", "gpu:1")}; },
+                       {.max_links = 0}) == "links: 1 entries, expected at most 0");
+  CHECK(topology_after([](TopologySpec& t) { t.name = "long"; }, {.max_name_bytes = 3}) ==
         "name: is 4 bytes long, expected at most 3");
-  CHECK(after([](TopologySpec&) {}, {.max_name_bytes = 4}) ==
+  CHECK(topology_after([](TopologySpec&) {}, {.max_name_bytes = 4}) ==
         "devices[0] 'gpu:0': name: is 5 bytes long, expected at most 4");
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("lateness is that of the latest reader, device and channel behind the 
   const PlacedRun run(*instance.problem, {0, 1, 0, 1});
   WindowSchedule schedule(*instance.problem);
   run.load_into(schedule);
-  const std::vector<uint32_t> stay(4, ListSchedule::kNowhere);
+  const std::vector<uint32_t> stay(4, kNoIndex);
   SUBCASE("where the node was") {
     schedule.open({1, 2});
     schedule.place(2, 0);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "tests/support/text.h"
 #include "tests/unit/workloads_support.h"
 
 namespace placeto {
@@ -40,10 +41,6 @@ std::string error_of(std::string_view name, const WorkloadOptions& options) {
   REQUIRE_FALSE(graph.ok());
   CHECK(graph.status().code() == StatusCode::kInvalidArgument);
   return graph.status().message();
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("every workload with default options builds a graph of a size worth placing") {

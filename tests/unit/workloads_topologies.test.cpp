@@ -6,7 +6,7 @@
 namespace placeto {
 namespace {
 
-constexpr const char* kTopologies[] = {
+constexpr const char* kBuiltIn[] = {
     "2xk80", "4xk80", "8xk80", "cpu+gpu", "4xa100-nvlink", "2x4-gpu-two-hosts", "edge-cpu-gpu-npu"};
 
 Topology example(const char* name) {
@@ -18,7 +18,7 @@ Topology example(const char* name) {
 }
 
 TEST_CASE("example topologies read, bear the name of their file and limit memory") {
-  for (const char* name : kTopologies) {
+  for (const char* name : kBuiltIn) {
     CAPTURE(name);
     const Topology topology = example(name);
     CHECK(topology.name() == name);
@@ -35,7 +35,7 @@ TEST_CASE("every network can be estimated on every example topology") {
   for (const WorkloadInfo& info : workloads()) {
     const Result<Graph> graph = Graph::build(generated(info.name));
     REQUIRE(graph.ok());
-    for (const char* name : kTopologies) {
+    for (const char* name : kBuiltIn) {
       CAPTURE(std::string(info.name));
       CAPTURE(name);
       const Topology topology = example(name);

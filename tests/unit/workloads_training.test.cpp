@@ -148,9 +148,9 @@ TEST_CASE("in inference only operators that share a variable are colocated") {
 TEST_CASE("a tensor with two consumers has its gradients added once") {
   NetworkBuilder b("fork", training_with(Optimizer::kSgd));
   const Tensor x = input(b, "x", {8, 16});
-  const Tensor y = activation(b, "tanh", dense(b, "w", x, 32), Activation::kTanh);
+  const Tensor y = activation(b, "tanh", dense(b, "w", x, 32), Nonlinearity::kTanh);
   const Tensor sum =
-      add(b, "add", {dense(b, "u", y, 32), activation(b, "sigmoid", y, Activation::kSigmoid)});
+      add(b, "add", {dense(b, "u", y, 32), activation(b, "sigmoid", y, Nonlinearity::kSigmoid)});
   softmax_cross_entropy(b, "loss", sum, input(b, "labels", {8}, kIndexBytes));
   const Result<GraphSpec> graph = b.finish();
   REQUIRE(graph.ok());
@@ -174,7 +174,7 @@ TEST_CASE("a variable with two users has its gradients summed and is updated onc
   NetworkBuilder b("shared", training_with(Optimizer::kAdam));
   const DenseParameters w = dense_parameters(b, "w", 16, 16, /*bias=*/false);
   const Tensor hidden =
-      activation(b, "relu", dense(b, "first", {input(b, "x", {4, 16})}, w), Activation::kRelu);
+      activation(b, "relu", dense(b, "first", {input(b, "x", {4, 16})}, w), Nonlinearity::kRelu);
   softmax_cross_entropy(b, "loss", dense(b, "second", {hidden}, w),
                         input(b, "labels", {4}, kIndexBytes));
   const Result<GraphSpec> graph = b.finish();

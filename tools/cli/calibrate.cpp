@@ -17,7 +17,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCalibrateExamples = R"(Examples:
   placeto import a.onnx --profile cpu=a-profile.json -o a.json
   placeto import b.onnx --profile cpu=b-profile.json -o b.json
   placeto calibrate a.json b.json --kind cpu -o cpu.json
@@ -28,7 +28,7 @@ constexpr const char* kExamples = R"(Examples:
 The shares in the file refer to the device's peak rates: those of the first device of the kind in
 the topology, those given, or else the highest that the measurements show.)";
 
-struct Options {
+struct CalibrateOptions {
   Common common;
   ModelOptions model;
   std::vector<std::string> graphs;
@@ -43,7 +43,7 @@ struct Row {
   FitError before, after, left_out;
 };
 
-PeakRates choose_peaks(const Options& options, std::span<const Sample> samples) {
+PeakRates choose_peaks(const CalibrateOptions& options, std::span<const Sample> samples) {
   PeakRates peaks = observed_peaks(samples);
   if (!options.topology.empty()) {
     const Topology topology = load_topology(options.topology);
@@ -133,7 +133,7 @@ std::string report(const std::vector<Row>& rows, bool color) {
          "\nmeasurement; share of nodes within a factor of 2.\n";
 }
 
-void run(const Options& options) {
+void run_calibrate(const CalibrateOptions& options) {
   std::vector<std::string> inputs = options.graphs;
   inputs.push_back(options.topology);
   check_outputs({options.out}, inputs);
@@ -169,7 +169,7 @@ void run(const Options& options) {
 
 void add_calibrate(Program& program) {
   Command& command = program.add("calibrate", "Fit the estimates of run times to measured ones");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CalibrateOptions>();
   command
       .arguments("GRAPH", options->graphs,
                  "Graphs with measured run times, or ONNX models with --profile or --costs")
@@ -182,8 +182,8 @@ void add_calibrate(Program& program) {
   command.option("--device", "TEXT", options->device, "What was measured, in words, for the file");
   add_common(command, options->common);
   add_model_options(command, options->model);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kCalibrateExamples);
+  command.action([options] { run_calibrate(*options); });
 }
 
 }  // namespace placeto::cli

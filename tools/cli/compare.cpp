@@ -20,14 +20,14 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCompareExamples = R"(Examples:
   placeto compare inception.json nmt.json --topology 2xk80.json 4xk80.json
   placeto compare graph.json -t 4xk80.json --methods single,heft,auto --json
   placeto compare graph.json -t 4xk80.json --budget-evals 1000
 
 A method that finds nothing that fits is shown as infeasible and left out of its mean.)";
 
-struct Options {
+struct CompareOptions {
   Common common;
   ModelOptions model;
   std::vector<std::string> graphs, topologies, methods;
@@ -56,7 +56,7 @@ struct Input {
   std::optional<Topology> topology;
 };
 
-Outcome measure(const Problem& problem, const std::string& method, const Options& options) {
+Outcome measure(const Problem& problem, const std::string& method, const CompareOptions& options) {
   Outcome outcome;
   outcome.method = method;
   MethodChoice choice = options.method;
@@ -102,7 +102,7 @@ class Progress {
   size_t total_, done_ = 0;
 };
 
-Case run_case(const Options& options, const Input& graph, const Input& topology,
+Case run_case(const CompareOptions& options, const Input& graph, const Input& topology,
               Progress& progress) {
   const Problem problem =
       build_problem(graph.path, *graph.graph, topology.path, *topology.topology);
@@ -134,7 +134,7 @@ double ratio_to_best(const Case& c, const Outcome& outcome) {
   return c.best_us > 0 ? outcome.makespan_us / c.best_us : 1;
 }
 
-std::vector<Mean> means(const Options& options, const std::vector<Case>& cases) {
+std::vector<Mean> means(const CompareOptions& options, const std::vector<Case>& cases) {
   std::vector<Mean> result(options.methods.size());
   for (const Case& c : cases) {
     for (size_t m = 0; m < result.size(); ++m) {
@@ -166,7 +166,7 @@ Json describe(const Case& c) {
           {"methods", std::move(methods)}};
 }
 
-Json describe(const Options& options, const std::vector<Case>& cases) {
+Json describe(const CompareOptions& options, const std::vector<Case>& cases) {
   Json object{{"cases", Json::array()}, {"summary", Json::array()}};
   for (const Case& c : cases) object["cases"].push_back(describe(c));
   const auto mean = means(options, cases);
@@ -208,7 +208,7 @@ std::string summarize(const Case& c, bool color) {
   return c.heading + table.render(color) + "\n";
 }
 
-std::string summarize(const Options& options, const std::vector<Case>& cases, bool color) {
+std::string summarize(const CompareOptions& options, const std::vector<Case>& cases, bool color) {
   std::string text;
   for (const Case& c : cases) text += summarize(c, color);
   Table table({{"method", Align::kLeft},
@@ -227,7 +227,7 @@ std::string summarize(const Options& options, const std::vector<Case>& cases, bo
          table.render(color);
 }
 
-void run(Options options) {
+void run_compare(CompareOptions options) {
   options.method.policy = load_policy(options.policy_name);
   options.method.stop_on_interrupt = true;
   if (options.methods.empty()) {
@@ -266,7 +266,7 @@ void run(Options options) {
 
 void add_compare(Program& program) {
   Command& command = program.add("compare", "Compare methods over graphs and topologies");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   command.arguments("GRAPH", options->graphs, "Graph files, or ONNX models").required();
   Option& topologies =
       command.list("-t,--topology", "TOPOLOGY", options->topologies,
@@ -280,8 +280,8 @@ void add_compare(Program& program) {
   add_method_options(command, options->method.options);
   add_deadline_option(command, options->method);
   add_model_options(command, options->model);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kCompareExamples);
+  command.action([options] { run_compare(*options); });
 }
 
 }  // namespace placeto::cli

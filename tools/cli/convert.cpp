@@ -13,7 +13,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kConvertExamples = R"(Examples:
   placeto convert graph.json graph.plg        JSON to binary
   placeto convert graph.plg graph.json        and back, without loss
   placeto convert policy.plpo policy.json     weights too, to the last bit
@@ -21,12 +21,12 @@ constexpr const char* kExamples = R"(Examples:
 
 What IN is, is told by its content. OUT is JSON if its name ends in .json, binary otherwise.)";
 
-struct Options {
+struct ConvertOptions {
   Common common;
   std::string in, out, to;
 };
 
-void run(const Options& options) {
+void run_convert(const ConvertOptions& options) {
   check_outputs({options.out});
   refuse_foreign_model(options.in);
   if (is_onnx_file(options.in)) {
@@ -53,14 +53,14 @@ void run(const Options& options) {
 void add_convert(Program& program) {
   Command& command = program.add(
       "convert", "Convert a graph, topology, placement or policy between JSON and binary");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertOptions>();
   command.argument("IN", options->in, "File to read").required();
   command.argument("OUT", options->out, "File to write").required();
   command.option("--to", "json|binary", options->to, "Form of OUT, whatever its name")
       .one_of({"json", "binary"});
   add_common(command, options->common);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kConvertExamples);
+  command.action([options] { run_convert(*options); });
 }
 
 }  // namespace placeto::cli

@@ -30,7 +30,7 @@ Rates come from a product of matrices and an addition of large tensors, run by t
 device; prices of stages and cuts from a small model, whole and divided, on the runner of `placeto
 run`. Each number is marked as measured. Without the engine only memory bandwidth is measured.)";
 
-struct Options {
+struct DetectOptions {
   Common common;
   std::string topology, out;
   std::vector<std::string> providers;
@@ -63,7 +63,7 @@ std::string machine_table(const TopologySpec& machine, bool color) {
 }
 
 // To OUT, with a table on standard output; or the description itself there.
-void deliver(const Options& options, const TopologySpec& machine) {
+void deliver(const DetectOptions& options, const TopologySpec& machine) {
   require(Topology::build(machine), kInternalError);
   if (options.out.empty() || options.common.json) {
     print(require(to_json(machine), kInternalError));
@@ -75,7 +75,7 @@ void deliver(const Options& options, const TopologySpec& machine) {
   if (!mixed.empty()) note("note: numbers of unlike sources are compared: " + mixed);
 }
 
-void run_detect(const Options& options) {
+void run_detect(const DetectOptions& options) {
   check_outputs({options.out});
   const Host host = read_host();
   if (host.processors.logical == 0) {
@@ -85,7 +85,7 @@ void run_detect(const Options& options) {
 }
 
 // Processors run on the engine's own provider; others only where the caller names one.
-std::vector<std::string> providers_of(const TopologySpec& machine, const Options& options) {
+std::vector<std::string> providers_of(const TopologySpec& machine, const DetectOptions& options) {
   std::vector<std::string> names;
   for (const DeviceSpec& device : machine.devices) names.push_back(device.name);
   std::vector<std::string> providers = by_device(names, options.providers, "--provider", "");
@@ -95,7 +95,7 @@ std::vector<std::string> providers_of(const TopologySpec& machine, const Options
   return providers;
 }
 
-void run_measure(const Options& options) {
+void run_measure(const DetectOptions& options) {
   check_outputs({options.out});
   const TopologySpec machine = load_topology(options.topology).spec();
   MeasureOptions measure;
@@ -111,7 +111,7 @@ void run_measure(const Options& options) {
 
 void add_detect(Program& program) {
   Command& command = program.add("detect", "Describe this host as a topology");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DetectOptions>();
   command.option("-o,--output", "TOPOLOGY", options->out,
                  "Topology file to write; standard output if absent");
   command.count("--workers", options->workers,
@@ -123,7 +123,7 @@ void add_detect(Program& program) {
 
 void add_measure(Program& program) {
   Command& command = program.add("measure", "Measure the devices of a topology on this host");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DetectOptions>();
   command.argument("TOPOLOGY", options->topology, "Topology file or name").required();
   command.option("-o,--output", "TOPOLOGY", options->out,
                  "Topology file to write; standard output if absent");

@@ -26,7 +26,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kExportExamples = R"(Examples:
   placeto export placement.json --model net.onnx --split stages
   placeto export placement.json --model net.onnx --format ort-annotations -o annotated.onnx
   placeto export placement.json --model net.onnx --format ort-names --engine-device gpu:0=cuda
@@ -48,7 +48,7 @@ tensors that pass between stages and the order of execution.)";
 constexpr const char* kAnnotationOption = "session.layer_assignment_settings";
 constexpr const char* kNameOption = "session.name_based_layer_assignment";
 
-struct Options {
+struct ExportOptions {
   Common common;
   std::string placement, graph, model, format, out, split;
   std::string topology, stages = "recorded";
@@ -57,7 +57,7 @@ struct Options {
 };
 
 struct Job {
-  const Options& options;
+  const ExportOptions& options;
   PlacementSpec placement;
   std::string model;  // path; "" if there is none
   std::vector<DeviceAlias> aliases;
@@ -74,7 +74,7 @@ const std::string& need_model(const Job& job, const std::string& what) {
 
 // By the graph's names; by the model's if there is no graph file.
 Placed resolve(const Job& job) {
-  const Options& options = job.options;
+  const ExportOptions& options = job.options;
   if (!options.graph.empty() && !is_onnx_file(options.graph)) {
     const Graph graph = load_graph(options.graph, options.import);
     const Result<Placed> placed = placed_graph(job.placement, graph);
@@ -93,7 +93,7 @@ PlacedModel read_model(const Job& job, const std::string& what, const Placed& pl
 }
 
 // Text to OUT, or to standard output.
-void deliver(const Options& options, const std::string& text) {
+void deliver(const ExportOptions& options, const std::string& text) {
   if (options.out.empty()) {
     print(text.ends_with('\n') ? text : text + "\n");
     return;
@@ -103,7 +103,7 @@ void deliver(const Options& options, const std::string& text) {
 }
 
 // What the caller has to tell the engine. `model`: the annotated copy, or "" for the original.
-void report_option(const Options& options, const char* option, const std::string& value,
+void report_option(const ExportOptions& options, const char* option, const std::string& value,
                    const std::string& model, const std::string& note_text) {
   if (options.common.json) {
     Json object{{"format", options.format}, {"option", option}, {"value", value}};
@@ -117,7 +117,7 @@ void report_option(const Options& options, const char* option, const std::string
 }
 
 void export_annotations(const Job& job, const std::string& why) {
-  const Options& options = job.options;
+  const ExportOptions& options = job.options;
   const Placed placed = resolve(job);
   PlacedModel model = read_model(job, options.format, placed);
   const auto engine = require(engine_devices(placed, job.aliases));
@@ -126,7 +126,7 @@ void export_annotations(const Job& job, const std::string& why) {
 }
 
 void export_names(const Job& job) {
-  const Options& options = job.options;
+  const ExportOptions& options = job.options;
   const Placed placed = resolve(job);
   const auto engine = require(engine_devices(placed, job.aliases));
   const PlacedModel model = read_model(job, options.format, placed);
@@ -141,7 +141,7 @@ void export_names(const Job& job) {
 
 // Runs the placement on the topology: what is predicted is what is written.
 Prediction predict(Job& job) {
-  const Options& options = job.options;
+  const ExportOptions& options = job.options;
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   const Graph graph = load_graph(path, options.import);
   const Topology topology = load_topology(options.topology);
@@ -179,7 +179,7 @@ Prediction predict(Job& job) {
 }
 
 void export_split(Job& job) {
-  const Options& options = job.options;
+  const ExportOptions& options = job.options;
   Prediction prediction;
   if (!options.topology.empty()) {
     prediction = predict(job);
@@ -226,7 +226,7 @@ void export_split(Job& job) {
 }
 
 void export_text(const Job& job) {
-  const Options& options = job.options;
+  const ExportOptions& options = job.options;
   if (!needs_graph(options.format)) return deliver(options, require(neutral_json(resolve(job))));
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   if (path.empty()) throw Failure(kBadUsage, options.format + " needs the graph: --graph GRAPH");
@@ -239,7 +239,7 @@ void export_text(const Job& job) {
                        : require(llama_override_tensor(*placed, job.aliases)));
 }
 
-void check_usage(const Options& options) {
+void check_usage(const ExportOptions& options) {
   if (options.format.empty() == options.split.empty()) {
     throw Failure(kBadUsage, "one of --format and --split is expected");
   }
@@ -256,7 +256,7 @@ void check_usage(const Options& options) {
   check_outputs({options.out}, {options.placement, options.graph, options.model});
 }
 
-void run(const Options& options) {
+void run_export(const ExportOptions& options) {
   check_usage(options);
   Job job{options, require(read_placement(options.placement)), options.model, {}};
   for (const std::string& path : {options.model, options.graph}) {
@@ -277,7 +277,7 @@ void run(const Options& options) {
 
 void add_export(Program& program) {
   Command& command = program.add("export", "Hand a placement to an inference engine");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   command.argument("PLACEMENT", options->placement, "Placement file").required();
   command.option("-g,--graph", "FILE", options->graph,
                  "What was placed: a graph file or an ONNX model");
@@ -303,8 +303,8 @@ void add_export(Program& program) {
                "repeated");
   add_common(command, options->common);
   add_model_options(command, options->import);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kExportExamples);
+  command.action([options] { run_export(*options); });
 }
 
 }  // namespace placeto::cli

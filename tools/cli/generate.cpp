@@ -16,7 +16,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kGenerateExamples = R"(Examples:
   placeto generate --list
   placeto generate inception_v3 -o inception.json
   placeto generate gpt2 --size medium --batch 4 --training -o gpt2.plg
@@ -25,7 +25,7 @@ constexpr const char* kExamples = R"(Examples:
 The file is JSON if its name ends in .json, binary otherwise. --list says which options a workload
 takes, with their defaults.)";
 
-struct Options {
+struct GenerateOptions {
   Common common;
   bool list = false, training = false;
   std::string workload, out, optimizer, size;
@@ -34,7 +34,7 @@ struct Options {
   double ccr = 0;
 };
 
-WorkloadOptions workload_options(const Options& options) {
+WorkloadOptions workload_options(const GenerateOptions& options) {
   WorkloadOptions result;
   for (const WorkloadInfo& workload : workloads()) {
     for (const OptionInfo& option : workload.options) {
@@ -101,7 +101,7 @@ void list_workloads(const Common& common) {
 }
 
 // The whole-number options of the workload as they were used: "batch" -> 32.
-std::vector<std::pair<std::string, uint64_t>> used_counts(const Options& options) {
+std::vector<std::pair<std::string, uint64_t>> used_counts(const GenerateOptions& options) {
   std::vector<std::pair<std::string, uint64_t>> used;
   for (const WorkloadInfo& workload : workloads()) {
     if (workload.name != options.workload) continue;
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, uint64_t>> used_counts(const Options& options
 }
 
 // "inception_v3 with batch 1"
-std::string with_counts(const std::string& name, const Options& options) {
+std::string with_counts(const std::string& name, const GenerateOptions& options) {
   std::vector<std::string> parts;
   for (const auto& [what, count] : used_counts(options)) {
     parts.push_back(fmt::format("{} {}", what, count));
@@ -123,7 +123,7 @@ std::string with_counts(const std::string& name, const Options& options) {
   return printable(name) + (parts.empty() ? "" : fmt::format(" with {}", fmt::join(parts, ", ")));
 }
 
-void run(const Options& options) {
+void run_generate(const GenerateOptions& options) {
   if (options.list) return list_workloads(options.common);
   if (options.workload.empty()) throw Failure(kBadUsage, "generate: no workload; try --list");
   if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
@@ -144,7 +144,7 @@ void run(const Options& options) {
 }
 
 // Every whole-number option of any workload, once; generate() says where one does not apply.
-void add_count_options(Command& command, const std::shared_ptr<Options>& options) {
+void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>& options) {
   std::map<std::string, std::vector<std::string>> takers;
   for (const WorkloadInfo& workload : workloads()) {
     for (const OptionInfo& option : workload.options) {
@@ -176,7 +176,7 @@ std::vector<std::string> workload_names() {
 
 void add_generate(Program& program) {
   Command& command = program.add("generate", "Make the graph of a workload");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   command.argument("WORKLOAD", options->workload, "Name of the workload")
       .proposes(workload_names());
   command.flag("--list", options->list, "List the workloads and their options");
@@ -191,8 +191,8 @@ void add_generate(Program& program) {
                  kMinCcr, kMaxCcr);
   add_common(command, options->common);
   add_count_options(command, options);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kGenerateExamples);
+  command.action([options] { run_generate(*options); });
 }
 
 }  // namespace placeto::cli

@@ -12,7 +12,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kImportExamples = R"(Examples:
   placeto import model.onnx -o graph.json
   placeto import model.onnx --dim batch=1 --dim seq=128 -o graph.plg
   placeto import model.onnx --dim '*=1' --dim 'image[2]=320' --dim 'image[3]=320' -o graph.json
@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(Examples:
 The file is JSON if its name ends in .json, binary otherwise. `placeto place` and the other commands
 take models directly, with the same options.)";
 
-struct Options {
+struct ImportOptions {
   Common common;
   std::string model, out;
   ModelOptions import;
@@ -86,7 +86,7 @@ std::string summary(const ModelGraph& imported, const std::string& out) {
   return text;
 }
 
-void run(const Options& options) {
+void run_import(const ImportOptions& options) {
   check_outputs({options.out}, {options.model});
   const ModelGraph imported = import_model(options.model, options.import);
   if (options.common.json) {
@@ -103,13 +103,13 @@ void run(const Options& options) {
 
 void add_import(Program& program) {
   Command& command = program.add("import", "Make the graph of an ONNX model");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportOptions>();
   command.argument("MODEL", options->model, "ONNX file").required();
   command.option("-o,--output", "FILE", options->out, "Graph file to write").required();
   add_common(command, options->common);
   add_model_options(command, options->import);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kImportExamples);
+  command.action([options] { run_import(*options); });
 }
 
 }  // namespace placeto::cli

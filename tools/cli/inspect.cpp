@@ -32,7 +32,7 @@ namespace {
 using cli::describe;  // of policies, beside those of this file
 using cli::summarize;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kInspectExamples = R"(Examples:
   placeto inspect graph.json
   placeto inspect topology.json
   placeto inspect placement.plpl --json
@@ -41,7 +41,7 @@ constexpr const char* kExamples = R"(Examples:
 
 The kind of file is told by its content.)";
 
-struct Options {
+struct InspectOptions {
   Common common;
   ModelOptions model;
   std::string file;
@@ -390,7 +390,7 @@ void show(const T& value, const Common& common) {
   }
 }
 
-void run(const Options& options) {
+void run_inspect(const InspectOptions& options) {
   if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
   refuse_foreign_model(options.file);
   if (is_onnx_file(options.file)) {
@@ -418,14 +418,14 @@ void run(const Options& options) {
 void add_inspect(Program& program) {
   Command& command =
       program.add("inspect", "Show what a graph, model, topology, placement or policy holds");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   command.argument("FILE", options->file, "File to read, or name of a built-in topology")
       .required()
       .proposes(topology_names());
   add_model_settings(command, options->model);
   add_common(command, options->common);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kInspectExamples);
+  command.action([options] { run_inspect(*options); });
 }
 
 }  // namespace placeto::cli

@@ -10,7 +10,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<bool> came{false};
 volatile std::sig_atomic_t which = 0;
 
-void note(int signal) {
+void remember(int signal) {
   which = signal;
   came = true;
 }
@@ -19,7 +19,7 @@ void note(int signal) {
 
 Interruption::Interruption() {
   for (const int signal : kSignals) {
-    if (std::signal(signal, note) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup
+    if (std::signal(signal, remember) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup
   }
 }
 

@@ -20,7 +20,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPlaceExamples = R"(Examples:
   placeto place graph.json --topology 2xk80.json -o placement.json
   placeto place graph.json --topology 2xk80.json --budget-evals 1000 --report report.html
   placeto place graph.json --topology 4xk80.json --method heft --json
@@ -35,7 +35,7 @@ every machine; a budget of milliseconds does not. With --engine, what a provider
 placed on it, and one device is kept unless leaving it is predicted to gain more than the engine's
 tolerance (or --tolerance).)";
 
-struct Options {
+struct PlaceOptions {
   Common common;
   ModelOptions model;
   std::string graph, topology, out, explain;
@@ -93,7 +93,7 @@ Topology changed_by(const Engine& engine, Topology topology, const std::string& 
   return std::move(*changed);
 }
 
-std::shared_ptr<const Policy> chosen_policy(const Options& options) {
+std::shared_ptr<const Policy> chosen_policy(const PlaceOptions& options) {
 #ifdef PLACETO_HAVE_SODIUM
   if (!options.public_key.empty()) {
     return load_signed_policy(options.policy, options.public_key, options.signature);
@@ -103,7 +103,8 @@ std::shared_ptr<const Policy> chosen_policy(const Options& options) {
 }
 
 // What is wanted and there was no time for.
-std::string left_out(const Options& options, size_t unlisted, size_t unexplained, bool in_time) {
+std::string left_out(const PlaceOptions& options, size_t unlisted, size_t unexplained,
+                     bool in_time) {
   std::string text;
   const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
   if (unlisted > 0) add("no time to list " + plural(unlisted, "other candidate"));
@@ -114,7 +115,7 @@ std::string left_out(const Options& options, size_t unlisted, size_t unexplained
   return text;
 }
 
-void run(Options& options) {
+void run_place(PlaceOptions& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
   if (!own_policy && !options.public_key.empty()) {
     throw Failure(kBadUsage, "--public-key needs --policy FILE: a policy that is signed");
@@ -192,7 +193,7 @@ void run(Options& options) {
 
 void add_place(Program& program) {
   Command& command = program.add("place", "Place a graph on a topology");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlaceOptions>();
   command.argument("GRAPH", options->graph, "Graph file, or ONNX model").required();
   add_topology(command, options->topology).required();
   command.option("-o,--output", "FILE", options->out, "Placement file to write");
@@ -217,8 +218,8 @@ void add_place(Program& program) {
   add_engine(command, options->engine);
   options->method.options.tolerance = -1;  // until it is given: the engine's, or 0
   add_model_options(command, options->model);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kPlaceExamples);
+  command.action([options] { run_place(*options); });
 }
 
 }  // namespace placeto::cli

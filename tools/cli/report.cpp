@@ -18,7 +18,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kReportExamples = R"(Examples:
   placeto report placement.json --graph graph.json --topology 2xk80.json -o report.html
   placeto report heft.json search.json --graph graph.json --topology 2xk80.json -o report.html
   placeto report p.json --graph graph.json --topology 2xk80.json --candidates -o report.html
@@ -27,7 +27,7 @@ The first placement is the one that the others are compared with. The table of c
 `place --json` wrote into the placement; --candidates tries every method again instead. The page is
 one file that needs no network.)";
 
-struct Options {
+struct ReportOptions {
   Common common;
   ModelOptions model;
   std::vector<std::string> placements, labels;
@@ -41,7 +41,7 @@ struct Options {
 };
 
 // What the page calls the placements: as the caller says, else the files' names, made distinct.
-std::vector<std::string> labels(const Options& options) {
+std::vector<std::string> labels(const ReportOptions& options) {
   if (!options.labels.empty() && options.labels.size() != options.placements.size()) {
     throw Failure(kBadUsage, fmt::format("{} for {}: give as many, or none",
                                          plural(options.labels.size(), "--label"),
@@ -83,7 +83,7 @@ std::vector<CandidateRow> rows_of(const PlacementSpec& placement, const Topology
 }
 
 // The candidate that is the placement shown, if any is, counts as chosen: not today's winner.
-std::vector<CandidateRow> rows_by_placing(const Problem& problem, const Options& options,
+std::vector<CandidateRow> rows_by_placing(const Problem& problem, const ReportOptions& options,
                                           const Assignment& shown) {
   const PlaceResult result = require(run_method(problem, options.method));
   auto rows = candidate_rows(problem, result);
@@ -135,7 +135,7 @@ Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placem
           {"page_bytes", page_bytes}};
 }
 
-void run(Options& options) {
+void run_report(ReportOptions& options) {
   std::vector<std::string> inputs = options.placements;
   inputs.insert(inputs.end(), {options.graph, options.topology});
   check_outputs({options.out}, inputs);
@@ -148,7 +148,7 @@ void run(Options& options) {
 
   const uint64_t per_node = uint64_t{problem.device_count()} * problem.node_count();
   const uint64_t all = per_node * problem.node_count();
-  const uint64_t work = options.reasons == Options::kUnset
+  const uint64_t work = options.reasons == ReportOptions::kUnset
                             ? kReasonWork / options.placements.size()
                             : std::min(options.reasons, uint64_t{problem.node_count()}) * per_node;
   std::vector<ReportPlacement> placements;
@@ -182,7 +182,7 @@ void run(Options& options) {
 void add_report(Program& program) {
   Command& command =
       program.add("report", "Show placements of a graph: one HTML page for a browser");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   command.arguments("PLACEMENT", options->placements, "Placement files").required();
   command.option("-g,--graph", "FILE", options->graph, "Graph file, or ONNX model").required();
   add_topology(command, options->topology).required();
@@ -199,8 +199,8 @@ void add_report(Program& program) {
   add_method_options(command, options->method.options);
   add_rules(command, options->rules);
   add_model_options(command, options->model);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kReportExamples);
+  command.action([options] { run_report(*options); });
 }
 
 }  // namespace placeto::cli

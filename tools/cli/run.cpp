@@ -18,7 +18,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRunExamples = R"(Examples:
   placeto run net.stages --model net.onnx --check --report run.html
   placeto run net.stages --runs 100 --mode stream --in-flight 4 --json
   placeto run net.onnx --threads 2 --dim batch=1 --input mask=1 --input pixels=photo.npy
@@ -28,7 +28,7 @@ what passes between them. The whole model runs on one thread beside every run, b
 change their speed: compare what is printed over it. It is found by --model, in the directory of the
 stages, or beside it. Inputs that are not given are the same numbers on every run.)";
 
-struct Options {
+struct RunOptions {
   Common common;
   std::string plan, model, profile, report;
   std::string mode = "both";
@@ -38,7 +38,7 @@ struct Options {
 };
 
 // Of the whole model; "" if it is not to be found.
-std::string whole_file(const Options& options, const Manifest& manifest,
+std::string whole_file(const RunOptions& options, const Manifest& manifest,
                        const std::string& directory) {
   namespace fs = std::filesystem;
   if (!options.model.empty()) return options.model;
@@ -57,14 +57,14 @@ struct Measured {
   std::vector<std::string> profiles;
 };
 
-struct Job {
-  Options options;
+struct RunJob {
+  RunOptions options;
   Manifest manifest;
   std::unique_ptr<Runner> runner;
   std::unique_ptr<StagedModel> whole;  // may be absent
 };
 
-SessionSettings settings_of(const Options& options, const Manifest& manifest) {
+SessionSettings settings_of(const RunOptions& options, const Manifest& manifest) {
   SessionSettings settings;
   settings.threads = static_cast<uint32_t>(options.threads);
   settings.profile_prefix = options.profile;
@@ -78,7 +78,7 @@ SessionSettings settings_of(const Options& options, const Manifest& manifest) {
   return settings;
 }
 
-void fill(StagedModel& model, const Options& options) {
+void fill(StagedModel& model, const RunOptions& options) {
   std::vector<GivenInput> given;
   for (const std::string& text : options.inputs) {
     given.push_back(require(parse_given_input(text)));
@@ -86,8 +86,8 @@ void fill(StagedModel& model, const Options& options) {
   require(fill_model_inputs(model, given));
 }
 
-Job open(const Options& options) {
-  Job job{options, {}, nullptr, nullptr};
+RunJob open(const RunOptions& options) {
+  RunJob job{options, {}, nullptr, nullptr};
   std::string directory;
   job.manifest = require(manifest_of(input_path(options.plan), directory));
   const SessionSettings settings = settings_of(options, job.manifest);
@@ -116,7 +116,7 @@ Job open(const Options& options) {
   return job;
 }
 
-Measured measure(Job& job) {
+Measured measure(RunJob& job) {
   const auto runs = static_cast<uint32_t>(job.options.runs);
   Measured measured;
   Workers& workers = job.runner->workers();
@@ -149,7 +149,7 @@ struct Cut {
   uint64_t bytes;
 };
 
-std::vector<Cut> cuts_of(Job& job) {
+std::vector<Cut> cuts_of(RunJob& job) {
   std::vector<Cut> cuts;
   for (uint32_t s = 0; s < job.manifest.stages.size(); ++s) {
     for (const ManifestTensor& input : job.manifest.stages[s].inputs) {
@@ -160,7 +160,7 @@ std::vector<Cut> cuts_of(Job& job) {
   return cuts;
 }
 
-Json stages_json(const Job& job, const Measured& measured) {
+Json stages_json(const RunJob& job, const Measured& measured) {
   const size_t count = job.manifest.stages.size();
   const auto summary = summarize_stages(measured.latency, count);
   const auto handover = handover_us(job.manifest, measured.latency);
@@ -181,7 +181,7 @@ Json stages_json(const Job& job, const Measured& measured) {
   return stages;
 }
 
-void print_report_json(Job& job, const Measured& measured) {
+void print_report_json(RunJob& job, const Measured& measured) {
   Json report{{"plan", job.options.plan},
               {"engine", engine_version()},
               {"devices", job.manifest.devices},
@@ -223,7 +223,7 @@ std::string against(double predicted, double measured) {
   return fmt::format("{} ({:+.0f}%)", format_us(predicted), 100 * (predicted / measured - 1));
 }
 
-std::string stage_table(const Job& job, const Measured& measured, bool color) {
+std::string measured_table(const RunJob& job, const Measured& measured, bool color) {
   Table table({{"stage"},
                {"device"},
                {"nodes", Align::kRight},
@@ -245,7 +245,7 @@ std::string stage_table(const Job& job, const Measured& measured, bool color) {
   return table.render(color);
 }
 
-std::string cut_table(Job& job, bool color) {
+std::string cut_table(RunJob& job, bool color) {
   const std::vector<Cut> cuts = cuts_of(job);
   if (cuts.empty()) return "";
   Table table(
@@ -257,9 +257,9 @@ std::string cut_table(Job& job, bool color) {
   return "\n" + table.render(color);
 }
 
-void print_text(Job& job, const Measured& measured) {
+void print_text(RunJob& job, const Measured& measured) {
   const bool color = job.options.common.color();
-  std::string text = stage_table(job, measured, color) + cut_table(job, color);
+  std::string text = measured_table(job, measured, color) + cut_table(job, color);
   const double latency = median(measured.latency.latency_us);
   text += fmt::format("\none request: {} (median of {})", format_us(latency), job.options.runs);
   if (job.manifest.predicted_makespan_us > 0) {
@@ -287,7 +287,7 @@ void print_text(Job& job, const Measured& measured) {
   print(text);
 }
 
-RunReport report_of(const Job& job, const Measured& measured) {
+RunReport report_of(const RunJob& job, const Measured& measured) {
   RunReport report;
   report.title = "Run of " + (job.manifest.graph.empty() ? job.options.plan : job.manifest.graph);
   report.devices = job.manifest.devices;
@@ -313,10 +313,10 @@ RunReport report_of(const Job& job, const Measured& measured) {
   return report;
 }
 
-void run(const Options& options) {
+void run_run(const RunOptions& options) {
   constexpr double kSame = 1e-3;
   check_outputs({options.report});
-  Job job = open(options);
+  RunJob job = open(options);
   const Measured measured = measure(job);
   if (options.common.json) {
     print_report_json(job, measured);
@@ -337,7 +337,7 @@ void run(const Options& options) {
 
 void add_run(Program& program) {
   Command& command = program.add("run", "Run a split model and measure it");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   command.argument("DIR", options->plan, "Directory of export --split, its manifest, or a model")
       .required();
   command.option("--model", "MODEL", options->model, "The whole model, to compare with");
@@ -362,8 +362,8 @@ void add_run(Program& program) {
   command.option("--report", "HTML", options->report,
                  "Page with the measured timeline above the predicted one");
   add_common(command, options->common);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kRunExamples);
+  command.action([options] { run_run(*options); });
 }
 
 }  // namespace placeto::cli

@@ -25,7 +25,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSignExamples = R"(Examples:
   placeto keygen release                                  writes release.key and release.pub
   placeto sign policy.plpo --key release.key              writes policy.plpo.sig
   placeto verify policy.plpo --public-key release.pub
@@ -34,7 +34,7 @@ Keep the .key file secret; give the .pub file to those who check. A signature is
 over the bytes of the binary file, and over the name under which it was signed. It does not say that
 there is no newer one.)";
 
-struct Options {
+struct SignOptions {
   Common common;
   std::string name, policy, key, signature, out;
 };
@@ -110,7 +110,7 @@ std::string signature_path(const std::string& policy, const std::string& given) 
   return given.empty() ? policy + ".sig" : given;
 }
 
-void run_keygen(const Options& options) {
+void run_keygen(const SignOptions& options) {
   const std::string secret_path = options.name + ".key", public_path = options.name + ".pub";
   check_outputs({secret_path, public_path});
   const SecretKey secret = require(make_secret_key());
@@ -130,7 +130,7 @@ void run_keygen(const Options& options) {
   }
 }
 
-void run_sign(const Options& options) {
+void run_sign(const SignOptions& options) {
   const std::string beside = options.policy == "-" ? "-" : options.policy + ".sig";
   const std::string out = options.out.empty() ? beside : options.out;
   check_outputs({out}, {options.policy, options.key});
@@ -156,9 +156,9 @@ std::vector<uint8_t> read_signed(const std::string& policy, const std::string& n
 }
 
 Command& add_command(Program& program, const char* name, const char* help,
-                     const std::shared_ptr<Options>& options, void (*run)(const Options&)) {
+                     const std::shared_ptr<SignOptions>& options, void (*run)(const SignOptions&)) {
   Command& command = program.add(name, help);
-  command.footer(kExamples);
+  command.footer(kSignExamples);
   command.action([options, run] { run(*options); });
   return command;
 }
@@ -175,7 +175,7 @@ std::shared_ptr<const Policy> load_signed_policy(const std::string& policy,
 }
 
 void add_keygen(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SignOptions>();
   Command& command =
       add_command(program, "keygen", "Make a key pair to sign policies with", options, run_keygen);
   command.argument("NAME", options->name, "NAME.key and NAME.pub are written").required();
@@ -183,7 +183,7 @@ void add_keygen(Program& program) {
 }
 
 void add_sign(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SignOptions>();
   Command& command = add_command(program, "sign", "Sign a policy file", options, run_sign);
   command.argument("POLICY", options->policy, "Policy file, binary").required();
   command.option("-k,--key", "FILE", options->key, "Secret key").required();

@@ -18,7 +18,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSimulateExamples = R"(Examples:
   placeto simulate graph.json --topology 2xk80.json --placement placement.json
   placeto simulate graph.json --topology 2xk80.json --placement p.json --json
   placeto simulate graph.json --topology 2xk80.json --placement p.json --trace trace.json
@@ -48,7 +48,7 @@ std::string advice_lines(const Advice& advice, double makespan_us) {
   return "\n" + line("waits for", waits) + line("if twice as fast", faster);
 }
 
-struct Options {
+struct SimulateOptions {
   Common common;
   ModelOptions model;
   std::string graph, topology, placement;
@@ -103,7 +103,7 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   return text;
 }
 
-void run(const Options& options) {
+void run_simulate(const SimulateOptions& options) {
   check_outputs({options.reports.page, options.reports.trace},
                 {options.graph, options.topology, options.placement});
   const Graph graph = load_graph(options.graph, options.model);
@@ -134,15 +134,15 @@ void run(const Options& options) {
 
 void add_simulate(Program& program) {
   Command& command = program.add("simulate", "Predict the run of a placement");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateOptions>();
   command.argument("GRAPH", options->graph, "Graph file, or ONNX model").required();
   add_topology(command, options->topology).required();
   command.option("-p,--placement", "FILE", options->placement, "Placement file").required();
   add_reports(command, options->reports);
   add_common(command, options->common);
   add_model_options(command, options->model);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kSimulateExamples);
+  command.action([options] { run_simulate(*options); });
 }
 
 }  // namespace placeto::cli

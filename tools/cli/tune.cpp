@@ -16,7 +16,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTuneExamples = R"(Examples:
   placeto detect --workers 2 | placeto measure - -o host.json
   placeto tune net.onnx -t host.json -o net.tuned --dim batch=1
   placeto run net.tuned --model net.tuned/model.onnx --check
@@ -25,7 +25,7 @@ The directory holds the model as the engine optimises it, the stages that won an
 placement.json, and tune.json with everything that was measured and why the winner is handed out.
 Where one device is fastest, or the engine with more threads, that is the answer.)";
 
-struct Options {
+struct TuneSettings {
   Common common;
   std::string model, topology, out;
   std::string policy = kDefaultPolicy;
@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const TopologySpec& machine) {
 }
 
 // A device that is held computes that much slower, in the run and in the cost model.
-std::vector<double> hold(const Options& options, TopologySpec& machine) {
+std::vector<double> hold(const TuneSettings& options, TopologySpec& machine) {
   const std::vector<double> shares = shares_by_device(names_of(machine), options.holds, "--hold");
   for (size_t d = 0; d < shares.size(); ++d) machine.devices[d].slowdown /= shares[d];
   return shares;
@@ -62,7 +62,7 @@ Json described(const Contender& c) {
   return object;
 }
 
-void print_result(const Options& options, const TuneResult& result) {
+void print_result(const TuneSettings& options, const TuneResult& result) {
   if (options.common.json) {
     Json contenders = Json::array();
     for (const Contender& c : result.contenders) contenders.push_back(described(c));
@@ -88,7 +88,7 @@ void print_result(const Options& options, const TuneResult& result) {
   print(table.render(options.common.color()) + "\n" + result.why + "\n");
 }
 
-void run(const Options& options) {
+void run_tune(const TuneSettings& options) {
   check_outputs({}, {options.model, options.topology});
   TopologySpec machine = load_topology(options.topology).spec();
   TuneOptions tuning;
@@ -119,7 +119,7 @@ void run(const Options& options) {
 
 void add_tune(Program& program) {
   Command& command = program.add("tune", "Find the fastest way to run a model, by measuring");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneSettings>();
   command.argument("MODEL", options->model, "ONNX model").required();
   add_topology(command, options->topology);
   command.option("-o,--output", "DIR", options->out, "New directory for what is handed out")
@@ -144,8 +144,8 @@ void add_tune(Program& program) {
                 1'000'000'000);
   add_policy_option(command, options->policy);
   add_common(command, options->common);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kTuneExamples);
+  command.action([options] { run_tune(*options); });
 }
 
 }  // namespace placeto::cli

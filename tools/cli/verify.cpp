@@ -17,7 +17,7 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kVerifyExamples = R"(Examples:
   placeto verify placement.json profile.json --model net.onnx
   placeto verify names.json profile.json --engine-device gpu:0=cuda
   placeto verify net.stages profile_stage_0_*.json profile_stage_1_*.json
@@ -28,7 +28,7 @@ json printed, or a split model. A record is a profile of ONNX Runtime. Exit stat
 a node on another provider than the one its device stands for, and the list says which. A device
 stands for the provider that --engine-device names, else for those of its kind.)";
 
-struct Options {
+struct VerifyOptions {
   Common common;
   std::string plan, graph, model, public_key, signature, name;
   std::vector<std::string> records, engine_devices;
@@ -81,7 +81,7 @@ std::vector<PlannedNode> read_split(const std::string& path) {
   return plan;
 }
 
-std::vector<PlannedNode> read_plan(const Options& options) {
+std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
   std::vector<PlannedNode> plan;
   if (is_split(options.plan)) return read_split(options.plan);
   if (read_names(options.plan, plan)) return plan;
@@ -110,7 +110,7 @@ void print_json_report(const Verification& result) {
               {"differences", std::move(differences)}});
 }
 
-void print_text_report(const Options& options, const Verification& result) {
+void print_text_report(const VerifyOptions& options, const Verification& result) {
   std::string text;
   if (!result.differences.empty()) {
     Table table({{"node"}, {"operator"}, {"planned on"}, {"ran on"}});
@@ -130,7 +130,7 @@ void print_text_report(const Options& options, const Verification& result) {
   print(text + "\n");
 }
 
-void verify_record(const Options& options) {
+void verify_record(const VerifyOptions& options) {
   const std::vector<PlannedNode> plan = read_plan(options);
   std::vector<Profile> records;
   for (const std::string& file : options.records) records.push_back(require(read_profile(file)));
@@ -153,7 +153,7 @@ void verify_record(const Options& options) {
                                                   plural(result.differences.size(), "node")));
 }
 
-void run(const Options& options) {
+void run_verify(const VerifyOptions& options) {
   if (!options.public_key.empty()) {
     if (!options.records.empty()) throw Failure(kBadUsage, "--public-key takes one policy");
     return verify_signature(options.plan, options.name, options.public_key, options.signature,
@@ -181,7 +181,7 @@ void verify_signature(const std::string&, const std::string&, const std::string&
 void add_verify(Program& program) {
   Command& command =
       program.add("verify", "Check where a plan really ran, or the signature of a policy");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   command.argument("PLAN", options->plan, "Placement, names, split model; or policy file")
       .required();
   command.arguments("RECORD", options->records, "Profiles that the engine wrote");
@@ -195,8 +195,8 @@ void add_verify(Program& program) {
   command.option("--name", "NAME", options->name,
                  "Name under which a policy was signed, that of the file if not given");
   add_common(command, options->common);
-  command.footer(kExamples);
-  command.action([options] { run(*options); });
+  command.footer(kVerifyExamples);
+  command.action([options] { run_verify(*options); });
 }
 
 }  // namespace placeto::cli

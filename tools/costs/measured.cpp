@@ -40,12 +40,12 @@ uint32_t nearest_with_op(const Graph& graph, uint32_t v, const std::string& op,
 
 // --- table
 
-struct Row {
+struct Fields {
   std::string fields[3];
 };
 
 // One line of a table; an empty message on success.
-std::string split_row(std::string_view line, Row& row) {
+std::string split_row(std::string_view line, Fields& row) {
   size_t at = 0;
   for (int f = 0; f < 3; ++f) {
     std::string& field = row.fields[f];
@@ -77,7 +77,7 @@ struct TableReader {
   std::unordered_map<std::string, uint32_t> nodes = {};
   std::vector<KindCosts> kinds = {};
 
-  std::string add(const Row& row) {
+  std::string add(const Fields& row) {
     const auto node = nodes.find(row.fields[0]);
     if (node == nodes.end()) return "the graph has no node " + in_quotes(row.fields[0]);
     if (const Status s = check_name(row.fields[1], Limits()); !s.ok()) {
@@ -174,7 +174,7 @@ Result<std::vector<KindCosts>> costs_from_table(const Graph& graph, std::string_
     if (line.ends_with('\r')) line.remove_suffix(1);
     ++number;
     if (line.empty() || (number == 1 && line == "node,kind,us")) continue;
-    Row row;
+    Fields row;
     std::string problem = split_row(line, row);
     if (problem.empty()) problem = reader.add(row);
     if (!problem.empty())

@@ -9,13 +9,13 @@ constexpr const char* kNames[kOperatorClassCount] = {
     "conv",     "thin",      "matrix",   "quantized", "recurrent", "elementwise",
     "function", "reduction", "movement", "view",      "control",   "other"};
 
-struct Row {
+struct OperatorsOf {
   OperatorClass operator_class;
   std::string_view operators;  // between spaces
 };
 
 // Operators of ONNX and of com.microsoft (docs/Operators.md and docs/ContribOperators.md there).
-constexpr Row kRows[] = {
+constexpr OperatorsOf kOperators[] = {
     {OperatorClass::kConvolution,
      " Conv ConvTranspose FusedConv DeformConv NhwcConv NhwcFusedConv "},
     {OperatorClass::kMatrix,
@@ -72,7 +72,7 @@ std::optional<OperatorClass> operator_class_of_name(std::string_view name) {
 }
 
 OperatorClass operator_class_of(std::string_view op) {
-  for (const Row& row : kRows) {
+  for (const OperatorsOf& row : kOperators) {
     for (size_t at = row.operators.find(op); at != std::string_view::npos;
          at = row.operators.find(op, at + 1)) {
       if (at > 0 && row.operators[at - 1] == ' ' && row.operators[at + op.size()] == ' ' &&

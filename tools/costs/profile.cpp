@@ -14,8 +14,6 @@
 namespace placeto {
 namespace {
 
-using Json = nlohmann::json;
-
 struct Event {
   double begin = 0, duration = 0;
   double end() const { return begin + duration; }
@@ -39,21 +37,21 @@ Status bad_event(size_t i, const std::string& what) {
   return Status::bad_input("event " + std::to_string(i) + ": " + what);
 }
 
-std::string text_of(const Json& object, const char* key) {
+std::string text_of(const nlohmann::json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
 // A number that the engine writes as text; `fallback` if there is none.
 template <class T>
-T number_of(const Json& args, const char* key, T fallback) {
+T number_of(const nlohmann::json& args, const char* key, T fallback) {
   const std::string text = text_of(args, key);
   T value = fallback;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? value : fallback;
 }
 
-Status read_times(const Json& event, size_t i, Event& out) {
+Status read_times(const nlohmann::json& event, size_t i, Event& out) {
   for (const auto& [key, value] : {std::pair{"ts", &out.begin}, std::pair{"dur", &out.duration}}) {
     const auto it = event.find(key);
     if (it == event.end() || !it->is_number()) {
@@ -68,7 +66,7 @@ Status read_times(const Json& event, size_t i, Event& out) {
   return {};
 }
 
-Status add_event(const Json& event, size_t i, Events& events) {
+Status add_event(const nlohmann::json& event, size_t i, Events& events) {
   if (!event.is_object()) return bad_event(i, "is not an object, expected an event of a profile");
   const std::string category = text_of(event, "cat"), name = text_of(event, "name");
   if (category == "Session" && name == "model_run") {
@@ -190,7 +188,8 @@ class Reader {
         if (at_ >= text_.size() && i > 0) return {};  // cut off
         return bad_event(i, "is not an object, expected an event of a profile");
       }
-      const Json event = parse_bounded<Json>(text_.substr(begin, at_ - begin), 100'000);
+      const nlohmann::json event =
+          parse_bounded<nlohmann::json>(text_.substr(begin, at_ - begin), 100'000);
       if (event.is_discarded()) return bad_event(i, "is not JSON");
       if (Status s = add_event(event, i, events); !s.ok()) return s;
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/result.h"
 
 namespace placeto {
@@ -20,7 +21,6 @@ struct ProfiledNode {
   uint64_t output_bytes = 0;  // of its outputs together; 0 if the profile does not say
   double median_us = 0;
 };
-inline constexpr uint32_t kNoIndex = 0xffffffffu;
 
 struct Profile {
   std::vector<ProfiledNode> nodes;  // in the order of execution

@@ -11,10 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 struct Module {
   std::map<std::string, Module> children;
   const PlacedNode* first = nullptr;  // below or at this module

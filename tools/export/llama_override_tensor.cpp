@@ -31,10 +31,6 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> names
   return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 std::optional<Part> part_of(const std::string& name) {
   const std::vector<std::string> path = split_path(module_path(name));
   for (size_t i = 0; i + 1 < path.size(); ++i) {

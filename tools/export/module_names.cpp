@@ -28,4 +28,8 @@ std::vector<const PlacedNode*> nodes_with_weights(const Placed& placed) {
   return weighted.empty() ? all : weighted;
 }
 
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace placeto

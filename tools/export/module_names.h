@@ -16,6 +16,9 @@ namespace placeto {
 // '/' nor '.'.
 std::string module_path(const std::string& name);
 
+// Digits and nothing else: layers and devices are often named so.
+bool is_number(const std::string& text);
+
 // Nodes that hold parameters: the only ones whose names matter to loaders of weights. All nodes if
 // none does.
 std::vector<const PlacedNode*> nodes_with_weights(const Placed& placed);

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kImpossible = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kNoRule = std::numeric_limits<uint32_t>::max();
 
-using Rules = std::map<std::string, uint32_t, std::less<>>;  // device by pattern
+using DeviceRules = std::map<std::string, uint32_t, std::less<>>;  // device by pattern
 
 std::string_view trim(std::string_view text) {
   constexpr const char* kBlank = " \t\n\r\f\v";
@@ -40,7 +40,7 @@ class PrefixRules {
   }
 
   // False if the names allow no such rules.
-  bool collect(Rules& rules) const {
+  bool collect(DeviceRules& rules) const {
     if (vertices_[root_].cost[devices_] >= kImpossible) return false;
     collect(root_, static_cast<uint32_t>(devices_), rules);
     return true;
@@ -97,7 +97,7 @@ class PrefixRules {
     for (uint64_t& cost : vertex.cost) cost = std::min(cost, with_rule);
   }
 
-  void collect(size_t v, uint32_t inherited, Rules& rules) const {
+  void collect(size_t v, uint32_t inherited, DeviceRules& rules) const {
     const Vertex& vertex = vertices_[v];
     if (vertex.cost[inherited] < vertex.base[inherited]) {
       rules[std::string(vertex.pattern)] = vertex.best;
@@ -112,7 +112,7 @@ class PrefixRules {
   size_t root_ = 0;
 };
 
-std::string text_of(const Rules& rules, std::span<const std::string> engine) {
+std::string text_of(const DeviceRules& rules, std::span<const std::string> engine) {
   std::string text;
   for (uint32_t d = 0; d < engine.size(); ++d) {
     std::string patterns;
@@ -158,7 +158,7 @@ std::string_view match(std::span<const Pattern> patterns, std::string_view name)
 
 // Prefixes may also occur within other names. Gives those that went wrong rules of their own, until
 // all are right: it ends, as whole names always work. "" if that takes too many characters.
-std::string repaired(Rules rules, std::span<const NamedNode> names,
+std::string repaired(DeviceRules rules, std::span<const NamedNode> names,
                      std::span<const std::string> engine) {
   for (;;) {
     const std::string text = text_of(rules, engine);
@@ -209,7 +209,7 @@ Result<std::string> name_rules(std::span<const NamedNode> nodes,
   std::string best;
   for (const size_t extension :
        {size_t{1}, size_t{2}, size_t{4}, size_t{8}, std::string::npos / 2}) {
-    Rules rules;
+    DeviceRules rules;
     if (!PrefixRules(*names, engine.size(), extension).collect(rules)) continue;
     std::string text = repaired(std::move(rules), *names, engine);
     if (!text.empty() && (best.empty() || text.size() < best.size())) best = std::move(text);

@@ -26,8 +26,6 @@ constexpr size_t kFewBytes = 640;  // of a type: a tensor's with four axes, abou
 constexpr uint64_t kMostFolding = uint64_t{1} << 28;
 constexpr uint64_t kLittleFolding = 4096;
 
-constexpr uint64_t kMostWork = uint64_t{1} << 62;
-
 uint64_t nodes_with_bodies(const GraphProto& graph);
 
 uint64_t nodes_with_bodies(const NodeProto& node) {

@@ -13,8 +13,6 @@ using onnx::FunctionProto;
 using onnx::GraphProto;
 using onnx::NodeProto;
 
-constexpr uint64_t kMostWork = uint64_t{1} << 62;
-
 void repeat_work(Work& work, uint64_t times) {
   const auto scaled = [times](uint64_t x) {
     return times != 0 && x > kMostWork / times ? kMostWork : x * times;

@@ -17,9 +17,9 @@ const std::string& renamed(const Renames& renames, const std::string& name) {
 }
 
 // New names for what bodies read from outside; what a body defines itself hides them.
-class Captures {
+class CaptureRenames {
  public:
-  explicit Captures(const Renames& renames) : renames_(renames) {}
+  explicit CaptureRenames(const Renames& renames) : renames_(renames) {}
 
   void rename_bodies(NodeProto& node) {
     if (renames_.empty()) return;
@@ -183,7 +183,7 @@ class Inliner {
     for (std::string& output : *node.mutable_output()) output = renamed(renames, output);
     const auto decision = decisions_.find(&node);
     if (decision != decisions_.end() && splice(node, decision->second, renames)) return;
-    Captures(renames).rename_bodies(node);
+    CaptureRenames(renames).rename_bodies(node);
     graph_.add_node()->Swap(&node);
   }
 

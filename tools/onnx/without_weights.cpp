@@ -113,7 +113,7 @@ constexpr bool is_packed(Message in, uint32_t field) {
 
 // One graph inside another is a level of attribute, graph and node: deeper than any real model.
 // Protobuf itself refuses messages nested deeper than 100.
-constexpr size_t kMaxDepth = 90;
+constexpr size_t kMaxNesting = 90;
 
 struct Field {
   uint64_t begin = 0;  // of the tag
@@ -228,7 +228,7 @@ Status Stripper::copy_bytes(Message in, const Field& field, std::string& out) {
 
 Status Stripper::descend(const Rule& rule, const Field& field, std::string& out) {
   path_.push_back(rule.name);
-  if (path_.size() > kMaxDepth) return failed(field.begin, "messages are nested too deep");
+  if (path_.size() > kMaxNesting) return failed(field.begin, "messages are nested too deep");
   if (Status s = take(field, parsed_bytes(rule.into)); !s.ok()) return s;
   std::string content;
   if (Status s = copy_message(rule.into, field.content, field.end, content); !s.ok()) return s;

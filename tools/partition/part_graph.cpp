@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/no_index.h"
+
 namespace placeto {
 namespace {
 
@@ -136,13 +138,13 @@ class Fitter {
 
   // Groups to devices; those not allowed on their part's device go where they cost least.
   void assign() {
-    device_of_.assign(problem_.group_count(), kNone);
+    device_of_.assign(problem_.group_count(), kNoIndex);
     for (uint32_t g = 0; g < device_of_.size(); ++g) {
       const uint32_t device = device_of_part_[static_cast<size_t>(part_[g])];
       if (problem_.allowed(g, device)) device_of_[g] = device;
     }
     for (uint32_t g = 0; g < device_of_.size(); ++g) {
-      if (device_of_[g] == kNone) device_of_[g] = cheapest(g, kNone, {});
+      if (device_of_[g] == kNoIndex) device_of_[g] = cheapest(g, kNoIndex, {});
     }
   }
 
@@ -158,7 +160,7 @@ class Fitter {
     for (int32_t i = graph_.offset[group]; i < graph_.offset[group + 1]; ++i) {
       const auto at = static_cast<size_t>(i);
       const uint32_t other = device_of_[static_cast<size_t>(graph_.neighbour[at])];
-      if (other != kNone && other != device) weight += graph_.edge_weight[at];
+      if (other != kNoIndex && other != device) weight += graph_.edge_weight[at];
     }
     return weight;
   }
@@ -166,13 +168,13 @@ class Fitter {
   // The allowed device where the group runs and communicates cheapest, other than `except`, and
   // with room for it if `room` is given. Run time decides among equal cuts.
   uint32_t cheapest(uint32_t group, uint32_t except, std::span<const uint64_t> room) const {
-    uint32_t best = kNone;
+    uint32_t best = kNoIndex;
     std::pair<double, double> least;
     for (const uint32_t d : graph_.devices) {
       if (d == except || !problem_.allowed(group, d)) continue;
       if (!room.empty() && room[d] < footprint(group)) continue;
       const std::pair<double, double> cost(cut(group, d), run_us(group, d));
-      if (best == kNone || cost < least) std::tie(best, least) = std::tie(d, cost);
+      if (best == kNoIndex || cost < least) std::tie(best, least) = std::tie(d, cost);
     }
     return best;
   }
@@ -212,7 +214,7 @@ class Fitter {
     for (uint32_t g = 0; g < device_of_.size(); ++g) {
       if (device_of_[g] != device || footprint(g) == 0) continue;
       const uint32_t to = cheapest(g, device, room);
-      if (to == kNone) continue;
+      if (to == kNoIndex) continue;
       const double added = cut(g, to) - cut(g, device);
       order.emplace_back(added / static_cast<double>(footprint(g)), g);
     }
@@ -221,7 +223,7 @@ class Fitter {
     for (const auto& [added, g] : order) {
       const uint64_t size = footprint(g);
       const uint32_t to = cheapest(g, device, room);  // room may have shrunk
-      if (to == kNone) continue;
+      if (to == kNoIndex) continue;
       device_of_[g] = to;
       room[to] -= std::min(room[to], size);
       moved = true;
@@ -238,8 +240,6 @@ class Fitter {
     }
     return assignment;
   }
-
-  static constexpr uint32_t kNone = 0xffffffffu;
   const Problem& problem_;
   const PartGraph& graph_;
   std::span<const int32_t> part_;

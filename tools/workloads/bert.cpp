@@ -9,7 +9,7 @@
 namespace placeto {
 namespace {
 
-constexpr uint64_t kVocabulary = 30522, kPositions = 512, kSegments = 2;
+constexpr uint64_t kWordPieces = 30522, kBertPositions = 512, kSegments = 2;
 constexpr uint64_t kMaskedPercent = 15;
 
 struct Embedded {
@@ -19,11 +19,12 @@ struct Embedded {
 
 Embedded embed(NetworkBuilder& b, const WorkloadOptions& options, uint64_t hidden) {
   const Shape shape{options.batch, options.length};
-  const Variable words = b.variable("embeddings/words", product({kVocabulary, hidden}));
+  const Variable words = b.variable("embeddings/words", product({kWordPieces, hidden}));
   std::vector<Tensor> parts;
   parts.push_back(
       embedding(b, "embeddings/word_rows", input(b, "tokens", shape, kIndexBytes), words, hidden));
-  for (auto [name, rows] : {std::pair{"positions", kPositions}, std::pair{"segments", kSegments}}) {
+  for (auto [name, rows] :
+       {std::pair{"positions", kBertPositions}, std::pair{"segments", kSegments}}) {
     const Variable table = b.variable(std::string("embeddings/") + name, product({rows, hidden}));
     parts.push_back(embedding(b, std::string("embeddings/") + name + "_rows",
                               input(b, name, shape, kIndexBytes), table, hidden));
@@ -33,7 +34,7 @@ Embedded embed(NetworkBuilder& b, const WorkloadOptions& options, uint64_t hidde
 }
 
 // Normalisation behind each half.
-Tensor layer(NetworkBuilder& b, const std::string& name, Tensor x) {
+Tensor post_norm_layer(NetworkBuilder& b, const std::string& name, Tensor x) {
   const Tensor attended = self_attention(b, name + "/attention", x);
   x = layer_norm(b, name + "/attention/norm", add(b, name + "/attention/add", {attended, x}));
   const Tensor fed = feed_forward(b, name + "/feed_forward", x);
@@ -47,10 +48,10 @@ void pretraining_losses(NetworkBuilder& b, const WorkloadOptions& options, const
   const uint64_t hidden = b.shape(x).back();
   const uint64_t masked = std::max<uint64_t>(1, options.length * kMaskedPercent / 100);
   Tensor y = take_rows(b, "words/masked", x, {masked});
-  y = activation(b, "words/gelu", dense(b, "words/transform", y, hidden), Activation::kGelu);
+  y = activation(b, "words/gelu", dense(b, "words/transform", y, hidden), Nonlinearity::kGelu);
   y = layer_norm(b, "words/norm", y);
   const DenseParameters output{
-      embedded.words, {b.variable("words/bias", kVocabulary)}, hidden, kVocabulary};
+      embedded.words, {b.variable("words/bias", kWordPieces)}, hidden, kWordPieces};
   const Tensor logits = dense(b, "words/logits", {y}, output);
   softmax_cross_entropy(b, "words/loss", logits,
                         input(b, "words/labels", {options.batch, masked}, kIndexBytes));
@@ -63,10 +64,10 @@ Result<GraphSpec> build(const char* name, const WorkloadOptions& options, int la
   NetworkBuilder b(name, options);
   Embedded embedded = embed(b, options, hidden);
   Tensor x = embedded.x;
-  for (int i = 0; i < layers; ++i) x = layer(b, "layer" + std::to_string(i), x);
+  for (int i = 0; i < layers; ++i) x = post_norm_layer(b, "layer" + std::to_string(i), x);
   const Tensor first = take_rows(b, "pooler/first", x, {});
   const Tensor pooled =
-      activation(b, "pooler/tanh", dense(b, "pooler/dense", first, hidden), Activation::kTanh);
+      activation(b, "pooler/tanh", dense(b, "pooler/dense", first, hidden), Nonlinearity::kTanh);
   if (b.training()) pretraining_losses(b, options, embedded, x, pooled);
   return b.finish();
 }

@@ -104,7 +104,7 @@ Result<GraphSpec> build_enas_cifar10(const WorkloadOptions& options) {
       in = {in.current, build_cell(b, cell, normal, in, filters, 1)};
     }
   }
-  classifier(b, activation(b, "relu", in.current, Activation::kRelu), kClasses);
+  classifier(b, activation(b, "relu", in.current, Nonlinearity::kRelu), kClasses);
   return b.finish();
 }
 

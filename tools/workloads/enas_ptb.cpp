@@ -12,18 +12,18 @@ namespace placeto {
 namespace {
 
 constexpr uint32_t kFunctions = 4, kIdentity = 3;
-constexpr Activation kActivations[kIdentity] = {Activation::kTanh, Activation::kRelu,
-                                                Activation::kSigmoid};
+constexpr Nonlinearity kActivations[kIdentity] = {Nonlinearity::kTanh, Nonlinearity::kRelu,
+                                                  Nonlinearity::kSigmoid};
 
-struct CellNode {
+struct HighwayNode {
   uint32_t source;  // an earlier node; unused for the first
   uint32_t function;
   DenseParameters gate, candidate;
 };
 
-std::vector<CellNode> draw_cell(NetworkBuilder& b, uint32_t count, uint64_t hidden,
-                                Random& random) {
-  std::vector<CellNode> cell;
+std::vector<HighwayNode> draw_cell(NetworkBuilder& b, uint32_t count, uint64_t hidden,
+                                   Random& random) {
+  std::vector<HighwayNode> cell;
   for (uint32_t i = 0; i < count; ++i) {
     const std::string name = "cell/" + std::to_string(i);
     const uint32_t source = i == 0 ? 0 : random.below(i);
@@ -36,7 +36,7 @@ std::vector<CellNode> draw_cell(NetworkBuilder& b, uint32_t count, uint64_t hidd
 }
 
 // One time step: the new state.
-Tensor step(NetworkBuilder& b, const std::string& name, const std::vector<CellNode>& cell,
+Tensor step(NetworkBuilder& b, const std::string& name, const std::vector<HighwayNode>& cell,
             Tensor word, Tensor state) {
   std::vector<Tensor> nodes;
   std::vector<bool> used(cell.size(), false);
@@ -48,7 +48,7 @@ Tensor step(NetworkBuilder& b, const std::string& name, const std::vector<CellNo
     if (i > 0) used[cell[i].source] = true;
     const Tensor gate =
         activation(b, part + "/gate/sigmoid", dense(b, part + "/gate", inputs, cell[i].gate),
-                   Activation::kSigmoid);
+                   Nonlinearity::kSigmoid);
     Tensor candidate = dense(b, part + "/candidate", inputs, cell[i].candidate);
     if (cell[i].function != kIdentity) {
       candidate =
@@ -69,7 +69,7 @@ Result<GraphSpec> build_enas_ptb(const WorkloadOptions& o) {
   Random random(o.seed);
   NetworkBuilder b("enas_ptb_" + std::to_string(o.seed), o);
   const Variable words = b.variable("words", product({o.vocabulary, o.hidden}));
-  const std::vector<CellNode> cell = draw_cell(b, o.layers, o.hidden, random);
+  const std::vector<HighwayNode> cell = draw_cell(b, o.layers, o.hidden, random);
   const Tensor ids = input(b, "tokens", {o.batch, o.length}, kIndexBytes);
   const std::vector<Tensor> embedded =
       unstack(b, "steps", embedding(b, "word_rows", ids, words, o.hidden));

@@ -7,7 +7,7 @@
 namespace placeto {
 namespace {
 
-constexpr uint64_t kVocabulary = 50257, kPositions = 1024;
+constexpr uint64_t kBytePairs = 50257, kGptPositions = 1024;
 
 struct Size {
   std::string_view name;
@@ -18,7 +18,7 @@ constexpr Size kSizes[] = {
     {"small", 12, 768}, {"medium", 24, 1024}, {"large", 36, 1280}, {"xl", 48, 1600}};
 
 // Normalisation in front of each half.
-Tensor layer(NetworkBuilder& b, const std::string& name, Tensor x) {
+Tensor pre_norm_layer(NetworkBuilder& b, const std::string& name, Tensor x) {
   const Tensor attended =
       self_attention(b, name + "/attention", layer_norm(b, name + "/attention/norm", x));
   x = add(b, name + "/attention/add", {x, attended});
@@ -30,16 +30,17 @@ Tensor layer(NetworkBuilder& b, const std::string& name, Tensor x) {
 Result<GraphSpec> build(const WorkloadOptions& options, const Size& size) {
   NetworkBuilder b("gpt2_" + std::string(size.name), options);
   const Shape shape{options.batch, options.length};
-  const Variable words = b.variable("embeddings/words", product({kVocabulary, size.hidden}));
-  const Variable positions = b.variable("embeddings/positions", product({kPositions, size.hidden}));
+  const Variable words = b.variable("embeddings/words", product({kBytePairs, size.hidden}));
+  const Variable positions =
+      b.variable("embeddings/positions", product({kGptPositions, size.hidden}));
   Tensor x = add(b, "embeddings/add",
                  {embedding(b, "embeddings/word_rows", input(b, "tokens", shape, kIndexBytes),
                             words, size.hidden),
                   embedding(b, "embeddings/position_rows",
                             input(b, "positions", shape, kIndexBytes), positions, size.hidden)});
-  for (int i = 0; i < size.layers; ++i) x = layer(b, "layer" + std::to_string(i), x);
+  for (int i = 0; i < size.layers; ++i) x = pre_norm_layer(b, "layer" + std::to_string(i), x);
   x = layer_norm(b, "norm", x);
-  const Tensor logits = dense(b, "logits", {x}, {words, {}, size.hidden, kVocabulary});
+  const Tensor logits = dense(b, "logits", {x}, {words, {}, size.hidden, kBytePairs});
   if (b.training()) {
     softmax_cross_entropy(b, "loss", logits, input(b, "labels", shape, kIndexBytes));
   }

@@ -36,7 +36,7 @@ UpdateCost update_cost(Optimizer optimizer) {
 std::vector<NetworkBuilder::Gradient> NetworkBuilder::output_gradients(uint32_t op) const {
   std::vector<Gradient> gradients;
   for (Tensor t : produced_[op]) {
-    if (tensor_gradient_[t.id].node != kNone) gradients.push_back(tensor_gradient_[t.id]);
+    if (tensor_gradient_[t.id].node != kNoIndex) gradients.push_back(tensor_gradient_[t.id]);
   }
   return gradients;
 }
@@ -44,7 +44,7 @@ std::vector<NetworkBuilder::Gradient> NetworkBuilder::output_gradients(uint32_t 
 NetworkBuilder::Gradient NetworkBuilder::accumulate(GraphSpec& graph, Gradient sum, Gradient term,
                                                     const std::string& name,
                                                     const std::string& key) const {
-  if (sum.node == kNone) return term;
+  if (sum.node == kNoIndex) return term;
   const auto id = static_cast<uint32_t>(graph.nodes.size());
   const uint64_t size = std::max(sum.bytes, term.bytes);  // sparse plus dense is dense
   NodeSpec node;
@@ -116,7 +116,7 @@ void NetworkBuilder::emit_backward(GraphSpec& graph, uint32_t op, size_t which,
 
 void NetworkBuilder::emit_update(GraphSpec& graph, uint32_t variable) {
   const Gradient& gradient = variable_gradient_[variable];
-  if (gradient.node == kNone) return;
+  if (gradient.node == kNoIndex) return;
   const UpdateCost cost = update_cost(optimizer_);
   // A sparse gradient touches as many values as it holds.
   const uint64_t touched = std::min(gradient.bytes, bytes({Variable{variable}}));

@@ -7,11 +7,11 @@ Tensor conv_bn(NetworkBuilder& b, const std::string& name, Tensor x, const ConvS
 }
 
 Tensor conv_bn_relu(NetworkBuilder& b, const std::string& name, Tensor x, const ConvSpec& spec) {
-  return activation(b, name + "/relu", conv_bn(b, name, x, spec), Activation::kRelu);
+  return activation(b, name + "/relu", conv_bn(b, name, x, spec), Nonlinearity::kRelu);
 }
 
 Tensor relu_conv_bn(NetworkBuilder& b, const std::string& name, Tensor x, uint64_t channels) {
-  x = activation(b, name + "/relu", x, Activation::kRelu);
+  x = activation(b, name + "/relu", x, Nonlinearity::kRelu);
   return conv_bn(b, name, x, {.channels = channels, .kernel_h = 1, .kernel_w = 1});
 }
 
@@ -19,7 +19,7 @@ Tensor separable_twice(NetworkBuilder& b, const std::string& name, Tensor x, uin
                        uint64_t kernel, uint64_t stride) {
   for (int i = 1; i <= 2; ++i) {
     const std::string part = name + "/" + std::to_string(i);
-    x = activation(b, part + "/relu", x, Activation::kRelu);
+    x = activation(b, part + "/relu", x, Nonlinearity::kRelu);
     x = depthwise_conv2d(b, part + "/depthwise", x, kernel, i == 1 ? stride : 1);
     x = conv_bn(b, part + "/pointwise", x, {.channels = channels, .kernel_h = 1, .kernel_w = 1});
   }
@@ -28,7 +28,7 @@ Tensor separable_twice(NetworkBuilder& b, const std::string& name, Tensor x, uin
 
 Tensor factorized_reduction(NetworkBuilder& b, const std::string& name, Tensor x,
                             uint64_t channels) {
-  x = activation(b, name + "/relu", x, Activation::kRelu);
+  x = activation(b, name + "/relu", x, Nonlinearity::kRelu);
   std::vector<Tensor> halves;
   for (const auto& [part, half] :
        {std::pair{"/even", channels / 2}, std::pair{"/odd", channels - channels / 2}}) {

@@ -9,7 +9,7 @@ inline constexpr uint64_t kImageNetClasses = 1000;
 
 Tensor conv_bn(NetworkBuilder& b, const std::string& name, Tensor x, const ConvSpec& spec);
 Tensor conv_bn_relu(NetworkBuilder& b, const std::string& name, Tensor x, const ConvSpec& spec);
-// Activation first, as in NASNet and ENAS: ReLU, 1x1 convolution, batch normalisation.
+// Nonlinearity first, as in NASNet and ENAS: ReLU, 1x1 convolution, batch normalisation.
 Tensor relu_conv_bn(NetworkBuilder& b, const std::string& name, Tensor x, uint64_t channels);
 // Depthwise and pointwise convolution behind a ReLU, batch normalisation; twice, the stride on
 // the first (Zoph et al. 2018, appendix A.4).

@@ -24,15 +24,15 @@ struct ActivationCost {
   bool saves_output;           // else the gradient is computed from the input
 };
 
-ActivationCost activation_cost(Activation kind) {
+ActivationCost activation_cost(Nonlinearity kind) {
   switch (kind) {
-    case Activation::kRelu:
+    case Nonlinearity::kRelu:
       return {"Relu", 1, 1, true};
-    case Activation::kSigmoid:
+    case Nonlinearity::kSigmoid:
       return {"Sigmoid", kFunctionFlops, 3, true};
-    case Activation::kTanh:
+    case Nonlinearity::kTanh:
       return {"Tanh", kFunctionFlops, 3, true};
-    case Activation::kGelu:
+    case Nonlinearity::kGelu:
       return {"Gelu", kFunctionFlops + 4, 2 * kFunctionFlops, false};
   }
   return {"Relu", 1, 1, true};
@@ -44,7 +44,7 @@ Tensor input(NetworkBuilder& b, const std::string& name, Shape shape, uint64_t e
   return b.record1({.name = name, .op = "Input", .outputs = {{std::move(shape), element_bytes}}});
 }
 
-Tensor activation(NetworkBuilder& b, const std::string& name, Tensor x, Activation kind) {
+Tensor activation(NetworkBuilder& b, const std::string& name, Tensor x, Nonlinearity kind) {
   const ActivationCost cost = activation_cost(kind);
   const uint64_t n = elements(b.shape(x));
   const Tensor y = b.record1({.name = name,

@@ -45,8 +45,8 @@ Tensor pool2d(NetworkBuilder& b, const std::string& name, Tensor x, Pool kind, u
 // N, C, H, W to N, C.
 Tensor global_average_pool(NetworkBuilder& b, const std::string& name, Tensor x);
 
-enum class Activation : uint8_t { kRelu, kSigmoid, kTanh, kGelu };
-Tensor activation(NetworkBuilder& b, const std::string& name, Tensor x, Activation kind);
+enum class Nonlinearity : uint8_t { kRelu, kSigmoid, kTanh, kGelu };
+Tensor activation(NetworkBuilder& b, const std::string& name, Tensor x, Nonlinearity kind);
 
 // Elementwise on equal shapes.
 Tensor add(NetworkBuilder& b, const std::string& name, std::vector<Tensor> inputs);

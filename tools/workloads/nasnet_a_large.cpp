@@ -11,12 +11,12 @@ constexpr uint64_t kFilters = 168;  // 4032 / 24: six concatenated tensors after
 constexpr int kCellsPerStage = 6;
 
 // What a cell reads: the output of the cell before and of the one before that.
-struct Inputs {
+struct CellInputs {
   Tensor current, previous;
 };
 
 // Both inputs with the cell's channels and the current input's height and width.
-Inputs align(NetworkBuilder& b, const std::string& name, Inputs in, uint64_t filters) {
+CellInputs align(NetworkBuilder& b, const std::string& name, CellInputs in, uint64_t filters) {
   const Shape current = b.shape(in.current), previous = b.shape(in.previous);
   if (in.previous.id == in.current.id) {
     // The first cell has one input: it is left as it is.
@@ -37,7 +37,7 @@ Tensor max3(NetworkBuilder& b, const std::string& name, Tensor x) {
   return pool2d(b, name, x, Pool::kMax, 3, 2, Padding::kSame);
 }
 
-Tensor normal_cell(NetworkBuilder& b, const std::string& name, Inputs in, uint64_t filters) {
+Tensor normal_cell(NetworkBuilder& b, const std::string& name, CellInputs in, uint64_t filters) {
   const auto [h, p] = align(b, name, in, filters);
   const auto separable = [&](const char* part, Tensor x, uint64_t kernel) {
     return separable_twice(b, name + part, x, filters, kernel, 1);
@@ -54,7 +54,7 @@ Tensor normal_cell(NetworkBuilder& b, const std::string& name, Inputs in, uint64
   return concat(b, name + "/concat", {p, x1, x2, x3, x4, x5}, 1);
 }
 
-Tensor reduction_cell(NetworkBuilder& b, const std::string& name, Inputs in, uint64_t filters) {
+Tensor reduction_cell(NetworkBuilder& b, const std::string& name, CellInputs in, uint64_t filters) {
   const auto [h, p] = align(b, name, in, filters);
   const auto separable = [&](const char* part, Tensor x, uint64_t kernel, uint64_t stride) {
     return separable_twice(b, name + part, x, filters, kernel, stride);
@@ -79,7 +79,7 @@ Result<GraphSpec> build_nasnet_a_large(const WorkloadOptions& options) {
   const Tensor stem = conv_bn(
       b, "stem", images,
       {.channels = 96, .kernel_h = 3, .kernel_w = 3, .stride = 2, .padding = Padding::kValid});
-  Inputs in{reduction_cell(b, "stem1", {stem, stem}, kFilters / 4), stem};
+  CellInputs in{reduction_cell(b, "stem1", {stem, stem}, kFilters / 4), stem};
   in = {reduction_cell(b, "stem2", in, kFilters / 2), in.current};
   for (int stage = 0; stage < 3; ++stage) {
     const uint64_t filters = kFilters << stage;
@@ -91,7 +91,7 @@ Result<GraphSpec> build_nasnet_a_large(const WorkloadOptions& options) {
       in = {normal_cell(b, part, in, filters), in.current};
     }
   }
-  classifier(b, activation(b, "relu", in.current, Activation::kRelu), kImageNetClasses);
+  classifier(b, activation(b, "relu", in.current, Nonlinearity::kRelu), kImageNetClasses);
   return b.finish();
 }
 

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "tools/workloads/workload.h"
 
 namespace placeto {
@@ -111,10 +112,9 @@ class NetworkBuilder {
   };
   // A gradient: output `output` of node `node`.
   struct Gradient {
-    uint32_t node = kNone, output = 0;
+    uint32_t node = kNoIndex, output = 0;
     uint64_t bytes = 0;
   };
-  static constexpr uint32_t kNone = 0xffffffffu;
 
   uint32_t root(uint32_t variable);
   std::string colocation_key(const std::vector<Variable>& variables);

@@ -18,7 +18,7 @@ Tensor bottleneck(NetworkBuilder& b, const std::string& name, Tensor x, uint64_t
     x = conv_bn(b, name + "/project", x,
                 {.channels = 4 * channels, .kernel_h = 1, .kernel_w = 1, .stride = stride});
   }
-  return activation(b, name + "/relu", add(b, name + "/add", {y, x}), Activation::kRelu);
+  return activation(b, name + "/relu", add(b, name + "/add", {y, x}), Nonlinearity::kRelu);
 }
 
 }  // namespace

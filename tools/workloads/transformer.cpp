@@ -26,7 +26,7 @@ Tensor self_attention(NetworkBuilder& b, const std::string& name, Tensor x) {
 Tensor feed_forward(NetworkBuilder& b, const std::string& name, Tensor x) {
   const uint64_t hidden = b.shape(x).back();
   x = dense(b, name + "/in", x, product({4, hidden}));
-  x = activation(b, name + "/gelu", x, Activation::kGelu);
+  x = activation(b, name + "/gelu", x, Nonlinearity::kGelu);
   return dense(b, name + "/out", x, hidden);
 }
 

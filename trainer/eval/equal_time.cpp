@@ -28,14 +28,14 @@ std::optional<TimedMakespan> place_once(const Problem& problem, uint64_t evaluat
   return TimedMakespan{milliseconds, placed->best.score.objective_us};
 }
 
-struct Measured {
+struct ByBudget {
   std::vector<TimedMakespan> with, without;    // per budget
   std::vector<TimedMakespan> without_by_time;  // the same and a longer one, by ascending time
 };
 
-std::optional<Measured> measure(const Problem& problem, const Policy& policy,
+std::optional<ByBudget> measure(const Problem& problem, const Policy& policy,
                                 const EqualTimeOptions& options) {
-  Measured m;
+  ByBudget m;
   place_once(problem, 0, &policy);  // what is done once for a process should not count
   for (const uint64_t budget : options.budgets) {
     for (const Policy* p : {static_cast<const Policy*>(nullptr), &policy}) {
@@ -62,11 +62,11 @@ std::pair<double, double> mean_and_interval(std::span<const double> values) {
   return {mean, n > 1 ? 1.96 * std::sqrt(squares / (n - 1) / n) : 0};
 }
 
-EqualTimeRow row_of(std::span<const Measured> all, size_t b) {
+EqualTimeRow row_of(std::span<const ByBudget> all, size_t b) {
   EqualTimeRow row;
   row.problems = static_cast<uint32_t>(all.size());
   std::vector<double> at_equal_time, at_equal_evaluations;
-  for (const Measured& m : all) {
+  for (const ByBudget& m : all) {
     const TimedMakespan& with = m.with[b];
     row.with_ms += with.milliseconds / row.problems;
     row.without_ms += m.without[b].milliseconds / row.problems;
@@ -97,7 +97,7 @@ double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds)
 
 std::vector<EqualTimeRow> measure_equal_time(const TestSet& set, const Policy& policy,
                                              const EqualTimeOptions& options) {
-  const std::vector<Measured> all = parallel_collect<Measured>(
+  const std::vector<ByBudget> all = parallel_collect<ByBudget>(
       static_cast<uint32_t>(set.problems.size()), options.threads,
       [&](uint32_t i) { return measure(*set.problems[i]().problem, policy, options); },
       options.on_progress);

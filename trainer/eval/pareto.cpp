@@ -17,11 +17,11 @@ namespace {
 constexpr uint64_t kFirst = 3'000'000;  // number of the first problem
 constexpr double kBetter = 0.9999;
 
-struct Run {
+struct Timed {
   double makespan_us = 0, milliseconds = 0;
 };
 
-Run run(const Problem& problem, double budget_ms, const Policy* policy) {
+Timed timed_run(const Problem& problem, double budget_ms, const Policy* policy) {
   MethodOptions options;
   options.budget.milliseconds = budget_ms;
   const Result<PlaceResult> placed = place_auto(problem, options, {.policy = policy});
@@ -47,13 +47,13 @@ class Measurement {
   }
 
   void add(const Problem& problem) {
-    std::vector<Run> runs;
+    std::vector<Timed> runs;
     for (const ParetoPoint& p : points_) {
-      runs.push_back(run(problem, p.budget_ms, p.policy ? &policy_ : nullptr));
+      runs.push_back(timed_run(problem, p.budget_ms, p.policy ? &policy_ : nullptr));
     }
-    double best = std::min(run(problem, options_.best_known_ms, nullptr).makespan_us,
-                           run(problem, options_.best_known_ms, &policy_).makespan_us);
-    for (const Run& r : runs) best = std::min(best, r.makespan_us);
+    double best = std::min(timed_run(problem, options_.best_known_ms, nullptr).makespan_us,
+                           timed_run(problem, options_.best_known_ms, &policy_).makespan_us);
+    for (const Timed& r : runs) best = std::min(best, r.makespan_us);
     for (size_t i = 0; i < runs.size(); ++i) {
       const double share = 1.0 / options_.problems;
       points_[i].ratio += std::log(runs[i].makespan_us / best) * share;

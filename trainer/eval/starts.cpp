@@ -14,19 +14,19 @@ namespace placeto::train {
 namespace {
 
 // Of one graph; makespans over that of its best heuristic.
-struct Measured {
+struct FromStarts {
   // Per policy and start: of the start, of what the passes end in, and how many steps they took.
   std::vector<std::array<std::array<double, 3>, 3>> policies;
   std::vector<std::pair<uint64_t, double>> rnn;  // placements sampled, best of them
 };
 
-std::optional<Measured> measure(Instance instance, std::span<const NamedPolicy> policies,
-                                const StartOptions& options) {
+std::optional<FromStarts> measure(Instance instance, std::span<const NamedPolicy> policies,
+                                  const StartOptions& options) {
   // What is compared is how merged graphs are placed: the RNN, too, is rewarded for those.
   instance.merged = nullptr;
   const std::optional<Course> course = make_course(std::move(instance));
   if (!course) return std::nullopt;
-  Measured m;
+  FromStarts m;
   for (const NamedPolicy& p : policies) {
     auto& of = m.policies.emplace_back();
     for (size_t k = 0; k < std::size(kStarts); ++k) {
@@ -48,7 +48,7 @@ std::optional<Measured> measure(Instance instance, std::span<const NamedPolicy> 
 }
 
 // Placements that the RNN sampled until it was as good; infinity if it never was.
-double placements_to(const Measured& m, double ratio) {
+double placements_to(const FromStarts& m, double ratio) {
   for (const auto& [sampled, best] : m.rnn) {
     if (best <= ratio) return double(sampled);
   }
@@ -61,14 +61,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-StartRow row_of(std::span<const Measured> graphs, size_t policy) {
+StartRow row_of(std::span<const FromStarts> graphs, size_t policy) {
   StartRow row;
   row.graphs = static_cast<uint32_t>(graphs.size());
   const double share = 1.0 / row.graphs;
   for (size_t k = 0; k < std::size(kStarts); ++k) {
     double start = 0, placed = 0;
     std::vector<double> placements;
-    for (const Measured& m : graphs) {
+    for (const FromStarts& m : graphs) {
       const auto& of = m.policies[policy][k];
       start += std::log(of[0]) * share;
       placed += std::log(of[1]) * share;
@@ -81,7 +81,7 @@ StartRow row_of(std::span<const Measured> graphs, size_t policy) {
     row.rnn_placements[k] = median(placements);
   }
   double rnn = 0;
-  for (const Measured& m : graphs) rnn += m.rnn.empty() ? NAN : std::log(m.rnn.back().second);
+  for (const FromStarts& m : graphs) rnn += m.rnn.empty() ? NAN : std::log(m.rnn.back().second);
   row.rnn = std::exp(rnn * share);
   return row;
 }
@@ -99,7 +99,7 @@ Result<std::vector<StartRow>> measure_starts(const TestSet& set,
   for (const NamedPolicy& p : policies) {
     if (Status s = PublishedPlacer::check(*p.policy, *first.problem); !s.ok()) return s.at(p.name);
   }
-  const std::vector<Measured> graphs = parallel_collect<Measured>(
+  const std::vector<FromStarts> graphs = parallel_collect<FromStarts>(
       static_cast<uint32_t>(set.problems.size()), options.threads,
       [&](uint32_t i) { return measure(set.problems[i](), policies, options); },
       options.on_progress);

@@ -24,9 +24,9 @@ Candidate start_of(const Course& course, const EpisodeOptions& options) {
   return *random_method().place(*course.instance.problem, random);
 }
 
-class Recorder {
+class EpisodeRecorder {
  public:
-  Recorder(const Course& course, const EpisodeOptions& options)
+  EpisodeRecorder(const Course& course, const EpisodeOptions& options)
       : problem_(*course.instance.problem), options_(options), reference_(course.reference_us) {
     for (uint32_t d = 0; d < problem_.device_count(); ++d) {
       if (problem_.memory_limit(d) != Problem::kUnlimited) {
@@ -136,7 +136,7 @@ std::vector<float> Episode::returns(double discount) const {
 }
 
 Episode run_episode(const Course& course, const Policy& policy, const EpisodeOptions& options) {
-  return Recorder(course, options).run(policy, start_of(course, options));
+  return EpisodeRecorder(course, options).run(policy, start_of(course, options));
 }
 
 }  // namespace placeto::train

@@ -19,10 +19,6 @@ using Tensors = flatbuffers::Vector<flatbuffers::Offset<schema::Tensor>>;
 
 constexpr uint32_t kMaxWorkloads = 1'024;
 
-std::string entry(const std::string& list, size_t i) {
-  return join({list, "[", i, "]"});
-}
-
 Status check_feature(const schema::Feature& feature, std::span<const std::string_view> known,
                      std::vector<bool>& seen) {
   if (Status s = check_known_fields(&feature); !s.ok()) return s;

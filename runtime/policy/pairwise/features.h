@@ -58,6 +58,11 @@ namespace placeto {
 PLACETO_DEFINE_FEATURES(PairFeature, kPairFeatures, kPairFeatureList, PLACETO_PAIR_FEATURES)
 PLACETO_DEFINE_FEATURES(NodeFeature, kNodeFeatures, kNodeFeatureList, PLACETO_NODE_FEATURES)
 
+// How features are made of two figures: 0 where there is nothing to divide by.
+inline double ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
 // The names alone, those of `placeto` (published/features.h) included, as policy files are checked
 // against them.
 KnownFeatures known_features();

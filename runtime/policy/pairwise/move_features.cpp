@@ -8,10 +8,6 @@
 namespace placeto {
 namespace {
 
-double ratio(double a, double b) {
-  return b > 0 ? a / b : 0;
-}
-
 // Columns in the order of the list, each clamped to its range.
 class Row {
  public:

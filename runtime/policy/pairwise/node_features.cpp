@@ -5,10 +5,6 @@
 namespace placeto {
 namespace {
 
-double ratio(double a, double b) {
-  return b > 0 ? a / b : 0;
-}
-
 struct Scales {
   double run_us = 0, rank_us = 0, makespan_us = 0;
 };

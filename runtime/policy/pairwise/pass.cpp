@@ -171,7 +171,7 @@ bool PairwisePlacer::try_decisions(uint32_t level, std::span<const Decision> dec
     }
   }
   const Score before = evaluator.score();
-  const double cutoff = check && before.feasible() ? before.objective_us : WinnerTree::kNever;
+  const double cutoff = check && before.feasible() ? before.objective_us : kNever;
   const Score score = evaluator.evaluate(changes_, cutoff);
   if (check && !(score < before)) return false;
   evaluator.accept();

@@ -36,7 +36,7 @@ PublishedFeatures::PublishedFeatures(const Problem& problem)
 }
 
 void PublishedFeatures::begin_pass(std::span<const uint32_t> assignment) {
-  current_ = kNone;
+  current_ = kNoIndex;
   for (uint32_t v = 0; v < nodes_; ++v) {
     place(v, assignment[v]);
     at(v, StepFeature::k_visited) = 0;
@@ -45,7 +45,7 @@ void PublishedFeatures::begin_pass(std::span<const uint32_t> assignment) {
 }
 
 void PublishedFeatures::begin_step(uint32_t node, std::span<const double> start_us) {
-  if (current_ != kNone) at(current_, StepFeature::k_current) = 0;
+  if (current_ != kNoIndex) at(current_, StepFeature::k_current) = 0;
   current_ = node;
   at(node, StepFeature::k_current) = 1;
   const double latest = *std::max_element(start_us.begin(), start_us.end());

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/problem.h"
 #include "runtime/policy/feature.h"
 
@@ -64,8 +65,7 @@ class PublishedFeatures {
   void place(uint32_t node, uint32_t device);
 
   uint32_t nodes_, devices_, columns_;
-  uint32_t current_ = kNone;
-  static constexpr uint32_t kNone = 0xffffffffu;
+  uint32_t current_ = kNoIndex;
   std::vector<float> rows_;
 };
 
