@@ -23,7 +23,7 @@ spent() { awk -v column="$2" '{ sum += $column } END { printf "%d", sum }' "$wor
 
 slice() {
   local target=$1 folders=("$work/$1" "$here/corpus/$1") verdict=clean
-  local options=(-max_total_time="${SLICE:-300}" -max_len=8192 -timeout=120 -rss_limit_mb=3000
+  local options=(-max_total_time="${SLICE:-300}" -max_len=8192 -timeout=1200 -rss_limit_mb=3000
     -print_final_stats=1 "-artifact_prefix=$work/found/$target-")
   case $target in
     *json) options+=("-dict=$here/json.dict") ;;
