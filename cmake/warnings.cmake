@@ -15,6 +15,8 @@ function(placeto_flags target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false positives on std::string (GCC PR 105329)
+    # Where files are compiled together, each looks like a header to this warning.
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
     -ffp-contract=off
     -ffunction-sections -fdata-sections
     $<$<BOOL:${PLACETO_WERROR}>:-Werror>)

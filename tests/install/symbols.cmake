@@ -64,7 +64,7 @@ message(STATUS "no writable globals among ${symbol_count} symbols")
 #    a library of its own, does as it does.)
 lines_of(needed ${NM} -u ${CORE})
 list(LENGTH needed needed_count)
-if(needed_count LESS 500)
+if(needed_count LESS 200)
   message(FATAL_ERROR "only ${needed_count} undefined symbols in ${CORE}")
 endif()
 list(FILTER needed INCLUDE REGEX
