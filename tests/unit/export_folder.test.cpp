@@ -5,6 +5,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/text.h"
 #include "tests/unit/export_fixture.h"
 #include "tools/export/annotate.h"
 #include "tools/export/new_directory.h"
@@ -180,6 +181,27 @@ TEST_CASE("an export that is interrupted leaves nothing") {
   const std::atomic<bool> interrupted = true;
   const auto written = model->write_stages(folder.path("out"), StageRule::kFewest, &interrupted);
   CHECK(written.status().code() == StatusCode::kStopped);
+  CHECK(folder.size() == 1);
+}
+
+TEST_CASE("stages that share what is in the model do not fill the disk") {
+  const Folder folder;
+  OnnxBuilder b;
+  b.input("x0", {"4096"});
+  b.weight("w", {4096});
+  Placed placed{"test", "host", {"cpu:0", "gpu:0"}, {}};
+  for (uint32_t i = 0; i < 300; ++i) {
+    const std::string name = "n" + std::to_string(i), from = "x" + std::to_string(i);
+    b.node("Add", {from, "w"}, {"x" + std::to_string(i + 1)}, name);
+    placed.nodes.push_back({name, "Add", i % 2, 0});
+  }
+  b.output("x300");
+  folder.write("m.onnx", b.bytes());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed);
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto written = model->write_stages(folder.path("out"), StageRule::kFewest);
+  CHECK(written.status().code() == StatusCode::kBadInput);
+  CHECK(test::contains(written.status().message(), "more than 64 times what the model does"));
   CHECK(folder.size() == 1);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "runtime/base/message.h"
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/export/annotate.h"
@@ -216,9 +217,18 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
   ExternalFiles weights(state_->path, interrupted);
   SplitSummary summary;
   summary.unused_nodes = plan->unused_nodes;
+  const uint64_t whole_bytes = model.ByteSizeLong();
+  uint64_t stage_bytes = 0;
   for (uint32_t s = 0; s < plan->stages.size(); ++s) {
     const std::string file = stage_file(s);
     onnx::ModelProto stage = stage_model(model, *plan, s);
+    stage_bytes += stage.ByteSizeLong();
+    if (stage_bytes / ExternalFiles::kMostCopies > whole_bytes) {
+      return Status::bad_input(join({"the stages hold more than ", ExternalFiles::kMostCopies,
+                                     " times what the model does (", whole_bytes,
+                                     " bytes), expected fewer stages that share weights"}))
+          .at(state_->path);
+    }
     Status done = weights.gather(stage, target->file(file + ".data"), file + ".data");
     if (done.ok()) done = write_model(target->file(file), stage);
     if (!done.ok()) return done.at(state_->path);
