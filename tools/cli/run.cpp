@@ -164,6 +164,7 @@ Json stages_json(const RunJob& job, const Measured& measured) {
   const size_t count = job.manifest.stages.size();
   const auto summary = summarize_stages(measured.latency, count);
   const auto handover = handover_us(job.manifest, measured.latency);
+  const auto predicted_handover = predicted_handover_us(job.manifest);
   Json stages = Json::array();
   for (size_t s = 0; s < count; ++s) {
     const ManifestStage& stage = job.manifest.stages[s];
@@ -176,6 +177,7 @@ Json stages_json(const RunJob& job, const Measured& measured) {
       object["predicted_us"] = stage.predicted_us;
     }
     if (handover[s] >= 0) object["handover_us"] = handover[s];
+    if (predicted_handover[s] >= 0) object["predicted_handover_us"] = predicted_handover[s];
     stages.push_back(std::move(object));
   }
   return stages;
@@ -230,17 +232,20 @@ std::string measured_table(const RunJob& job, const Measured& measured, bool col
                {"starts", Align::kRight},
                {"takes", Align::kRight},
                {"predicted", Align::kRight},
-               {"handed over in", Align::kRight}});
+               {"handed over in", Align::kRight},
+               {"predicted", Align::kRight}});
   const size_t count = job.manifest.stages.size();
   const auto summary = summarize_stages(measured.latency, count);
   const auto handover = handover_us(job.manifest, measured.latency);
+  const auto predicted_handover = predicted_handover_us(job.manifest);
   for (size_t s = 0; s < count; ++s) {
     const ManifestStage& stage = job.manifest.stages[s];
     table.add_row({stage.file, job.manifest.devices[stage.device],
                    stage.nodes > 0 ? format_count(stage.nodes) : "-",
                    format_us(summary[s].start_us), format_us(summary[s].time_us),
                    against(stage.predicted_us, summary[s].time_us),
-                   handover[s] < 0 ? "-" : format_us(handover[s])});
+                   handover[s] < 0 ? "-" : format_us(handover[s]),
+                   predicted_handover[s] < 0 ? "-" : format_us(predicted_handover[s])});
   }
   return table.render(color);
 }

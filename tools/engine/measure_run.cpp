@@ -127,6 +127,18 @@ std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& run
   return result;
 }
 
+std::vector<double> predicted_handover_us(const Manifest& manifest) {
+  LatencyRuns predicted;
+  if (manifest.predicted_makespan_us > 0) {
+    for (const ManifestStage& stage : manifest.stages) {
+      if (predicted.stages.empty()) predicted.stages.emplace_back();
+      const double start = stage.predicted_start_us;
+      predicted.stages[0].push_back({start, start + stage.predicted_us});
+    }
+  }
+  return handover_us(manifest, predicted);
+}
+
 std::vector<double> over_whole(const std::vector<double>& placed,
                                const std::vector<double>& whole) {
   std::vector<double> ratios;
