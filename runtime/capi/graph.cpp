@@ -32,6 +32,7 @@ Outcome read_node(const placeto_node* node, NodeSpec& to) {
   to.flops = from.flops;
   to.bytes_accessed = from.bytes_accessed;
   to.colocate = text_or_empty(from.colocate);
+  to.launches = from.launches;
   return read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count, to.allowed_kinds);
 }
 
@@ -56,7 +57,8 @@ Outcome write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) 
       {0, from.name.c_str(), from.op.c_str(), from.cost_us.data(), from.cost_us.size(),
        from.outputs.data(), from.outputs.size(), from.resident_bytes, from.workspace_bytes,
        from.flops, from.bytes_accessed, from.colocate.c_str(),
-       graph.allowed_kinds.data() + graph.allowed_begin[node], from.allowed_kinds.size()},
+       graph.allowed_kinds.data() + graph.allowed_begin[node], from.allowed_kinds.size(),
+       from.launches},
       to);
 }
 

@@ -28,11 +28,12 @@ std::optional<double> estimate_run_us(const Graph& graph, uint32_t node, const D
   const Efficiency efficiency = default_efficiency(device.kind);
   const auto flops = static_cast<double>(graph.node(node).flops);
   const double bytes = bytes_moved(graph, node, stop);
+  const auto launches = static_cast<double>(std::max<uint64_t>(graph.node(node).launches, 1));
   if (flops > 0 && device.peak_flops == 0) return std::nullopt;
   if (bytes > 0 && device.memory_bandwidth == 0) return std::nullopt;
   const double compute_s = flops > 0 ? flops / (device.peak_flops * efficiency.flops) : 0;
   const double memory_s = bytes > 0 ? bytes / (device.memory_bandwidth * efficiency.bandwidth) : 0;
-  return std::max(compute_s, memory_s) * 1e6 + efficiency.launch_us;
+  return std::max(compute_s, memory_s) * 1e6 + launches * efficiency.launch_us;
 }
 
 }  // namespace placeto

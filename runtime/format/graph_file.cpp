@@ -78,6 +78,7 @@ Status copy_node(const schema::Node& from, CopyBudget& budget, NodeSpec& to) {
   to.bytes_accessed = from.bytes_accessed();
   budget.copy(from.colocate(), to.colocate);
   budget.copy(from.allowed_kinds(), to.allowed_kinds);
+  to.launches = from.launches();
   return {};
 }
 
@@ -128,7 +129,7 @@ Offset<schema::Node> add_node(FlatBufferBuilder& builder, const NodeSpec& node) 
   const auto allowed_kinds = add_texts(builder, node.allowed_kinds);
   return schema::CreateNode(builder, name, op, cost_us, outputs, node.resident_bytes,
                             node.workspace_bytes, node.flops, node.bytes_accessed, colocate,
-                            allowed_kinds);
+                            allowed_kinds, node.launches);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ Graph unlike_nodes() {
   node.workspace_bytes = 12;
   node.flops = 13;
   node.bytes_accessed = 14;
+  node.launches = 15;
   add("b", on_gpu, 2);
   node.allowed_kinds = kinds;
   node.allowed_kind_count = 2;

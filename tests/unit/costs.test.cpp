@@ -197,6 +197,21 @@ TEST_CASE("measured times win over estimates, and a kind needs a time for every 
   CHECK(Graph::build(spec).ok());
 }
 
+TEST_CASE("what a node starts inside it counts as often as it is started") {
+  GraphSpec loop = graph_of({{"a", "Loop"}}, {}).spec();
+  const Efficiencies rule = default_efficiencies("cpu", 1e9, 1e9);
+  const auto cost = [&](uint64_t launches) {
+    loop.nodes[0].launches = launches;
+    GraphSpec spec = loop;
+    REQUIRE(
+        set_costs(*Graph::build(loop), *costs_from_table(*Graph::build(loop), ""), {&rule, 1}, spec)
+            .ok());
+    return spec.nodes[0].cost_us[0];
+  };
+  CHECK(cost(0) == cost(1));
+  CHECK(cost(11) == doctest::Approx(cost(1) + 10));
+}
+
 TEST_CASE("nodes that engines fuse or fold are told") {
   //  dequantize(w) \.                         x * sigmoid(x)
   //         in - conv - norm - relu - add - sig - mul - id - exp
@@ -263,7 +278,7 @@ TEST_CASE("a fit recovers the rates that made the measurements, in spite of nois
   std::vector<Sample> samples;
   for (int i = 0; i < 200; ++i) {
     const bool conv = i % 2 == 0;
-    NodeWork work{conv ? OperatorClass::kConvolution : OperatorClass::kElementwise, 0, 0, false};
+    NodeWork work{conv ? OperatorClass::kConvolution : OperatorClass::kElementwise, 0, 0, 1, false};
     work.bytes = std::exp(8 + 8 * random.uniform());
     work.flops = conv ? work.bytes * std::exp(5 * random.uniform()) : work.bytes / 12;
     double us = estimate_us(work, truth) * (0.9 + 0.2 * random.uniform());

@@ -319,6 +319,7 @@ TEST_CASE("functions of the model are one node with the work of their body") {
   CHECK(got.report.unknown.empty());
   CHECK(node(got, "call").flops == 2u * 2 * 64);
   CHECK(node(got, "call").outputs == std::vector<uint64_t>{64});
+  CHECK(node(got, "call").launches == 2);
 
   function->mutable_node(0)->set_op_type("Twice");  // calls itself
   function->mutable_node(0)->set_domain("local");
@@ -362,6 +363,27 @@ TEST_CASE("a function that is large, or has many inputs, may be called less ofte
   CHECK(contains(refusal(b), "more than 200100 nodes"));
   function->mutable_input()->DeleteSubrange(0, 99'999);
   CHECK(imported(b).spec.nodes.size() == 100);
+}
+
+TEST_CASE("a loop starts the operators of its body each time, and constants never") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.integers("trips", {5});
+  auto& loop = b.node("Loop", {"trips", "", "x"}, {"y"}, "loop");
+  auto& body = OnnxBuilder::body(loop, "body");
+  for (const char* name : {"i", "c", "v"}) body.add_input()->set_name(name);
+  auto& constant = OnnxBuilder::add_node(body, "Constant", {}, {"k"});
+  auto* value = constant.add_attribute();
+  value->set_name("value_float");
+  value->set_type(onnx::AttributeProto::FLOAT);
+  OnnxBuilder::add_node(body, "Add", {"v", "k"}, {"w"});
+  OnnxBuilder::add_node(body, "Relu", {"w"}, {"z"});
+  body.add_output()->set_name("c");
+  body.add_output()->set_name("z");
+  b.node("Relu", {"y"}, {"out"}, "after");
+  const auto got = imported(b);
+  CHECK(node(got, "loop").launches == 1 + 5 * 2);
+  CHECK(node(got, "after").launches == 0);
 }
 
 TEST_CASE("a loop may have as many nodes as its file holds") {

@@ -9,6 +9,8 @@
 namespace placeto {
 namespace {
 
+using test::contains;
+
 bool same_graph(const GraphSpec& a, const GraphSpec& b) {
   if (a.name != b.name || a.edges != b.edges || a.nodes.size() != b.nodes.size()) return false;
   for (size_t v = 0; v < a.nodes.size(); ++v) {

@@ -54,8 +54,8 @@ std::vector<NodeWork> node_works(const Graph& graph) {
   std::vector<NodeWork> works;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
-    works.push_back(
-        {class_of(node), static_cast<double>(node.flops), bytes_of(graph, v), fused[v]});
+    works.push_back({class_of(node), static_cast<double>(node.flops), bytes_of(graph, v),
+                     static_cast<double>(std::max<uint64_t>(node.launches, 1)), fused[v]});
   }
   return works;
 }
@@ -64,7 +64,7 @@ double roofline_us(const NodeWork& work, const ClassEfficiency& efficiency, doub
                    double memory_bandwidth) {
   const double compute_s = work.flops / (peak_flops * efficiency.flops);
   const double memory_s = work.bytes / (memory_bandwidth * efficiency.bandwidth);
-  return std::max(compute_s, memory_s) * 1e6 + efficiency.launch_us;
+  return std::max(compute_s, memory_s) * 1e6 + work.launches * efficiency.launch_us;
 }
 
 double estimate_us(const NodeWork& work, const Efficiencies& efficiencies) {

@@ -38,12 +38,14 @@ Efficiencies default_efficiencies(const std::string& kind, double peak_flops,
 struct NodeWork {
   OperatorClass operator_class;
   double flops;
-  double bytes;  // bytes_accessed, or else all tensors and parameters once
-  bool fused;    // part of another node, or computed at load (fusion.h)
+  double bytes;     // bytes_accessed, or else all tensors and parameters once
+  double launches;  // at least 1
+  bool fused;       // part of another node, or computed at load (fusion.h)
 };
 std::vector<NodeWork> node_works(const Graph& graph);
 
-// max(flops / (peak_flops x share), bytes / (memory_bandwidth x share)) + launch, in microseconds.
+// max(flops / (peak_flops x share), bytes / (memory_bandwidth x share)) + launches x launch, in
+// microseconds.
 double roofline_us(const NodeWork& work, const ClassEfficiency& efficiency, double peak_flops,
                    double memory_bandwidth);
 // The same with the row of the node's class; 0 for fused nodes.

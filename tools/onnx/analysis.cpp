@@ -50,6 +50,7 @@ uint64_t saturating_add(uint64_t a, uint64_t b) {
 void add_work(Work& total, const Work& more) {
   total.flops = saturating_add(total.flops, more.flops);
   total.bytes = saturating_add(total.bytes, more.bytes);
+  total.launches = saturating_add(total.launches, std::max<uint64_t>(more.launches, 1));
 }
 
 void declare(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& tensors,
@@ -312,7 +313,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
   const auto order = topological_positions(graph, *producers);
   if (!order.ok()) return order.status();
   const auto take = [&](int i, NodeAnalysis&& result) {
-    add_work(body.work, result.work);
+    if (!is_constant_node(graph.node(i))) add_work(body.work, result.work);
     if (!result.complete && body.problem.empty()) {
       body.problem = onnx_node_place(graph, i) + " of its body: " + result.problem;
     }

@@ -19,6 +19,7 @@ void repeat_work(Work& work, uint64_t times) {
   };
   work.flops = scaled(work.flops);
   work.bytes = scaled(work.bytes);
+  work.launches = scaled(work.launches);
 }
 
 const GraphProto* body_of(const NodeProto& node, const char* name) {
@@ -53,9 +54,11 @@ Value either(const Value& a, const Value& b) {
   return out;
 }
 
-void finish_control(Body&& body, NodeAnalysis& result) {
+// `own`: whether the node is run itself, or stands for its body alone.
+void finish_control(Body&& body, bool own, NodeAnalysis& result) {
   result.work = body.work;
   result.work.bytes = std::max<uint64_t>(result.work.bytes, 1);
+  if (own) ++result.work.launches;
   result.work.operator_class = OperatorClass::kControl;
   result.problem = std::move(body.problem);
 }
@@ -125,7 +128,7 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
     if (first || body.work.flops > chosen.work.flops) chosen = std::move(body);
     first = false;
   }
-  finish_control(std::move(chosen), result);
+  finish_control(std::move(chosen), true, result);
   return {};
 }
 
@@ -157,7 +160,7 @@ Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, con
     }
   }
   if (counted) repeat_work(body.work, static_cast<uint64_t>(trips->ints[0]));
-  finish_control(std::move(body), result);
+  finish_control(std::move(body), true, result);
   return {};
 }
 
@@ -203,7 +206,7 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
     outputs[i] = with_axis(body.outputs[i], resolve_axis(wanted, rank).value_or(0), length);
   }
   if (length >= 0) repeat_work(body.work, static_cast<uint64_t>(length));
-  finish_control(std::move(body), result);
+  finish_control(std::move(body), true, result);
   return {};
 }
 
@@ -232,7 +235,7 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
   for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
     outputs[i] = body.outputs[i];
   }
-  finish_control(std::move(body), result);
+  finish_control(std::move(body), false, result);
   return {};
 }
 

@@ -156,6 +156,7 @@ void Importer::add_nodes() {
     }
     spec.flops = analysis.work.flops;
     spec.bytes_accessed = analysis.work.bytes;
+    spec.launches = analysis.work.launches;
     add_inner_parameters(i, spec);
     result_.report.flops += analysis.work.flops;
     if (!analysis.complete) {

@@ -12,8 +12,9 @@ namespace placeto {
 inline constexpr uint64_t kMostWork = uint64_t{1} << 62;  // what is more counts as this
 
 struct Work {
-  uint64_t flops = 0;  // a multiply-add counts 2, a transcendental function kFunctionFlops
-  uint64_t bytes = 0;  // read and written, at least 1: a graph takes 0 as "not counted"
+  uint64_t flops = 0;     // a multiply-add counts 2, a transcendental function kFunctionFlops
+  uint64_t bytes = 0;     // read and written, at least 1: a graph takes 0 as "not counted"
+  uint64_t launches = 0;  // of operators inside it, each time that they run, and its own; 0: one
   OperatorClass operator_class = OperatorClass::kOther;
 };
 

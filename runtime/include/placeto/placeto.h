@@ -226,6 +226,7 @@ typedef struct placeto_node {
   const char* colocate;     /* nodes with the same non-empty key share a device; NULL: none */
   const char* const* allowed_kinds; /* kinds of device that may run it */
   size_t allowed_kind_count;        /* 0: every kind */
+  uint64_t launches; /* operators it starts, those of a loop's body each time; 0: one, itself */
 } placeto_node;
 
 /* A node without costs, outputs or constraints. */

@@ -164,6 +164,7 @@ class Node(NamedTuple):
     bytes_accessed: int
     colocate: str
     allowed_kinds: list[str]
+    launches: int
 
 
 class Graph(_Handle):
@@ -209,7 +210,8 @@ class Graph(_Handle):
                     value.outputs[:value.output_count], value.resident_bytes,
                     value.workspace_bytes, value.flops, value.bytes_accessed,
                     value.colocate.decode(),
-                    [value.allowed_kinds[i].decode() for i in range(value.allowed_kind_count)])
+                    [value.allowed_kinds[i].decode() for i in range(value.allowed_kind_count)],
+                    value.launches)
 
     def edges(self) -> tuple[Any, Any, Any]:
         """Source, output and target of every edge."""
@@ -243,7 +245,7 @@ class GraphBuilder:
     def add(self, name: str, op: str = "", *, cost_us: Sequence[float] = (),
             outputs: Sequence[int] = (), resident_bytes: int = 0, workspace_bytes: int = 0,
             flops: int = 0, bytes_accessed: int = 0, colocate: Optional[str] = None,
-            allowed_kinds: Sequence[str] = ()) -> int:
+            allowed_kinds: Sequence[str] = (), launches: int = 0) -> int:
         """The number of the new node. Costs: one for each kind, or one for every device."""
         node = _defaulted(_native.placeto_node, "placeto_default_node")
         costs = (ctypes.c_double * len(cost_us))(*cost_us)
@@ -254,7 +256,7 @@ class GraphBuilder:
         node.outputs, node.output_count = sizes, len(sizes)
         node.allowed_kinds, node.allowed_kind_count = kinds, len(kinds)
         node.resident_bytes, node.workspace_bytes = resident_bytes, workspace_bytes
-        node.flops, node.bytes_accessed = flops, bytes_accessed
+        node.flops, node.bytes_accessed, node.launches = flops, bytes_accessed, launches
         index = ctypes.c_uint32()
         _call("placeto_graph_builder_add_node", self._builder, byref(node), byref(index))
         return index.value
