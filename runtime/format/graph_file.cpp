@@ -79,6 +79,7 @@ Status copy_node(const schema::Node& from, CopyBudget& budget, NodeSpec& to) {
   budget.copy(from.colocate(), to.colocate);
   budget.copy(from.allowed_kinds(), to.allowed_kinds);
   to.launches = from.launches();
+  to.measured = from.measured();
   return {};
 }
 
@@ -129,7 +130,7 @@ Offset<schema::Node> add_node(FlatBufferBuilder& builder, const NodeSpec& node) 
   const auto allowed_kinds = add_texts(builder, node.allowed_kinds);
   return schema::CreateNode(builder, name, op, cost_us, outputs, node.resident_bytes,
                             node.workspace_bytes, node.flops, node.bytes_accessed, colocate,
-                            allowed_kinds, node.launches);
+                            allowed_kinds, node.launches, node.measured);
 }
 
 }  // namespace

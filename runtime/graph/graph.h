@@ -28,6 +28,7 @@ struct NodeSpec {
   uint64_t bytes_accessed = 0;    // read and written by the operator; 0: derived from its tensors
   std::string colocate;           // nodes with the same non-empty key share a device
   std::vector<std::string> allowed_kinds;  // empty: every kind
+  uint64_t measured = 0;                   // bit k: cost_us[k] was measured; 0: not known
   uint64_t launches = 0;                   // operators it starts, those of a loop each time; 0: one
 };
 

@@ -192,6 +192,8 @@ TEST_CASE("measured times win over estimates, and a kind needs a time for every 
   REQUIRE(set_costs(graph, *costs, {&rule, 1}, spec).ok());
   CHECK(spec.kinds == std::vector<std::string>{"cpu", "gpu"});
   CHECK(spec.nodes[0].cost_us == std::vector<double>{9, 1});
+  CHECK(spec.nodes[0].measured == 0b11);
+  CHECK(spec.nodes[1].measured == 0b10);
   // 128 bytes at 70% of 1 GB/s, and a launch.
   CHECK(spec.nodes[1].cost_us[0] == doctest::Approx(128 / 0.7e3 + 1));
   CHECK(Graph::build(spec).ok());

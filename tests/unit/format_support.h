@@ -20,7 +20,7 @@ bool same(const DeviceSpec& a, const DeviceSpec& b);
 inline bool same(const NodeSpec& a, const NodeSpec& b) {
   const auto all = [](const NodeSpec& n) {
     return std::tie(n.name, n.op, n.cost_us, n.outputs, n.resident_bytes, n.workspace_bytes,
-                    n.flops, n.bytes_accessed, n.colocate, n.allowed_kinds, n.launches);
+                    n.flops, n.bytes_accessed, n.colocate, n.allowed_kinds, n.launches, n.measured);
   };
   return all(a) == all(b);
 }
@@ -119,6 +119,7 @@ inline NodeSpec random_node(Random& random, size_t kinds) {
   node.workspace_bytes = random.below(2) == 0 ? 0 : random_size(random) >> 12;
   node.flops = random.next();
   node.bytes_accessed = random.next() >> random.below(64);
+  node.measured = random.below(2) == 0 ? 0 : random.next();
   node.launches = random.below(2) == 0 ? 0 : random.next() >> random.below(64);
   if (random.below(3) == 0) node.colocate = "key" + std::to_string(random.below(4));
   for (uint32_t i = random.below(3); i > 0; --i) {

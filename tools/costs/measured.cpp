@@ -206,6 +206,7 @@ Status set_costs(const Graph& graph, std::span<const KindCosts> measured,
       if (costs.us[v]) into.us[v] = costs.us[v];
     }
   }
+  const std::vector<KindCosts> known = all;
   const std::vector<NodeWork> works = node_works(graph);
   for (const Efficiencies& efficiencies : estimates) {
     KindCosts& into = column(efficiencies.kind);
@@ -214,12 +215,17 @@ Status set_costs(const Graph& graph, std::span<const KindCosts> measured,
     }
   }
   spec.kinds.clear();
-  for (NodeSpec& node : spec.nodes) node.cost_us.clear();
-  for (const KindCosts& costs : all) {
+  for (NodeSpec& node : spec.nodes) {
+    node.cost_us.clear();
+    node.measured = 0;
+  }
+  for (size_t k = 0; k < all.size(); ++k) {
+    const KindCosts& costs = all[k];
     std::vector<uint32_t> missing;
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       if (!costs.us[v]) missing.push_back(v);
       spec.nodes[v].cost_us.push_back(costs.us[v].value_or(0));
+      if (k < known.size() && known[k].us[v]) spec.nodes[v].measured |= uint64_t{1} << k;
     }
     if (!missing.empty()) return incomplete(graph, costs.kind, missing);
     spec.kinds.push_back(costs.kind);

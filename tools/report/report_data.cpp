@@ -36,7 +36,6 @@ ordered_json describe_nodes(const Graph& graph) {
   std::map<std::string_view, uint32_t> op_index;
   ordered_json ops = ordered_json::array(), names = ordered_json::array();
   ordered_json op = ordered_json::array(), resident = ordered_json::array();
-  ordered_json estimated = ordered_json::array();
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
     const auto [it, is_new] = op_index.try_emplace(node.op, static_cast<uint32_t>(ops.size()));
@@ -44,13 +43,11 @@ ordered_json describe_nodes(const Graph& graph) {
     names.push_back(node.name.empty() ? "#" + std::to_string(v) : node.name);
     op.push_back(it->second);
     resident.push_back(node.resident_bytes);
-    estimated.push_back(node.cost_us.empty() ? 1 : 0);
   }
   return {{"ops", std::move(ops)},
           {"name", std::move(names)},
           {"op", std::move(op)},
-          {"resident", std::move(resident)},
-          {"estimated", std::move(estimated)}};
+          {"resident", std::move(resident)}};
 }
 
 ordered_json describe_edges(const Graph& graph) {
@@ -157,6 +154,30 @@ ordered_json describe_advice(const Problem& problem, const ReportPlacement& plac
           {"without_limits", rounded(advice.without_limits_us)}};
 }
 
+enum TimeSource : uint8_t { kEstimated, kGiven, kMeasured };
+
+// Where the run times of nodes on their devices come from. Of a graph that says of some that they
+// were measured, the others were estimated.
+std::vector<uint8_t> time_sources(const Problem& problem, const Assignment& assignment) {
+  const Graph& graph = problem.graph();
+  const auto& nodes = graph.spec().nodes;
+  const bool says = std::any_of(nodes.begin(), nodes.end(),
+                                [](const NodeSpec& node) { return node.measured != 0; });
+  const TimeSource otherwise = says ? kEstimated : kGiven;
+  std::vector<uint8_t> sources;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const auto kinds = graph.kinds();
+    const std::string& kind = problem.topology().device(assignment[v]).kind;
+    const auto k = kinds.empty() ? 0 : std::find(kinds.begin(), kinds.end(), kind) - kinds.begin();
+    if (nodes[v].cost_us.size() <= static_cast<size_t>(k)) {
+      sources.push_back(kEstimated);
+    } else {
+      sources.push_back(k < 64 && (nodes[v].measured >> k & 1) != 0 ? kMeasured : otherwise);
+    }
+  }
+  return sources;
+}
+
 ordered_json describe_placement(const Problem& problem, const ReportPlacement& placement) {
   const Timeline& timeline = placement.timeline;
   const CriticalPath critical = critical_path(problem, placement.assignment, timeline);
@@ -170,6 +191,7 @@ ordered_json describe_placement(const Problem& problem, const ReportPlacement& p
           {"busy", column(timeline.device_busy_us, rounded)},
           {"peak", timeline.peak_memory_bytes},
           {"device", placement.assignment},
+          {"time_source", time_sources(problem, placement.assignment)},
           {"start", column(timeline.start_us, rounded)},
           {"finish", column(timeline.finish_us, rounded)},
           {"transfers", describe_transfers(problem, timeline)},

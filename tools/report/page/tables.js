@@ -15,9 +15,9 @@ function hideSection(id) {
   document.querySelector("nav a[href=\"#" + id + "\"]").remove();
 }
 
-// Nodes without a run time of their own: the cost model estimates it.
-const estimated = nodes.estimated.reduce((sum, e) => sum + e, 0);
-const runTime = (p, v) => (nodes.estimated[v] ? "≈\u00a0" : "") + time(p.finish[v] - p.start[v]);
+// Where run times come from: 0 estimated, 1 given with the graph, 2 measured on that kind of device.
+const fromSource = (p, source) => p.time_source.reduce((sum, s) => sum + (s === source), 0);
+const runTime = (p, v) => (p.time_source[v] === 0 ? "≈\u00a0" : "") + time(p.finish[v] - p.start[v]);
 
 // ---- headline -----------------------------------------------------------------------------------
 const graphName = () => brief(data.graph || "the graph", 60);
@@ -75,7 +75,7 @@ function writeHeadline() {
   if (!comparing) {
     const p = placements[0], used = p.nodesOn.filter(n => n > 0).length;
     if (data.lower_bound > 0) facts.push(["makespan / bound", ofBound(p.makespan)]);
-    facts.push(["bottleneck", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
+    facts.push(["interval as a pipeline", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
                ...(p.stages ? [["stages", count(p.stages)]] : []),
                ["transfers", count(p.transfers.start.length)], ["bytes transferred", bytes(p.bytesMoved)],
                ["critical path", plural(p.critical.nodes.length, "node")]);
@@ -83,8 +83,12 @@ function writeHeadline() {
     facts.push(["placements", count(placements.length)], ["nodes", count(nodeCount)],
                ["moved in any", count(movedAnywhere.reduce((a, b) => a + b, 0))]);
   }
-  facts.push(["run times", estimated === 0 ? "all given" : estimated === nodeCount ? "all estimated"
-    : count(nodeCount - estimated) + " given, " + count(estimated) + " estimated"]);
+  for (const p of placements) {
+    facts.push(["run times" + (comparing ? " in " + p.letter : ""),
+      ["estimated", "given with the graph", "measured"].map((word, source) => [fromSource(p, source), word])
+        .filter(([nodes]) => nodes > 0).reverse()
+        .map(([nodes, word]) => (nodes === nodeCount ? "all" : count(nodes)) + " " + word).join(", ")]);
+  }
   $("facts").replaceChildren(...definitions(facts));
 }
 function writeKey() {
@@ -324,6 +328,6 @@ function startNodes() {
   $("nodes-note").textContent = asked.map(p => (comparing ? "In " + p.letter + ", s" : "S") +
     "econd-best devices were computed for " + count(p.reasons.asked) + " of " + count(nodeCount) +
     " nodes: those on the critical path, then those that run longest.").join(" ") +
-    (estimated ? " ≈: estimated from operations, bytes and the device's rates; other run times came with the graph." : "");
+    (placements.some(p => fromSource(p, 0) > 0) ? " ≈: estimated from operations, bytes and the device's rates; other run times came with the graph." : "");
   sortNodes();
 }
