@@ -25,7 +25,8 @@ Result<std::span<const uint8_t>> map(int fd, uint64_t max_bytes) {
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size == 0) return Status::bad_input("is empty");
   if (size > max_bytes) {
-    return Status::bad_input(join({"is larger than ", max_bytes, " bytes, expected at most that"}));
+    return Status::bad_input(
+        join({"is larger than ", bytes_text(max_bytes), ", expected at most that"}));
   }
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return failed("map", errno);

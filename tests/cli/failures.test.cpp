@@ -223,12 +223,24 @@ TEST_CASE_FIXTURE(FailuresScene,
   for (const char* option : {"-o", "--report", "--trace"}) {
     fails({"place", graph, "-t", topology, option, "no/such/dir/out"}, 4, "no/such/dir/out");
     fails({"place", graph, "-t", topology, option, "."}, 4, "directory");
-    fails({"place", graph, "-t", topology, option, "/dev/full"}, 4, "/dev/full");
+    const Run full = run({"place", graph, "-t", topology, option, "/dev/full"});  // known late
+    CHECK(full.status == 4);
+    CHECK_MESSAGE(full.err.find("cannot write to /dev/full") != std::string::npos, full.err);
+    CHECK(run({"place", graph, "-t", topology, option, "/dev/null"}).status == 0);
   }
+  CHECK(files() == before);
   fails({"generate", "layered", "-o", "no/such/dir/out"}, 4, "no/such/dir/out");
   fails({"convert", graph, "no/such/dir/out"}, 4, "no/such/dir/out");
   fails({"convert", graph, topology + "/out"}, 4, "topology.json is not a directory");
   fails({"place", graph, "-t", topology, "-o", "x.json", "--trace", "./x.json"}, 2, "two outputs");
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "standard output takes one output, and no JSON beside it") {
+  const char* const taken = "--json: standard output is taken";
+  fails({"convert", graph, "-", "--json"}, 2, taken);
+  fails({"place", graph, "-t", topology, "-o", "-", "--json"}, 2, taken);
+  fails({"generate", "layered", "-o", "-", "--json"}, 2, taken);
+  fails({"keygen", "-"}, 2, "-: expected a name");
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "a file that may not grow as large as it has to is not written") {

@@ -44,8 +44,9 @@ TEST_CASE("each stage gets a file with the external data that it reads") {
     CHECK(proto.graph().initializer(0).external_data(0).value() == stage + ".data");
   }
   const std::vector<std::string> engine = {"cpu", "gpu"};
-  CHECK_FALSE(model->write_annotated(folder.path("out/a.onnx"), engine).ok());
-  CHECK(model->write_annotated(folder.path("a.onnx"), engine).ok());
+  CHECK_FALSE(model->annotated(folder.path("out/a.onnx"), engine).ok());
+  CHECK_FALSE(model->annotated("-", engine).ok());
+  CHECK(model->annotated(folder.path("a.onnx"), engine).ok());
 }
 
 TEST_CASE(

@@ -57,7 +57,7 @@ TEST_CASE("a file one byte over the limit is refused, one at the limit is read")
   REQUIRE(write_file_atomically(folder.path("x"), std::string_view("12345")).ok());
   CHECK(read_file(folder.path("x"), 5).ok());
   CHECK(message_of(read_file(folder.path("x"), 4)) ==
-        folder.path("x") + ": is larger than 4 bytes, expected at most that");
+        folder.path("x") + ": is larger than 4 B, expected at most that");
   CHECK(read_file(folder.path("x"), 4).status().code() == StatusCode::kBadInput);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("a descriptor is read to its end, within the limit") {
 
   const int zero = ::open("/dev/zero", O_RDONLY);
   CHECK(message_of(read_descriptor(zero, "standard input", 100'000)) ==
-        "standard input: is larger than 100000 bytes, expected at most that");
+        "standard input: is larger than 97.7 KiB, expected at most that");
   ::close(zero);
 }
 

@@ -361,7 +361,7 @@ TEST_CASE("a policy that cannot be read is an error that starts with its path") 
     Limits limits;
     limits.max_file_bytes = 100;
     const auto large = Policy::load_file(kGolden, mode, fixture::kKnown, limits);
-    check_refused(large.status(), "larger than 100 bytes");
+    check_refused(large.status(), "larger than 100 B");
   }
 }
 

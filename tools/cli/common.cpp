@@ -17,7 +17,7 @@
 namespace placeto::cli {
 
 // An output goes to standard output, so nothing else may.
-static bool output_is_printed = false;
+static bool output_is_printed = false, json_is_expected = false;
 
 ExitStatus exit_status(const Status& status, ExitStatus io) {
   switch (status.code()) {
@@ -89,6 +89,9 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
     if (path.empty()) continue;
     if (path == "-") {
       if (output_is_printed) throw Failure(kBadUsage, "-: given for two outputs");
+      if (json_is_expected) {
+        throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
+      }
       output_is_printed = true;
       continue;
     }
@@ -105,8 +108,9 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
     if (fs::is_directory(path, error)) {
       throw Failure(kInternalError, fmt::format("{}: is a directory, expected a file", path));
     }
+    if (is_stream(path)) continue;
     if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-      throw Failure(kInternalError, fmt::format("{}: is not a regular file", path));
+      throw Failure(kInternalError, fmt::format("{}: is neither a file nor a pipe", path));
     }
     const fs::path parent = fs::path(path).parent_path();
     const fs::path directory = parent.empty() ? fs::path(".") : parent;
@@ -137,6 +141,10 @@ void print(std::string_view text) {
                 fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
+void expect_json(bool expected) {
+  json_is_expected = expected;
+}
+
 static bool printed_json = false;
 
 bool json_was_printed() {
@@ -144,9 +152,6 @@ bool json_was_printed() {
 }
 
 void print_json(const std::string& object) {
-  if (output_is_printed) {
-    throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
-  }
   printed_json = true;
   print(object);
 }

@@ -74,6 +74,8 @@ void print(std::string_view text);
 void print_json(const Json& object);  // one line
 void print_json(const std::string& object);
 bool json_was_printed();
+// Whether the command line asks for JSON: then no output may be standard output, too.
+void expect_json(bool expected);
 // A line on standard error.
 void note(std::string_view text);
 

@@ -121,8 +121,9 @@ void export_annotations(const Job& job, const std::string& why) {
   const Placed placed = resolve(job);
   PlacedModel model = read_model(job, options.format, placed);
   const auto engine = require(engine_devices(placed, job.aliases));
-  const std::string value = require(model.write_annotated(options.out, engine), kInternalError);
-  report_option(options, kAnnotationOption, value, options.out, why);
+  const AnnotatedModel copy = require(model.annotated(options.out, engine), kInternalError);
+  write_text(options.out, copy.bytes);
+  report_option(options, kAnnotationOption, copy.setting, options.out, why);
 }
 
 void export_names(const Job& job) {
@@ -241,17 +242,21 @@ void export_text(const Job& job) {
 
 void check_usage(const ExportOptions& options) {
   if (options.format.empty() == options.split.empty()) {
-    throw Failure(kBadUsage, "one of --format and --split is expected");
+    throw Failure(kBadUsage, options.format.empty() ? "--format or --split is missing"
+                                                    : "--format and --split exclude each other");
   }
   if (!options.split.empty() && !options.out.empty()) {
     throw Failure(kBadUsage, "--split names its own directory and takes no -o");
   }
+  if (options.split == "-") throw Failure(kBadUsage, "--split -: expected a new directory");
   if (!options.topology.empty() && options.stages != "recorded") {
     throw Failure(kBadUsage,
                   "--stages " + options.stages + " forms other stages than --topology predicts");
   }
   if (options.format == "ort-annotations" && options.out.empty()) {
-    throw Failure(kBadUsage, "ort-annotations needs -o MODEL.onnx for the annotated copy");
+    throw Failure(kBadUsage,
+                  "ort-annotations needs -o MODEL.onnx for the annotated copy, or -o - for "
+                  "standard output");
   }
   check_outputs({options.out}, {options.placement, options.graph, options.model});
 }
@@ -286,7 +291,8 @@ void add_export(Program& program) {
   command.option("-f,--format", "FORMAT", options->format, "What to write")
       .one_of({"json", "ort-annotations", "ort-names", "dot", "llama-override-tensor",
                "hf-device-map"});
-  command.option("-o,--output", "FILE", options->out, "File to write; standard output if absent");
+  command.option("-o,--output", "FILE", options->out,
+                 "File to write; standard output if absent or -");
   command.option("--split", "DIR", options->split, "New directory for one model per stage");
   command
       .option("-t,--topology", "FILE", options->topology,

@@ -96,7 +96,7 @@ static int fail(ExitStatus status, const char* prefix, const std::string& what, 
   if (!json || json_was_printed()) return status;
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
                                            "internal error"};
-  try {  // of an output '-', nothing was written
+  try {
     print_json({{"error", message},
                 {"status", word == nullptr ? kWords[status] : word},
                 {"exit_status", int{status}}});
@@ -124,6 +124,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that may not grow
   const std::vector<std::string> line(argv + std::min(argc, 1), argv + argc);
   const bool json = std::find(line.begin(), line.end(), "--json") != line.end();
+  expect_json(json);
   try {
     run(line);
     return kDone;

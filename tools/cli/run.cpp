@@ -329,8 +329,7 @@ void run_run(const RunOptions& options) {
     print_text(job, measured);
   }
   if (!options.report.empty()) {
-    require(write_file_atomically(options.report, run_page(report_of(job, measured))),
-            kInternalError);
+    write_text(options.report, run_page(report_of(job, measured)));
   }
   if (measured.deviation > kSame) {
     throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",

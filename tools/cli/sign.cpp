@@ -49,7 +49,7 @@ std::string_view text_of(const std::vector<uint8_t>& bytes) {
 
 template <size_t kSize>
 std::array<uint8_t, kSize> read_hexadecimal(const std::string& path) {
-  const std::vector<uint8_t> bytes = require(read_file(path, 1024));
+  const std::vector<uint8_t> bytes = require(read_file(input_path(path), 1024));
   std::array<uint8_t, kSize> value;
   require(from_text(text_of(bytes), value).at(path));
   return value;
@@ -57,7 +57,8 @@ std::array<uint8_t, kSize> read_hexadecimal(const std::string& path) {
 
 // One that others can read is no secret any more.
 SecretKey read_secret(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  const int file = path == "-" ? ::dup(STDIN_FILENO)
+                               : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (file < 0) throw Failure(kBadInputFile, path + ": cannot open: " + std::strerror(errno));
   struct stat info {};
   const bool known = ::fstat(file, &info) == 0;
@@ -111,6 +112,7 @@ std::string signature_path(const std::string& policy, const std::string& given) 
 }
 
 void run_keygen(const SignOptions& options) {
+  if (options.name == "-") throw Failure(kBadUsage, "-: expected a name for two files of keys");
   const std::string secret_path = options.name + ".key", public_path = options.name + ".pub";
   check_outputs({secret_path, public_path});
   const SecretKey secret = require(make_secret_key());
@@ -149,7 +151,7 @@ void run_sign(const SignOptions& options) {
 std::vector<uint8_t> read_signed(const std::string& policy, const std::string& name,
                                  const std::string& public_key, const std::string& signature_file) {
   const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(public_key);
-  const std::vector<uint8_t> signature = require(read_file(signature_file, 16 << 10));
+  const std::vector<uint8_t> signature = require(read_file(input_path(signature_file), 16 << 10));
   std::vector<uint8_t> bytes = read_bytes(policy);
   require(verify_as(bytes, signed_name(policy, name), text_of(signature), key).at(policy));
   return bytes;

@@ -2,6 +2,7 @@
 #include "tools/tune/tune.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/interruption.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/topologies.h"
 
@@ -110,9 +112,15 @@ void run_tune(const TuneSettings& options) {
   tuning.rounds = static_cast<uint32_t>(options.rounds);
   tuning.runs = static_cast<uint32_t>(options.runs);
   tuning.evaluations = options.evaluations;
-  if (!options.common.json) tuning.progress = [](const std::string& text) { note(text); };
+  if (!options.common.json && isatty(STDERR_FILENO) != 0) {
+    tuning.progress = [](const std::string& text) { note(text); };
+  }
   const Topology topology = require(Topology::build(machine));
-  print_result(options, require(tune(topology, tuning)));
+  const Interruption interruption;
+  tuning.interrupted = interruption.flag();
+  const Result<TuneResult> result = tune(topology, tuning);
+  interruption.obey();
+  print_result(options, require(result));
 }
 
 }  // namespace
@@ -121,7 +129,7 @@ void add_tune(Program& program) {
   Command& command = program.add("tune", "Find the fastest way to run a model, by measuring");
   auto options = std::make_shared<TuneSettings>();
   command.argument("MODEL", options->model, "ONNX model").required();
-  add_topology(command, options->topology);
+  add_topology(command, options->topology).required();
   command.option("-o,--output", "DIR", options->out, "New directory for what is handed out")
       .required();
   command

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 #include "tools/onnx/value.h"
 
@@ -194,7 +195,7 @@ class Gatherer {
     if (copied_ > files_.all_bytes_) {
       return Status::bad_input(
           "the weights of one stage hold more than the files that they are in (" +
-          std::to_string(files_.all_bytes_) + " bytes), expected tensors that do not overlap");
+          bytes_text(files_.all_bytes_) + "), expected tensors that do not overlap");
     }
     if (files_.copied_ / ExternalFiles::kMostCopies > files_.all_bytes_) {
       return Status::bad_input("the stages' weights hold more than " +

@@ -32,8 +32,8 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed&,
 }
 
 // There is no object to call these on.
-Result<std::string> PlacedModel::write_annotated(const std::string& out,
-                                                 std::span<const std::string>) {
+Result<AnnotatedModel> PlacedModel::annotated(const std::string& out,
+                                              std::span<const std::string>) {
   return absent(out);
 }
 

@@ -33,7 +33,7 @@ std::string name_of_model(const fs::path& path) {
   return path.parent_path() == "/proc/self/fd" ? "-" : path.filename().string();
 }
 
-Status write_model(const std::string& path, const onnx::ModelProto& model) {
+Result<std::string> bytes_of_model(const std::string& path, const onnx::ModelProto& model) {
   if (model.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return Status::invalid(path +
                            ": would have more than 2 GiB, the limit of an ONNX file: keep "
@@ -41,7 +41,12 @@ Status write_model(const std::string& path, const onnx::ModelProto& model) {
   }
   std::string bytes;
   if (!model.SerializeToString(&bytes)) return Status::internal(path + ": cannot be serialized");
-  return write_file_atomically(path, bytes);
+  return bytes;
+}
+
+Status write_model(const std::string& path, const onnx::ModelProto& model) {
+  const Result<std::string> bytes = bytes_of_model(path, model);
+  return bytes.ok() ? write_file_atomically(path, *bytes) : bytes.status();
 }
 
 // Nodes of bodies of control flow, with the device of the node that has them.
@@ -172,9 +177,15 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   return PlacedModel(std::move(state));
 }
 
-Result<std::string> PlacedModel::write_annotated(const std::string& out,
-                                                 std::span<const std::string> engine) {
+Result<AnnotatedModel> PlacedModel::annotated(const std::string& out,
+                                              std::span<const std::string> engine) {
   std::error_code error;
+  if (has_external_data(state_->model.proto) && out == "-") {
+    return Status::invalid(
+        state_->path +
+        ": has weights in files beside it, so its annotated copy must be written "
+        "into the same folder, and not to standard output");
+  }
   if (has_external_data(state_->model.proto) &&
       !fs::equivalent(folder_of(out), folder_of(state_->path), error)) {
     return Status::invalid(out + ": " + state_->path +
@@ -183,8 +194,9 @@ Result<std::string> PlacedModel::write_annotated(const std::string& out,
   }
   onnx::ModelProto copy = state_->model.proto;
   if (Status s = annotate(copy, state_->device); !s.ok()) return s.at(state_->path);
-  if (Status s = write_model(out, copy); !s.ok()) return s;
-  return annotation_rules(engine);
+  Result<std::string> bytes = bytes_of_model(out, copy);
+  if (!bytes.ok()) return bytes.status();
+  return AnnotatedModel{*std::move(bytes), annotation_rules(engine)};
 }
 
 Result<std::string> PlacedModel::name_rules(std::span<const std::string> engine) const {
@@ -225,8 +237,8 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
     stage_bytes += stage.ByteSizeLong();
     if (stage_bytes / ExternalFiles::kMostCopies > whole_bytes) {
       return Status::bad_input(join({"the stages hold more than ", ExternalFiles::kMostCopies,
-                                     " times what the model does (", whole_bytes,
-                                     " bytes), expected fewer stages that share weights"}))
+                                     " times what the model does (", bytes_text(whole_bytes),
+                                     "), expected fewer stages that share weights"}))
           .at(state_->path);
     }
     Status done = weights.gather(stage, target->file(file + ".data"), file + ".data");

@@ -36,6 +36,11 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
 Result<std::vector<std::string>> model_node_names(const std::string& path);
 
 // A model with a device for each of its nodes. In a build without libonnx, read fails and says so.
+struct AnnotatedModel {
+  std::string bytes;
+  std::string setting;  // the value of session.layer_assignment_settings
+};
+
 class PlacedModel {
  public:
   // Reads the model, weights too. Its nodes take the devices of the nodes of their names (naming
@@ -46,10 +51,9 @@ class PlacedModel {
   PlacedModel& operator=(PlacedModel&&) noexcept;
   ~PlacedModel();
 
-  // Writes a copy with layer annotations to `out` and returns the value of
-  // session.layer_assignment_settings. Nothing else in the model changes; a model with external
-  // data can only be written beside itself.
-  Result<std::string> write_annotated(const std::string& out, std::span<const std::string> engine);
+  // A copy with layer annotations, to be written to `out`. Nothing else in the model changes; one
+  // with external data can only be written beside itself.
+  Result<AnnotatedModel> annotated(const std::string& out, std::span<const std::string> engine);
 
   // Value of session.name_based_layer_assignment (name_rules.h), for all names in the model, those
   // in bodies of control flow included.

@@ -1,8 +1,10 @@
 #include "tools/io/write.h"
 
+#include <fcntl.h>
 #include <graph_generated.h>
 #include <placement_generated.h>
 #include <policy_generated.h>
+#include <sys/stat.h>
 #include <topology_generated.h>
 #include <unistd.h>
 
@@ -42,6 +44,17 @@ Result<std::string> json_of(const Result<Bytes>& binary, const flatbuffers::Type
   return buffer_to_json(*binary, type);
 }
 
+Status write_stream(int stream, const std::string& name, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(stream, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) return {};  // who read it has seen enough, as `head` does
+    if (written < 0) return Status::io("cannot write to " + name + ": " + std::strerror(errno));
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
 Status write_bytes(const std::string& path, std::span<const uint8_t> bytes) {
   return write_output(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -58,21 +71,20 @@ Status write(const std::string& path, const Spec& spec, Encoding encoding) {
 
 }  // namespace
 
-Status write_output(const std::string& path, std::string_view bytes) {
-  if (path != "-") return write_file_atomically(path, bytes);
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE)
-      return {};  // whoever read it has seen enough, as `head` does
-    if (written < 0) {
-      return Status::io(std::string("cannot write to standard output: ") + std::strerror(errno));
-    }
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
+bool is_stream(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode));
 }
 
+Status write_output(const std::string& path, std::string_view bytes) {
+  if (path == "-") return write_stream(STDOUT_FILENO, "standard output", bytes);
+  if (!is_stream(path)) return write_file_atomically(path, bytes);
+  const int stream = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (stream < 0) return Status::io(path + ": cannot open: " + std::strerror(errno));
+  const Status written = write_stream(stream, path, bytes);
+  ::close(stream);
+  return written;
+}
 Encoding encoding_for(const std::string& path) {
   if (path == "-") return Encoding::kJson;
   constexpr std::string_view kExtension = ".json";

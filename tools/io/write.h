@@ -1,5 +1,5 @@
 // Writing graphs, topologies, placements and policies, binary or JSON. Files appear whole or not at
-// all. A path of "-" is standard output.
+// all. A path of "-" is standard output; pipes and devices (/dev/null) are written to as they are.
 #pragma once
 
 #include <string>
@@ -17,6 +17,10 @@ enum class Encoding { kBinary, kJson };
 
 // JSON for "-" and a path that ends in ".json" (any case), binary otherwise.
 Encoding encoding_for(const std::string& path);
+
+// Whether the path leads to a pipe or a character device: what is written there cannot be taken
+// back.
+bool is_stream(const std::string& path);
 
 // Text or bytes, to a file or to standard output, where nobody may be left to read them: no error.
 Status write_output(const std::string& path, std::string_view bytes);

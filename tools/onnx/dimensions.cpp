@@ -63,12 +63,11 @@ class Setter {
   }
 
   Status result() const {
-    if (!unset_.empty()) return unset();
     for (size_t i = 0; i < used_.size(); ++i) {
       if (used_[i] || settings_[i].name == "*" || settings_[i].may_be_absent) continue;
       return unused(settings_[i]);
     }
-    return {};
+    return unset_.empty() ? Status() : unset();
   }
   void remember(const std::string& name) { known_.insert(name); }
 

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/base/message.h"
+
 namespace placeto {
 namespace {
 
@@ -208,7 +210,7 @@ Status Stripper::take(const Field& field, uint64_t parsed) {
   parsed_ += parsed;
   if (parsed_ <= limits_.max_parsed_bytes) return {};
   return failed(field.begin, "the model without its weights takes more than " +
-                                 std::to_string(limits_.max_parsed_bytes) + " bytes in memory");
+                                 bytes_text(limits_.max_parsed_bytes) + " in memory");
 }
 
 Status Stripper::copy_bytes(Message in, const Field& field, std::string& out) {
@@ -220,7 +222,7 @@ Status Stripper::copy_bytes(Message in, const Field& field, std::string& out) {
   if (Status s = take(field, parsed); !s.ok()) return s;
   if (out.size() + (field.end - field.begin) > limits_.max_structure_bytes) {
     return failed(field.begin, "the model without its weights is larger than " +
-                                   std::to_string(limits_.max_structure_bytes) + " bytes");
+                                   bytes_text(limits_.max_structure_bytes));
   }
   out.append(reinterpret_cast<const char*>(bytes_.data()) + field.begin, field.end - field.begin);
   return {};
@@ -237,7 +239,7 @@ Status Stripper::descend(const Rule& rule, const Field& field, std::string& out)
   append_varint(out, content.size());
   if (out.size() + content.size() > limits_.max_structure_bytes) {
     return failed(field.begin, "the model without its weights is larger than " +
-                                   std::to_string(limits_.max_structure_bytes) + " bytes");
+                                   bytes_text(limits_.max_structure_bytes));
   }
   out += content;
   return {};

@@ -87,6 +87,7 @@ Status run_contenders(const TuneOptions& options, std::span<Runnable* const> con
   for (uint32_t i = 0; i < turns; ++i) {
     const bool counts = i >= kWarmUpTurns;
     for (Runnable* contender : contenders) {
+      if (options.stopped()) return Status::stopped();
       const Status s = latency ? run_latency(*contender, whole, whole_us, counts)
                                : run_stream(*contender, whole, counts);
       if (!s.ok()) return s.at(contender->info.name);

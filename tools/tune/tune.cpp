@@ -81,6 +81,7 @@ Status Tuner::start() {
   auto model = profile_model(*Topology::build(machine_), options_, scratch_.root());
   if (!model.ok()) return model.status();
   model_ = *std::move(model);
+  if (options_.stopped()) return Status::stopped();
   say(fmt::format("{} nodes, {:.1f} us on one thread", model_.spec.nodes.size(), model_.whole_us));
   SessionSettings alone;
   alone.dims = options_.dims;
@@ -228,6 +229,7 @@ Status Tuner::learn_from(const Graph& graph, const Topology& topology,
 // Places, runs what is new together with one device, and learns. Settled: nothing is new, or what
 // was predicted of it is right.
 Status Tuner::round(bool& settled) {
+  if (options_.stopped()) return Status::stopped();
   auto fresh = place();
   if (!fresh.ok()) return fresh.status();
   settled = fresh->empty();
@@ -303,6 +305,7 @@ Json described(const Contender& info) {
 }
 
 Status Tuner::deliver(TuneResult& result) {
+  if (options_.stopped()) return Status::stopped();
   const Runnable& winner = *contenders_[result.chosen];
   const bool placed = winner.info.way == Contender::Way::kPlaced;
   const Runnable& measured = placed ? winner : *one_device();

@@ -12,6 +12,7 @@
 //    the simplest among equals; so it is never worse than one device or the engine alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,9 @@ struct TuneOptions {
   uint64_t evaluations = 1000;
   double tolerance = 0.02;  // measurements this close are equal, and the simpler wins
   std::function<void(const std::string&)> progress = {};
+  const std::atomic<bool>* interrupted = nullptr;  // once set: kStopped, and nothing is left
+
+  bool stopped() const { return interrupted != nullptr && *interrupted; }
 };
 
 // One way to run the model, and what was measured of it.
