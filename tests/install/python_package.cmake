@@ -25,9 +25,24 @@ execute_process(COMMAND ${PYTHON} -m pip install --quiet --no-index --no-build-i
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${PYTHON} -m pip wheel --quiet --no-index --no-build-isolation --no-deps
   --disable-pip-version-check --wheel-dir ${WORK}/wheel ${WORK}/python COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${SOURCE}/runtime/include/placeto/placeto.h header)
+string(REGEX MATCH "VERSION_MAJOR ([0-9]+)\n#define PLACETO_VERSION_MINOR ([0-9]+)\n#define PLACETO_VERSION_PATCH ([0-9]+)\n"
+  found "${header}")
+set(version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3})
 file(GLOB wheel ${WORK}/wheel/placeto-*.whl)
-if(NOT wheel)
-  message(FATAL_ERROR "pip made no wheel")
+if(NOT wheel MATCHES "/placeto-${version}-py3-none-linux_[^-]+\\.whl$")
+  message(FATAL_ERROR "expected one wheel of version ${version} for Linux on this processor, not '${wheel}'")
+endif()
+
+# Without a library there is nothing to install: that is said before, and not by the first import.
+file(COPY ${SOURCE}/tools/python DESTINATION ${WORK}/empty/tools)
+file(REMOVE_RECURSE ${WORK}/empty/tools/python/build)
+set(ENV{PLACETO_LIBRARY} ${WORK}/no/such/libplaceto.so)
+execute_process(COMMAND ${PYTHON} -m pip wheel --no-index --no-build-isolation --no-deps
+  --disable-pip-version-check --wheel-dir ${WORK}/none ${WORK}/empty/tools/python
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(result EQUAL 0 OR NOT output MATCHES "PLACETO_LIBRARY names .*/no/such/libplaceto.so, which does not exist")
+  message(FATAL_ERROR "a package without a library was made, or no reason given: ${output}")
 endif()
 unset(ENV{PLACETO_LIBRARY})  # those in the package have to do
 unset(ENV{PLACETO_ONNX_LIBRARY})
@@ -36,7 +51,6 @@ file(COPY ${WORK}/python/test_placeto.py DESTINATION ${WORK}/tests)  # away from
 execute_process(COMMAND ${PYTHON} ${WORK}/tests/test_placeto.py COMMAND_ERROR_IS_FATAL ANY)
 
 # A field of another type or a declaration of another form is an error when the package is made.
-file(READ ${SOURCE}/runtime/include/placeto/placeto.h header)
 string(REPLACE "uint64_t seed;" "uint64_t seed : 3;" header "${header}")
 file(WRITE ${WORK}/changed.h "${header}")
 execute_process(COMMAND ${PYTHON} ${WORK}/python/generate.py ${WORK}/changed.h ${WORK}/changed.py

@@ -36,7 +36,6 @@ expect(${BUILD}/placetoConfigVersion.cmake "set\\(PACKAGE_VERSION \"${escaped}\"
 expect(${BUILD}/placeto.pc "Version: ${escaped}\n")
 set(recipes ${SOURCE}/cmake/packaging)
 expect(${recipes}/conan/conanfile.py "version = \"${escaped}\"")
-expect(${SOURCE}/tools/python/pyproject.toml "version = \"${escaped}\"")
 file(READ ${recipes}/vcpkg/vcpkg.json port)
 string(JSON port_version GET "${port}" version)
 if(NOT port_version STREQUAL VERSION)
