@@ -128,6 +128,11 @@ def python_of(header):
         lines += ["", "", f"class {struct}(ctypes.Structure):", "    _fields_ = ["]
         lines += [f'        ("{name}", {kind}),' for name, kind in fields]
         lines.append("    ]")
+    lines += ["", "", "# What messages call the arguments.", "PARAMETERS = {"]
+    for name, (_, parameters) in header.functions.items():
+        names = "".join(f"'{parameter}', " for parameter, _ in parameters)
+        lines.append(f"    '{name}': ({names}),")
+    lines.append("}")
     for declare, is_onnx in (("declare", False), ("declare_onnx", True)):
         lines += ["", "", f"def {declare}(library):",
                   '    """Tells ctypes what the functions take and return."""']

@@ -1,8 +1,11 @@
 """Tests of the package: python3 -m unittest, where it can be imported."""
 
+import importlib.metadata
+import json
 import os
 import pathlib
 import tempfile
+import threading
 import unittest
 
 import placeto
@@ -75,8 +78,101 @@ class Package(unittest.TestCase):
             placeto.Topology.load("/no/such/file")
         with self.assertRaises(TypeError):
             placeto.place(diamond(), pair(), no_such_option=1)
+        with self.assertRaises(TypeError):  # a pointer: not one of the options of Python
+            placeto.place(diamond(), pair(), on_step=1)
         with self.assertRaises(KeyError):
             diamond().find("nobody")
+
+    def test_integers_that_c_cannot_hold_are_refused(self):
+        """C would take their lowest bits: a budget of -1 had no end."""
+        graph, topology, builder = diamond(), pair(), placeto.GraphBuilder()
+        machine = placeto.TopologyBuilder()
+        large, huge = 2 ** 32 - 1, 2 ** 64 - 1
+        for name, value, largest, call in (
+                ("budget_evaluations", -1, huge, lambda v: place(budget_evaluations=v)),
+                ("budget_evaluations", 2 ** 64, huge, lambda v: place(budget_evaluations=v)),
+                ("seed", -1, huge, lambda v: place(seed=v)),
+                ("passes", -1, large, lambda v: place(passes=v)),
+                ("samples", 2 ** 32, large, lambda v: place(samples=v)),
+                ("objective", 2 ** 31, 2 ** 31 - 1, lambda v: place(objective=v)),
+                ("pins: device", -3, large, lambda v: place(pins={0: v})),
+                ("pins: node", -3, large, lambda v: place(pins=[(v, 0)])),
+                ("forbids: device", -3, large, lambda v: place(forbids={0: v})),
+                ("colocate: node", -1, large, lambda v: place(colocate=[[0, v]])),
+                ("max_nodes", -1, large, lambda v: place(limits={"max_nodes": v})),
+                ("devices", -1, large, lambda v: placeto.score(graph, topology, [0, 0, 0, v])),
+                ("node", -1, large, graph.node),
+                ("node", -1, large, graph.node_name),
+                ("device", 2 ** 32, large, topology.device),
+                ("from", -1, large, lambda v: topology.link(v, 0)),
+                ("node", -1, large, placeto.place(graph, topology).explain),
+                ("outputs", -1, huge, lambda v: builder.add("a", outputs=[v])),
+                ("flops", -1, huge, lambda v: builder.add("a", flops=v)),
+                ("source", -1, large, lambda v: builder.connect(v, 0)),
+                ("output", -1, large, lambda v: builder.connect(0, 1, v)),
+                ("memory_bytes", -1, huge, lambda v: machine.add("a", "gpu", memory_bytes=v)),
+                ("execution", -2 ** 31 - 1, 2 ** 31 - 1,
+                 lambda v: placeto.TopologyBuilder(execution=v))):
+            def place(**options):
+                return placeto.place(graph, topology, **options)
+
+            with self.subTest(name=name, value=value), self.assertRaises(ValueError) as raised:
+                call(value)
+            smallest = -2 ** 31 if largest == 2 ** 31 - 1 else 0
+            self.assertEqual(str(raised.exception), f"{name} is {value}, expected an integer from "
+                                                    f"{smallest} to {largest}")
+        with self.assertRaises(TypeError) as raised:
+            placeto.place(graph, topology, passes=1.5)
+        self.assertEqual(str(raised.exception), "passes is 1.5, expected an integer")
+        with self.assertRaises(TypeError) as raised:
+            placeto.place(graph, topology, tolerance="all")
+        self.assertTrue(str(raised.exception).startswith("tolerance is 'all': "))
+        with self.assertRaises(ValueError):  # C would stop reading there
+            graph.find("first\0")
+
+    def test_the_version_is_that_of_the_library(self):
+        self.assertEqual(placeto.__version__, placeto.version())
+        try:
+            self.assertEqual(importlib.metadata.version("placeto"), placeto.__version__)
+        except importlib.metadata.PackageNotFoundError:
+            pass  # imported from elsewhere
+
+    def test_a_placing_can_be_cancelled(self):
+        cancel = placeto.Cancel()
+        timer = threading.Timer(0.05, cancel.request)
+        timer.start()
+        placement = placeto.place(diamond(), pair(), budget_evaluations=10 ** 15,
+                                  method="anneal", cancel=cancel)
+        timer.join()
+        self.assertEqual(placement.stopped, 1)
+        cancel.reset()
+        self.assertEqual(placeto.place(diamond(), pair(), cancel=cancel).stopped, 0)
+
+    def test_placements_survive_their_bytes(self):
+        graph, topology = diamond(), pair()
+        placement = placeto.place(graph, topology)
+        devices = placeto.decode_assignment(placement.to_bytes(), graph, topology)
+        self.assertEqual(list(devices), list(placement.devices))
+
+    def test_links_and_rules_are_what_was_given(self):
+        builder = placeto.TopologyBuilder(
+            "pair", bandwidth_bytes_per_us=1000.0, execution=placeto.PLACETO_EXECUTION_STAGED)
+        for name in ("gpu:0", "gpu:1"):
+            builder.add(name, "gpu", stage_us=3.0, cut_us=2.0, cut_bytes_per_us=100.0)
+        builder.connect("gpu:0", "gpu:1", bandwidth_bytes_per_us=7.0, channel="bus")
+        topology = builder.build()
+        self.assertEqual(topology.rules.execution, placeto.PLACETO_EXECUTION_STAGED)
+        self.assertEqual(topology.rules.bandwidth_bytes_per_us, 1000)
+        self.assertEqual(topology.device(1)[-3:], (3.0, 2.0, 100.0))
+        self.assertEqual(topology.link(0, 1), ("gpu:0", "gpu:1", 7.0, 0.0, 0.0, "bus"))
+        self.assertEqual(topology.link(1, 0).bandwidth_bytes_per_us, 1000)
+        graph = diamond()
+        placement = placeto.score(graph, topology, [0, 1, 0, 0])
+        stages, order = list(placement.stages), list(placement.stage_order)
+        self.assertEqual(len(stages), len(graph))
+        self.assertEqual(sorted(order), list(range(max(stages) + 1)))
+        parallel = placeto.place(graph, pair())
+        self.assertEqual((len(parallel.stages), len(parallel.stage_order)), (0, 0))
 
     def test_graphs_and_topologies_survive_their_bytes(self):
         graph = placeto.Graph.from_bytes(diamond().to_bytes())
@@ -126,6 +222,33 @@ class Package(unittest.TestCase):
             self.assertGreater(len(list(stages.glob("stage_*.onnx"))), 1)
         with self.assertRaises(placeto.Error):
             placeto.load_topology("no-such-machine")
+        with self.assertRaises(TypeError):
+            placeto.load_graph(MODEL, dims="batch=1")
+
+    @unittest.skipUnless(MODEL, "no model is named in PLACETO_TEST_MODEL")
+    def test_an_engine_has_its_say(self):
+        graph = placeto.load_graph(MODEL, dims={"batch": 1})
+        engine = placeto.Engine.load("onnxruntime")
+        topology = engine.topology(placeto.load_topology("cpu+gpu"))
+        self.assertEqual(topology.rules.execution, placeto.PLACETO_EXECUTION_STAGED)
+        self.assertGreater(topology.device(0).stage_us, 0)
+        notes = []
+        rules = engine.rules(graph, topology, {"gpu": "cuda"}, notes.append)
+        self.assertTrue(all(isinstance(note, str) for note in notes))
+        placement = placeto.place(graph, topology, rules=rules)
+        self.assertEqual(len(placement.stages), len(graph))
+        written = json.loads(placement.to_json())
+        self.assertEqual(written["assignment"], list(placement.devices))
+        self.assertEqual(written["devices"], topology.device_names)
+
+    @unittest.skipUnless(MODEL, "no model is named in PLACETO_TEST_MODEL")
+    def test_what_no_error_says_is_heard(self):
+        engine, topology, notes = placeto.Engine.load("onnxruntime"), pair(), []
+        rules = engine.rules(diamond(), topology, {"gpu": "cuda"}, notes.append)
+        self.assertIsInstance(rules, placeto.Rules)
+        self.assertTrue(notes and "In" in notes[0], notes)
+        with self.assertRaises(ZeroDivisionError):  # not swallowed on its way through C
+            engine.rules(diamond(), topology, {"gpu": "cuda"}, lambda _: 1 / 0)
 
     def test_fields_are_where_the_library_has_them(self):
         options = placeto._defaulted(_native.placeto_options, "placeto_default_options")

@@ -7,32 +7,157 @@
     placement = placeto.place(graph, topology, placeto.default_policy(), budget_evaluations=1000)
     print(placement.makespan_us, placement.devices[graph.find("conv1")])
 
-load_graph, load_topology and default_policy need libplaceto-onnx; Graph.load and Topology.load read
-binary files without it.
+load_graph, load_topology, default_policy, write_stages, engines and JSON need libplaceto-onnx;
+Graph.load and Topology.load read binary files without it.
 
 Lists per node or device are NumPy arrays where NumPy is installed, else array.array. What fails
-raises placeto.Error, whose `status` says why and whose text says where.
+raises placeto.Error, whose `status` says why and whose text says where; an integer that C could not
+hold, ValueError.
 """
 
 from __future__ import annotations
 
 import array
+import contextlib
 import ctypes
 import ctypes.util
 import functools
+import operator
 import os
 import pathlib
 from ctypes import byref
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional,
+                    Sequence, TypedDict, TypeVar, Union)
 
 from . import _native
-from ._native import PLACETO_NONE
+from ._native import (PLACETO_BAD_INPUT, PLACETO_CONTENTION_EGRESS, PLACETO_CONTENTION_NONE,
+                      PLACETO_DISPATCH_FIFO, PLACETO_DISPATCH_PRIORITY,
+                      PLACETO_EXECUTION_PARALLEL, PLACETO_EXECUTION_SERIAL,
+                      PLACETO_EXECUTION_STAGED, PLACETO_GROUPING_AUTO, PLACETO_GROUPING_NONE,
+                      PLACETO_INFEASIBLE, PLACETO_INVALID_ARGUMENT, PLACETO_IO,
+                      PLACETO_KERNELS_AUTO, PLACETO_KERNELS_ONEDNN, PLACETO_KERNELS_PORTABLE,
+                      PLACETO_LATENCY, PLACETO_NONE, PLACETO_NOT_FOUND, PLACETO_ONNX_STAGES_FEWEST,
+                      PLACETO_ONNX_STAGES_OVERLAP, PLACETO_ONNX_STAGES_RECORDED,
+                      PLACETO_OUT_OF_MEMORY, PLACETO_STOPPED, PLACETO_THROUGHPUT,
+                      PLACETO_TRANSFER_BROADCAST, PLACETO_TRANSFER_UNICAST)
 
-__all__ = ["Candidate", "Device", "Error", "Graph", "GraphBuilder", "Infeasible", "Node",
-           "Placement", "Policy", "Reason", "Topology", "TopologyBuilder", "default_policy",
-           "load_graph", "load_topology", "place", "run_times", "score", "version", "write_stages"]
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    # NumPy's where it is installed.
+    Numbers = Union[NDArray[numpy.uint32], array.array[int]]
+    Bytes = Union[NDArray[numpy.uint64], array.array[int]]
+    Times = Union[NDArray[numpy.float64], array.array[float]]
+
+__all__ = ["Cancel", "Candidate", "Device", "DeviceFields", "Engine", "Error", "Graph",
+           "GraphBuilder", "ImportOptions", "Infeasible", "Limits", "Link", "LinkFields", "Node",
+           "PlaceOptions", "Placement", "Policy", "Reason", "RuleFields", "Rules", "Topology",
+           "TopologyBuilder", "TopologyRules", "decode_assignment", "default_policy", "load_graph",
+           "load_topology", "place", "run_times", "score", "version", "write_stages",
+           "PLACETO_BAD_INPUT", "PLACETO_CONTENTION_EGRESS", "PLACETO_CONTENTION_NONE",
+           "PLACETO_DISPATCH_FIFO", "PLACETO_DISPATCH_PRIORITY", "PLACETO_EXECUTION_PARALLEL",
+           "PLACETO_EXECUTION_SERIAL", "PLACETO_EXECUTION_STAGED", "PLACETO_GROUPING_AUTO",
+           "PLACETO_GROUPING_NONE", "PLACETO_INFEASIBLE", "PLACETO_INVALID_ARGUMENT", "PLACETO_IO",
+           "PLACETO_KERNELS_AUTO", "PLACETO_KERNELS_ONEDNN", "PLACETO_KERNELS_PORTABLE",
+           "PLACETO_LATENCY", "PLACETO_NONE", "PLACETO_NOT_FOUND", "PLACETO_ONNX_STAGES_FEWEST",
+           "PLACETO_ONNX_STAGES_OVERLAP", "PLACETO_ONNX_STAGES_RECORDED", "PLACETO_OUT_OF_MEMORY",
+           "PLACETO_STOPPED", "PLACETO_THROUGHPUT", "PLACETO_TRANSFER_BROADCAST",
+           "PLACETO_TRANSFER_UNICAST"]
+
+# Of the headers that the package was made from, which have the project's.
+__version__ = ".".join(map(str, (_native.PLACETO_VERSION_MAJOR, _native.PLACETO_VERSION_MINOR,
+                                 _native.PLACETO_VERSION_PATCH)))
 
 PathLike = Union[str, "os.PathLike[str]"]
+_AnyHandle = TypeVar("_AnyHandle", bound="_Handle")
+
+
+class Limits(TypedDict, total=False):
+    """The fields of placeto_limits in placeto.h; so it is with the other kinds of options."""
+
+    max_nodes: int
+    max_edges: int
+    max_outputs: int
+    max_kinds: int
+    max_devices: int
+    max_links: int
+    max_name_bytes: int
+    max_file_bytes: int
+    max_run_entries: int
+
+
+class RuleFields(TypedDict, total=False):
+    """placeto_topology_rules."""
+
+    op_gap_us: float
+    contention: int
+    transfer: int
+    execution: int
+    dispatch: int
+    bandwidth_bytes_per_us: float
+    latency_us: float
+    gap_us: float
+
+
+class DeviceFields(TypedDict, total=False):
+    """placeto_device."""
+
+    memory_bytes: int
+    peak_flops: float
+    memory_bandwidth: float
+    slowdown: float
+    stage_us: float
+    cut_us: float
+    cut_bytes_per_us: float
+
+
+class LinkFields(TypedDict, total=False):
+    """placeto_link."""
+
+    bandwidth_bytes_per_us: float
+    latency_us: float
+    gap_us: float
+    channel: str
+
+
+class PlaceOptions(TypedDict, total=False):
+    """placeto_options. Pins and forbids map nodes to devices, or are pairs of them."""
+
+    method: str
+    seed: int
+    budget_evaluations: int
+    budget_milliseconds: float
+    cancel: Cancel
+    passes: int
+    objective: int
+    memory_headroom: float
+    pins: Union[Mapping[int, int], Iterable[tuple[int, int]]]
+    forbids: Union[Mapping[int, int], Iterable[tuple[int, int]]]
+    colocate: Iterable[Sequence[int]]
+    limits: Limits
+    deadline_milliseconds: float
+    samples: int
+    kernels: int
+    grouping: int
+    tolerance: float
+    rules: Rules  # what an engine demands, after the rules above
+
+
+class ImportOptions(TypedDict, total=False):
+    """placeto_onnx_options. {"batch": 1} stands for ["batch=1"]."""
+
+    dims: Union[Mapping[str, int], Sequence[str]]
+    values: Union[Mapping[str, object], Sequence[str]]
+    shapes: Union[Mapping[str, str], Sequence[str]]
+    profiles: Union[Mapping[str, PathLike], Sequence[str]]
+    tables: Sequence[PathLike]
+    efficiencies: Sequence[PathLike]
+    copy_shared: bool
+    tear_patterns: bool
+    limits: Limits
+    on_note: Callable[[str], object]  # hears what a user should know and no error says
 
 
 def _find(variable: str, name: str) -> Optional[str]:
@@ -89,13 +214,53 @@ class Infeasible(Error):
 
 def version() -> str:
     """Of the library, "0.1.0"."""
-    return _library.placeto_version_text().decode()
+    return _ask("placeto_version_text").decode()
 
 
-def _call(function: str, *arguments: Any) -> None:
+_RANGES = {kind: (0, 2 ** (8 * ctypes.sizeof(kind)) - 1)
+           for kind in (ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t)}
+_RANGES[ctypes.c_int32] = (-2 ** 31, 2 ** 31 - 1)
+
+
+def _checked(kind: Any, value: Any, name: str) -> Any:
+    """What goes to C as `kind`: ctypes would take the lowest bits of any integer, and -1 for a
+    budget would have no end; and C would read a text up to its first NUL."""
+    if kind is ctypes.c_char_p and isinstance(value, (str, bytes)):
+        text = value.encode() if isinstance(value, str) else value
+        if b"\0" in text:
+            raise ValueError(f"{name} is {value!r}, expected a text without NUL")
+        return text
+    if kind not in _RANGES:
+        return value
+    low, high = _RANGES[kind]
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, expected an integer") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name} is {number}, expected an integer from {low} to {high}")
+    return number
+
+
+def _list_of(kind: Any, values: Iterable[Any], name: str) -> Any:
+    """An array of C."""
+    checked = [_checked(kind, value, name) for value in values]
+    return (kind * len(checked))(*checked)
+
+
+def _function(name: str) -> Any:
+    return getattr(_onnx() if name.startswith("placeto_onnx_") else _library, name)
+
+
+def _ask(name: str, *arguments: Any) -> Any:
+    """What the function returns. Nothing else calls C with what users give."""
+    function = _function(name)
+    return function(*map(_checked, function.argtypes, arguments, _native.PARAMETERS[name]))
+
+
+def _call(name: str, *arguments: Any) -> None:
     error = _native.placeto_error()
-    library = _onnx() if function.startswith("placeto_onnx_") else _library
-    status = getattr(library, function)(*arguments, byref(error))
+    status = _ask(name, *arguments, byref(error))
     if status == _native.PLACETO_INFEASIBLE:
         raise Infeasible(status, error.message.decode(errors="replace"))
     if status != _native.PLACETO_OK:
@@ -104,8 +269,7 @@ def _call(function: str, *arguments: Any) -> None:
 
 def _defaulted(kind: Any, function: str) -> Any:
     value = kind()
-    library = _onnx() if function.startswith("placeto_onnx_") else _library
-    if getattr(library, function)(byref(value), ctypes.sizeof(value)) != _native.PLACETO_OK:
+    if _ask(function, byref(value), ctypes.sizeof(value)) != _native.PLACETO_OK:
         raise Error(_native.PLACETO_INVALID_ARGUMENT, f"{function}: another version's library")
     return value
 
@@ -120,8 +284,23 @@ def _array(code: str, values: Any) -> Any:
     return numpy.frombuffer(flat, dtype=flat.typecode) if flat else numpy.zeros(0, flat.typecode)
 
 
-def _text(value: Optional[str]) -> Optional[bytes]:
-    return None if value is None else value.encode()
+def _with_fields(struct: Any, values: Mapping[str, Any], known: Optional[type] = None) -> Any:
+    """The struct with those fields set, all of which have to be among `known`."""
+    kinds = {name: kind for name, kind in struct._fields_ if name != "struct_size"}
+    for name, value in values.items():
+        if name not in (kinds if known is None else known.__annotations__):
+            raise TypeError(f"{type(struct).__name__} has no field '{name}'")
+        try:
+            setattr(struct, name, _checked(kinds[name], value, name))
+        except TypeError as error:
+            raise TypeError(str(error) if str(error).startswith(name)
+                            else f"{name} is {value!r}: {error}") from None
+    return struct
+
+
+def _limits(values: Optional[Mapping[str, int]]) -> Any:
+    return None if values is None else ctypes.pointer(_with_fields(
+        _defaulted(_native.placeto_limits, "placeto_default_limits"), values))
 
 
 class _Handle:
@@ -131,14 +310,15 @@ class _Handle:
 
     def __init__(self, handle: ctypes.c_void_p) -> None:
         self._handle: Optional[ctypes.c_void_p] = handle
+        self._release = _function(self._free)  # kept: at the interpreter's end modules are empty
 
     def __del__(self) -> None:
         handle, self._handle = getattr(self, "_handle", None), None
-        if handle is not None and _library is not None:
-            getattr(_library, self._free)(handle)
+        if handle is not None:
+            self._release(handle)
 
     @classmethod
-    def _make(cls, function: str, *arguments: Any) -> Any:
+    def _make(cls: type[_AnyHandle], function: str, *arguments: Any) -> _AnyHandle:
         handle = ctypes.c_void_p()
         _call(function, *arguments, byref(handle))
         return cls(handle)
@@ -173,35 +353,35 @@ class Graph(_Handle):
     _free = "placeto_graph_free"
 
     @classmethod
-    def load(cls, path: PathLike) -> Graph:
-        return cls._make("placeto_graph_load_file", os.fsencode(path), None)
+    def load(cls, path: PathLike, limits: Optional[Limits] = None) -> Graph:
+        return cls._make("placeto_graph_load_file", os.fsencode(path), _limits(limits))
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Graph:
-        return cls._make("placeto_graph_load_memory", content, len(content), None)
+    def from_bytes(cls, content: bytes, limits: Optional[Limits] = None) -> Graph:
+        return cls._make("placeto_graph_load_memory", content, len(content), _limits(limits))
 
     def to_bytes(self) -> bytes:
         return self._encode("placeto_graph_encode")
 
     def __len__(self) -> int:
-        return _library.placeto_graph_node_count(self._handle)
+        return _ask("placeto_graph_node_count", self._handle)
 
     @property
     def name(self) -> str:
-        return _library.placeto_graph_name(self._handle).decode()
+        return _ask("placeto_graph_name", self._handle).decode()
 
     @property
     def edge_count(self) -> int:
-        return _library.placeto_graph_edge_count(self._handle)
+        return _ask("placeto_graph_edge_count", self._handle)
 
     def node_name(self, node: int) -> str:
-        return _library.placeto_graph_node_name(self._handle, node).decode()
+        return _ask("placeto_graph_node_name", self._handle, node).decode()
 
     @property
     def kinds(self) -> list[str]:
         """What the entries of cost_us refer to; none: one entry, any device."""
-        return [_library.placeto_graph_kind(self._handle, kind).decode()
-                for kind in range(_library.placeto_graph_kind_count(self._handle))]
+        return [_ask("placeto_graph_kind", self._handle, kind).decode()
+                for kind in range(_ask("placeto_graph_kind_count", self._handle))]
 
     def node(self, node: int) -> Node:
         value = _native.placeto_node(struct_size=ctypes.sizeof(_native.placeto_node))
@@ -213,7 +393,7 @@ class Graph(_Handle):
                     [value.allowed_kinds[i].decode() for i in range(value.allowed_kind_count)],
                     value.launches)
 
-    def edges(self) -> tuple[Any, Any, Any]:
+    def edges(self) -> tuple[Numbers, Numbers, Numbers]:
         """Source, output and target of every edge."""
         count = self.edge_count
         lists = [(ctypes.c_uint32 * count)() for _ in range(3)]
@@ -222,7 +402,7 @@ class Graph(_Handle):
 
     def find(self, name: str) -> int:
         """The first node of that name; KeyError if there is none."""
-        node = _library.placeto_graph_find_node(self._handle, name.encode())
+        node = _ask("placeto_graph_find_node", self._handle, name)
         if node == PLACETO_NONE:
             raise KeyError(name)
         return node
@@ -233,9 +413,9 @@ class GraphBuilder:
 
     def __init__(self, name: str = "", kinds: Sequence[str] = ()) -> None:
         self._builder = ctypes.c_void_p()
-        _call("placeto_graph_builder_create", name.encode(), byref(self._builder))
+        _call("placeto_graph_builder_create", name, byref(self._builder))
         if kinds:
-            names = (ctypes.c_char_p * len(kinds))(*(kind.encode() for kind in kinds))
+            names = _list_of(ctypes.c_char_p, kinds, "kinds")
             _call("placeto_graph_builder_set_kinds", self._builder, names, len(kinds))
 
     def __del__(self) -> None:
@@ -247,16 +427,15 @@ class GraphBuilder:
             flops: int = 0, bytes_accessed: int = 0, colocate: Optional[str] = None,
             allowed_kinds: Sequence[str] = (), launches: int = 0) -> int:
         """The number of the new node. Costs: one for each kind, or one for every device."""
-        node = _defaulted(_native.placeto_node, "placeto_default_node")
-        costs = (ctypes.c_double * len(cost_us))(*cost_us)
-        sizes = (ctypes.c_uint64 * len(outputs))(*outputs)
-        kinds = (ctypes.c_char_p * len(allowed_kinds))(*(k.encode() for k in allowed_kinds))
-        node.name, node.op, node.colocate = name.encode(), op.encode(), _text(colocate)
-        node.cost_us, node.cost_count = costs, len(costs)
-        node.outputs, node.output_count = sizes, len(sizes)
-        node.allowed_kinds, node.allowed_kind_count = kinds, len(kinds)
-        node.resident_bytes, node.workspace_bytes = resident_bytes, workspace_bytes
-        node.flops, node.bytes_accessed, node.launches = flops, bytes_accessed, launches
+        costs = _list_of(ctypes.c_double, cost_us, "cost_us")
+        sizes = _list_of(ctypes.c_uint64, outputs, "outputs")
+        kinds = _list_of(ctypes.c_char_p, allowed_kinds, "allowed_kinds")
+        node = _with_fields(_defaulted(_native.placeto_node, "placeto_default_node"), {
+            "name": name, "op": op, "cost_us": costs, "cost_count": len(costs), "outputs": sizes,
+            "output_count": len(sizes), "resident_bytes": resident_bytes,
+            "workspace_bytes": workspace_bytes, "flops": flops, "bytes_accessed": bytes_accessed,
+            "colocate": colocate, "allowed_kinds": kinds, "allowed_kind_count": len(kinds),
+            "launches": launches})
         index = ctypes.c_uint32()
         _call("placeto_graph_builder_add_node", self._builder, byref(node), byref(index))
         return index.value
@@ -266,12 +445,13 @@ class GraphBuilder:
         number = _native.PLACETO_CONTROL_EDGE if output is None else output
         _call("placeto_graph_builder_add_edge", self._builder, source, number, target)
 
-    def build(self) -> Graph:
-        return Graph._make("placeto_graph_builder_build", self._builder, None)
+    def build(self, limits: Optional[Limits] = None) -> Graph:
+        return Graph._make("placeto_graph_builder_build", self._builder, _limits(limits))
 
 
 class Device(NamedTuple):
-    """A device as it was given. memory_bytes 0: unlimited."""
+    """A device as it was given. memory_bytes 0: unlimited. The last three are prices of staged
+    execution."""
 
     name: str
     kind: str
@@ -279,6 +459,33 @@ class Device(NamedTuple):
     peak_flops: float
     memory_bandwidth: float
     slowdown: float
+    stage_us: float
+    cut_us: float
+    cut_bytes_per_us: float
+
+
+class Link(NamedTuple):
+    """A link one way. Those with the same channel share a queue; "": that of the source."""
+
+    source: str
+    target: str
+    bandwidth_bytes_per_us: float
+    latency_us: float
+    gap_us: float
+    channel: str
+
+
+class TopologyRules(NamedTuple):
+    """What the cost model takes to hold there, in the constants of placeto.h."""
+
+    op_gap_us: float
+    contention: int
+    transfer: int
+    execution: int
+    dispatch: int
+    bandwidth_bytes_per_us: float
+    latency_us: float
+    gap_us: float
 
 
 class Topology(_Handle):
@@ -287,37 +494,53 @@ class Topology(_Handle):
     _free = "placeto_topology_free"
 
     @classmethod
-    def load(cls, path: PathLike) -> Topology:
-        return cls._make("placeto_topology_load_file", os.fsencode(path), None)
+    def load(cls, path: PathLike, limits: Optional[Limits] = None) -> Topology:
+        return cls._make("placeto_topology_load_file", os.fsencode(path), _limits(limits))
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Topology:
-        return cls._make("placeto_topology_load_memory", content, len(content), None)
+    def from_bytes(cls, content: bytes, limits: Optional[Limits] = None) -> Topology:
+        return cls._make("placeto_topology_load_memory", content, len(content), _limits(limits))
 
     def to_bytes(self) -> bytes:
         return self._encode("placeto_topology_encode")
 
     def __len__(self) -> int:
-        return _library.placeto_topology_device_count(self._handle)
+        return _ask("placeto_topology_device_count", self._handle)
 
     @property
     def name(self) -> str:
-        return _library.placeto_topology_name(self._handle).decode()
+        return _ask("placeto_topology_name", self._handle).decode()
 
     @property
     def device_names(self) -> list[str]:
-        name = _library.placeto_topology_device_name
-        return [name(self._handle, device).decode() for device in range(len(self))]
+        return [_ask("placeto_topology_device_name", self._handle, device).decode()
+                for device in range(len(self))]
 
     def device(self, device: int) -> Device:
         value = _native.placeto_device(struct_size=ctypes.sizeof(_native.placeto_device))
         _call("placeto_topology_device", self._handle, device, byref(value))
         return Device(value.name.decode(), value.kind.decode(), value.memory_bytes,
-                      value.peak_flops, value.memory_bandwidth, value.slowdown)
+                      value.peak_flops, value.memory_bandwidth, value.slowdown, value.stage_us,
+                      value.cut_us, value.cut_bytes_per_us)
+
+    def link(self, source: int, target: int) -> Link:
+        """From one device to another; the default one if they have none of their own."""
+        value = _native.placeto_link(struct_size=ctypes.sizeof(_native.placeto_link))
+        _call("placeto_topology_link", self._handle, source, target, byref(value))
+        return Link(getattr(value, "from").decode(), value.to.decode(),
+                    value.bandwidth_bytes_per_us, value.latency_us, value.gap_us,
+                    (value.channel or b"").decode())
+
+    @property
+    def rules(self) -> TopologyRules:
+        value = _native.placeto_topology_rules(
+            struct_size=ctypes.sizeof(_native.placeto_topology_rules))
+        _call("placeto_topology_get_rules", self._handle, byref(value))
+        return TopologyRules(*(getattr(value, field) for field in TopologyRules._fields))
 
     def find(self, name: str) -> int:
         """The device of that name; KeyError if there is none."""
-        device = _library.placeto_topology_find_device(self._handle, name.encode())
+        device = _ask("placeto_topology_find_device", self._handle, name)
         if device == PLACETO_NONE:
             raise KeyError(name)
         return device
@@ -326,43 +549,33 @@ class Topology(_Handle):
 class TopologyBuilder:
     """Makes a topology. Fields that are not given have the defaults of placeto.h."""
 
-    def __init__(self, name: str = "", **rules: Any) -> None:
+    def __init__(self, name: str = "", **rules: Unpack[RuleFields]) -> None:
         self._builder = ctypes.c_void_p()
-        _call("placeto_topology_builder_create", name.encode(), byref(self._builder))
+        _call("placeto_topology_builder_create", name, byref(self._builder))
         value = _with_fields(_defaulted(_native.placeto_topology_rules,
-                                        "placeto_default_topology_rules"), rules)
+                                        "placeto_default_topology_rules"), rules, RuleFields)
         _call("placeto_topology_builder_set_rules", self._builder, byref(value))
 
     def __del__(self) -> None:
         if getattr(self, "_builder", None) and _library is not None:
             _library.placeto_topology_builder_free(self._builder)
 
-    def add(self, name: str, kind: str, **fields: Any) -> int:
-        """The number of the new device. Fields: memory_bytes, peak_flops, ..."""
+    def add(self, name: str, kind: str, **fields: Unpack[DeviceFields]) -> int:
+        """The number of the new device."""
         device = _with_fields(_defaulted(_native.placeto_device, "placeto_default_device"),
                               {"name": name, "kind": kind, **fields})
         index = ctypes.c_uint32()
         _call("placeto_topology_builder_add_device", self._builder, byref(device), byref(index))
         return index.value
 
-    def connect(self, source: str, target: str, **fields: Any) -> None:
-        """A link one way. Fields: bandwidth_bytes_per_us, latency_us, ..."""
-        link = _defaulted(_native.placeto_link, "placeto_default_link")
-        setattr(link, "from", source.encode())
-        _call("placeto_topology_builder_add_link", self._builder,
-              byref(_with_fields(link, {"to": target, **fields})))
+    def connect(self, source: str, target: str, **fields: Unpack[LinkFields]) -> None:
+        """A link one way."""
+        link = _with_fields(_defaulted(_native.placeto_link, "placeto_default_link"),
+                            {"from": source, "to": target, **fields})
+        _call("placeto_topology_builder_add_link", self._builder, byref(link))
 
-    def build(self) -> Topology:
-        return Topology._make("placeto_topology_builder_build", self._builder, None)
-
-
-def _with_fields(struct: Any, values: Mapping[str, Any]) -> Any:
-    known = {name for name, *_ in struct._fields_} - {"struct_size"}
-    for name, value in values.items():
-        if name not in known:
-            raise TypeError(f"{type(struct).__name__} has no field '{name}'")
-        setattr(struct, name, value.encode() if isinstance(value, str) else value)
-    return struct
+    def build(self, limits: Optional[Limits] = None) -> Topology:
+        return Topology._make("placeto_topology_builder_build", self._builder, _limits(limits))
 
 
 class Policy(_Handle):
@@ -375,9 +588,14 @@ class Policy(_Handle):
         return cls._make("placeto_policy_load_file", os.fsencode(path),
                          _native.PLACETO_FILE_READ, None)
 
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Policy:
+        return cls._make("placeto_policy_load_memory", content, len(content),
+                         _native.PLACETO_BYTES_COPY, None)
+
     @property
     def architecture(self) -> str:
-        return _library.placeto_policy_architecture(self._handle).decode()
+        return _ask("placeto_policy_architecture", self._handle).decode()
 
     @property
     def sha256(self) -> str:
@@ -405,6 +623,7 @@ class Reason(NamedTuple):
     cost_us: float
     second_cost_us: float
     second_feasible: bool
+    allowed_devices: int
 
 
 class Placement(_Handle):
@@ -413,7 +632,7 @@ class Placement(_Handle):
     _free = "placeto_placement_free"
 
     def __len__(self) -> int:
-        return _library.placeto_placement_node_count(self._handle)
+        return _ask("placeto_placement_node_count", self._handle)
 
     def _list(self, function: str, kind: Any, code: str, count: int) -> Any:
         values = (kind * count)()
@@ -422,53 +641,83 @@ class Placement(_Handle):
 
     @property
     def _device_count(self) -> int:
-        return _library.placeto_placement_device_count(self._handle)
+        return _ask("placeto_placement_device_count", self._handle)
 
     @property
-    def devices(self) -> Any:
+    def devices(self) -> Numbers:
         """The device of every node."""
         return self._list("placeto_placement_assignment", ctypes.c_uint32, "I", len(self))
 
     @property
     def makespan_us(self) -> float:
-        return _library.placeto_placement_makespan_us(self._handle)
+        return _ask("placeto_placement_makespan_us", self._handle)
 
     @property
     def bottleneck_us(self) -> float:
-        return _library.placeto_placement_bottleneck_us(self._handle)
+        return _ask("placeto_placement_bottleneck_us", self._handle)
 
     @property
     def lower_bound_us(self) -> float:
-        return _library.placeto_placement_lower_bound_us(self._handle)
+        return _ask("placeto_placement_lower_bound_us", self._handle)
 
     @property
     def method(self) -> str:
-        return _library.placeto_placement_method(self._handle).decode()
+        return _ask("placeto_placement_method", self._handle).decode()
 
     @property
     def note(self) -> str:
-        return _library.placeto_placement_note(self._handle).decode()
+        return _ask("placeto_placement_note", self._handle).decode()
 
     @property
     def feasible(self) -> bool:
-        return _library.placeto_placement_feasible(self._handle) != 0
+        return _ask("placeto_placement_feasible", self._handle) != 0
 
-    def times(self) -> tuple[Any, Any]:
+    @property
+    def place_time_us(self) -> float:
+        """Wall time that placing took; 0 after score."""
+        return _ask("placeto_placement_place_time_us", self._handle)
+
+    @property
+    def stopped(self) -> int:
+        """0: everything was tried. placeto_placement_stopped in placeto.h has the others."""
+        return _ask("placeto_placement_stopped", self._handle)
+
+    @property
+    def stages(self) -> Numbers:
+        """Under staged execution the stage of every node, else none."""
+        return self._list("placeto_placement_stages", ctypes.c_uint32, "I",
+                          len(self) if self._stage_count else 0)
+
+    @property
+    def stage_order(self) -> Numbers:
+        """Every stage once, as they may run."""
+        return self._list("placeto_placement_stage_order", ctypes.c_uint32, "I", self._stage_count)
+
+    @property
+    def _stage_count(self) -> int:
+        return _ask("placeto_placement_stage_count", self._handle)
+
+    def times(self) -> tuple[Times, Times]:
         """When each node starts, and finishes, in microseconds."""
         start, finish = (ctypes.c_double * len(self))(), (ctypes.c_double * len(self))()
         _call("placeto_placement_times", self._handle, start, finish, len(self))
         return _array("d", start), _array("d", finish)
 
     @property
-    def peak_memory(self) -> Any:
+    def peak_memory(self) -> Bytes:
         """Bytes, for each device."""
         return self._list("placeto_placement_peak_memory", ctypes.c_uint64, "Q",
                           self._device_count)
 
     @property
+    def shortfall(self) -> Bytes:
+        """By how many bytes that exceeds what the device has, for each device."""
+        return self._list("placeto_placement_shortfall", ctypes.c_uint64, "Q", self._device_count)
+
+    @property
     def candidates(self) -> list[Candidate]:
         rows = []
-        for index in range(_library.placeto_placement_candidate_count(self._handle)):
+        for index in range(_ask("placeto_placement_candidate_count", self._handle)):
             row = _native.placeto_candidate(struct_size=ctypes.sizeof(_native.placeto_candidate))
             _call("placeto_placement_candidate", self._handle, index, byref(row))
             rows.append(Candidate(row.method.decode(), row.makespan_us, row.objective_us,
@@ -481,53 +730,147 @@ class Placement(_Handle):
         _call("placeto_placement_explain", self._handle, node, byref(reason))
         second = None if reason.second_device == PLACETO_NONE else reason.second_device
         return Reason(reason.device, reason.group_nodes, second, reason.cost_us,
-                      reason.second_cost_us, reason.second_feasible != 0)
+                      reason.second_cost_us, reason.second_feasible != 0, reason.allowed_devices)
 
     def to_bytes(self) -> bytes:
-        """The content of a placement file."""
+        """The content of a placement file; decode_assignment reads it."""
         return self._encode("placeto_placement_encode")
 
+    def to_json(self) -> str:
+        """The content of a placement file in JSON."""
+        return self._encode("placeto_onnx_placement_json").decode()
 
-def _options(fields: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-    """placeto_options, and what it points to."""
-    plain, kept = dict(fields), []
+
+class Cancel(_Handle):
+    """Ends a placing from another thread: place(..., cancel=...) returns the best so far."""
+
+    _free = "placeto_cancel_free"
+
+    def __init__(self, handle: Optional[ctypes.c_void_p] = None) -> None:
+        if handle is None:
+            handle = ctypes.c_void_p()
+            _call("placeto_cancel_create", byref(handle))
+        super().__init__(handle)
+
+    def request(self) -> None:
+        _ask("placeto_cancel_request", self._handle)
+
+    def reset(self) -> None:
+        """Makes it usable again."""
+        _ask("placeto_cancel_reset", self._handle)
+
+
+class Rules(_Handle):
+    """What an engine demands of placements of one graph on one topology. One thread at a time."""
+
+    _free = "placeto_onnx_rules_free"
+
+
+class Engine(_Handle):
+    """How an engine executes, what its providers can run and what it fuses."""
+
+    _free = "placeto_onnx_engine_free"
+
+    @classmethod
+    def load(cls, path: PathLike) -> Engine:
+        """A file, or the name of a description that ships with Placeto: "onnxruntime"."""
+        return cls._make("placeto_onnx_engine_load", os.fsencode(path))
+
+    def topology(self, topology: Topology) -> Topology:
+        """As the engine runs on it: its execution, its prices of stages where there are none."""
+        return Topology._make("placeto_onnx_engine_topology", self._handle, topology._handle)
+
+    def rules(self, graph: Graph, topology: Topology,
+              providers: Union[Mapping[str, str], Sequence[str]] = (),
+              on_note: Optional[Callable[[str], object]] = None) -> Rules:
+        """For place(..., rules=...). Providers: {"gpu": "cuda"}, of a kind or a device."""
+        names = _texts(providers, "providers")
+        with _notes(on_note) as function:
+            return Rules._make("placeto_onnx_engine_rules", self._handle, graph._handle,
+                               topology._handle, names, len(names), function, None)
+
+
+def _texts(given: Any, name: str) -> Any:
+    """Texts for C; {"batch": 1} stands for ["batch=1"]."""
+    def text(value: object) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    if isinstance(given, (str, bytes)):  # each letter would be one
+        raise TypeError(f"{name} is {given!r}, expected a list or a mapping")
+    if isinstance(given, Mapping):
+        given = [f"{key}={text(value)}" for key, value in given.items()]
+    return _list_of(ctypes.c_char_p, map(os.fsencode, given), name)
+
+
+@contextlib.contextmanager
+def _notes(on_note: Optional[Callable[[str], object]]) -> Iterator[Any]:
+    """A function for C that keeps notes. They are handed on at the end: what `on_note` raises
+    cannot pass through C."""
+    texts: list[str] = []
+    yield _native.placeto_onnx_note_function(
+        lambda _, text: texts.append(text.decode(errors="replace")))
+    if on_note is not None:
+        for text in texts:
+            on_note(text)
+
+
+@contextlib.contextmanager
+def _options(fields: PlaceOptions) -> Iterator[Any]:
+    """placeto_options; what it points to lives as long as the block."""
+    plain: dict[str, Any] = dict(fields)
+    options = _defaulted(_native.placeto_options, "placeto_default_options")
+    cancel, rules = plain.pop("cancel", None), plain.pop("rules", None)
+    if cancel is not None:
+        options.cancel = cancel._handle
+    if "limits" in plain:
+        options.limits = _limits(plain.pop("limits"))
+    number = ctypes.c_uint32
     for name, count in (("pins", "pin_count"), ("forbids", "forbid_count")):
         pairs = plain.pop(name, {})
-        pairs = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
-        entries = (_native.placeto_node_device * len(pairs))(*pairs)
-        kept.append(entries)
-        plain.update({name: entries, count: len(pairs)})
-    sets = [(ctypes.c_uint32 * len(nodes))(*nodes) for nodes in plain.pop("colocate", ())]
-    lists = (_native.placeto_node_list * len(sets))(*((nodes, len(nodes)) for nodes in sets))
-    kept += [sets, lists]
-    plain.update({"colocate": lists, "colocate_count": len(sets)})
-    options = _defaulted(_native.placeto_options, "placeto_default_options")
-    return _with_fields(options, plain), kept
+        entries = [(_checked(number, node, f"{name}: node"),
+                    _checked(number, device, f"{name}: device"))
+                   for node, device in (pairs.items() if isinstance(pairs, Mapping) else pairs)]
+        setattr(options, name, (_native.placeto_node_device * len(entries))(*entries))
+        setattr(options, count, len(entries))
+    sets = [_list_of(number, nodes, "colocate: node") for nodes in plain.pop("colocate", ())]
+    lists = ((nodes, len(nodes)) for nodes in sets)
+    options.colocate = (_native.placeto_node_list * len(sets))(*lists)
+    options.colocate_count = len(sets)
+    _with_fields(options, plain, PlaceOptions)
+    if rules is not None:
+        _call("placeto_onnx_rules_add", rules._handle, byref(options))
+    yield options
+    del cancel, rules, sets  # alive until here
 
 
 def place(graph: Graph, topology: Topology, policy: Optional[Policy] = None,
-          **options: Any) -> Placement:
+          **options: Unpack[PlaceOptions]) -> Placement:
     """The best placement found. Options are the fields of placeto_options in placeto.h:
     budget_evaluations, memory_headroom, objective, ...; pins and forbids map nodes to devices,
     colocate is a list of lists of nodes. Raises Infeasible if nothing fits."""
-    struct, kept = _options(options)
-    placement = Placement._make("placeto_place", graph._handle, topology._handle,
-                                None if policy is None else policy._handle, byref(struct))
-    del kept  # alive until here
-    return placement
+    with _options(options) as struct:
+        return Placement._make("placeto_place", graph._handle, topology._handle,
+                               None if policy is None else policy._handle, byref(struct))
 
 
-def score(graph: Graph, topology: Topology, devices: Sequence[int], **options: Any) -> Placement:
+def score(graph: Graph, topology: Topology, devices: Iterable[int],
+          **options: Unpack[PlaceOptions]) -> Placement:
     """What the cost model predicts of a placement of yours: a device for every node."""
-    struct, kept = _options(options)
-    numbers = (ctypes.c_uint32 * len(devices))(*(int(device) for device in devices))
-    placement = Placement._make("placeto_score", graph._handle, topology._handle, numbers,
-                                len(numbers), byref(struct))
-    del kept
-    return placement
+    numbers = _list_of(ctypes.c_uint32, devices, "devices")
+    with _options(options) as struct:
+        return Placement._make("placeto_score", graph._handle, topology._handle, numbers,
+                               len(numbers), byref(struct))
 
 
-def run_times(graph: Graph, topology: Topology) -> Any:
+def decode_assignment(content: bytes, graph: Graph, topology: Topology) -> Numbers:
+    """The device of every node, from the content of a binary placement file: for score."""
+    devices = (ctypes.c_uint32 * len(graph))()
+    _call("placeto_assignment_decode", content, len(content), graph._handle, topology._handle, None,
+          devices, len(devices))
+    return _array("I", devices)
+
+
+def run_times(graph: Graph, topology: Topology) -> Times:
     """Microseconds of every node on every device, estimated where the graph gives none; negative
     where it cannot run. A matrix where NumPy is installed, else one row after the other."""
     count = len(graph) * len(topology)
@@ -537,34 +880,34 @@ def run_times(graph: Graph, topology: Topology) -> Any:
     return flat.reshape(len(graph), len(topology)) if hasattr(flat, "reshape") else flat
 
 
-def _import_options(fields: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-    """placeto_onnx_options, and what it points to."""
-    plain, kept = dict(fields), []
+@contextlib.contextmanager
+def _import_options(fields: ImportOptions) -> Iterator[Any]:
+    """placeto_onnx_options; what it points to lives as long as the block."""
+    plain: dict[str, Any] = dict(fields)
+    options = _defaulted(_native.placeto_onnx_options, "placeto_onnx_default_options")
     for name, count in (("dims", "dim_count"), ("values", "value_count"),
                         ("shapes", "shape_count"), ("profiles", "profile_count"),
                         ("tables", "table_count"), ("efficiencies", "efficiency_count")):
-        given = plain.pop(name, ())
-        if isinstance(given, Mapping):  # {"batch": 1} for "batch=1"
-            given = [f"{key}={value}" for key, value in given.items()]
-        texts = (ctypes.c_char_p * len(given))(*(os.fsencode(text) for text in given))
-        kept.append(texts)
-        plain.update({name: texts, count: len(texts)})
-    options = _defaulted(_native.placeto_onnx_options, "placeto_onnx_default_options")
-    return _with_fields(options, plain), kept
+        texts = _texts(plain.pop(name, ()), name)
+        setattr(options, name, texts)
+        setattr(options, count, len(texts))
+    if "limits" in plain:
+        options.limits = _limits(plain.pop("limits"))
+    with _notes(plain.pop("on_note", None)) as function:
+        options.on_note = function
+        yield _with_fields(options, plain, ImportOptions)
 
 
-def load_graph(path: PathLike, **options: Any) -> Graph:
+def load_graph(path: PathLike, **options: Unpack[ImportOptions]) -> Graph:
     """The graph of an ONNX model, or a graph file, JSON or binary. Options are the fields of
     placeto_onnx_options in placeto_onnx.h: dims, profiles, ..., as lists or mappings."""
-    struct, kept = _import_options(options)
-    graph = Graph._make("placeto_onnx_load_graph", os.fsencode(path), byref(struct))
-    del kept  # alive until here
-    return graph
+    with _import_options(options) as struct:
+        return Graph._make("placeto_onnx_load_graph", os.fsencode(path), byref(struct))
 
 
-def load_topology(path: PathLike) -> Topology:
+def load_topology(path: PathLike, limits: Optional[Limits] = None) -> Topology:
     """A topology file, JSON or binary, or a built-in topology by its name."""
-    return Topology._make("placeto_onnx_load_topology", os.fsencode(path), None)
+    return Topology._make("placeto_onnx_load_topology", os.fsencode(path), _limits(limits))
 
 
 def default_policy() -> Policy:
@@ -572,11 +915,11 @@ def default_policy() -> Policy:
     return Policy._make("placeto_onnx_default_policy")
 
 
-def write_stages(model: PathLike, placement: Placement, directory: PathLike, *, stages: int = 0,
-                 **options: Any) -> None:
+def write_stages(model: PathLike, placement: Placement, directory: PathLike, *,
+                 stages: int = PLACETO_ONNX_STAGES_RECORDED,
+                 **options: Unpack[ImportOptions]) -> None:
     """One ONNX file per stage and manifest.json in a new directory. Options: those that the model
     was loaded with."""
-    struct, kept = _import_options(options)
-    _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement._handle, stages,
-          os.fsencode(directory))
-    del kept
+    with _import_options(options) as struct:
+        _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement._handle,
+              stages, os.fsencode(directory))
