@@ -10,6 +10,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
+case "$*" in
+  '' | --image) ;;
+  *)
+    echo "Usage: tools/make_packages.sh [--image], not '$*'" >&2
+    exit 2
+    ;;
+esac
 if [ "${1:-}" = --image ]; then
   for engine in podman docker; do
     command -v "$engine" >/dev/null || continue

@@ -16,6 +16,52 @@ cd "$(dirname "$0")/.."
 out=$PWD/build/quickstart
 placeto=$PWD/build/release/bin/placeto
 
+# What the caller says counts, in every form that `placeto place` takes (-t NAME, -tNAME, -t=NAME,
+# --topology NAME, --topology=NAME); the rest is filled in. Read before anything is installed or
+# built, so that what is wrong is said at once.
+graph='' topology='' budget='' placement='' report=''
+take() { # option, value
+  case "$1" in
+    -t | --topology) topology=$2 ;;
+    --budget | --budget-evals | --budget-ms) budget=$2 ;;
+    -o | --output) placement=$2 ;;
+    --report) report=$2 ;;
+  esac
+}
+option='' # whose value comes next
+for word in "$@"; do
+  if [ -n "$option" ]; then
+    take "$option" "$word"
+    option=''
+    continue
+  fi
+  case "$word" in
+    -h | --help)
+      sed -n '2,/^set /s/^# \{0,1\}//p' tools/quickstart.sh
+      exit
+      ;;
+    --json | --no-color | --copy-shared | --tear-patterns | --) ;;
+    --*=*) take "${word%%=*}" "${word#*=}" ;;
+    --*) option=$word ;;
+    -[a-z]=*) take "${word%%=*}" "${word#*=}" ;;
+    -[a-z]?*) take "${word:0:2}" "${word:2}" ;;
+    -[a-z]) option=$word ;;
+    *) graph=$word ;;
+  esac
+done
+if [ -n "$graph" ] && [ "$graph" != - ] && ! (cd "$start" && [ -r "$graph" ]); then
+  echo "$graph: no such file" >&2
+  exit 3
+fi
+
+# Before the caller's: those may end in `-- FILE`.
+defaults=()
+if [ -z "$graph" ]; then defaults+=("$out/inception_v3.graph"); fi
+if [ -z "$topology" ]; then defaults+=(-t edge-cpu-gpu-npu); fi
+if [ -z "$budget" ]; then defaults+=(--budget 2k); fi
+if [ -z "$placement" ]; then defaults+=(--output "${placement:=$out/placement.json}"); fi
+if [ -z "$report" ]; then defaults+=(--report "${report:=$out/report.html}"); fi
+
 say "Installing what is missing"
 install_packages "${placeto_packages[@]}"
 
@@ -24,21 +70,23 @@ cmake --preset release -DPLACETO_BUILD_TESTS=OFF -DPLACETO_BUILD_BENCHMARKS=OFF 
 cmake --build --preset release -j "$(nproc)" --target placeto_cli
 mkdir -p "$out"
 
-if [ $# -eq 0 ]; then
+if [ -z "$graph" ]; then
   say "Generating Inception-V3"
   "$placeto" generate inception_v3 -o "$out/inception_v3.graph"
-  set -- "$out/inception_v3.graph"
 fi
-case " $* " in
-  *" -t "* | *" --topology"*) ;;
-  *) set -- "$@" -t edge-cpu-gpu-npu ;;
-esac
 
-say "Placing $1"
+say "Placing ${graph:-Inception-V3}"
 cd "$start" # names of files are the caller's
-"$placeto" place "$@" --budget 2k --output "$out/placement.json" --report "$out/report.html"
+"$placeto" place "${defaults[@]}" "$@"
 
+where() { # a file as the caller named it
+  case "$1" in
+    -) echo "standard output" ;;
+    /*) echo "$1" ;;
+    *) echo "$start/$1" ;;
+  esac
+}
 say "Done"
-echo "Placement: $out/placement.json"
-echo "Report:    $out/report.html (open it in a browser)"
+echo "Placement: $(where "$placement")"
+echo "Report:    $(where "$report") (open it in a browser)"
 echo "Next:      $placeto help"
