@@ -66,7 +66,9 @@ set(CPACK_PACKAGE_NAME placeto)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 # Who makes packages answers for them; as for Debian's own tools, these variables say who that is.
-set(contact "The Placeto authors <placeto@localhost>")
+# Without them there is no address: dpkg takes a name alone, only Debian's archive wants one too. No
+# Homepage: there is none.
+set(contact "The Placeto authors")
 if(DEFINED ENV{DEBEMAIL})
   set(contact "The Placeto authors <$ENV{DEBEMAIL}>")
   if(DEFINED ENV{DEBFULLNAME})
@@ -74,7 +76,7 @@ if(DEFINED ENV{DEBEMAIL})
   endif()
 endif()
 set(PLACETO_PACKAGE_CONTACT "${contact}" CACHE STRING
-  "Maintainer of the packages that cpack makes: Name <address>")
+  "Maintainer of the packages that cpack makes: Name <address>, or a name")
 set(CPACK_PACKAGE_CONTACT "${PLACETO_PACKAGE_CONTACT}")
 set(CPACK_COMPONENTS_ALL ${placeto_components})
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
@@ -135,9 +137,13 @@ set(CPACK_DEBIAN_MODELS_DESCRIPTION "Device placement for neural networks: polic
 
 # Every package says what may be done with it, and what changed.
 set(changelog ${PROJECT_BINARY_DIR}/changelog)
+set(signed_by "${PLACETO_PACKAGE_CONTACT}")
+if(NOT signed_by MATCHES "<.*>$")
+  string(APPEND signed_by " <>")  # dpkg-parsechangelog reads no line without
+endif()
 file(WRITE ${changelog} "placeto (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
   "  * Version ${PROJECT_VERSION}.\n\n"
-  " -- ${PLACETO_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000\n")
+  " -- ${signed_by}  Thu, 01 Jan 2026 00:00:00 +0000\n")
 if(GZIP)
   execute_process(COMMAND ${GZIP} -9nkf ${changelog})
 endif()

@@ -15,6 +15,7 @@ class PlacetoConan(ConanFile):
     version = "0.1.0"
     description = "Learned device placement for neural networks"
     license = "Apache-2.0"
+    author = "The Placeto authors"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "onednn": [True, False]}
     default_options = {"shared": True, "onednn": False}
