@@ -170,6 +170,14 @@ void note(std::string_view text) {
   std::fputs(fmt::format("placeto: {}\n", clean).c_str(), stderr);
 }
 
+Announcement::Announcement(std::string_view what) : is_shown_(isatty(STDERR_FILENO) == 1) {
+  if (is_shown_) std::fputs(fmt::format("{} ...", what).c_str(), stderr);
+}
+
+Announcement::~Announcement() {
+  if (is_shown_) std::fputs("\r\x1b[K", stderr);
+}
+
 void write_text(const std::string& path, std::string_view text) {
   require(write_output(path, text), kInternalError);
 }

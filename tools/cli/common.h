@@ -79,6 +79,18 @@ void expect_json(bool expected);
 // A line on standard error.
 void note(std::string_view text);
 
+// Tells people at a terminal what takes a while, until it is done.
+class Announcement {
+ public:
+  explicit Announcement(std::string_view what);
+  ~Announcement();
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+
+ private:
+  bool is_shown_;
+};
+
 // Text to a file that appears whole or not at all.
 void write_text(const std::string& path, std::string_view text);
 

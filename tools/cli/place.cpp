@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
@@ -185,6 +186,10 @@ void run_place(PlaceOptions& options) {
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
   if (!in_time) return;
   watch.stop_listening();
+  std::optional<Announcement> announcement;
+  if (!reports_fit(problem, 0) && !options.reports.page.empty()) {
+    announcement.emplace("writing the report");
+  }
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
@@ -152,6 +153,7 @@ void run_report(ReportOptions& options) {
                             ? kReasonWork / options.placements.size()
                             : std::min(options.reasons, uint64_t{problem.node_count()}) * per_node;
   std::vector<ReportPlacement> placements;
+  std::optional<Announcement> announcement(std::in_place, "simulating and asking for reasons");
   for (size_t i = 0; i < names.size(); ++i) {
     const PlacementSpec spec = require(read_placement(options.placements[i]));
     auto assignment = resolve_placement(spec, graph, topology);
@@ -169,6 +171,7 @@ void run_report(ReportOptions& options) {
 
   const LowerBounds bounds = lower_bounds(problem);
   const std::string page = report_page(problem, bounds, placements);
+  announcement.reset();
   if (options.common.json) {
     print_json(describe(bounds, placements, page.size()));
   } else {
