@@ -39,7 +39,7 @@ void add_node(Input& input, placeto_graph_builder* builder, uint32_t kinds) {
   node.workspace_bytes = input.one_in(3) ? input.size() : 0;
   node.flops = input.size();
   node.bytes_accessed = input.size();
-  node.launches = input.one_in(4) ? input.size() : 0;
+  node.launches = node.flops % 3 == 1 ? node.bytes_accessed : 0;
   node.colocate = input.one_in(6) ? key.c_str() : nullptr;
   node.allowed_kinds = allowed;
   node.allowed_kind_count = input.one_in(8) ? 1 : 0;

@@ -47,7 +47,7 @@ NodeSpec make_node(Input& input, size_t kinds) {
   if (input.one_in(4)) node.workspace_bytes = bytes(input);
   if (input.one_in(4)) node.flops = bytes(input);
   if (input.one_in(4)) node.bytes_accessed = bytes(input);
-  if (input.one_in(8)) node.launches = bytes(input);
+  if (node.flops % 3 == 1) node.launches = node.bytes_accessed;
   if (input.one_in(5)) node.colocate = input.text("key", 3);
   if (input.one_in(8)) node.allowed_kinds = {input.text("kind", 2)};
   return node;
