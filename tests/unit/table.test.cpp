@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
 
 using namespace placeto;
 
@@ -27,6 +29,62 @@ TEST_CASE("a table without titles starts with its first row") {
   Table table({{"", Align::kLeft}, {"", Align::kLeft}});
   table.add_row({"nodes", "3"});
   CHECK(table.render(false) == "nodes  3\n");
+}
+
+namespace {
+
+size_t widest_line(const std::string& text) {
+  size_t widest = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    widest = std::max(widest, display_width(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("a table fits the terminal: the widest texts are cut in the middle, numbers never") {
+  Table table({{"node"}, {"op"}, {"cost", Align::kRight}});
+  table.add_row({"encoder/layer_11/attention/self/query/MatMul", "MatMul", "1234.5 us"});
+  const std::string whole = table.render(false);
+  CHECK(table.width() == widest_line(whole));
+  CHECK(whole == table.render(false, 0));
+  CHECK(whole == table.render(false, table.width()));
+  CHECK(table.render(false, 40) ==
+        "node                   op           cost\n"
+        "encoder/la…ery/MatMul  MatMul  1234.5 us\n");
+}
+
+TEST_CASE("columns that do not fit beside the others follow on a line of their own") {
+  Table table({{"device"}, {"busy", Align::kRight}, {"memory", Align::kRight}});
+  table.add_row({"gpu:0", "1234.5 us", "11.2 GiB"});
+  CHECK(table.render(false, 20) ==
+        "device       busy\n"
+        "      memory\n"
+        "gpu:0   1234.5 us\n"
+        "    11.2 GiB\n");
+  for (size_t columns = 20; columns < 40; ++columns) {
+    CHECK(widest_line(table.render(false, columns)) <= columns);
+  }
+}
+
+TEST_CASE("a text that folds goes on below itself, and loses nothing") {
+  Table table({{""}, {"", Align::kLeft, true}});
+  table.add_row({"operators", "Conv 94, BatchNorm 94, Relu 94, 0123456789012345678901234567890"});
+  CHECK(table.render(false, 36) ==
+        "operators  Conv 94, BatchNorm 94,\n"
+        "           Relu 94,\n"
+        "           0123456789012345678901234\n"
+        "           567890\n");
+}
+
+TEST_CASE("prose is broken between words where the output is narrow, and only there") {
+  CHECK(fitted("waits for: gpu:0 computes 70%\nb\n") == "waits for: gpu:0 computes 70%\nb\n");
+  set_output_columns(20);
+  CHECK(fitted("waits for: gpu:0 computes 70%\nb\n") == "waits for: gpu:0\n  computes 70%\nb\n");
+  set_output_columns(0);
 }
 
 TEST_CASE("wide and combining characters take their width on the screen") {

@@ -31,6 +31,7 @@ Columns equal_devices(const Problem& problem) {
   }
   for (Column& column : columns) {
     column.title = device_range(problem.topology(), column.devices.front(), column.devices.back());
+    if (column.devices.size() > 1) column.title = "fullest of " + column.title;
   }
   return columns;
 }
@@ -62,7 +63,9 @@ std::string fullest(const Problem& problem, const Columns& columns, const Column
   }
   const std::string cell = memory_cell(peaks[worst], problem.memory_limit(worst));
   const bool unlike = columns.size() == 1 && column.title == "fullest device";
-  return unlike ? cell + " on " + problem.topology().device(worst).name : cell;
+  if (!unlike) return cell;
+  const std::string& name = problem.topology().device(worst).name;
+  return cell + " on " + (output_columns() == 0 ? name : shortened(name, 16));
 }
 
 std::string ratio(double value, double base) {
@@ -107,8 +110,8 @@ std::vector<CandidateRow> folded(const Problem& problem, std::span<const Candida
   return result;
 }
 
-std::string table_with(const Problem& problem, const LowerBounds& bounds,
-                       std::span<const CandidateRow> rows, const Columns& memory, bool color) {
+Table table_with(const Problem& problem, const LowerBounds& bounds,
+                 std::span<const CandidateRow> rows, const Columns& memory) {
   std::vector<Table::Column> columns{{"", Align::kLeft},
                                      {"method", Align::kLeft},
                                      {"makespan", Align::kRight},
@@ -130,7 +133,7 @@ std::string table_with(const Problem& problem, const LowerBounds& bounds,
                                     : row.feasible ? Emphasis::kNone
                                                    : Emphasis::kBad);
   }
-  return table.render(color);
+  return table;
 }
 
 CandidateRow row_of(const Candidate& candidate, const Timeline& timeline, bool is_chosen) {
@@ -175,16 +178,14 @@ std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResu
 std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
                             std::span<const CandidateRow> every_row, bool color) {
   constexpr size_t kMostColumns = 8;
-  const size_t terminal = terminal_columns();
+  const size_t terminal = output_columns();
   const std::vector<CandidateRow> rows = folded(problem, every_row);
   for (const Columns& columns : {every_device(problem), equal_devices(problem)}) {
     if (columns.size() > kMostColumns) continue;
-    if (terminal == 0) return table_with(problem, bounds, rows, columns, color);
-    const std::string plain = table_with(problem, bounds, rows, columns, false);
-    const size_t width = display_width(plain.substr(0, plain.find('\n')));
-    if (width <= terminal) return table_with(problem, bounds, rows, columns, color);
+    const Table table = table_with(problem, bounds, rows, columns);
+    if (terminal == 0 || table.width() <= terminal) return table.render(color);
   }
-  return table_with(problem, bounds, rows, all_devices(problem), color);
+  return table_with(problem, bounds, rows, all_devices(problem)).render(color);
 }
 
 }  // namespace placeto::cli

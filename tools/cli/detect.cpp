@@ -57,9 +57,10 @@ std::string machine_table(const TopologySpec& machine, bool color) {
                    d.cut_bytes_per_us > 0 ? format_si(d.cut_bytes_per_us) : "-",
                    text_of(d.prices_source)});
   }
-  return table.render(color) + fmt::format("between devices: {} after the end of a stage ({})\n",
-                                           format_us(machine.default_link.latency_us),
-                                           text_of(machine.default_link.source));
+  return table.render(color) +
+         fitted(fmt::format("between devices: {} after the end of a stage ({})\n",
+                            format_us(machine.default_link.latency_us),
+                            text_of(machine.default_link.source)));
 }
 
 // To OUT, with a table on standard output; or the description itself there.

@@ -62,7 +62,7 @@ std::string explanation(const Problem& problem, std::span<const ReasonSpec> reas
   Table table({{"node", Align::kLeft},
                {"op", Align::kLeft},
                {"device", Align::kLeft},
-               {"second best", Align::kLeft},
+               {"second best", Align::kLeft, true},
                {"would be", Align::kRight},
                {"change", Align::kRight}});
   for (const ReasonSpec& reason : reasons) {

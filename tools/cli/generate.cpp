@@ -92,7 +92,7 @@ Json describe_workloads() {
 
 void list_workloads(const Common& common) {
   if (common.json) return print_json(describe_workloads());
-  Table table({{"workload", Align::kLeft}, {"what it is", Align::kLeft}});
+  Table table({{"workload", Align::kLeft}, {"what it is", Align::kLeft, true}});
   for (const WorkloadInfo& workload : workloads()) {
     table.add_row({std::string(workload.name), std::string(workload.summary)}, Emphasis::kStrong);
     table.add_row({"", option_summary(workload)}, Emphasis::kFaint);

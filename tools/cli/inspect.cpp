@@ -54,7 +54,7 @@ class Sheet {
   std::string render(bool color) const { return table_.render(color); }
 
  private:
-  Table table_{{{"", Align::kLeft}, {"", Align::kLeft}}};
+  Table table_{{{"", Align::kLeft}, {"", Align::kLeft, true}}};
 };
 
 // ---- graph ----------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ std::string link_table(const TopologySpec& spec, bool color) {
   }
   Table links({{"from", Align::kLeft},
                {"to", Align::kLeft},
-               {"link", Align::kLeft},
+               {"link", Align::kLeft, true},
                {"channel", Align::kLeft}});
   for (const auto& [l, count] : kinds) {
     const std::string others = count == 1 ? "" : fmt::format(", and {} more", count - 1);
@@ -335,8 +335,8 @@ std::string summarize(const Topology& topology, bool color) {
   std::string text = sheet.render(color) + "\n" + device_sheet(spec, color);
   if (!spec.links.empty()) text += "\n" + link_table(spec, color);
   for (const Json& warning : warnings_of(topology)) {
-    text +=
-        "\n" + emphasized("warning: " + warning.get<std::string>(), Emphasis::kBad, color) + "\n";
+    const std::string line = fitted("warning: " + warning.get<std::string>());
+    text += "\n" + emphasized(line, Emphasis::kBad, color) + "\n";
   }
   return text;
 }

@@ -91,7 +91,7 @@ std::string ops_text(const std::map<std::string, uint64_t>& ops) {
 std::string summarize(const ModelGraph& model, bool color) {
   const ImportReport& report = model.report;
   const Figures figures = measure(model.spec);
-  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  Table table({{"", Align::kLeft}, {"", Align::kLeft, true}});
   const auto add = [&](const char* what, const std::string& value) {
     table.add_row({what, value});
   };

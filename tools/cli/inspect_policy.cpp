@@ -69,7 +69,7 @@ Json describe(const Policy& policy) {
 
 std::string summarize(const Policy& policy, bool color) {
   const PolicyProvenance& from = policy.provenance();
-  Table sheet({{"", Align::kLeft}, {"", Align::kLeft}});
+  Table sheet({{"", Align::kLeft}, {"", Align::kLeft, true}});
   sheet.add_row({"policy", std::string(name_of(policy.architecture()))});
   sheet.add_row({"devices", policy.dimensions().devices == 0
                                 ? "any number"

@@ -209,9 +209,10 @@ std::string heading(const Problem& problem) {
     return name.empty() ? std::string("(unnamed)") : printable(name);
   };
   const Graph& graph = problem.graph();
-  return fmt::format("{} ({}, {}) on {} ({})\n", named(graph.name()),
-                     plural(graph.node_count(), "node"), plural(graph.edge_count(), "edge"),
-                     named(problem.topology().name()), plural(problem.device_count(), "device"));
+  return fitted(fmt::format("{} ({}, {}) on {} ({})\n", named(graph.name()),
+                            plural(graph.node_count(), "node"), plural(graph.edge_count(), "edge"),
+                            named(problem.topology().name()),
+                            plural(problem.device_count(), "device")));
 }
 
 }  // namespace placeto::cli

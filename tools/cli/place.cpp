@@ -65,11 +65,10 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
 
 std::string summary(const Problem& problem, const PlaceResult& result,
                     std::span<const CandidateRow> rows, bool color) {
-  std::string text = heading(problem) + "\n";
-  text += candidate_table(problem, result.bounds, rows, color);
-  text += fmt::format("\nplaced by {}: makespan {}, lower bound {}, took {}\n",
-                      printable(result.best.method), format_us(result.timeline.makespan_us),
-                      format_us(result.bounds.best_us()), format_us(result.place_us));
+  std::string text =
+      fmt::format("placed by {}: makespan {}, lower bound {}, took {}\n",
+                  printable(result.best.method), format_us(result.timeline.makespan_us),
+                  format_us(result.bounds.best_us()), format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
   if (result.proved) text += "proved optimal: no placement is better\n";
   if (result.stopped) text += "note: stopped before everything was tried\n";
@@ -83,7 +82,8 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                           format_us(result.replicas_us));
     }
   }
-  return text;
+  return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows, color) + "\n" +
+         fitted(text);
 }
 
 Topology changed_by(const Engine& engine, Topology topology, const std::string& path) {
@@ -174,10 +174,10 @@ void run_place(PlaceOptions& options) {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {
       if (!result.one_move_optimal) {
-        print(
+        print(fitted(
             fmt::format("\nnote: over the size up to which every placement is polished, so that a "
                         "move below may be an improvement; --budget-evals {} polishes it\n",
-                        problem.group_count() * uint64_t{problem.device_count() - 1}));
+                        problem.group_count() * uint64_t{problem.device_count() - 1})));
       }
       print("\n" + explanation(problem, reasons, options.common.color()));
     }

@@ -45,7 +45,7 @@ std::string advice_lines(const Advice& advice, double makespan_us) {
     faster.push_back(fmt::format("{} {:+.1f}%", printable(part.what),
                                  100 * (part.makespan_us / makespan_us - 1)));
   }
-  return "\n" + line("waits for", waits) + line("if twice as fast", faster);
+  return "\n" + fitted(line("waits for", waits) + line("if twice as fast", faster));
 }
 
 struct SimulateOptions {
@@ -98,7 +98,7 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
                                                 plural(path.transfers.size(), "transfer"))});
   text += "\n" + figures.render(color) + advice_lines(advice, timeline.makespan_us);
   for (const std::string& what : found) {
-    text += emphasized("not feasible: " + printable(what), Emphasis::kBad, color) + "\n";
+    text += emphasized(fitted("not feasible: " + printable(what)), Emphasis::kBad, color) + "\n";
   }
   return text;
 }

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "runtime/base/message.h"
 
 namespace placeto {
 namespace {
+
+constexpr size_t kBetween = 2;  // spaces between columns
 
 struct Range {
   uint32_t first, last;
@@ -87,7 +90,59 @@ std::string significant(double value, const char* unit) {
   return fmt::format("{:.{}f}{}", value, decimals, unit);
 }
 
+// The longest beginning that takes at most `width` columns, but one character at least.
+std::string_view beginning(std::string_view text, size_t width) {
+  size_t bytes = 0, taken = 0;
+  while (bytes < text.size()) {
+    const Character c = decode(text.substr(bytes));
+    if (bytes != 0 && taken + code_width(c.code) > width) break;
+    taken += code_width(c.code);
+    bytes += c.bytes;
+  }
+  return text.substr(0, bytes);
+}
+
+// Lines of at most `width` columns, the first of `first_width`; longer words are broken.
+std::vector<std::string> folded(std::string_view text, size_t first_width, size_t width) {
+  std::vector<std::string> lines(1);
+  size_t left = first_width;
+  const auto start_line = [&] {
+    lines.emplace_back();
+    left = width;
+  };
+  while (!text.empty()) {
+    std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!lines.back().empty()) {
+      if (display_width(word) < left) {
+        lines.back() += ' ';
+        --left;
+      } else {
+        start_line();
+      }
+    }
+    while (!word.empty()) {
+      const std::string_view part = beginning(word, left);
+      lines.back() += part;
+      left -= std::min(left, display_width(part));
+      word.remove_prefix(part.size());
+      if (!word.empty()) start_line();
+    }
+  }
+  return lines;
+}
+
+size_t columns_of_output = 0;
+
 }  // namespace
+
+void set_output_columns(size_t columns) {
+  columns_of_output = columns;
+}
+
+size_t output_columns() {
+  return columns_of_output;
+}
 
 // Titles may be names of devices.
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
@@ -100,7 +155,7 @@ void Table::add_row(std::vector<std::string> cells, Emphasis emphasis) {
   rows_.push_back({std::move(cells), emphasis});
 }
 
-std::string Table::render(bool color) const {
+std::vector<size_t> Table::natural_widths() const {
   std::vector<size_t> widths;
   for (const Column& column : columns_) widths.push_back(display_width(column.title));
   for (const Row& row : rows_) {
@@ -108,25 +163,112 @@ std::string Table::render(bool color) const {
       widths[c] = std::max(widths[c], display_width(row.cells[c]));
     }
   }
-  const auto line = [&](auto&& cell, Emphasis emphasis) {
-    std::string text;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      if (c != 0) text += "  ";
-      text += padded(cell(c), widths[c], columns_[c].align);
+  return widths;
+}
+
+size_t Table::width() const {
+  size_t sum = 0;
+  for (const size_t width : natural_widths()) sum += width + kBetween;
+  return sum - std::min(sum, kBetween);
+}
+
+std::vector<size_t> Table::least_widths(const std::vector<size_t>& natural) const {
+  constexpr size_t kLeastText = 12, kLeastFolded = 24;
+  std::vector<size_t> least = natural;
+  for (size_t c = 0; c < least.size(); ++c) {
+    if (columns_[c].align == Align::kRight) continue;  // digits are not left out
+    const size_t text = columns_[c].folds ? kLeastFolded : kLeastText;
+    least[c] = std::min(natural[c], std::max(text, display_width(columns_[c].title)));
+  }
+  return least;
+}
+
+// As few lines as the columns fit on at their least, and as wide there as there is room.
+Table::Layout Table::layout_within(size_t columns) const {
+  Layout layout{natural_widths(), {}, kBetween};
+  std::vector<size_t>& widths = layout.widths;
+  if (columns == 0) {
+    layout.bands = {{0, columns_.size(), 0}};
+    return layout;
+  }
+  constexpr size_t kIndent = 4;
+  const std::vector<size_t> least = least_widths(widths);
+  const size_t sum = std::accumulate(least.begin(), least.end(), size_t{0});
+  if (sum + kBetween * (least.size() - 1) > columns && sum + least.size() - 1 <= columns) {
+    layout.between = 1;  // rather than a second line
+  }
+  size_t used = 0;
+  for (size_t c = 0; c < least.size(); ++c) {
+    const size_t more = layout.between + least[c];
+    if (c == 0 || used + more > columns) {
+      layout.bands.push_back({c, c + 1, c == 0 ? 0 : kIndent});
+      used = layout.bands.back().indent + least[c];
+    } else {
+      layout.bands.back().last = c + 1;
+      used += more;
     }
-    text.resize(text.find_last_not_of(' ') + 1);
-    return emphasized(text, emphasis, color) + "\n";
-  };
+  }
+  for (const Band& band : layout.bands) {
+    used = band.indent + layout.between * (band.last - band.first - 1);
+    for (size_t c = band.first; c < band.last; ++c) used += widths[c];
+    while (used > columns) {
+      size_t widest = band.last;
+      for (size_t c = band.first; c < band.last; ++c) {
+        if (widths[c] <= least[c]) continue;
+        if (widest == band.last || widths[c] > widths[widest]) widest = c;
+      }
+      if (widest == band.last) break;
+      --widths[widest], --used;
+    }
+    if (used > columns) {  // one column is too wide even alone
+      widths[band.first] = columns - std::min(columns, band.indent);
+    }
+  }
+  return layout;
+}
+
+std::string Table::lines(const std::vector<std::string>& cells, const Band& band,
+                         const Layout& layout, Emphasis emphasis, bool color) const {
+  const std::vector<size_t>& widths = layout.widths;
+  std::vector<std::vector<std::string>> parts;  // of each cell, from top to bottom
+  size_t height = 1;
+  for (size_t c = band.first; c < band.last; ++c) {
+    const bool is_wide = display_width(cells[c]) > widths[c];
+    if (is_wide && columns_[c].folds) {
+      parts.push_back(folded(cells[c], widths[c], widths[c]));
+    } else {
+      parts.push_back({is_wide ? shortened(cells[c], widths[c]) : cells[c]});
+    }
+    height = std::max(height, parts.back().size());
+  }
   std::string text;
-  const bool titled = std::any_of(columns_.begin(), columns_.end(),
-                                  [](const Column& column) { return !column.title.empty(); });
-  if (titled) {
-    text =
-        line([&](size_t c) -> const std::string& { return columns_[c].title; }, Emphasis::kFaint);
+  for (size_t i = 0; i < height; ++i) {
+    std::string line(band.indent, ' ');
+    for (size_t c = band.first; c < band.last; ++c) {
+      const std::vector<std::string>& part = parts[c - band.first];
+      if (c != band.first) line.append(layout.between, ' ');
+      line += padded(i < part.size() ? part[i] : "", widths[c], columns_[c].align);
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    // A row is there even if nothing is in it; what was folded away from it need not be.
+    if (line.empty() && band.first != 0) continue;
+    text += emphasized(line, emphasis, color) + "\n";
   }
-  for (const Row& row : rows_) {
-    text += line([&](size_t c) -> const std::string& { return row.cells[c]; }, row.emphasis);
-  }
+  return text;
+}
+
+std::string Table::render(bool color, size_t columns) const {
+  const Layout layout = layout_within(columns);
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  const bool titled = std::any_of(titles.begin(), titles.end(),
+                                  [](const std::string& title) { return !title.empty(); });
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& cells, Emphasis emphasis) {
+    for (const Band& band : layout.bands) text += lines(cells, band, layout, emphasis, color);
+  };
+  if (titled) add(titles, Emphasis::kFaint);
+  for (const Row& row : rows_) add(row.cells, row.emphasis);
   return text;
 }
 
@@ -189,6 +331,29 @@ std::string shortened(std::string_view text, size_t width) {
     tail_width += w;
   }
   return head + "…" + tail;
+}
+
+std::string fitted(std::string_view text, size_t indent) {
+  const size_t columns = output_columns();
+  if (columns <= indent) return std::string(text);
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size());
+    if (display_width(line) <= columns) {
+      out += line;
+    } else {
+      const std::vector<std::string> parts = folded(line, columns, columns - indent);
+      for (size_t i = 0; i < parts.size(); ++i) {
+        if (i != 0) out += "\n" + std::string(indent, ' ');
+        out += parts[i];
+      }
+    }
+    if (text.empty()) break;
+    out += '\n';
+    text.remove_prefix(1);
+  }
+  return out;
 }
 
 std::string format_us(double us) {

@@ -12,6 +12,11 @@ namespace placeto {
 enum class Align : uint8_t { kLeft, kRight };
 enum class Emphasis : uint8_t { kNone, kStrong, kGood, kBad, kFaint };
 
+// The columns of the terminal that text is for, from here on; 0, as at the start, where it is for
+// a file: then nothing is shortened or broken.
+void set_output_columns(size_t columns);
+size_t output_columns();
+
 // A table whose columns line up in a fixed-width font. Cells may hold any UTF-8; control
 // characters (a name may carry escape sequences) are shown as '?'.
 class Table {
@@ -19,6 +24,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::kLeft;
+    bool folds = false;  // where it is too wide: goes on in the next line, instead of being cut
   };
 
   explicit Table(std::vector<Column> columns);
@@ -28,14 +34,34 @@ class Table {
   size_t row_count() const { return rows_.size(); }
 
   // Titles first, unless all are empty. Every line ends with a newline and none with spaces.
-  // Escape sequences only if `color`.
-  std::string render(bool color) const;
+  // Escape sequences only if `color`. No line is wider than `columns` (0: as wide as it takes):
+  // the widest texts are cut in the middle or folded, and where that is not enough, the last
+  // columns follow on a line of their own, of the titles and of each row.
+  std::string render(bool color, size_t columns) const;
+  std::string render(bool color) const { return render(color, output_columns()); }
+  // Of the widest line, when nothing is shortened.
+  size_t width() const;
 
  private:
+  // Columns [first, last) that share a line.
+  struct Band {
+    size_t first, last, indent;
+  };
+  struct Layout {
+    std::vector<size_t> widths;
+    std::vector<Band> bands;
+    size_t between;  // spaces from column to column
+  };
   struct Row {
     std::vector<std::string> cells;
     Emphasis emphasis;
   };
+  std::vector<size_t> natural_widths() const;
+  std::vector<size_t> least_widths(const std::vector<size_t>& natural) const;
+  Layout layout_within(size_t columns) const;
+  std::string lines(const std::vector<std::string>& cells, const Band& band, const Layout& layout,
+                    Emphasis emphasis, bool color) const;
+
   std::vector<Column> columns_;
   std::vector<Row> rows_;
 };
@@ -52,6 +78,10 @@ std::string printable(std::string_view text);
 
 // Cut in the middle to at most `width` columns (at least 8), with an ellipsis where it was cut.
 std::string shortened(std::string_view text, size_t width);
+
+// Every line broken between words where it is wider than the output is; `indent` spaces before what
+// continues one.
+std::string fitted(std::string_view text, size_t indent = 2);
 
 // "417 us", "1.25 ms", "3.40 s": four significant digits; "-" if not finite.
 std::string format_us(double us);
