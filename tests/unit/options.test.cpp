@@ -32,6 +32,17 @@ struct Kettle {
     brew.action([] {});
   }
   std::string wrong(const std::vector<std::string>& line) {
+    brew.footer(R"(Examples:
+  kettle brew blue --cups 2
+  kettle brew a-very-long-name --cups 20000 --spout left --milk cow,oat
+
+Pots:
+  blue    a large one, with a spout on either side, that
+          holds more than anybody drinks
+  white   a small one
+
+Tea is made in the pot whose name is given first, and it takes as long as --time says; what is
+poured is never poured back.)");
     const Result<Request> request = parse(program, line);
     return request.ok() ? "" : request.status().message();
   }
@@ -101,14 +112,21 @@ TEST_CASE("help and version are found wherever they are asked for") {
 
 TEST_CASE("help shows every option and fits the terminal") {
   const Kettle kettle;
-  const std::string text = help_text(kettle.program, *kettle.program.find("brew"), 60);
+  const Command& brew = *kettle.program.find("brew");
+  const std::string text = help_text(kettle.program, brew, 60);
   CHECK(text.find("Usage: kettle brew POT [OPTIONS]\n") != std::string::npos);
   CHECK(text.find("  -s, --spout FILE") != std::string::npos);
   CHECK(text.find("      --sugar X...") != std::string::npos);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    CHECK(end - begin <= 60);
-    begin = end + 1;
+  CHECK(text.find("\n  kettle brew blue --cups 2\n") != std::string::npos);
+  CHECK(text.find("--spout left \\\n      --milk cow,oat") != std::string::npos);
+  CHECK(text.find("\n  white   a small one\n") != std::string::npos);
+  for (const size_t columns : {40, 60, 80}) {
+    const std::string fitted = help_text(kettle.program, brew, columns);
+    for (size_t begin = 0; begin < fitted.size();) {
+      const size_t end = fitted.find('\n', begin);
+      CHECK_MESSAGE(end - begin <= columns, fitted.substr(begin, end - begin));
+      begin = end + 1;
+    }
   }
 }
 

@@ -21,9 +21,9 @@ namespace placeto::cli {
 namespace {
 
 constexpr const char* kCompareExamples = R"(Examples:
-  placeto compare inception.json nmt.json --topology 2xk80.json 4xk80.json
-  placeto compare graph.json -t 4xk80.json --methods single,heft,auto --json
-  placeto compare graph.json -t 4xk80.json --budget-evals 1000
+  placeto compare inception.json nmt.json --topology 2xk80 4xk80
+  placeto compare graph.json -t 4xk80 --methods single,heft,auto --json
+  placeto compare graph.json -t 4xk80 --budget-evals 1000
 
 A method that finds nothing that fits is shown as infeasible and left out of its mean.)";
 

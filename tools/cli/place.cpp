@@ -22,10 +22,10 @@ namespace placeto::cli {
 namespace {
 
 constexpr const char* kPlaceExamples = R"(Examples:
-  placeto place graph.json --topology 2xk80.json -o placement.json
-  placeto place graph.json --topology 2xk80.json --budget-evals 1000 --report report.html
-  placeto place graph.json --topology 4xk80.json --method heft --json
-  placeto place graph.json --topology 4xk80.json --policy my.plpo --explain conv1
+  placeto place graph.json --topology 2xk80 -o placement.json
+  placeto place graph.json --topology 2xk80 --budget-evals 1000 --report report.html
+  placeto place graph.json --topology 4xk80 --method heft --json
+  placeto place graph.json --topology 4xk80 --policy my.plpo --explain conv1
   placeto place graph.json --topology edge.json --pin input=cpu:0 --forbid 17=npu:0 \
       --colocate embed,unembed --memory-headroom 0.1
   placeto place graph.json --topology edge.json --pin 'op:Conv*=gpu:0' --forbid 'decoder.*=npu:0'

@@ -19,9 +19,9 @@ namespace placeto::cli {
 namespace {
 
 constexpr const char* kSimulateExamples = R"(Examples:
-  placeto simulate graph.json --topology 2xk80.json --placement placement.json
-  placeto simulate graph.json --topology 2xk80.json --placement p.json --json
-  placeto simulate graph.json --topology 2xk80.json --placement p.json --trace trace.json
+  placeto simulate graph.json --topology 2xk80 --placement placement.json
+  placeto simulate graph.json --topology 2xk80 --placement p.json --json
+  placeto simulate graph.json --topology 2xk80 --placement p.json --trace trace.json
 
 A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
 reported as not feasible; one with a node on a device that cannot run it ends with status 1.
