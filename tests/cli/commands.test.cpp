@@ -108,6 +108,23 @@ TEST_CASE_FIXTURE(CommandsScene, "a shell can complete what is printed for it") 
   CHECK(read("found") == "place\n2x4-gpu-two-hosts 2xk80\n");
 }
 
+TEST_CASE_FIXTURE(CommandsScene, "a staged topology is shown as one, with what its stages cost") {
+  const std::string staged = write("staged.json", R"({"format_version": 1, "name": "staged",
+    "execution": "staged", "devices": [
+      {"name": "cpu:0", "kind": "cpu", "stage_us": 7.5, "cut_us": 2, "cut_bytes_per_us": 4000},
+      {"name": "cpu:1", "kind": "cpu", "stage_us": 8.5, "cut_us": 2, "cut_bytes_per_us": 4000}],
+    "default_link": {"bandwidth_bytes_per_us": 1000}})");
+  const std::string shown = run({"inspect", staged}).out;
+  CHECK_MESSAGE(shown.find("execution staged") != std::string::npos, shown);
+  CHECK(shown.find("7.500 us") != std::string::npos);
+  CHECK(shown.find("8.500 us") != std::string::npos);
+  const json described = run_json({"inspect", staged, "--json"});
+  CHECK(described.at("execution") == "staged");
+  CHECK(described.at("devices")[1].at("stage_us") == 8.5);
+  CHECK(described.at("devices")[1].at("cut_bytes_per_us") == 4000);
+  CHECK(!run_json({"inspect", "2xk80", "--json"}).at("devices")[0].contains("stage_us"));
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "simulate predicts the timeline of the published simulator") {
   const json run =
       run_json({"simulate", graph, "--topology", topology, "--placement", placement, "--json"});

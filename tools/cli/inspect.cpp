@@ -208,7 +208,15 @@ const char* name_of(Transfer t) {
   return t == Transfer::kBroadcast ? "broadcast" : "unicast";
 }
 const char* name_of(Execution e) {
-  return e == Execution::kParallel ? "parallel" : "serial";
+  switch (e) {
+    case Execution::kParallel:
+      return "parallel";
+    case Execution::kSerial:
+      return "serial";
+    case Execution::kStaged:
+      return "staged";
+  }
+  return "unknown";
 }
 const char* name_of(Dispatch d) {
   return d == Dispatch::kFifo ? "fifo" : "priority";
@@ -240,6 +248,9 @@ Json describe(const Topology& topology) {
                        {"peak_flops", d.peak_flops},
                        {"memory_bandwidth", d.memory_bandwidth},
                        {"slowdown", d.slowdown}});
+    if (spec.execution != Execution::kStaged) continue;
+    devices.back().update(
+        {{"stage_us", d.stage_us}, {"cut_us", d.cut_us}, {"cut_bytes_per_us", d.cut_bytes_per_us}});
   }
   for (const LinkSpec& l : spec.links) {
     Json link{{"from", l.from}, {"to", l.to}, {"channel", l.channel}};
@@ -266,28 +277,41 @@ std::string link_text(const LinkParameters& link) {
 }
 
 std::string device_sheet(const TopologySpec& spec, bool color) {
-  Table devices({{"device", Align::kLeft},
-                 {"kind", Align::kLeft},
-                 {"memory", Align::kRight},
-                 {"peak flop/s", Align::kRight},
-                 {"memory B/s", Align::kRight},
-                 {"slowdown", Align::kRight}});
+  const bool staged = spec.execution == Execution::kStaged;
+  std::vector<Table::Column> columns{{"device", Align::kLeft},      {"kind", Align::kLeft},
+                                     {"memory", Align::kRight},     {"peak flop/s", Align::kRight},
+                                     {"memory B/s", Align::kRight}, {"slowdown", Align::kRight}};
+  if (staged) {
+    columns.insert(columns.end(),
+                   {{"stage", Align::kRight}, {"cut", Align::kRight}, {"cut B/us", Align::kRight}});
+  }
+  Table devices(std::move(columns));
   for (size_t i = 0; i < spec.devices.size(); ++i) {
     const DeviceSpec& d = spec.devices[i];
-    const auto same = [&d](const DeviceSpec& other) {
+    const auto same = [&d, staged](const DeviceSpec& other) {
       return other.kind == d.kind && other.memory_bytes == d.memory_bytes &&
              other.peak_flops == d.peak_flops && other.memory_bandwidth == d.memory_bandwidth &&
-             other.slowdown == d.slowdown;
+             other.slowdown == d.slowdown &&
+             (!staged || (other.stage_us == d.stage_us && other.cut_us == d.cut_us &&
+                          other.cut_bytes_per_us == d.cut_bytes_per_us));
     };
     size_t last = i;  // equal devices share a line
     while (last + 1 < spec.devices.size() && same(spec.devices[last + 1])) ++last;
     const std::string names =
         last == i ? d.name : fmt::format("{} to {}", d.name, spec.devices[last].name);
-    devices.add_row({names, d.kind,
-                     d.memory_bytes == 0 ? "unlimited" : format_bytes(d.memory_bytes),
-                     d.peak_flops > 0 ? format_si(d.peak_flops) : "unknown",
-                     d.memory_bandwidth > 0 ? format_si(d.memory_bandwidth) : "unknown",
-                     fmt::format("{}", d.slowdown)});
+    std::vector<std::string> cells{
+        names,
+        d.kind,
+        d.memory_bytes == 0 ? "unlimited" : format_bytes(d.memory_bytes),
+        d.peak_flops > 0 ? format_si(d.peak_flops) : "unknown",
+        d.memory_bandwidth > 0 ? format_si(d.memory_bandwidth) : "unknown",
+        fmt::format("{}", d.slowdown)};
+    if (staged) {
+      cells.push_back(format_us(d.stage_us));
+      cells.push_back(format_us(d.cut_us));
+      cells.push_back(d.cut_bytes_per_us > 0 ? format_si(d.cut_bytes_per_us) : "-");
+    }
+    devices.add_row(std::move(cells));
     i = last;
   }
   return devices.render(color);
