@@ -177,8 +177,9 @@ void add_calibrate(Program& program) {
   command.option("--kind", "KIND", options->kind, "Kind of device to fit").required();
   command.option("-o,--output", "FILE", options->out, "Efficiency file to write").required();
   add_topology(command, options->topology).help += ", with the peak rates of the kind";
-  command.number("--peak-flops", options->peak_flops, "Peak operations per second", 1, 1e21);
-  command.number("--memory-bandwidth", options->memory_bandwidth, "Peak bytes per second", 1, 1e18);
+  command.rate("--peak-flops", options->peak_flops, "Peak operations per second (312T)", 1e21);
+  command.rate("--memory-bandwidth", options->memory_bandwidth, "Peak bytes per second (240GB)",
+               1e18);
   command.option("--device", "TEXT", options->device, "What was measured, in words, for the file");
   add_common(command, options->common);
   add_model_options(command, options->model);

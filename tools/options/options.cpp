@@ -43,6 +43,8 @@ Option& Command::add(const std::string& names, const std::string& value, const s
     option.letter = first_is_long ? names.back() : names[1];
   }
   option.value = value;
+  // "gpu:0=cuda" names no file, but "cpu=profile.json" does.
+  option.takes_file = value.find('=') == std::string::npos || value.ends_with("=FILE");
   option.help = help;
   option.heading = heading_;
   return option;
@@ -101,22 +103,28 @@ Option& Command::comma_list(const std::string& names, const std::string& value,
     }
     return std::string();
   });
-  option.is_repeatable = true;
+  option.is_repeatable = option.is_comma_list = true;
+  option.takes_file = false;
+  return option;
+}
+
+static Option& no_file(Option& option) {
+  option.takes_file = false;
   return option;
 }
 
 Option& Command::count(const std::string& names, uint64_t& target, const std::string& help,
                        uint64_t min, uint64_t max) {
-  return custom(names, "N", help, [&target, min, max](const std::string& text) {
+  return no_file(custom(names, "N", help, [&target, min, max](const std::string& text) {
     return check_count(text, target, min, max);
-  });
+  }));
 }
 
 Option& Command::count(const std::string& names, uint32_t& target, const std::string& help,
                        uint32_t min, uint32_t max) {
-  return custom(names, "N", help, [&target, min, max](const std::string& text) {
+  return no_file(custom(names, "N", help, [&target, min, max](const std::string& text) {
     return check_count(text, target, min, max);
-  });
+  }));
 }
 
 template <class Number>
@@ -131,55 +139,68 @@ Option& Command::counts(const std::string& names, std::vector<uint64_t>& target,
                         const std::string& help) {
   Option& option = custom(names, "N", help, append_count(target));
   option.is_repeatable = true;
-  return option.several();
+  return no_file(option).several();
 }
 
 Option& Command::counts(const std::string& names, std::vector<uint32_t>& target,
                         const std::string& help) {
   Option& option = custom(names, "N", help, append_count(target));
   option.is_repeatable = true;
-  return option.several();
+  return no_file(option).several();
+}
+
+Option& Command::rate(const std::string& names, double& target, const std::string& help,
+                      double max) {
+  return no_file(custom(names, "RATE", help, [&target, max](const std::string& text) {
+    double value = 0;
+    if (!parse_rate(text, value) || value < 1 || value > max) {
+      return "'" + text + "' is not a rate in a second, such as 240e9, 240G or 240GB/s";
+    }
+    target = value;
+    return std::string();
+  }));
 }
 
 Option& Command::number(const std::string& names, double& target, const std::string& help,
                         double min, double max) {
-  return custom(names, "X", help, [&target, min, max](const std::string& text) {
+  return no_file(custom(names, "X", help, [&target, min, max](const std::string& text) {
     double value = 0;
-    if (!parse_large_number(text, value) || value < min || value > max) {
+    const bool is_number = parse_large_number(text, value) || parse_share(text, value);
+    if (!is_number || value < min || value > max) {
       return "'" + text + "' is not a number from " + shown(min) + " to " + shown(max);
     }
     target = value;
     return std::string();
-  });
+  }));
 }
 
 Option& Command::share(const std::string& names, double& target, const std::string& help,
                        double max) {
-  return custom(names, "SHARE", help, [&target, max](const std::string& text) {
+  return no_file(custom(names, "SHARE", help, [&target, max](const std::string& text) {
     double value = 0;
     if (!parse_share(text, value) || value > max) {
       return "'" + text + "' is not a share up to " + shown(max) + ", such as 0.1 or 10%";
     }
     target = value;
     return std::string();
-  });
+  }));
 }
 
 Option& Command::milliseconds(const std::string& names, double& target, const std::string& help) {
-  return custom(names, "TIME", help, [&target](const std::string& text) {
+  return no_file(custom(names, "TIME", help, [&target](const std::string& text) {
     double value = 0;
     if (!parse_milliseconds(text, value) || value > 1e12) {
       return "'" + text + "' is not a time, such as 500 (milliseconds), 500ms or 2s";
     }
     target = value;
     return std::string();
-  });
+  }));
 }
 
 Option& Command::bytes(const std::string& names, uint64_t& target, const std::string& help) {
-  return custom(names, "SIZE", help, [&target](const std::string& text) {
+  return no_file(custom(names, "SIZE", help, [&target](const std::string& text) {
     return parse_bytes(text, target) ? "" : "'" + text + "' is not a size, such as 1000000 or 8GiB";
-  });
+  }));
 }
 
 const Option* Command::find(std::string_view name) const {

@@ -26,6 +26,8 @@ struct Option {
   bool takes_list = false;            // takes the words that follow, up to the next option
   std::vector<std::string> choices;   // the values there are; empty: any
   bool only_choices = true;           // or choices are what a shell proposes
+  bool is_comma_list = false;         // values separated by commas
+  bool takes_file = true;             // or of no value that is free a shell proposes files
   std::string needs;                  // an option that has to be given, too
   std::vector<std::string> excludes;  // options that may not
   // Stores the value (of a flag: ""). Returns what is wrong with it, as in "'x' is not a number".
@@ -39,6 +41,11 @@ struct Option {
   Option& proposes(std::vector<std::string> values) {
     only_choices = false;
     return one_of(std::move(values));
+  }
+  // What is no file.
+  Option& proposes_words(std::vector<std::string> values) {
+    takes_file = false;
+    return proposes(std::move(values));
   }
   Option& only_with(std::string option) { return needs = std::move(option), *this; }
   Option& not_with(std::vector<std::string> options) {
@@ -76,7 +83,9 @@ class Command {
   // Several of them.
   Option& counts(const std::string& names, std::vector<uint64_t>& target, const std::string& help);
   Option& counts(const std::string& names, std::vector<uint32_t>& target, const std::string& help);
-  // Numbers that are not negative: 0.5, 312T, 1e12.
+  // What happens in a second, of at least 1: 312T, 240GB/s.
+  Option& rate(const std::string& names, double& target, const std::string& help, double max);
+  // Numbers that are not negative: 0.5, 50%, 312T, 1e12.
   Option& number(const std::string& names, double& target, const std::string& help, double min,
                  double max);
   // Shares: 0.1 or 10%.
@@ -156,7 +165,8 @@ std::string help_text(const Program& program, const Command& command, size_t col
 // A script that completes the program's lines; "" if `shell` is none of bash, zsh and fish.
 std::string completion_script(const Program& program, std::string_view shell);
 
-// ", did you mean 'place'?" if one or two of the names are like the word; else "".
+// ", did you mean 'place'?" if one or two of the names are like the word, whatever its case; else
+// "".
 std::string suggestion(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace placeto::cli

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <string>
 #include <system_error>
 
 namespace placeto::cli {
@@ -66,9 +67,24 @@ bool parse_large_number(std::string_view text, double& value) {
   return parse_scaled(text, kDecimal, value);
 }
 
+bool parse_rate(std::string_view text, double& value) {
+  for (const std::string_view per_second : {"FLOP/s", "FLOPS", "flop/s", "/s"}) {
+    if (!text.ends_with(per_second)) continue;
+    text.remove_suffix(per_second.size());
+    break;
+  }
+  return parse_scaled(text, kDecimal, value) || parse_scaled(text, kBytes, value);
+}
+
 bool parse_share(std::string_view text, double& value) {
-  constexpr Unit kPercent[] = {{"%", 0.01}};
-  return parse_scaled(text, kPercent, value);
+  if (!text.ends_with('%')) return parse_number(text, value);
+  text.remove_suffix(1);
+  if (text.ends_with(' ')) text.remove_suffix(1);
+  double percent = 0;
+  if (!parse_number(text, percent)) return false;
+  // 99.9% is 0.999, to which dividing by 100 comes near only.
+  if (!parse_number(std::string(text) + "e-2", value)) value = percent / 100;
+  return true;
 }
 
 bool parse_milliseconds(std::string_view text, double& value) {
