@@ -99,13 +99,50 @@ TEST_CASE_FIXTURE(CommandsScene, "a shell can complete what is printed for it") 
       CHECK(script.out.find(word) != std::string::npos);
     }
   }
-  write("complete.sh", run({"completion", "bash"}).out +
-                           "COMP_WORDS=(placeto pl); COMP_CWORD=1; _placeto\n"
-                           "echo \"${COMPREPLY[*]}\" > found\n"
-                           "COMP_WORDS=(placeto place x -t 2x); COMP_CWORD=4; _placeto\n"
-                           "echo \"${COMPREPLY[*]}\" >> found\n");
+  std::string script = run({"completion", "bash"}).out;
+  const auto complete = [&script](const std::string& line) {
+    const std::string words = line.ends_with(' ') ? line + "''" : line;
+    script += "COMP_WORDS=(placeto " + words +
+              "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _placeto\n" +
+              "echo \"${COMPREPLY[*]}\" >> found\n";
+  };
+  complete("pl");
+  complete("-");
+  complete("place x -t 2x");
+  complete("place x --topology=2xk");
+  complete("place x --topology = 2xk");
+  complete("compare x -t 2xk80 4xk");
+  complete("compare x -t 2xk80 --methods he");
+  complete("compare x -t 2xk80 --methods heft,et");
+  complete("place x -m et");
+  complete("measure 8x");
+  complete("generate gpt2 --size me");
+  complete("generate gpt2 --batch ");
+  complete("generate gpt");
+  complete("inspect mine");
+  write("mine.json", "{}");
+  write("heft", "");
+  write("gptfile", "");
+  write("complete.sh", script);
   REQUIRE(std::system(("cd " + path(".") + " && bash complete.sh").c_str()) == 0);
-  CHECK(read("found") == "place\n2x4-gpu-two-hosts 2xk80\n");
+  CHECK(read("found") ==
+        "place\n"
+        "--help --version\n"
+        "2x4-gpu-two-hosts 2xk80\n"
+        "--topology=2xk80\n"
+        "2xk80\n"
+        "4xk80\n"
+        "heft\n"
+        "heft,etf\n"
+        "etf\n"
+        "8xk80\n"
+        "medium\n"
+        "\n"
+        "gpt2\n"
+        "mine.json\n");
+  const std::string zsh = run({"completion", "zsh"}).out;
+  CHECK(zsh.find("'(-t --topology)'{-t+,--topology=}'[") != std::string::npos);
+  CHECK(zsh.find("'help:") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(CommandsScene, "a staged topology is shown as one, with what its stages cost") {

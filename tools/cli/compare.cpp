@@ -273,8 +273,10 @@ void add_compare(Program& program) {
                    "Topology files, or names of built-in topologies; several after one -t");
   topologies.required().proposes(topology_names());
   topologies.takes_list = true;
-  command.comma_list("--methods", "A,B,...", options->methods,
-                     "Methods, separated by commas (default: all)");
+  command
+      .comma_list("--methods", "A,B,...", options->methods,
+                  "Methods, separated by commas (default: all)")
+      .proposes_words(method_names());
   add_policy_option(command, options->policy_name);
   add_common(command, options->common);
   add_method_options(command, options->method.options);

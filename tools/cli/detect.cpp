@@ -125,7 +125,9 @@ void add_detect(Program& program) {
 void add_measure(Program& program) {
   Command& command = program.add("measure", "Measure the devices of a topology on this host");
   auto options = std::make_shared<DetectOptions>();
-  command.argument("TOPOLOGY", options->topology, "Topology file or name").required();
+  command.argument("TOPOLOGY", options->topology, "Topology file or name")
+      .required()
+      .proposes(topology_names());
   command.option("-o,--output", "TOPOLOGY", options->out,
                  "Topology file to write; standard output if absent");
   command.count("--threads", options->threads, "Threads of each session", 1, 1024);

@@ -203,7 +203,7 @@ void add_place(Program& program) {
   add_topology(command, options->topology).required();
   command.option("-o,--output", "FILE", options->out, "Placement file to write");
   command.option("-m,--method", "NAME", options->method.name, method_help())
-      .proposes(method_names());
+      .proposes_words(method_names());
   add_policy_option(command, options->policy);
 #ifdef PLACETO_HAVE_SODIUM
   command.option("--public-key", "FILE", options->public_key,
