@@ -54,9 +54,12 @@ std::string set_budget(const std::string& text, Budget& budget) {
 
 void add_method_options(Command& command, MethodOptions& options) {
   command.heading("Search");
-  command.custom("--budget", "N|TIME",
-                 "Search with that many evaluations (100k), or for that long (2s)",
-                 [&options](const std::string& text) { return set_budget(text, options.budget); });
+  command
+      .custom("--budget", "N|TIME",
+              "Search with that many evaluations (100k), or for that long (2s)",
+              [&options](const std::string& text) { return set_budget(text, options.budget); })
+      .proposes_words({})
+      .not_with({"--budget-evals", "--budget-ms"});
   command.count("--budget-evals", options.budget.evaluations,
                 "Search with that many evaluations: the same answer on every machine");
   command.milliseconds("--budget-ms", options.budget.milliseconds,
