@@ -77,12 +77,43 @@ TEST_CASE_FIXTURE(FailuresScene,
   fails({"place", graph, "-t", "2xk81"}, 3,
         "2xk81: no such file, and no built-in topology, did you "
         "mean '2xk80'?");
+  const auto place = [this](const char* option, const char* value, const char* expected) {
+    fails({"place", graph, "-t", "cpu+gpu", option, value}, 2, expected);
+  };
+  place("-m", "HEFT", ", did you mean 'heft'?");
+  place("--pin", "0=cup:0", "--pin: the topology has no device 'cup:0', did you mean 'cpu:0'?");
+  const std::string named = add("named.json", R"({"format_version": 1, "name": "n", "nodes": [
+    {"name": "conv1", "op": "Conv", "cost_us": [1], "outputs": [1]}], "edges": []})");
+  fails({"place", named, "-t", topology, "--pin", "cnv1=0"}, 2,
+        "error: --pin: the graph has no node 'cnv1', did you mean 'conv1'?");
+  fails({"place", graph, "-t", topology, "--engine", "onnxruntme"}, 3,
+        "onnxruntme: no such file, and no built-in engine, did you mean 'onnxruntime'?");
+  fails({"place", graph, "-t", "CPU+GPU"}, 3, ", did you mean 'cpu+gpu'?");
+  fails({"place", graph, "-t", "2xk80.json"}, 3, ", did you mean '2xk80'?");
+  fails({"inspect", "cpu+gp"}, 3, ", did you mean 'cpu+gpu'?");
+  fails({"generate", "inceptoin_v3", "-o", "x.json"}, 2,
+        "error: inceptoin_v3: no such workload, did you mean 'inception_v3'?");
+  fails({"generate", "gpt2", "--size", "medum", "-o", "x.json"}, 2,
+        "error: --size medum: gpt2 has the sizes small, medium, large, xl, did you mean 'medium'?");
+  fails({"generate", "gpt2", "--batch", "99999999", "-o", "x.json"}, 2,
+        "error: --batch 99999999: expected 1 to ");
+  fails({"generate", "gpt2", "--ccr", "50%", "-o", "x.json"}, 2,
+        "error: --ccr: gpt2 takes no such option, expected only --batch");
   fails({"place", graph, "-t"}, 2, "error: -t: no value given, expected TOPOLOGY");
   fails({"place", graph, graph, "-t", topology}, 2, "place takes no further argument");
   fails({"place", graph, "-t", topology, "--policy", "none", "--policy", "none"}, 2,
         "--policy: given twice");
   fails({"--verion"}, 2, "did you mean '--version'?");
   fails({"help", "plaec"}, 2, "did you mean 'place'?");
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "options that exclude each other are refused together") {
+  for (const char* other : {"--budget-ms", "--budget-evals"}) {
+    fails({"place", graph, "-t", topology, "--budget", "10", other, "10"}, 2,
+          "error: --budget: does not go with --budget-");
+  }
+  fails({"generate", "--list", "-o", "x.json"}, 2, "--list: does not go with --output");
+  fails({"generate", "gpt2", "--list"}, 2, "--list: does not go with WORKLOAD");
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "numbers that are not plain numbers are bad usage") {

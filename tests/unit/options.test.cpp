@@ -14,7 +14,7 @@ struct Kettle {
   uint64_t cups = 1;
   bool hot = false;
   std::vector<std::string> milk, sugar;
-  double strength = 0, minutes = 0;
+  double strength = 0, minutes = 0, flow = 0, ratio = 0;
   uint64_t volume = 0;
   Program program{"kettle", "Makes tea.", "1.2"};
 
@@ -29,9 +29,9 @@ struct Kettle {
     brew.share("--strength", strength, "Of the tea", 1);
     brew.milliseconds("--time", minutes, "To wait");
     brew.bytes("--volume", volume, "Of the pot");
+    brew.rate("--flow", flow, "Of the spout", 1e12);
+    brew.number("--ratio", ratio, "Of milk to tea", 0, 10);
     brew.action([] {});
-  }
-  std::string wrong(const std::vector<std::string>& line) {
     brew.footer(R"(Examples:
   kettle brew blue --cups 2
   kettle brew a-very-long-name --cups 20000 --spout left --milk cow,oat
@@ -43,6 +43,8 @@ Pots:
 
 Tea is made in the pot whose name is given first, and it takes as long as --time says; what is
 poured is never poured back.)");
+  }
+  std::string wrong(const std::vector<std::string>& line) {
     const Result<Request> request = parse(program, line);
     return request.ok() ? "" : request.status().message();
   }
@@ -93,6 +95,28 @@ TEST_CASE("the first thing that is wrong is what a message starts with") {
   CHECK(Kettle().wrong({"brew", "a", "-s", "letf"}) ==
         "--spout: 'letf' is none of left, right, did you mean 'left'?");
   CHECK(Kettle().wrong({"brew", ""}) == "the argument after 'brew' is empty, expected a value");
+}
+
+TEST_CASE("a name is suggested whatever its case, among any number of names") {
+  CHECK(suggestion("HEFT", {"heft", "etf"}) == ", did you mean 'heft'?");
+  CHECK(suggestion("cpu+gp", {"CPU+GPU", "2xk80"}) == ", did you mean 'CPU+GPU'?");
+  CHECK(suggestion("Brew", {"brew"}) == ", did you mean 'brew'?");
+  CHECK(suggestion("steep", {"brew", std::string(4096, 's')}).empty());
+}
+
+TEST_CASE("rates take a unit, numbers and shares a percent sign") {
+  Kettle kettle;
+  REQUIRE(kettle.wrong({"brew", "a", "--flow", "240GB", "--ratio", "50%", "--strength", "99.9%"})
+              .empty());
+  CHECK(kettle.flow == 240e9);
+  CHECK(kettle.ratio == 0.5);
+  CHECK(kettle.strength == 0.999);
+  for (const char* text : {"240e9", "240G", "240GB/s", "240 GB/s", "240GFLOPS"}) {
+    double rate = 0;
+    CHECK_MESSAGE((parse_rate(text, rate) && rate == 240e9), text);
+  }
+  CHECK(Kettle().wrong({"brew", "a", "--flow", "fast"}) ==
+        "--flow: 'fast' is not a rate in a second, such as 240e9, 240G or 240GB/s");
 }
 
 TEST_CASE("help and version are found wherever they are asked for") {

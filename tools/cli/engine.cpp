@@ -1,5 +1,9 @@
 #include "tools/cli/engine.h"
 
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 
@@ -19,7 +23,15 @@ void add_engine(Command& command, EngineOptions& options) {
 
 Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
   if (options.name.empty()) return;
-  description_ = require(EngineDescription::load(input_path(options.name)));
+  Result<EngineDescription> description = EngineDescription::load(input_path(options.name));
+  std::error_code error;
+  if (!description.ok() && !std::filesystem::exists(options.name, error)) {
+    const std::string close = suggestion(options.name, EngineDescription::names());
+    if (!close.empty()) {
+      throw Failure(kBadInputFile, options.name + ": no such file, and no built-in engine" + close);
+    }
+  }
+  description_ = require(std::move(description));
   choice_.tolerance = description_->tolerance();
 }
 

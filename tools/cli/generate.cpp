@@ -123,10 +123,70 @@ std::string with_counts(const std::string& name, const GenerateOptions& options)
   return printable(name) + (parts.empty() ? "" : fmt::format(" with {}", fmt::join(parts, ", ")));
 }
 
+std::vector<std::string> workload_names() {
+  std::vector<std::string> names;
+  for (const WorkloadInfo& workload : workloads()) names.emplace_back(workload.name);
+  return names;
+}
+
+std::vector<std::string> sizes_of(const WorkloadInfo& workload) {
+  return {workload.sizes.begin(), workload.sizes.end()};
+}
+
+// What is wrong is named as it was written, before generate() says it in other words.
+const WorkloadInfo& known_workload(const std::string& name) {
+  for (const WorkloadInfo& workload : workloads()) {
+    if (workload.name == name) return workload;
+  }
+  const auto names = workload_names();
+  const std::string close = suggestion(name, names);
+  throw Failure(kBadUsage, fmt::format("{}: no such workload{}", name.substr(0, 64),
+                                       close.empty() ? fmt::format(", expected one of {}",
+                                                                   fmt::join(names, ", "))
+                                                     : close));
+}
+
+void check_counts(const WorkloadInfo& workload, const GenerateOptions& options) {
+  for (const auto& [name, count] : options.counts) {
+    const auto& all = workload.options;
+    const auto option =
+        std::find_if(all.begin(), all.end(), [&](const OptionInfo& o) { return o.name == name; });
+    if (option == all.end()) {
+      throw Failure(kBadUsage, fmt::format("--{}: {} takes no such option, expected only {}", name,
+                                           workload.name, option_summary(workload)));
+    }
+    if (count < option->min || count > option->max) {
+      throw Failure(kBadUsage, fmt::format("--{} {}: expected {} to {} for {}", name, count,
+                                           option->min, option->max, workload.name));
+    }
+  }
+}
+
+void check_options(const WorkloadInfo& workload, const GenerateOptions& options) {
+  check_counts(workload, options);
+  const auto refuse = [&](bool is_given, bool is_taken, const char* option) {
+    if (!is_given || is_taken) return;
+    throw Failure(kBadUsage, fmt::format("{}: {} takes no such option, expected only {}", option,
+                                         workload.name, option_summary(workload)));
+  };
+  refuse(options.training, workload.training, "--training");
+  refuse(options.seed != 0, workload.seed, "--seed");
+  refuse(options.ccr != 0, workload.ccr, "--ccr");
+  refuse(!options.size.empty(), !workload.sizes.empty(), "--size");
+  const auto sizes = sizes_of(workload);
+  if (options.size.empty() || std::find(sizes.begin(), sizes.end(), options.size) != sizes.end()) {
+    return;
+  }
+  throw Failure(kBadUsage,
+                fmt::format("--size {}: {} has the sizes {}{}", options.size, workload.name,
+                            fmt::join(sizes, ", "), suggestion(options.size, sizes)));
+}
+
 void run_generate(const GenerateOptions& options) {
   if (options.list) return list_workloads(options.common);
   if (options.workload.empty()) throw Failure(kBadUsage, "generate: no workload; try --list");
   if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
+  check_options(known_workload(options.workload), options);
   check_outputs({options.out});
   const GraphSpec spec = require(generate(options.workload, workload_options(options)));
   if (options.common.json) {
@@ -162,14 +222,19 @@ void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>&
       return "";
     };
     const std::string of = names.size() > 4 ? "" : fmt::format(" ({})", fmt::join(names, ", "));
-    command.custom("--" + name, "N", "Number of " + name + of, set);
+    command.custom("--" + name, "N", "Number of " + name + of, set).proposes_words({});
   }
 }
 
-std::vector<std::string> workload_names() {
-  std::vector<std::string> names;
-  for (const WorkloadInfo& workload : workloads()) names.emplace_back(workload.name);
-  return names;
+// Of any workload.
+std::vector<std::string> all_sizes() {
+  std::vector<std::string> all;
+  for (const WorkloadInfo& workload : workloads()) {
+    for (const std::string& size : sizes_of(workload)) {
+      if (std::find(all.begin(), all.end(), size) == all.end()) all.push_back(size);
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -178,14 +243,15 @@ void add_generate(Program& program) {
   Command& command = program.add("generate", "Make the graph of a workload");
   auto options = std::make_shared<GenerateOptions>();
   command.argument("WORKLOAD", options->workload, "Name of the workload")
-      .proposes(workload_names());
-  command.flag("--list", options->list, "List the workloads and their options");
+      .proposes_words(workload_names());
+  command.flag("--list", options->list, "List the workloads and their options")
+      .not_with({"WORKLOAD", "--output"});
   command.option("-o,--output", "FILE", options->out, "Graph file to write");
   command.flag("--training", options->training, "A training step, not inference");
   command.option("--optimizer", "adam|momentum|sgd", options->optimizer, "Of the training step")
       .one_of({"adam", "momentum", "sgd"})
       .only_with("--training");
-  command.option("--size", "NAME", options->size, "Named variant");
+  command.option("--size", "NAME", options->size, "Named variant").proposes_words(all_sizes());
   command.count("--seed", options->seed, "Of random graphs and architectures");
   command.number("--ccr", options->ccr, "Communication-to-computation ratio of random graphs",
                  kMinCcr, kMaxCcr);

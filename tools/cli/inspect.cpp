@@ -416,6 +416,10 @@ void show(const T& value, const Common& common) {
 
 void run_inspect(const InspectOptions& options) {
   if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
+  const std::string close = close_topology(options.file);
+  if (!close.empty()) {
+    throw Failure(kBadInputFile, options.file + ": no such file, and no built-in topology" + close);
+  }
   refuse_foreign_model(options.file);
   if (is_onnx_file(options.file)) {
     return inspect_model(options.file, options.model, options.common);

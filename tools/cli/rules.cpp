@@ -8,6 +8,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/cli/node_pattern.h"
+#include "tools/cli/outcome.h"
 
 namespace placeto::cli {
 namespace {
@@ -41,7 +42,8 @@ class Resolver {
 
   uint32_t node(std::string_view option, std::string_view text) const {
     if (const auto found = find_node(text)) return *found;
-    throw Failure(kBadUsage, fmt::format("{}: the graph has no node '{}'", option, text));
+    throw Failure(kBadUsage, fmt::format("{}: the graph has no node '{}'{}", option, text,
+                                         suggestion(text, node_names())));
   }
 
   // The node of that name or index, or all nodes that the pattern matches; empty if there is none.
@@ -53,8 +55,9 @@ class Resolver {
   std::vector<uint32_t> nodes(std::string_view option, std::string_view text) const {
     std::vector<uint32_t> found = find_nodes(text);
     if (!found.empty()) return found;
-    throw Failure(kBadUsage, fmt::format("{}: the graph has no node {}'{}'", option,
-                                         is_node_pattern(text) ? "that matches " : "", text));
+    if (!is_node_pattern(text)) return {node(option, text)};  // which says that there is none
+    throw Failure(kBadUsage,
+                  fmt::format("{}: the graph has no node that matches '{}'", option, text));
   }
 
   // NODES=DEVICE; either name may itself hold '='.
@@ -73,7 +76,8 @@ class Resolver {
     }
     const std::string_view device = text.substr(last + 1);
     if (!find_device(device)) {
-      throw Failure(kBadUsage, fmt::format("{}: the topology has no device '{}'", option, device));
+      throw Failure(kBadUsage, fmt::format("{}: the topology has no device '{}'{}", option, device,
+                                           suggestion(device, device_names(topology_))));
     }
     nodes(option, text.substr(0, last));
   }
@@ -83,6 +87,12 @@ class Resolver {
     uint64_t value = 0;
     if (!parse_count(text, value) || value >= count) return std::nullopt;
     return static_cast<uint32_t>(value);
+  }
+
+  std::vector<std::string> node_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, node] : nodes_) names.emplace_back(name);
+    return names;
   }
 
   const Graph& graph_;

@@ -38,6 +38,15 @@ std::vector<std::string> topology_names() {
   return names;
 }
 
+std::string close_topology(const std::string& path) {
+  if (is_file(path) || path.find('/') != std::string::npos) return "";
+  constexpr std::string_view kEnding = ".json";  // of the file that a built-in one comes from
+  const std::string name =
+      path.ends_with(kEnding) ? path.substr(0, path.size() - kEnding.size()) : path;
+  if (find(name) != nullptr) return ", did you mean '" + name + "'?";
+  return suggestion(name, topology_names());
+}
+
 bool is_topology_name(const std::string& path) {
   return !is_file(path) && find(path) != nullptr;
 }
@@ -52,8 +61,10 @@ Topology load_topology(const std::string& path) {
   if (const shipped::File* file = find(path)) {
     return require(parse_topology({file->bytes.begin(), file->bytes.end()}, path));
   }
-  if (path.find_first_of("/.") != std::string::npos) return require(read_topology(path));
-  const std::string close = suggestion(path, topology_names());
+  const std::string close = close_topology(path);
+  if (close.empty() && path.find_first_of("/.") != std::string::npos) {
+    return require(read_topology(path));
+  }
   std::string names;
   for (const std::string& name : topology_names()) names += (names.empty() ? "" : ", ") + name;
   throw Failure(kBadInputFile, path + ": no such file, and no built-in topology" +

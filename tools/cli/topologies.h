@@ -16,6 +16,8 @@ Option& add_topology(Command& command, std::string& target);
 std::vector<std::string> topology_names();
 // True for a built-in topology, unless there is a file of that name.
 bool is_topology_name(const std::string& path);
+// ", did you mean '2xk80'?" of what is no file and like the name of a built-in topology; else "".
+std::string close_topology(const std::string& path);
 
 // A file, standard input ("-"), or a built-in topology. A Failure if there is none.
 Topology load_topology(const std::string& path);

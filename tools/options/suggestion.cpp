@@ -8,6 +8,14 @@
 namespace placeto::cli {
 namespace {
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -25,15 +33,19 @@ size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& names) {
+std::string suggestion(std::string_view given, const std::vector<std::string>& names) {
   constexpr size_t kShown = 2, kLongestWord = 64;
-  if (word.empty() || word.size() > kLongestWord) return "";
+  if (given.empty() || given.size() > kLongestWord) return "";
+  const std::string word = lower_case(given);
   const size_t bare = std::min(word.find_first_not_of('-'), word.size());  // dashes say nothing
   const size_t far = 1 + (word.size() - bare) / 3;
   std::vector<std::pair<size_t, std::string>> close;
   for (const std::string& name : names) {
-    const bool begins = word.size() >= bare + 3 && name.starts_with(word);
-    const size_t edits = begins ? 1 : distance(word, name);
+    const std::string lower = lower_case(name);
+    const bool begins = word.size() >= bare + 3 && lower.starts_with(word);
+    const size_t longer = std::max(word.size(), lower.size());  // names may be a million
+    if (!begins && longer - std::min(word.size(), lower.size()) > far) continue;
+    const size_t edits = begins && lower != word ? 1 : distance(word, lower);
     if (edits <= far && edits < name.size() - std::min(bare, name.size()))
       close.emplace_back(edits, name);
   }
