@@ -72,6 +72,8 @@ inline constexpr size_t kOldestSize = sizeof(Struct);
 template <>
 inline constexpr size_t kOldestSize<placeto_device> = offsetof(placeto_device, stage_us);
 template <>
+inline constexpr size_t kOldestSize<placeto_node> = offsetof(placeto_node, launches);
+template <>
 inline constexpr size_t kOldestSize<placeto_options> = offsetof(placeto_options, tolerance);
 
 // `to` holds the defaults.
@@ -115,6 +117,14 @@ inline std::span<const uint8_t> as_bytes(const void* bytes, size_t size) {
 
 // Hands bytes to the caller under the contract of placeto_graph_encode.
 Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, size_t* size);
+
+// Fails unless a struct that the caller filled in is one of this version or of one before it.
+template <class Struct>
+Outcome check_size(const char* type, const Struct& given) {
+  const size_t size = given.struct_size;
+  if (knows_size(size, kOldestSize<Struct>, sizeof(Struct))) return {};
+  return check_struct_size(type, size, sizeof(Struct));
+}
 
 // The body of every placeto_default_ function.
 template <class Struct>

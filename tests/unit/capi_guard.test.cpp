@@ -242,7 +242,8 @@ TEST_CASE("nodes, devices, links and rules are read as far as their struct_size 
   const auto set_rules = [&](const placeto_topology_rules* given, placeto_error* error) {
     return placeto_topology_builder_set_rules(raw, given, error);
   };
-  refuses_stubs<placeto_node>(add_node);
+  constexpr size_t kWithoutLaunches = offsetof(placeto_node, launches);
+  refuses_stubs<placeto_node>(add_node, kWithoutLaunches);
   constexpr size_t kWithoutStages = offsetof(placeto_device, stage_us);
   refuses_stubs<placeto_device>(add_device, kWithoutStages);
   refuses_stubs<placeto_link>(add_link);
@@ -251,6 +252,9 @@ TEST_CASE("nodes, devices, links and rules are read as far as their struct_size 
   placeto_node* const node = room.last<placeto_node>();
   REQUIRE(placeto_default_node(node, sizeof *node) == PLACETO_OK);
   CHECK(add_node(node, nullptr) == PLACETO_OK);
+  auto* const older_node = reinterpret_cast<placeto_node*>(room.last<char>(kWithoutLaunches));
+  REQUIRE(placeto_default_node(older_node, kWithoutLaunches) == PLACETO_OK);
+  CHECK(add_node(older_node, nullptr) == PLACETO_OK);
   placeto_device* const device = room.last<placeto_device>();
   REQUIRE(placeto_default_device(device, sizeof *device) == PLACETO_OK);
   CHECK(add_device(device, nullptr) == PLACETO_OK);
@@ -317,12 +321,44 @@ TEST_CASE("what the library fills in ends where the caller's memory does") {
   CHECK(error.last<placeto_error>()->status == PLACETO_OK);
 }
 
+TEST_CASE("what getters fill in ends where the caller's memory does, an older program's too") {
+  const Graph graph = diamond();
+  const Topology topology = devices(2);
+  const LastBytes room, error;
+  const auto fills = [&]<class Struct>(Struct, size_t oldest, auto getter) {
+    for (const size_t size : {oldest, sizeof(Struct)}) {
+      auto* const to = reinterpret_cast<Struct*>(room.last<char>(size));
+      to->struct_size = size;
+      CHECK(getter(to, error.last<placeto_error>()) == PLACETO_OK);
+      CHECK(to->struct_size == size);
+    }
+    refuses_stubs<Struct>(getter, oldest);
+  };
+  fills(placeto_node{}, offsetof(placeto_node, launches),
+        [&](auto* to, placeto_error* why) { return placeto_graph_node(graph.get(), 0, to, why); });
+  fills(placeto_device{}, offsetof(placeto_device, stage_us), [&](auto* to, placeto_error* why) {
+    return placeto_topology_device(topology.get(), 0, to, why);
+  });
+  fills(placeto_link{}, sizeof(placeto_link), [&](auto* to, placeto_error* why) {
+    return placeto_topology_link(topology.get(), 0, 1, to, why);
+  });
+  fills(placeto_topology_rules{}, sizeof(placeto_topology_rules),
+        [&](auto* to, placeto_error* why) {
+          return placeto_topology_get_rules(topology.get(), to, why);
+        });
+}
+
 TEST_CASE("defaults are written to memory of their size and to no other") {
   const LastBytes room;
-  const auto check = [&](auto tag, auto fill) {
+  const auto check = [&](auto tag, auto fill, size_t oldest) {
     auto* const value = room.last<decltype(tag)>();
     CHECK(fill(value, sizeof *value) == PLACETO_OK);
     CHECK(value->struct_size == sizeof *value);
+    if (sizeof(void*) == 8) {
+      auto* const older = reinterpret_cast<decltype(value)>(room.last<char>(oldest));
+      CHECK(fill(older, oldest) == PLACETO_OK);
+      CHECK(older->struct_size == oldest);
+    }
     auto* const stub = reinterpret_cast<decltype(value)>(room.last<size_t>());
     for (const size_t size : {size_t{0}, sizeof(size_t), 2 * sizeof(size_t), sizeof *value + 8}) {
       CHECK(fill(stub, size) == PLACETO_INVALID_ARGUMENT);

@@ -142,6 +142,12 @@ TEST_CASE("an engine's demands follow the caller's rules, and its notes say what
     CHECK(chosen.tolerance > 0);
     CHECK(assignment_of(place(graph, topology, chosen)) == std::vector<uint32_t>{gpu, cpu});
   }
+  placeto_options older;  // of a program that was compiled before the tolerance
+  REQUIRE(placeto_default_options(&older, offsetof(placeto_options, tolerance)) == PLACETO_OK);
+  older.tolerance = -1;
+  REQUIRE(placeto_onnx_rules_add(rules.get(), &older, &error) == PLACETO_OK);
+  CHECK(older.forbid_count == 1);
+  CHECK(older.tolerance == -1);
   const char* const wrong[] = {"gpu=metal"};
   CHECK(placeto_onnx_engine_rules(engine.get(), graph.get(), topology.get(), wrong, 1, nullptr,
                                   nullptr, &raw, &error) == PLACETO_INVALID_ARGUMENT);

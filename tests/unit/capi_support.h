@@ -72,16 +72,18 @@ inline Graph build(const GraphBuilder& builder) {
   return Graph(graph);
 }
 
-// Calls check(a value, the function that fills it with defaults) for every struct that has some.
+// Calls check(a value, the function that fills it with defaults, the size that the struct had in
+// the first version with this SONAME) for every struct that has defaults. The sizes are those of
+// 64 bits, in figures: programs that were compiled then pass them for as long as the SONAME stays.
 template <class Check>
 void for_all_defaults(const Check& check) {
-  check(placeto_limits{}, placeto_default_limits);
-  check(placeto_policy_options{}, placeto_default_policy_options);
-  check(placeto_node{}, placeto_default_node);
-  check(placeto_topology_rules{}, placeto_default_topology_rules);
-  check(placeto_device{}, placeto_default_device);
-  check(placeto_link{}, placeto_default_link);
-  check(placeto_options{}, placeto_default_options);
+  check(placeto_limits{}, placeto_default_limits, 56);
+  check(placeto_policy_options{}, placeto_default_policy_options, 40);
+  check(placeto_node{}, placeto_default_node, 112);
+  check(placeto_topology_rules{}, placeto_default_topology_rules, 56);
+  check(placeto_device{}, placeto_default_device, 56);
+  check(placeto_link{}, placeto_default_link, 56);
+  check(placeto_options{}, placeto_default_options, 176);
 }
 
 //        +-> left (100) ---+

@@ -175,10 +175,7 @@ placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules, placeto_options
                                       placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{rules, "rules"}, {options, "options"}}); !o.ok()) return o;
-    if (Outcome o = check_struct_size("placeto_options", options->struct_size, sizeof *options);
-        !o.ok()) {
-      return o;
-    }
+    if (Outcome o = check_size("placeto_options", *options); !o.ok()) return o;
     std::vector<placeto_node_device> forbids;
     std::vector<placeto_node_list> colocate;
     if (Outcome o = append("forbids", options->forbids, options->forbid_count, forbids); !o.ok()) {
@@ -196,7 +193,10 @@ placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules, placeto_options
     options->forbid_count = rules->all_forbids.size();
     options->colocate = rules->all_colocate.data();
     options->colocate_count = rules->all_colocate.size();
-    if (options->tolerance == 0) options->tolerance = rules->tolerance;
+    constexpr size_t kWithTolerance = offsetof(placeto_options, tolerance) + sizeof(double);
+    if (options->struct_size >= kWithTolerance && options->tolerance == 0) {
+      options->tolerance = rules->tolerance;
+    }
     return {};
   });
 }
