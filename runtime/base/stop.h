@@ -57,7 +57,7 @@ class Stop {
     if (stopped_) return true;
     stopped_ = (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) ||
                (callback_ != nullptr && callback_(context_)) ||
-               (deadline_ != kNoIndex && Clock::now() >= deadline_);
+               (deadline_ != kNoDeadline && Clock::now() >= deadline_);
     return stopped_;
   }
   // What the last look told.
@@ -86,7 +86,7 @@ class Stop {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr Clock::time_point kNoIndex = Clock::time_point::max();
+  static constexpr Clock::time_point kNoDeadline = Clock::time_point::max();
 
   void set_deadline(double milliseconds) {
     if (!(milliseconds > 0)) return;
@@ -99,7 +99,7 @@ class Stop {
   const std::atomic<bool>* cancel_ = nullptr;
   Callback callback_ = nullptr;
   void* context_ = nullptr;
-  Clock::time_point deadline_ = kNoIndex;
+  Clock::time_point deadline_ = kNoDeadline;
   uint64_t work_per_look_ = kWorkPerLook, look_after_ = kWorkPerLook, unseen_ = 0;
   bool stopped_ = false;
   Progress progress_;

@@ -63,18 +63,23 @@ Stop make_stop(const placeto_options& options) {
   return stop;
 }
 
-Outcome read_pairs(const char* name, const placeto_node_device* from, size_t count,
+Outcome read_pairs(const char* name, const placeto_node_device* from, size_t count, Stop& stop,
                    std::vector<Rules::NodeDevice>& to) {
   if (Outcome o = check_list(name, from, count); !o.ok()) return o;
-  for (size_t i = 0; i < count; ++i) to.push_back({from[i].node, from[i].device});
+  to.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    to.push_back({from[i].node, from[i].device});
+    if (stop.spend(1)) return Status::stopped();
+  }
   return {};
 }
 
-Outcome read_rules(const placeto_options& from, Rules& to) {
+Outcome read_rules(const placeto_options& from, Stop& stop, Rules& to) {
   to.memory_headroom = from.memory_headroom;
   to.objective = static_cast<Objective>(from.objective);
-  if (Outcome o = read_pairs("pins", from.pins, from.pin_count, to.pins); !o.ok()) return o;
-  if (Outcome o = read_pairs("forbids", from.forbids, from.forbid_count, to.forbids); !o.ok()) {
+  if (Outcome o = read_pairs("pins", from.pins, from.pin_count, stop, to.pins); !o.ok()) return o;
+  if (Outcome o = read_pairs("forbids", from.forbids, from.forbid_count, stop, to.forbids);
+      !o.ok()) {
     return o;
   }
   if (Outcome o = check_list("colocate", from.colocate, from.colocate_count); !o.ok()) return o;
@@ -83,6 +88,8 @@ Outcome read_rules(const placeto_options& from, Rules& to) {
     const std::string name = "colocate[" + std::to_string(i) + "].nodes";
     if (Outcome o = check_list(name.c_str(), list.nodes, list.count); !o.ok()) return o;
     if (list.count > 0) to.colocate.emplace_back(list.nodes, list.nodes + list.count);
+    constexpr uint64_t kAllocation = 4;
+    if (stop.spend(kAllocation + Stop::copied(list.count))) return Status::stopped();
   }
   return {};
 }
@@ -95,7 +102,7 @@ Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
   Rules rules;
   if (Outcome o = check_options(options); !o.ok()) return o;
   if (Outcome o = read_limits(options.limits, limits); !o.ok()) return o;
-  if (Outcome o = read_rules(options, rules); !o.ok()) return o;
+  if (Outcome o = read_rules(options, stop, rules); !o.ok()) return o;
   Result<Problem> problem = Problem::build(*graph.value, *topology.value, rules, limits, &stop);
   if (!problem.ok()) {
     Outcome outcome = problem.status();

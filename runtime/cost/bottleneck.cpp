@@ -8,7 +8,6 @@
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
-namespace {}  // namespace
 
 Bottleneck::Bottleneck(const Problem& problem)
     : problem_(&problem), row_(problem.device_count()), seen_(problem.device_count()) {

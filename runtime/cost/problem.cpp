@@ -157,7 +157,7 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
 
 // No time that a cost model forms is longer than all runs, transfers and gaps one after the other.
 // That sum is bounded, so an infinite time never comes.
-Status Problem::check_times(Stop* stop) const {
+Status Problem::check_times(Stop* stop) {
   LinkParameters slowest = topology_->spec().default_link;
   if (slowest.bandwidth_bytes_per_us == 0) {  // no two devices are without a link of their own
     slowest.bandwidth_bytes_per_us = std::numeric_limits<double>::infinity();
@@ -201,6 +201,7 @@ Status Problem::check_times(Stop* stop) const {
     }
     if (spend(stop, classes_.count + graph_->out_edges(v).size())) return Status::stopped();
   }
+  shortest_passing_us_ = sum * std::numeric_limits<double>::epsilon();
   return {};
 }
 
@@ -260,36 +261,43 @@ Status Problem::form_groups(const Rules& rules, Stop* stop) {
 }
 
 Status Problem::restrict_groups(const Rules& rules, Stop* stop) {
-  std::unordered_map<uint32_t, std::vector<bool>> devices_of;  // group -> devices left
+  restrictions_.words = (device_count() + 63) / 64;
+  const size_t most = std::min<size_t>(rules.pins.size() + rules.forbids.size(), group_count());
+  restrictions_.left.reserve(most * restrictions_.words);  // grown, it would be copied
   for (const auto* list : {&rules.pins, &rules.forbids}) {
-    const char* what = list == &rules.pins ? "pin" : "forbid";
+    const bool pin = list == &rules.pins;
     for (const Rules::NodeDevice& rule : *list) {
       if (rule.node >= node_count() || rule.device >= device_count()) {
-        return Status::invalid(join({what, ": node ", rule.node, ", device ", rule.device,
-                                     ", expected below ", node_count(), " and ", device_count()}));
+        return Status::invalid(
+            join({pin ? "pin" : "forbid", ": node ", rule.node, ", device ", rule.device,
+                  ", expected below ", node_count(), " and ", device_count()}));
       }
-      std::vector<bool>& devices = devices_of[groups_.of[rule.node]];
-      devices.resize(device_count(), true);
-      for (uint32_t d = 0; d < device_count(); ++d) {
-        const bool keeps = (d == rule.device) == (list == &rules.pins);
-        if (!keeps) devices[d] = false;
-      }
-      if (spend(stop, device_count())) return Status::stopped();
+      uint64_t* const left = devices_left(groups_.of[rule.node]);
+      const uint32_t word = rule.device / 64;
+      const uint64_t bit = uint64_t{1} << (rule.device % 64);
+      for (uint32_t w = 0; pin && w < restrictions_.words; ++w) left[w] &= w == word ? bit : 0;
+      if (!pin) left[word] &= ~bit;
+      if (spend(stop, 1 + Stop::copied(restrictions_.words))) return Status::stopped();
     }
   }
-  for (auto& [group, devices] : devices_of)
-    groups_.restricted.push_back({group, std::move(devices)});
-  stoppable_sort(
-      groups_.restricted.begin(), groups_.restricted.end(),
-      [](const Restriction& a, const Restriction& b) { return a.group < b.group; }, stop);
-  if (stopped(stop)) return Status::stopped();
   return {};
 }
 
-bool Problem::device_allowed(uint32_t group, uint32_t device) const {
-  const auto it = std::lower_bound(groups_.restricted.begin(), groups_.restricted.end(), group,
-                                   [](const Restriction& r, uint32_t g) { return r.group < g; });
-  return it == groups_.restricted.end() || it->group != group || it->devices[device];
+// The group's row, which begins with every device.
+uint64_t* Problem::devices_left(uint32_t group) {
+  if (restrictions_.row.empty()) restrictions_.row.assign(group_count(), kNoIndex);
+  uint32_t& row = restrictions_.row[group];
+  if (row == kNoIndex) {
+    row = static_cast<uint32_t>(restrictions_.left.size() / restrictions_.words);
+    restrictions_.left.resize(restrictions_.left.size() + restrictions_.words, ~uint64_t{0});
+  }
+  return &restrictions_.left[row * restrictions_.words];
+}
+
+bool Problem::rules_allow(uint32_t group, uint32_t device) const {
+  const size_t row = restrictions_.row[group];
+  if (row == kNoIndex) return true;
+  return restrictions_.left[row * restrictions_.words + device / 64] >> (device % 64) & 1;
 }
 
 Status Problem::check_groups(Stop* stop) const {

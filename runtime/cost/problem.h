@@ -63,6 +63,9 @@ class Problem {
   }
   // Row of node x class run times, for inner loops: row[class_of(device)].
   const double* run_row(uint32_t node) const { return &run_us_[size_t{node} * classes_.count]; }
+  // A run longer than this moves the clock of every simulation, whenever it starts: what the node
+  // holds is held. No time is longer than all runs, transfers and gaps one after the other.
+  double shortest_passing_us() const { return shortest_passing_us_; }
   // Mean over the devices that can run the node.
   double mean_run_us(uint32_t node) const { return mean_run_us_[node]; }
 
@@ -97,7 +100,7 @@ class Problem {
   [[gnu::always_inline]] bool allowed(uint32_t group, uint32_t device) const {
     if (!groups_.class_allowed[size_t{group} * classes_.count + classes_.of_device[device]])
       return false;
-    return groups_.restricted.empty() || device_allowed(group, device);
+    return restrictions_.row.empty() || rules_allow(group, device);
   }
   uint64_t resident_bytes(uint32_t group) const { return groups_.resident_bytes[group]; }
 
@@ -113,16 +116,12 @@ class Problem {
   const EventTables& event_tables() const { return event_tables_; }
 
  private:
-  struct Restriction {  // devices left to a group that pins or forbids name
-    uint32_t group;
-    std::vector<bool> devices;
-  };
-
   Problem() = default;
-  bool device_allowed(uint32_t group, uint32_t device) const;
+  bool rules_allow(uint32_t group, uint32_t device) const;
+  uint64_t* devices_left(uint32_t group);
   void classify_devices();
   Status fill_run_times(const Limits& limits, Stop* stop);
-  Status check_times(Stop* stop) const;
+  Status check_times(Stop* stop);
   Status form_groups(const Rules& rules, Stop* stop);
   Status restrict_groups(const Rules& rules, Stop* stop);
   Status check_groups(Stop* stop) const;
@@ -138,8 +137,13 @@ class Problem {
     std::vector<uint32_t> of;              // node -> group
     std::vector<uint32_t> members, begin;  // group -> first of its members
     std::vector<uint8_t> class_allowed;    // group x class
-    std::vector<Restriction> restricted;   // sorted by group
     std::vector<uint64_t> resident_bytes;
+  };
+  // The devices that pins and forbids leave: a row of bits for each group that they name.
+  struct Restrictions {
+    size_t words = 0;           // of a row
+    std::vector<uint32_t> row;  // of each group; kNoIndex: all devices. Empty: there are no rules.
+    std::vector<uint64_t> left;
   };
   struct MeanTransfer {  // over ordered pairs of different devices
     double us_per_byte = 0, latency_us = 0;
@@ -151,8 +155,10 @@ class Problem {
   Classes classes_;
   std::vector<double> run_us_, mean_run_us_, upward_rank_;
   Groups groups_;
+  Restrictions restrictions_;
   std::vector<uint64_t> memory_limit_;  // per device
   bool memory_limited_ = false, may_overflow_ = false;
+  double shortest_passing_us_ = 0;
   MeanTransfer mean_transfer_;
   EventTables event_tables_;
 };

@@ -7,7 +7,6 @@
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
-namespace {}  // namespace
 
 StageTables::StageTables(const Problem& problem, Stop* stop)
     : order_(problem.graph().topological_order()) {
@@ -53,7 +52,7 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
   seen_.resize(nodes);
   events_.reserve(most_readers_ + devices);
   devices_.resize(devices);
-  touched_.reserve(most_readers_ + nodes + devices);
+  touched_.reserve(devices);
   sequence_.reserve(nodes);
   channel_free_us_.resize(problem.topology().channel_count());
   arrival_us_.resize(devices);
@@ -195,9 +194,9 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
   }
   for (double now = 0;;) {
     std::sort(touched_.begin(), touched_.end());
-    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-    for (uint32_t d : watched(touched_, stop_)) {
+    for (uint32_t d : touched_) {
       Device& device = devices_[d];
+      device.touched = false;
       if (device.running != kNoIndex) continue;
       device.running = take_next(device, run);
       if (device.running == kNoIndex) continue;
@@ -210,8 +209,8 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
     touched_.clear();
     if (events_.empty()) break;
     now = events_.front().time;
-    uint32_t work = 1;
-    for (; !events_.empty() && events_.front().time == now; ++work) {
+    while (!events_.empty() && events_.front().time == now) {
+      if (spend(stop_, 1)) return false;
       const Event event = pop();
       if (event.arrival != 0) {
         if (--run.stages[event.index].missing == 0) arrive(event.index, now, run);
@@ -219,15 +218,20 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
       }
       const uint32_t stage = devices_[event.index].running;
       devices_[event.index].running = kNoIndex;
-      touched_.push_back(event.index);
+      touch(event.index);
       run.makespan_us = std::max(run.makespan_us, now);
       end_stage(assignment, stage, run);
     }
     run.drain_us = std::max(run.drain_us, now);
-    if (spend(stop_, work)) return false;
   }
   for (double us : channel_free_us_) run.drain_us = std::max(run.drain_us, us);
   return true;
+}
+
+void StagedSimulator::touch(uint32_t device) {
+  if (devices_[device].touched) return;
+  devices_[device].touched = true;
+  touched_.push_back(device);
 }
 
 // Each device's part of the recorded order.
@@ -295,7 +299,7 @@ uint32_t StagedSimulator::without_first(uint32_t root, Run& run) const {
 // The last thing that the stage waited for is there.
 void StagedSimulator::arrive(uint32_t stage, double now, Run& run) {
   const uint32_t d = run.division.device[stage];
-  touched_.push_back(d);
+  touch(d);
   if (ordered_) return;
   Stage& ready = run.stages[stage];
   ready.ready_us = now;
@@ -325,10 +329,9 @@ void StagedSimulator::send_to_each(std::span<const uint32_t> assignment, const C
   destinations_.clear();
   in_pieces(cut.reader_begin, cut.reader_end, stop_, [&](uint32_t i) {
     const uint32_t device = run.division.device[readers_[i]];
-    if (device != source &&
-        std::find(destinations_.begin(), destinations_.end(), device) == destinations_.end()) {
-      destinations_.push_back(device);
-    }
+    if (device == source || devices_[device].sent_to == cut.reader_begin) return;
+    devices_[device].sent_to = cut.reader_begin;
+    destinations_.push_back(device);
   });
   if (destinations_.empty()) return;
   const Topology& topology = problem_->topology();

@@ -3,13 +3,11 @@
 // A *cut* is a distinct tensor that passes between two stages, of different devices or of the same
 // one. It is charged once to the stage that makes it and once to each stage that reads it.
 //
-// - A stage starts when its device is free and every cut that enters it has arrived, and so has
-// what
+// - A stage starts when its device is free and every cut that enters it has arrived, as has what
 //   control edges order before it. It takes stage_us + the run times of its nodes + for each cut
 //   that enters or leaves it cut_us + bytes / cut_bytes_per_us, all of its device. Its nodes run
 //   back to back in topological order: what enters is paid for before them, what leaves after them.
-// - All its outputs leave when it ends: at that moment they arrive at stages of the same device,
-// and
+// - All its outputs leave when it ends. At that moment they arrive at stages of the same device and
 //   join their channels in the order of their numbers (under unicast once for each destination, by
 //   device), where they take what transfers take in parallel execution, waits and gaps included.
 //   Stages that end at the same time do so in the order of their devices.
@@ -98,7 +96,9 @@ class StagedSimulator {
   // One heap of ready stages per device (a pairing heap), or the recorded order.
   struct Device {
     uint32_t running = kNoIndex, ready = kNoIndex;
-    uint32_t next = 0, end = 0;  // in sequence_
+    uint32_t next = 0, end = 0;   // in sequence_
+    uint32_t sent_to = kNoIndex;  // the readers of the last cut that was sent there
+    bool touched = false;         // is in touched_
   };
 
   double evaluate(std::span<const uint32_t> assignment, double cutoff_us, Run& run);
@@ -107,6 +107,7 @@ class StagedSimulator {
   double price_us(uint32_t device, uint32_t output) const;
   bool simulate(std::span<const uint32_t> assignment, Run& run);
   void list_sequence(const Run& run);
+  void touch(uint32_t device);
   uint32_t take_next(Device& device, Run& run);
   bool before(uint32_t a, uint32_t b, const Run& run) const;
   uint32_t meld(uint32_t a, uint32_t b, Run& run) const;

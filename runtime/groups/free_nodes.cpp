@@ -5,7 +5,6 @@
 #include "runtime/base/no_index.h"
 
 namespace placeto {
-namespace {}  // namespace
 
 FreeNodes::FreeNodes(const Problem& problem, Stop* stop) : problem_(&problem) {
   std::vector<uint32_t> reader;  // of free nodes: the one that is needed first and is not free

@@ -75,8 +75,9 @@ class Packer {
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       if (spend(stop_, 1 + graph.in_edges(v).size())) return;
       const double* row = problem_.run_row(v);
-      // A run that takes no time holds nothing.
-      if (*std::min_element(row, row + problem_.class_count()) == 0) continue;
+      // A run that takes no time, or none that its clock can tell, holds nothing.
+      const double fastest = *std::min_element(row, row + problem_.class_count());
+      if (fastest <= problem_.shortest_passing_us()) continue;
       uint64_t sum = graph.node(v).workspace_bytes;
       for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
         sum += graph.output_bytes(o);

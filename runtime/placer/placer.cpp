@@ -30,6 +30,15 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
   return placing.proved ? Status::infeasible(text) : Status(StatusCode::kNotFound, text);
 }
 
+// A timeline and bounds of it take about a millisecond: they are made whatever the stop says.
+bool is_small(const Problem& problem) {
+  constexpr uint64_t kElements = 4'000, kRunTimes = 10'000, kChannels = 10'000;
+  const uint64_t nodes = problem.node_count();
+  return nodes + problem.graph().edge_count() <= kElements &&
+         nodes * problem.class_count() <= kRunTimes &&
+         problem.topology().channel_count() <= kChannels;
+}
+
 // There is no time to simulate the best again.
 void leave_timeline_out(const Problem& problem, PlaceResult& result) {
   const bool latency = problem.objective() == Objective::kLatency;
@@ -124,11 +133,7 @@ Result<PlaceResult> conclude(Placing& placing) {
   result.note = std::move(placing.note);
   result.stopped = stopped(stop);
   if (result.stopped && !result.best.score.feasible() && !placing.proved) return Status::stopped();
-  // What takes about a millisecond is done all the same.
-  constexpr uint32_t kSmall = 4'000;
-  const Graph& graph = problem.graph();
-  const bool small = uint64_t{graph.node_count()} + graph.edge_count() <= kSmall;
-  Stop* const limit = small ? nullptr : stop;
+  Stop* const limit = is_small(problem) ? nullptr : stop;
   if (!stopped(limit)) {
     result.timeline =
         Evaluator(problem, limit).take_timeline(result.best.assignment, result.best.division);

@@ -72,4 +72,19 @@ TEST_CASE("the work bound is tight for equal independent nodes, with gaps and un
   CHECK(bound >= 31 * 0.99);
 }
 
+TEST_CASE("gaps that are so long that runs are rounded away beside them raise no bound") {
+  GraphSpec graph;
+  graph.nodes.emplace_back();
+  graph.nodes.back().name = "n";
+  graph.nodes.back().cost_us = {3};
+  TopologySpec topology;
+  topology.name = "t";
+  topology.op_gap_us = 1e16;  // and 3 is 1e16 + 4
+  topology.devices.emplace_back();
+  topology.devices.back().name = topology.devices.back().kind = "gpu";
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  CHECK(lower_bounds(*instance.problem).best_us() == 3);
+}
+
 }  // namespace placeto

@@ -51,6 +51,28 @@ TEST_CASE("what cannot be packed is proved so, with bytes that every placement l
   CHECK(packing.missing_bytes == 40);
 }
 
+TEST_CASE("what a node holds while no time passes on the clock proves nothing") {
+  GraphSpec graph;
+  for (const double us : {1e17, 1.0}) {  // the second ends when it starts
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(graph.nodes.size());
+    graph.nodes.back().cost_us = {us};
+  }
+  graph.nodes[0].outputs = {1};
+  graph.nodes[1].workspace_bytes = 100;
+  graph.edges = {{0, 0, 1}};
+  TopologySpec topology;
+  topology.name = "t";
+  topology.devices.emplace_back();
+  topology.devices.back().name = topology.devices.back().kind = "gpu";
+  topology.devices.back().memory_bytes = 50;
+  const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
+  REQUIRE(instance.problem);
+  const Packing packing = pack(*instance.problem);
+  CHECK(fits(*instance.problem, packing.assignment));
+  CHECK(packing.verdict == Packing::Verdict::kFits);
+}
+
 TEST_CASE("thousands of weights are packed with a hundredth of the memory to spare") {
   Random random(52);
   std::vector<uint64_t> sizes, rooms(8, 0);
