@@ -1,11 +1,12 @@
 // What a function does to its own process stays there.
-#include "tools/onnx/guarded_child.h"
+#include "tools/io/guarded_child.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -50,6 +51,15 @@ TEST_CASE("a guarded function answers, and says what it threw") {
 #ifndef __SANITIZE_ADDRESS__  // which opens pipes itself to see whether memory is there
   CHECK(*child.ask("open") == "refused");
 #endif
+}
+
+TEST_CASE("a guarded function that is stopped is gone, and the next request gets a new one") {
+  GuardedChild child(misbehave);
+  const std::atomic<bool> cancelled = true;
+  Stop stop(&cancelled);
+  CHECK(child.ask("hang", &stop).status().code() == StatusCode::kStopped);
+  Stop never;
+  CHECK(*child.ask("ab", &never) == "abab");
 }
 
 TEST_CASE("a guarded function that crashes, hangs or fills memory leaves the caller unharmed") {

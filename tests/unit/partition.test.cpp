@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <numeric>
 #include <set>
 #include <string>
@@ -118,6 +119,20 @@ TEST_CASE("partitioners move groups off a device that is too small") {
     const auto candidate = method->place(scene.problem, {});
     REQUIRE(candidate.ok());
     CHECK(candidate->score.feasible());
+  }
+}
+
+TEST_CASE("partitioners end when they are told to, whatever their libraries are doing") {
+  SceneOptions options;
+  options.nodes = 200;
+  const Scene scene(options);
+  for (const Method* method : partition_methods()) {
+    const std::atomic<bool> cancelled = true;
+    Stop stop(&cancelled);
+    MethodOptions method_options;
+    method_options.budget.stop = &stop;
+    const auto placed = method->place(scene.problem, method_options);
+    CHECK(placed.status().code() == StatusCode::kStopped);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "tools/onnx/guarded_child.h"
+#include "tools/io/guarded_child.h"
 #include "tools/onnx/value.h"
 
 namespace placeto {

@@ -14,9 +14,10 @@ const Method& metis_method();   // only where PLACETO_HAVE_METIS
 
 // Partitions the problem and turns the parts into a placement. `partition` gives one part per
 // vertex of a graph that has more vertices than parts, and at least two parts; smaller ones are
-// answered here: the libraries mishandle them.
+// answered here: the libraries mishandle them. All of it is done by a child process: the libraries
+// keep global state, print to standard output, and know neither deadlines nor Ctrl-C.
 Result<Candidate> place_partitioned(
-    const Problem& problem, std::string_view method, uint64_t seed,
+    Workbench& bench, std::string_view method,
     Result<std::vector<int32_t>> (*partition)(const PartGraph& graph, uint64_t seed));
 
 }  // namespace placeto

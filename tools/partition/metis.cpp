@@ -1,11 +1,8 @@
 // Multilevel partitioning. Karypis and Kumar, "A fast and high quality multilevel scheme for
 // partitioning irregular graphs", SIAM Journal on Scientific Computing, 1998.
-#include <fcntl.h>
 #include <metis.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,30 +12,6 @@
 
 namespace placeto {
 namespace {
-
-// METIS prints its complaints (a part that came out empty, say) to standard output, where `--json`
-// promises one JSON object and nothing else. While one of these lives, it goes nowhere.
-class SilentOutput {
- public:
-  SilentOutput() {
-    std::fflush(stdout);
-    saved_ = dup(STDOUT_FILENO);
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (saved_ >= 0 && nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
-    if (nowhere >= 0) close(nowhere);
-  }
-  SilentOutput(const SilentOutput&) = delete;
-  SilentOutput& operator=(const SilentOutput&) = delete;
-  ~SilentOutput() {
-    std::fflush(stdout);
-    if (saved_ < 0) return;
-    dup2(saved_, STDOUT_FILENO);
-    close(saved_);
-  }
-
- private:
-  int saved_;
-};
 
 // METIS wants no share that is next to nothing.
 std::vector<real_t> at_least_some(const std::vector<double>& shares) {
@@ -69,7 +42,6 @@ Result<std::vector<int32_t>> partition(const PartGraph& graph, uint64_t seed) {
   // The manual prefers recursive bisection for few parts.
   constexpr idx_t kFewParts = 8;
   const auto run = parts <= kFewParts ? METIS_PartGraphRecursive : METIS_PartGraphKway;
-  const SilentOutput silence;
   const int status =
       run(&vertices, &constraints, offset.data(), neighbour.data(), vertex_weight.data(), nullptr,
           edge_weight.data(), &parts, share.data(), nullptr, options, &cut, part.data());
@@ -87,7 +59,7 @@ class MetisMethod final : public Method {
     return "multilevel partitioning by METIS: balanced load, small cut";
   }
   Result<Candidate> place(Workbench& bench) const override {
-    return place_partitioned(bench.problem(), name(), bench.options().seed, partition);
+    return place_partitioned(bench, name(), partition);
   }
 };
 

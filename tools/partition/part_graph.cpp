@@ -96,7 +96,7 @@ class Fitter {
     device_of_part_ = graph.devices;
   }
 
-  Candidate run(std::string_view method) {
+  Assignment run() {
     swap_parts();
     assign();
     Assignment best = expand();
@@ -107,7 +107,7 @@ class Fitter {
       const Score next_score = evaluator_.evaluate(next);
       if (next_score < score) std::tie(best, score) = std::tie(next, next_score);
     }
-    return {std::string(method), std::move(best), score};
+    return best;
   }
 
  private:
@@ -258,9 +258,9 @@ PartGraph build_part_graph(const Problem& problem) {
   return graph;
 }
 
-Candidate place_parts(const Problem& problem, const PartGraph& graph, std::span<const int32_t> part,
-                      std::string_view method) {
-  return Fitter(problem, graph, part).run(method);
+Assignment place_parts(const Problem& problem, const PartGraph& graph,
+                       std::span<const int32_t> part) {
+  return Fitter(problem, graph, part).run();
 }
 
 }  // namespace placeto

@@ -30,7 +30,7 @@ PartGraph build_part_graph(const Problem& problem);
 // A placement from one part per vertex: parts are given to the devices where they do best, groups
 // that may not run there move to the allowed device that suits them, and groups leave devices whose
 // memory they overflow. Obeys allowed devices, colocation and pins; fits memory if it can.
-Candidate place_parts(const Problem& problem, const PartGraph& graph, std::span<const int32_t> part,
-                      std::string_view method);
+Assignment place_parts(const Problem& problem, const PartGraph& graph,
+                       std::span<const int32_t> part);
 
 }  // namespace placeto

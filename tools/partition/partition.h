@@ -9,8 +9,7 @@
 namespace placeto {
 
 // `scotch` and `metis`, as far as their libraries were there when Placeto was built; maybe none.
-// Lives as long as the program. place() must not run in two threads at once: both libraries keep
-// global state.
+// Lives as long as the program.
 std::span<const Method* const> partition_methods();
 
 // Names that partition_methods() can hold, built or not.

@@ -89,7 +89,7 @@ class ScotchMethod final : public Method {
     return "static mapping by Scotch: balanced load, small cut";
   }
   Result<Candidate> place(Workbench& bench) const override {
-    return place_partitioned(bench.problem(), name(), bench.options().seed, map_graph);
+    return place_partitioned(bench, name(), map_graph);
   }
 };
 

@@ -7,9 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "runtime/base/result.h"
+#include "runtime/base/stop.h"
 
 namespace placeto {
 
@@ -23,31 +26,34 @@ struct ChildLimits {
 class GuardedChild {
  public:
   // Runs in the child. May throw: the message is the answer's status.
-  using Serve = std::string (*)(const std::string& request);
+  using Serve = std::function<std::string(const std::string& request)>;
 
   explicit GuardedChild(Serve serve, const ChildLimits& limits = {})
-      : serve_(serve), limits_(limits) {}
+      : serve_(std::move(serve)), limits_(limits) {}
   GuardedChild(const GuardedChild&) = delete;
   GuardedChild& operator=(const GuardedChild&) = delete;
   ~GuardedChild();
 
   // The function's answer; kBadInput with what it threw, or how the child died ("ran out of
-  // memory", ...). kInternal where there is no child to be had.
-  Result<std::string> ask(const std::string& request);
+  // memory", ...). kInternal where there is no child to be had; kStopped, and the child is gone, if
+  // `stop` says so while it works.
+  Result<std::string> ask(const std::string& request, Stop* stop = nullptr);
 
   // Requests and answers are at most that long.
   static constexpr uint64_t kMostBytes = 64 << 20;
 
  private:
   Status start();
-  Status bury();  // waits for the dead child; why it died
+  enum class Wait : uint8_t { kAnswered, kTooLong, kStopped };
+  Wait wait(Stop* stop) const;
+  int end();      // the exit status
+  Status bury();  // why it died by itself
 
   Serve serve_;
   ChildLimits limits_;
   uint32_t deaths_ = 0;
   int socket_ = -1;
   int child_ = -1;
-  bool too_long_ = false;  // killed by ask(): the wall clock
 };
 
 }  // namespace placeto

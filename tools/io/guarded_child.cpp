@@ -1,4 +1,4 @@
-#include "tools/onnx/guarded_child.h"
+#include "tools/io/guarded_child.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -113,7 +114,7 @@ void renounce(int socket, const ChildLimits& limits) {
   std::set_new_handler([] { _exit(kNoMemory); });
 }
 
-[[noreturn]] void serve_until_closed(int socket, GuardedChild::Serve serve,
+[[noreturn]] void serve_until_closed(int socket, const GuardedChild::Serve& serve,
                                      const ChildLimits& limits) {
   renounce(socket, limits);
   std::string request, answer;
@@ -158,7 +159,7 @@ Status GuardedChild::start() {
   return {};
 }
 
-Status GuardedChild::bury() {
+int GuardedChild::end() {
   ++deaths_;
   close(socket_);
   kill(child_, SIGKILL);  // if it only closed its end
@@ -166,7 +167,11 @@ Status GuardedChild::bury() {
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
   child_ = socket_ = -1;
-  if (too_long_) return Status::bad_input("took too long");
+  return status;
+}
+
+Status GuardedChild::bury() {
+  const int status = end();
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemory) {
     return Status::bad_input("ran out of memory");
   }
@@ -175,23 +180,35 @@ Status GuardedChild::bury() {
   return Status::bad_input("crashed (signal " + std::to_string(WTERMSIG(status)) + ")");
 }
 
-Result<std::string> GuardedChild::ask(const std::string& request) {
+// Until there is something to read, or the child has closed its end.
+GuardedChild::Wait GuardedChild::wait(Stop* stop) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kBetweenLooksMs = 2;
+  const auto end = Clock::now() + std::chrono::seconds(limits_.wall_seconds);
+  while (true) {
+    if (stop != nullptr && stop->requested()) return Wait::kStopped;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return Wait::kTooLong;
+    const int ms = static_cast<int>(std::min<int64_t>(left.count(), 1'000'000));
+    pollfd readable{socket_, POLLIN, 0};
+    if (poll(&readable, 1, stop != nullptr ? kBetweenLooksMs : ms) > 0) return Wait::kAnswered;
+  }
+}
+
+Result<std::string> GuardedChild::ask(const std::string& request, Stop* stop) {
   if (request.size() > kMostBytes) return Status::bad_input("is asked too much");
   if (deaths_ >= limits_.deaths) return Status::bad_input("failed too often");
   if (child_ < 0) {
     if (Status s = start(); !s.ok()) return s;
   }
-  too_long_ = false;
   std::string answer;
   bool failed = false;
   if (!send_message(socket_, request, false)) return bury();
-  pollfd readable{socket_, POLLIN, 0};
-  int ready = 0;
-  while ((ready = poll(&readable, 1, static_cast<int>(limits_.wall_seconds) * 1000)) < 0 &&
-         errno == EINTR) {
-  }
-  too_long_ = ready == 0;
-  if (too_long_ || !receive_message(socket_, answer, failed)) return bury();
+  const Wait waited = wait(stop);
+  if (waited == Wait::kAnswered && !receive_message(socket_, answer, failed)) return bury();
+  if (waited != Wait::kAnswered) end();
+  if (waited == Wait::kTooLong) return Status::bad_input("took too long");
+  if (waited == Wait::kStopped) return Status::stopped();
   if (failed) return Status::bad_input(std::move(answer));
   return answer;
 }
