@@ -124,6 +124,27 @@ TEST_CASE_FIXTURE(AttacksScene,
   ends({"verify", "names.json", "record.json"}, 3, "record.json");
 }
 
+TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {
+  limit_time(8);
+  constexpr int kDevices = 400;
+  const auto name = [](int d) { return "\"d" + std::to_string(d) + "\""; };
+  std::string devices, links;
+  for (int a = 0; a < kDevices; ++a) {
+    devices += (a == 0 ? "" : ",") + ("{\"kind\": \"gpu\", \"name\": " + name(a) + "}");
+    for (int b = 0; b < kDevices; ++b) {
+      if (a == b) continue;
+      links += (links.empty() ? "" : ",") + ("{\"from\": " + name(a) + ", \"to\": " + name(b)) +
+               ", \"bandwidth_bytes_per_us\": " + std::to_string(kDevices * a + b + 1) + "}";
+    }
+  }
+  write("t.json",
+        "{\"format_version\": 1, \"devices\": [" + devices + "], \"links\": [" + links + "]}");
+  const Run result = run({"inspect", "t.json"});
+  CHECK_MESSAGE(result.status == 0, result.err);
+  CHECK(result.out.find("160000 MB/s") == std::string::npos);
+  CHECK(result.out.find("159999 MB/s") != std::string::npos);
+}
+
 #ifdef PLACETO_HAVE_ONNX
 TEST_CASE_FIXTURE(AttacksScene,
                   "models that crash libonnx or make it fill memory import with a note") {
