@@ -1,6 +1,7 @@
 #include "tools/export/external_data.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kAlignment = 4096;  // so that engines can map a tensor from the file
+// Where a tensor of so many bytes may begin: at a page, so that engines can map it, and small ones
+// at the power of two that holds them, so that no file becomes more than thrice its tensors.
+uint64_t aligned(uint64_t begin, uint64_t bytes) {
+  const uint64_t alignment = std::bit_ceil(std::clamp<uint64_t>(bytes, 1, 4096));
+  return (begin + alignment - 1) / alignment * alignment;
+}
+
 constexpr uint64_t kChunk = 1 << 20;
 
 // Calls visit(TensorProto&) -> Status for every tensor of the message and what is nested in it.
@@ -182,16 +189,16 @@ class Gatherer {
     const auto [at, fresh] =
         begin_of_.emplace(std::tuple(range.location, range.offset, range.length), 0);
     if (!fresh) return Range{location_, at->second, range.length};
-    if (Status s = count(range.length); !s.ok()) return s;
-    at->second = (end_ + kAlignment - 1) / kAlignment * kAlignment;
+    at->second = aligned(end_, range.length);
+    if (Status s = count(range.length, at->second - end_); !s.ok()) return s;
     if (Status s = copy(source.path, range, at->second); !s.ok()) return s;
     end_ = at->second + range.length;
     return Range{location_, at->second, range.length};
   }
 
-  Status count(uint64_t bytes) {
+  Status count(uint64_t bytes, uint64_t padding) {
     copied_ += bytes;
-    files_.copied_ += bytes;
+    files_.copied_ += bytes + padding;
     if (copied_ > files_.all_bytes_) {
       return Status::bad_input(
           "the weights of one stage hold more than the files that they are in (" +
