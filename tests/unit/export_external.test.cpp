@@ -88,6 +88,12 @@ TEST_CASE("external data must have as many bytes as its tensor, and a name that 
   CHECK(write(external_model(std::string("w.bin\0x", 7), "0")).find("NUL") != std::string::npos);
   CHECK(write(external_model("none.bin", "0")).find("none.bin") != std::string::npos);
   CHECK(write(external_model(".", "0")).find("is no file") != std::string::npos);
+  for (const int64_t dim : {int64_t{-4}, int64_t{1} << 61}) {
+    OnnxBuilder odd = external_model("w.bin", "0");
+    odd.graph().mutable_initializer(0)->set_dims(0, dim);
+    odd.graph().mutable_initializer(0)->mutable_external_data()->RemoveLast();
+    CHECK(write(odd).find("dimensions are negative or too large") != std::string::npos);
+  }
 }
 
 // w is split among so many tensors, each `length` bytes from `offset`.

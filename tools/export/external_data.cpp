@@ -116,13 +116,21 @@ Result<Range> range_of(const onnx::TensorProto& tensor) {
   return range;
 }
 
-// Of the tensor by its type and shape; nullopt where they do not tell.
-std::optional<uint64_t> content_bytes(const onnx::TensorProto& tensor) {
+// The range's length becomes the tensor's by its type and shape, where the type tells.
+Status fit(const onnx::TensorProto& tensor, Range& range) {
   const Dims dims(tensor.dims().begin(), tensor.dims().end());
   if (tensor.data_type() == onnx::TensorProto::STRING || element_bits(tensor.data_type()) == 0) {
-    return std::nullopt;
+    return {};
   }
-  return tensor_bytes(tensor.data_type(), dims);
+  const std::optional<uint64_t> bytes = tensor_bytes(tensor.data_type(), dims);
+  if (!bytes) {
+    return Status::bad_input(
+        "the dimensions are negative or too large, expected those of weights in a file");
+  }
+  if (range.length == Range().length) range.length = *bytes;
+  if (range.length == *bytes) return {};
+  return Status::bad_input(join({"external_data length is ", range.length, ", expected ", *bytes,
+                                 " by the tensor's type and shape"}));
 }
 
 bool is_within(const fs::path& file, const fs::path& folder) {
@@ -143,15 +151,7 @@ class Gatherer {
     const std::string where = "tensor " + placeto::in_quotes(tensor.name());
     Result<Range> range = range_of(tensor);
     if (!range.ok()) return range.status().at(where);
-    if (const auto bytes = content_bytes(tensor)) {
-      if (range->length == Range().length) range->length = *bytes;
-      if (range->length != *bytes) {
-        return Status::bad_input("external_data length is " + std::to_string(range->length) +
-                                 ", expected " + std::to_string(*bytes) +
-                                 " by the tensor's type and shape")
-            .at(where);
-      }
-    }
+    if (Status s = fit(tensor, *range); !s.ok()) return s.at(where);
     const Result<Range> copied = copy_once(*range);
     if (!copied.ok()) return copied.status().at(where);
     tensor.clear_external_data();
