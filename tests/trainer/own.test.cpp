@@ -140,6 +140,38 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   CHECK_MESSAGE(status.ok(), status.message());
 }
 
+// Ratios of times are what is learned from, and here all of them are 0.
+TEST_CASE_FIXTURE(Files, "graphs that take no time make finite policies and metrics") {
+  GraphSpec idle = *generate("layered", WorkloadOptions());
+  idle.kinds.clear();
+  for (NodeSpec& node : idle.nodes) {
+    node.cost_us = {0};
+    for (uint64_t& bytes : node.outputs) bytes = 0;
+  }
+  REQUIRE(write_graph(file("idle.graph"), idle).ok());
+  TopologySpec pair = k80_topology(2);
+  pair.default_link.gap_us = pair.op_gap_us = 0;
+  REQUIRE(write_topology(file("idle.topology"), pair).ok());
+  for (const std::string architecture : {"pairwise", "reinforce", "siblings"}) {
+    INFO(architecture);
+    Config c = architecture == "siblings" ? test::small_placeto_config("siblings")
+                                          : test::small_graph_config();
+    if (architecture == "reinforce") c.algorithm = architecture;
+    c.data.graphs = {file("idle.graph")};
+    c.data.topologies = {file("idle.topology")};
+    RunFolder folder(file(architecture));
+    REQUIRE(folder.create("").ok());
+    const Status status = train::train(c, "", folder, false, {});
+    REQUIRE_MESSAGE(status.ok(), status.message());
+    CHECK(export_run(c, "", folder).ok());
+    const std::string metrics = *read_text(folder.file("metrics.jsonl"));
+    CHECK_MESSAGE(metrics.find("iteration") != std::string::npos, metrics);
+    for (const char* none : {"nan", "inf", "null"}) {
+      CHECK_MESSAGE(metrics.find(none) == std::string::npos, metrics);
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Files, "one's own files are a set to measure on") {
   const Result<TestSet> set = own_test_set(graphs(), boxes());
   REQUIRE(set.ok());
