@@ -140,6 +140,39 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   CHECK_MESSAGE(status.ok(), status.message());
 }
 
+TEST_CASE_FIXTURE(Files, "graphs that are too large to train on are refused, by the file's name") {
+  GraphSpec large;
+  large.nodes.resize(kMostOwnNodes + 1);
+  REQUIRE(write_graph(file("large.graph"), large).ok());
+  const Status alone = read_own_problems({file("large.graph")}, boxes()).status();
+  CHECK(alone.code() == StatusCode::kBadInput);
+  CHECK(alone.message() ==
+        file("large.graph") + ": nodes: 100001 entries, expected at most 100000");
+  large.nodes.pop_back();
+  std::vector<std::string> many;
+  for (uint64_t i = 0; i <= kMostOwnNodesTogether / kMostOwnNodes; ++i) {
+    many.push_back(file("part" + std::to_string(i) + ".graph"));
+    REQUIRE(write_graph(many.back(), large).ok());
+  }
+  const Status together = read_own_problems(many, {file("box2.topology")}).status();
+  CHECK_MESSAGE(
+      together.message().find("1100000 nodes, expected at most 1000000") != std::string::npos,
+      together.message());
+}
+
+TEST_CASE_FIXTURE(Files, "a signal while graphs are read ends that, with nothing begun") {
+  const std::atomic<bool> stop{true};
+  CHECK(read_own_problems(graphs(), boxes(), &stop).status().code() == StatusCode::kStopped);
+  Config c = config();
+  RunFolder folder(file("run"));
+  REQUIRE(folder.create("").ok());
+  TrainOptions options;
+  options.stop = &stop;
+  CHECK(train::train(c, "", folder, false, options).code() == StatusCode::kStopped);
+  Config published = test::small_placeto_config("siblings");
+  CHECK(train::train(published, "", folder, false, options).code() == StatusCode::kStopped);
+}
+
 // Ratios of times are what is learned from, and here all of them are 0.
 TEST_CASE_FIXTURE(Files, "graphs that take no time make finite policies and metrics") {
   GraphSpec idle = *generate("layered", WorkloadOptions());
