@@ -32,8 +32,8 @@ extern "C" void request_stop(int) {
   if (g_stop.exchange(true)) std::_Exit(130);
 }
 
-// Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 4
-// anything else.
+// Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 130
+// stopped by a signal before anything was done, 4 anything else.
 int fail(const Status& status) {
   fmt::print(stderr, "placeto-train: {}\n", status.message());
   switch (status.code()) {
@@ -41,6 +41,8 @@ int fail(const Status& status) {
       return 2;
     case StatusCode::kBadInput:
       return 3;
+    case StatusCode::kStopped:
+      return 130;
     default:
       return 4;
   }

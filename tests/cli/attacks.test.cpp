@@ -97,6 +97,54 @@ TEST_CASE_FIXTURE(AttacksScene, "JSON that is mostly brackets is refused in litt
        3, "format_version");
 }
 
+// Looking through a list, or through the names of an object, after each entry would take hours.
+TEST_CASE_FIXTURE(AttacksScene,
+                  "JSON of short entries is read or refused in the time of its size") {
+  limit_time(20);
+  const std::string graph = write("graph.json", small_graph());
+  std::string list = "[{}", names = "{\"k0\": \"gpu:0\"";
+  for (int i = 1; i < 300'000; ++i) {
+    list += ",{}";
+    names += ",\"k" + std::to_string(i) + "\": \"gpu:0\"";
+  }
+  list += "]", names += "}";
+  write("record.json", "[]");
+  for (const std::string& entries : {list, names}) {
+    const std::string engine =
+        R"({"format_version": 1, "name": "x", "operators": {"": )" + entries + "}}";
+    ends({"place", graph, "-t", "2xk80", "--engine", write("engine.json", engine)}, 3, "operators");
+    write("manifest.json", R"({"format_version": 1, "model": )" + entries + "}");
+    ends({"verify", "manifest.json", "record.json"}, 3, "model");
+    const std::string profile =
+        R"([{"cat": "Node", "name": "a_kernel_time", "dur": "", "args": )" + entries + "}]";
+    write("names.json", R"({"nodes": {"a": "gpu:0"}})");
+    ends({"verify", "names.json", write("profile.json", profile)}, 3, "profile.json");
+  }
+  write("names.json", R"({"nodes": )" + names + "}");
+  ends({"verify", "names.json", "record.json"}, 3, "record.json");
+}
+
+TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {
+  limit_time(8);
+  constexpr int kDevices = 400;
+  const auto name = [](int d) { return "\"d" + std::to_string(d) + "\""; };
+  std::string devices, links;
+  for (int a = 0; a < kDevices; ++a) {
+    devices += (a == 0 ? "" : ",") + ("{\"kind\": \"gpu\", \"name\": " + name(a) + "}");
+    for (int b = 0; b < kDevices; ++b) {
+      if (a == b) continue;
+      links += (links.empty() ? "" : ",") + ("{\"from\": " + name(a) + ", \"to\": " + name(b)) +
+               ", \"bandwidth_bytes_per_us\": " + std::to_string(kDevices * a + b + 1) + "}";
+    }
+  }
+  write("t.json",
+        "{\"format_version\": 1, \"devices\": [" + devices + "], \"links\": [" + links + "]}");
+  const Run result = run({"inspect", "t.json"});
+  CHECK_MESSAGE(result.status == 0, result.err);
+  CHECK(result.out.find("160000 MB/s") == std::string::npos);
+  CHECK(result.out.find("159999 MB/s") != std::string::npos);
+}
+
 #ifdef PLACETO_HAVE_ONNX
 TEST_CASE_FIXTURE(AttacksScene,
                   "models that crash libonnx or make it fill memory import with a note") {

@@ -57,6 +57,9 @@ class Workplace {
   // From now on the command may have so many bytes of address space; sanitizers need terabytes.
   void limit_memory(uint64_t bytes) { memory_ = bytes; }
 
+  // From now on the command is killed after so many seconds of processor time.
+  void limit_time(uint64_t seconds) { seconds_ = seconds; }
+
   // Runs placeto with these arguments here. `out`: where standard output goes instead of Run::out.
   Run run(std::vector<std::string> arguments, const std::string& out = "") const {
     const std::string out_path = out.empty() ? path(kOut) : out, err_path = path(kErr);
@@ -106,12 +109,15 @@ class Workplace {
     const rlimit most{memory_, memory_};
     if (memory_ != 0) setrlimit(RLIMIT_AS, &most);
 #endif
+    const rlimit longest{seconds_, seconds_};
+    if (seconds_ != 0) setrlimit(RLIMIT_CPU, &longest);
     if (ready) execv(PLACETO_CLI, argv.data());
     _exit(127);
   }
 
   std::filesystem::path root_;
-  uint64_t memory_ = 0;  // 0: no limit
+  uint64_t memory_ = 0;   // 0: no limit
+  uint64_t seconds_ = 0;  // 0: no limit
 };
 
 // Six nodes; `a` and `f` share a device.

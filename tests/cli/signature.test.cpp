@@ -1,4 +1,5 @@
 // Signing policies on the command line.
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "runtime/policy/file/policy_file.h"
@@ -84,7 +85,9 @@ TEST_CASE("what is no key, signature or policy is refused by its name, and nothi
   const Run policy = f.run({"sign", junk, "--key", "release.key"});
   CHECK(policy.status == 3);
   CHECK(policy.err.find("junk") != std::string::npos);
-  CHECK(f.run({"verify", f.policy, "-k", "release.pub", "--signature", junk}).status == 3);
+  const Run signature = f.run({"verify", f.policy, "-k", "release.pub", "--signature", junk});
+  CHECK(signature.status == 3);
+  CHECK_MESSAGE(signature.err.find("junk: line 1: ") != std::string::npos, signature.err);
   CHECK(f.run({"verify", f.policy, "-k", "no such file"}).status == 3);
   CHECK(f.run({"sign", f.policy}).status == 2);
   CHECK(f.files() == before);
@@ -120,6 +123,28 @@ TEST_CASE("a secret key that others can read is refused") {
   CHECK(f.run({"sign", f.policy, "--key", "release.key", "-o", "x.sig"}).status == 0);
 }
 
+TEST_CASE("a secret key may come slowly from a pipe") {
+  const Signed f;
+  REQUIRE(::mkfifo(f.path("pipe").c_str(), 0600) == 0);
+  const std::string key = f.read("release.key");
+  const pid_t writer = fork();
+  REQUIRE(writer >= 0);
+  if (writer == 0) {
+    std::ofstream pipe(f.path("pipe"));
+    for (const char c : key) {
+      pipe << c << std::flush;
+      usleep(1'000);
+    }
+    pipe.close();
+    _exit(0);
+  }
+  const Run run = f.run({"sign", f.policy, "--key", f.path("pipe"), "-o", "x.sig"});
+  CHECK_MESSAGE(run.status == 0, run.err);
+  kill(writer, SIGKILL);
+  waitpid(writer, nullptr, 0);
+  CHECK(f.read("x.sig") == f.read("p.plpo.sig"));
+}
+
 TEST_CASE("place uses a policy only if the owner of the given key signed it") {
   const Signed f;
   const std::string graph = f.write("graph.json", small_graph());
@@ -136,5 +161,11 @@ TEST_CASE("place uses a policy only if the owner of the given key signed it") {
   CHECK(other.err.find("p.plpo: the signature is by key") != std::string::npos);
   CHECK(with({"--public-key", "release.pub", "--signature", "none.sig"}).status == 3);
   CHECK(with({"--signature", "p.plpo.sig"}).status == 2);
+  REQUIRE(f.run({"sign", f.policy, "-k", "release.key", "--name", "edge", "-o", "e.sig"}).status ==
+          0);
+  CHECK(with({"--public-key", "release.pub", "--signature", "e.sig"}).status == 3);
+  CHECK(with({"--public-key", "release.pub", "--signature", "e.sig", "--name", "edge"}).status ==
+        0);
+  CHECK(with({"--name", "edge"}).status == 2);
   CHECK(f.run({"place", graph, "-t", topology, "--public-key", "release.pub"}).status == 2);
 }

@@ -12,6 +12,7 @@
 
 #include "runtime/format/file.h"
 #include "tests/support/folder.h"
+#include "tools/io/write.h"
 
 namespace placeto {
 namespace {
@@ -60,6 +61,29 @@ TEST_CASE("a program that is killed while it writes leaves the old file or the n
   }
   CHECK(letters.size() > 1);  // some writers got somewhere,
   CHECK(left_something);      // and some were in the middle
+}
+
+TEST_CASE("a command that a signal ends while it writes leaves nothing beside its file") {
+  const Folder folder;
+  const std::string path = folder.path("file");
+  for (useconds_t delay_us = 0; delay_us < 30'000; delay_us += 1'500) {
+    const auto by_tests = signal(SIGTERM, SIG_DFL);  // what the child does, from its first moment
+    const pid_t child = fork();
+    if (child != 0) signal(SIGTERM, by_tests);
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      const std::string text(2'000'000, 'x');
+      while (write_output(path, text).ok()) {
+      }
+      _exit(1);
+    }
+    usleep(delay_us);
+    REQUIRE(kill(child, SIGTERM) == 0);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    for (const auto& entry : fs::directory_iterator(folder.root())) CHECK(entry.path() == path);
+  }
 }
 
 }  // namespace placeto

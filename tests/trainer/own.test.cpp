@@ -140,6 +140,71 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   CHECK_MESSAGE(status.ok(), status.message());
 }
 
+TEST_CASE_FIXTURE(Files, "graphs that are too large to train on are refused, by the file's name") {
+  GraphSpec large;
+  large.nodes.resize(kMostOwnNodes + 1);
+  REQUIRE(write_graph(file("large.graph"), large).ok());
+  const Status alone = read_own_problems({file("large.graph")}, boxes()).status();
+  CHECK(alone.code() == StatusCode::kBadInput);
+  CHECK(alone.message() ==
+        file("large.graph") + ": nodes: 100001 entries, expected at most 100000");
+  large.nodes.pop_back();
+  std::vector<std::string> many;
+  for (uint64_t i = 0; i <= kMostOwnNodesTogether / kMostOwnNodes; ++i) {
+    many.push_back(file("part" + std::to_string(i) + ".graph"));
+    REQUIRE(write_graph(many.back(), large).ok());
+  }
+  const Status together = read_own_problems(many, {file("box2.topology")}).status();
+  CHECK_MESSAGE(
+      together.message().find("1100000 nodes, expected at most 1000000") != std::string::npos,
+      together.message());
+}
+
+TEST_CASE_FIXTURE(Files, "a signal while graphs are read ends that, with nothing begun") {
+  const std::atomic<bool> stop{true};
+  CHECK(read_own_problems(graphs(), boxes(), &stop).status().code() == StatusCode::kStopped);
+  Config c = config();
+  RunFolder folder(file("run"));
+  REQUIRE(folder.create("").ok());
+  TrainOptions options;
+  options.stop = &stop;
+  CHECK(train::train(c, "", folder, false, options).code() == StatusCode::kStopped);
+  Config published = test::small_placeto_config("siblings");
+  CHECK(train::train(published, "", folder, false, options).code() == StatusCode::kStopped);
+}
+
+// Ratios of times are what is learned from, and here all of them are 0.
+TEST_CASE_FIXTURE(Files, "graphs that take no time make finite policies and metrics") {
+  GraphSpec idle = *generate("layered", WorkloadOptions());
+  idle.kinds.clear();
+  for (NodeSpec& node : idle.nodes) {
+    node.cost_us = {0};
+    for (uint64_t& bytes : node.outputs) bytes = 0;
+  }
+  REQUIRE(write_graph(file("idle.graph"), idle).ok());
+  TopologySpec pair = k80_topology(2);
+  pair.default_link.gap_us = pair.op_gap_us = 0;
+  REQUIRE(write_topology(file("idle.topology"), pair).ok());
+  for (const std::string architecture : {"pairwise", "reinforce", "siblings"}) {
+    INFO(architecture);
+    Config c = architecture == "siblings" ? test::small_placeto_config("siblings")
+                                          : test::small_graph_config();
+    if (architecture == "reinforce") c.algorithm = architecture;
+    c.data.graphs = {file("idle.graph")};
+    c.data.topologies = {file("idle.topology")};
+    RunFolder folder(file(architecture));
+    REQUIRE(folder.create("").ok());
+    const Status status = train::train(c, "", folder, false, {});
+    REQUIRE_MESSAGE(status.ok(), status.message());
+    CHECK(export_run(c, "", folder).ok());
+    const std::string metrics = *read_text(folder.file("metrics.jsonl"));
+    CHECK_MESSAGE(metrics.find("iteration") != std::string::npos, metrics);
+    for (const char* none : {"nan", "inf", "null"}) {
+      CHECK_MESSAGE(metrics.find(none) == std::string::npos, metrics);
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Files, "one's own files are a set to measure on") {
   const Result<TestSet> set = own_test_set(graphs(), boxes());
   REQUIRE(set.ok());

@@ -74,6 +74,8 @@ TEST_CASE("a manifest that contradicts itself is refused with the place") {
 TEST_CASE("a manifest never names a file outside of its directory") {
   CHECK(refusal(changed("\"stage_1.onnx\"", "\"../../etc/passwd\"")).find("beside the manifest") !=
         std::string::npos);
+  CHECK(refusal(changed("\"stage_1.onnx\"", "\"stage_1.onnx\\u0000.x\""))
+            .find("beside the manifest") != std::string::npos);
 }
 
 TEST_CASE("an order that runs a stage too early, twice or never is refused") {

@@ -88,6 +88,12 @@ TEST_CASE("external data must have as many bytes as its tensor, and a name that 
   CHECK(write(external_model(std::string("w.bin\0x", 7), "0")).find("NUL") != std::string::npos);
   CHECK(write(external_model("none.bin", "0")).find("none.bin") != std::string::npos);
   CHECK(write(external_model(".", "0")).find("is no file") != std::string::npos);
+  for (const int64_t dim : {int64_t{-4}, int64_t{1} << 61}) {
+    OnnxBuilder odd = external_model("w.bin", "0");
+    odd.graph().mutable_initializer(0)->set_dims(0, dim);
+    odd.graph().mutable_initializer(0)->mutable_external_data()->RemoveLast();
+    CHECK(write(odd).find("dimensions are negative or too large") != std::string::npos);
+  }
 }
 
 // w is split among so many tensors, each `length` bytes from `offset`.
@@ -152,8 +158,44 @@ TEST_CASE("tensors that share bytes are copied once, and overlapping ones are bo
   REQUIRE_MESSAGE(often.ok(), often.status().message());
   const auto written = often->write_stages(folder.path("out"), StageRule::kFewest);
   REQUIRE_MESSAGE(written.ok(), written.status().message());
-  CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) < 5 * 4096);
-  CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) > 4096);
+  CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) < 100);
+  CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) >= 16 + 12);
+}
+
+// b1 reads so many weights more, each of `floats`, from one place after another.
+std::string crumbled_model(int tensors, int floats) {
+  OnnxBuilder b = external_model("w.bin", "0");
+  auto& graph = b.graph();
+  for (int i = 0; i < tensors; ++i) {
+    onnx::TensorProto copy = graph.initializer(0);
+    copy.set_name("w" + std::to_string(i));
+    copy.mutable_external_data(1)->set_value(std::to_string(4 * floats * i));
+    copy.mutable_external_data(2)->set_value(std::to_string(4 * floats));
+    copy.set_dims(0, floats);
+    for (auto& node : *graph.mutable_node()) {
+      if (node.name() == "b1") node.add_input(copy.name());
+    }
+    *graph.add_initializer() = std::move(copy);
+  }
+  return b.bytes();
+}
+
+TEST_CASE("padding between external tensors takes little, and large ones begin at a page") {
+  const Folder folder;
+  const auto size_of_stage = [&](int tensors, int floats) {
+    folder.write("w.bin", std::string(static_cast<size_t>(4 * floats * tensors + 16), 'w'));
+    folder.write("m.onnx", crumbled_model(tensors, floats));
+    const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+    REQUIRE_MESSAGE(model.ok(), model.status().message());
+    const auto written = model->write_stages(folder.path("out"), StageRule::kFewest);
+    REQUIRE_MESSAGE(written.ok(), written.status().message());
+    const auto bytes = fs::file_size(folder.path("out/stage_1.onnx.data"));
+    fs::remove_all(folder.path("out"));
+    return bytes;
+  };
+  CHECK(size_of_stage(1000, 1) == 16 + 4 * 1000);
+  CHECK(size_of_stage(100, 3) <= 16 + 16 * 100);
+  CHECK(size_of_stage(3, 1025) == 4096 + 2 * 8192 + 4100);
 }
 
 }  // namespace

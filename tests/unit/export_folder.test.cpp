@@ -173,6 +173,20 @@ TEST_CASE("what a killed export left behind is removed, and what another writes 
   CHECK(!fs::exists(folder.path("out/.placeto-export")));
 }
 
+TEST_CASE("an export through a link to an empty folder goes into that folder") {
+  const Folder folder;
+  folder.write("m.onnx", pair_model().bytes());
+  fs::create_directories(folder.path("far/away"));
+  fs::create_directory_symlink("far/away", folder.path("link"));
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto written = model->write_stages(folder.path("link"), StageRule::kFewest);
+  CHECK_MESSAGE(written.ok(), written.status().message());
+  CHECK(fs::is_symlink(folder.path("link")));
+  CHECK(fs::exists(folder.path("far/away/manifest.json")));
+  CHECK(!model->write_stages(folder.path("link"), StageRule::kFewest).ok());
+}
+
 TEST_CASE("an export that is interrupted leaves nothing") {
   const Folder folder;
   folder.write("m.onnx", pair_model().bytes());

@@ -231,6 +231,32 @@ TEST_CASE("a list that is too long is refused where it gets too long, not once i
                  "cost_us[64]: more than 64 entries"));
 }
 
+TEST_CASE("short lists that are too much together are refused where they get too many") {
+  const auto nodes_with = [](const std::string& list, size_t count) {
+    std::string text = "{\"format_version\": 1, \"nodes\": [";
+    for (size_t i = 0; i < count; ++i) text += (i == 0 ? "{" : ", {") + list + "}";
+    return text + "]}";
+  };
+  const auto error = [](const std::string& text, const Limits& limits) {
+    return message_of(parse_graph({text.begin(), text.end()}, "graph.json", limits));
+  };
+  Limits limits;
+  limits.max_nodes = 10, limits.max_kinds = 16, limits.max_outputs = 20;
+  const std::string sixteen = "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1";  // 16 + 8 * 10 fit: six lists
+  CHECK(
+      contains(error(nodes_with("\"cost_us\": [" + sixteen + "]", 7), limits),
+               "line 1, column 334: nodes[6].cost_us[0]: more than 96 entries in all lists of this "
+               "name, expected at most that many"));
+  CHECK(contains(error(nodes_with("\"allowed_kinds\": [\"\", \"\", \"\", \"\", \"\", \"\", \"\", "
+                                  "\"\", \"\", \"\"]",
+                                  10),
+                       limits),
+                 "nodes[9].allowed_kinds[6]: more than 96 entries in all lists"));
+  CHECK(contains(error(nodes_with("\"outputs\": [1, 2, 3]", 7), limits),
+                 "nodes[6].outputs[2]: more than 20 entries in all lists"));
+  CHECK(error(nodes_with("\"outputs\": [1, 2, 3]", 6), limits) == "ok");
+}
+
 TEST_CASE("a byte order mark and any white space around are accepted") {
   CHECK(graph_error("\xef\xbb\xbf \t\r\n{\"format_version\" : 1 , \"nodes\" : [ { } ] } \n") ==
         "ok");

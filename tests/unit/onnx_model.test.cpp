@@ -136,6 +136,14 @@ TEST_CASE("a model that would be many times its size in memory is refused while 
            " in graph.value_info.type.sequence_type.elem_type.tensor_type.shape");
   contains(refused(attributes), " in graph.node");
   contains(refused(nodes), " in graph");
+  OnnxBuilder versions, notes, files;
+  for (int i = 0; i < 6'000; ++i) versions.model().add_opset_import();
+  for (int i = 0; i < 6'000; ++i) notes.model().add_metadata_props();
+  auto* weight = files.graph().add_initializer();
+  for (int i = 0; i < 6'000; ++i) weight->add_external_data();
+  contains(refused(versions), " in opset_import: ");
+  contains(refused(notes), " in metadata_props: ");
+  contains(refused(files), " in graph.initializer.external_data: ");
 
   // With weights, what is left out otherwise is parsed, too.
   OnnxBuilder training;

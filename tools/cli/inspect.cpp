@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -320,18 +322,13 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
 // Links that are alike share a line, with the first of them.
 std::string link_table(const TopologySpec& spec, bool color) {
   std::vector<std::pair<const LinkSpec*, size_t>> kinds;
+  std::map<std::tuple<double, double, double, std::string_view>, size_t> known;  // to its kind
   for (const LinkSpec& l : spec.links) {
-    const auto same = [&l](const auto& kind) {
-      const LinkParameters &a = kind.first->parameters, &b = l.parameters;
-      return a.bandwidth_bytes_per_us == b.bandwidth_bytes_per_us && a.latency_us == b.latency_us &&
-             a.gap_us == b.gap_us && kind.first->channel == l.channel;
-    };
-    const auto found = std::find_if(kinds.begin(), kinds.end(), same);
-    if (found == kinds.end()) {
-      kinds.emplace_back(&l, 1);
-    } else {
-      ++found->second;
-    }
+    const LinkParameters& p = l.parameters;
+    const auto [found, fresh] = known.try_emplace(
+        {p.bandwidth_bytes_per_us, p.latency_us, p.gap_us, l.channel}, kinds.size());
+    if (fresh) kinds.emplace_back(&l, 0);
+    ++kinds[found->second].second;
   }
   Table links({{"from", Align::kLeft},
                {"to", Align::kLeft},

@@ -41,7 +41,7 @@ struct PlaceOptions {
   ModelOptions model;
   std::string graph, topology, out, explain;
   std::string policy = kDefaultPolicy;
-  std::string public_key, signature;
+  std::string public_key, signature, signed_name;
   MethodChoice method;
   RuleOptions rules;
   EngineOptions engine;
@@ -97,7 +97,8 @@ Topology changed_by(const Engine& engine, Topology topology, const std::string& 
 std::shared_ptr<const Policy> chosen_policy(const PlaceOptions& options) {
 #ifdef PLACETO_HAVE_SODIUM
   if (!options.public_key.empty()) {
-    return load_signed_policy(options.policy, options.public_key, options.signature);
+    return load_signed_policy(options.policy, options.signed_name, options.public_key,
+                              options.signature);
   }
 #endif
   return load_policy(options.policy);
@@ -210,6 +211,10 @@ void add_place(Program& program) {
                  "Use the policy only if the owner of this key signed it");
   command.option("--signature", "FILE", options->signature,
                  "The policy's signature, POLICY.sig if not given");
+  command
+      .option("--name", "NAME", options->signed_name,
+              "Name under which the policy was signed, that of the file if not given")
+      .only_with("--public-key");
 #endif
   command
       .option("--explain", "NODE", options->explain,

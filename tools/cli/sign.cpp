@@ -20,6 +20,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/signed_policy.h"
 #include "tools/io/policy_json.h"
+#include "tools/io/write.h"
 #include "tools/signature/signature.h"
 
 namespace placeto::cli {
@@ -57,10 +58,12 @@ std::array<uint8_t, kSize> read_hexadecimal(const std::string& path) {
 
 // One that others can read is no secret any more.
 SecretKey read_secret(const std::string& path) {
-  const int file = path == "-" ? ::dup(STDIN_FILENO)
-                               : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (file < 0) throw Failure(kBadInputFile, path + ": cannot open: " + std::strerror(errno));
   struct stat info {};
+  const bool pipe = ::stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+  const int waits = pipe ? 0 : O_NONBLOCK;  // for whoever writes into a pipe, and nothing else
+  const int file = path == "-" ? ::dup(STDIN_FILENO)
+                               : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | waits);
+  if (file < 0) throw Failure(kBadInputFile, path + ": cannot open: " + std::strerror(errno));
   const bool known = ::fstat(file, &info) == 0;
   const Result<std::vector<uint8_t>> bytes = read_descriptor(file, path, 1024);
   ::close(file);
@@ -121,7 +124,7 @@ void run_keygen(const SignOptions& options) {
     if (std::filesystem::exists(path)) refuse_existing(path);
   }
   write_secret(secret_path, to_text(secret));
-  if (const Status s = write_file_atomically(public_path, public_text); !s.ok()) {
+  if (const Status s = write_output(public_path, public_text); !s.ok()) {
     ::unlink(secret_path.c_str());  // half a pair is of no use
     require(s, kInternalError);
   }
@@ -152,6 +155,7 @@ std::vector<uint8_t> read_signed(const std::string& policy, const std::string& n
                                  const std::string& public_key, const std::string& signature_file) {
   const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(public_key);
   const std::vector<uint8_t> signature = require(read_file(input_path(signature_file), 16 << 10));
+  require(check_signature(text_of(signature)).at(signature_file));
   std::vector<uint8_t> bytes = read_bytes(policy);
   require(verify_as(bytes, signed_name(policy, name), text_of(signature), key).at(policy));
   return bytes;
@@ -167,11 +171,11 @@ Command& add_command(Program& program, const char* name, const char* help,
 
 }  // namespace
 
-std::shared_ptr<const Policy> load_signed_policy(const std::string& policy,
+std::shared_ptr<const Policy> load_signed_policy(const std::string& policy, const std::string& name,
                                                  const std::string& public_key,
                                                  const std::string& signature) {
   const std::vector<uint8_t> bytes =
-      read_signed(policy, "", public_key, signature_path(policy, signature));
+      read_signed(policy, name, public_key, signature_path(policy, signature));
   auto loaded = Policy::load(bytes, Policy::Bytes::kCopy, known_features());
   return require(loaded.ok() ? std::move(loaded) : loaded.status().at(policy));
 }

@@ -103,7 +103,8 @@ Status read_stage(const Json& object, const std::string& where, const Manifest& 
                   size_t stages, ManifestStage& stage) {
   if (!object.is_object()) return expected(where, "an object");
   if (Status s = read_text(object, "file", where, stage.file); !s.ok()) return s;
-  if (stage.file.empty() || stage.file.find('/') != std::string::npos) {
+  const bool has_nul = stage.file.find('\0') != std::string::npos;
+  if (stage.file.empty() || stage.file.find('/') != std::string::npos || has_nul) {
     return expected(where + ".file", "the name of a file beside the manifest");
   }
   if (Status s = read_device(object, where, manifest, stage); !s.ok()) return s;

@@ -1,6 +1,7 @@
 #include "tools/export/external_data.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kAlignment = 4096;  // so that engines can map a tensor from the file
+// Where a tensor of so many bytes may begin: at a page, so that engines can map it, and small ones
+// at the power of two that holds them, so that no file becomes more than thrice its tensors.
+uint64_t aligned(uint64_t begin, uint64_t bytes) {
+  const uint64_t alignment = std::bit_ceil(std::clamp<uint64_t>(bytes, 1, 4096));
+  return (begin + alignment - 1) / alignment * alignment;
+}
+
 constexpr uint64_t kChunk = 1 << 20;
 
 // Calls visit(TensorProto&) -> Status for every tensor of the message and what is nested in it.
@@ -109,13 +116,21 @@ Result<Range> range_of(const onnx::TensorProto& tensor) {
   return range;
 }
 
-// Of the tensor by its type and shape; nullopt where they do not tell.
-std::optional<uint64_t> content_bytes(const onnx::TensorProto& tensor) {
+// The range's length becomes the tensor's by its type and shape, where the type tells.
+Status fit(const onnx::TensorProto& tensor, Range& range) {
   const Dims dims(tensor.dims().begin(), tensor.dims().end());
   if (tensor.data_type() == onnx::TensorProto::STRING || element_bits(tensor.data_type()) == 0) {
-    return std::nullopt;
+    return {};
   }
-  return tensor_bytes(tensor.data_type(), dims);
+  const std::optional<uint64_t> bytes = tensor_bytes(tensor.data_type(), dims);
+  if (!bytes) {
+    return Status::bad_input(
+        "the dimensions are negative or too large, expected those of weights in a file");
+  }
+  if (range.length == Range().length) range.length = *bytes;
+  if (range.length == *bytes) return {};
+  return Status::bad_input(join({"external_data length is ", range.length, ", expected ", *bytes,
+                                 " by the tensor's type and shape"}));
 }
 
 bool is_within(const fs::path& file, const fs::path& folder) {
@@ -136,15 +151,7 @@ class Gatherer {
     const std::string where = "tensor " + placeto::in_quotes(tensor.name());
     Result<Range> range = range_of(tensor);
     if (!range.ok()) return range.status().at(where);
-    if (const auto bytes = content_bytes(tensor)) {
-      if (range->length == Range().length) range->length = *bytes;
-      if (range->length != *bytes) {
-        return Status::bad_input("external_data length is " + std::to_string(range->length) +
-                                 ", expected " + std::to_string(*bytes) +
-                                 " by the tensor's type and shape")
-            .at(where);
-      }
-    }
+    if (Status s = fit(tensor, *range); !s.ok()) return s.at(where);
     const Result<Range> copied = copy_once(*range);
     if (!copied.ok()) return copied.status().at(where);
     tensor.clear_external_data();
@@ -182,16 +189,16 @@ class Gatherer {
     const auto [at, fresh] =
         begin_of_.emplace(std::tuple(range.location, range.offset, range.length), 0);
     if (!fresh) return Range{location_, at->second, range.length};
-    if (Status s = count(range.length); !s.ok()) return s;
-    at->second = (end_ + kAlignment - 1) / kAlignment * kAlignment;
+    at->second = aligned(end_, range.length);
+    if (Status s = count(range.length, at->second - end_); !s.ok()) return s;
     if (Status s = copy(source.path, range, at->second); !s.ok()) return s;
     end_ = at->second + range.length;
     return Range{location_, at->second, range.length};
   }
 
-  Status count(uint64_t bytes) {
+  Status count(uint64_t bytes, uint64_t padding) {
     copied_ += bytes;
-    files_.copied_ += bytes;
+    files_.copied_ += bytes + padding;
     if (copied_ > files_.all_bytes_) {
       return Status::bad_input(
           "the weights of one stage hold more than the files that they are in (" +

@@ -32,8 +32,9 @@ class ExternalFiles {
   // `location`; what several tensors share is copied once. No file is made if there are no such
   // tensors. Never holds more than a megabyte of weights in memory. Fails with kBadInput for a path
   // that leaves the folder, also by a symbolic link, for a range that is not in its file, for
-  // tensors that overlap so much that they hold more than all the files, and for stages that hold
-  // more than kMostCopies times that; and with kIo when a file cannot be read or written.
+  // tensors that overlap so much that they hold more than all the files, and for stages whose files
+  // take more than kMostCopies times that, padding and all; and with kIo when a file cannot be read
+  // or written.
   Status gather(onnx::ModelProto& model, const std::string& path, const std::string& location);
 
   static constexpr uint64_t kMostCopies = 64;

@@ -27,7 +27,39 @@ using flatbuffers::TypeTable;
 using flatbuffers::uoffset_t;
 
 constexpr size_t kMaxFields = 32;
-constexpr uint64_t kMostDescribing = 4'096;
+
+// How long the lists of one field may be, and how many entries those of a whole file may have
+// together: a list of a few bytes of text in each of millions of nodes must not take gigabytes.
+struct ListLimit {
+  std::string_view field;  // empty: those that are not named
+  uint64_t most = 0;
+  uint64_t most_in_all = 0;
+  uint64_t seen = 0;  // in all
+};
+
+// Tensors of policies are as long as files may be; what else has no limit of its own describes a
+// policy: features, widths, where it comes from.
+std::array<ListLimit, 16> list_limits(const Limits& limits) {
+  constexpr uint64_t kMostDescribing = 4'096, kMostDescribingInAll = 65'536;
+  const uint64_t nodes = limits.max_nodes, devices = limits.max_devices, kinds = limits.max_kinds;
+  const uint64_t of_all_nodes = kinds + 8 * nodes, data = limits.max_file_bytes / 4;
+  return {{{"nodes", nodes, nodes},
+           {"assignment", nodes, nodes},
+           {"stages", nodes, nodes},
+           {"order", nodes, nodes},
+           {"reasons", nodes, nodes},
+           {"edges", limits.max_edges, limits.max_edges},
+           {"outputs", limits.max_outputs, limits.max_outputs},
+           {"devices", devices, devices},
+           {"links", limits.max_links, limits.max_links},
+           {"peak_memory_bytes", devices, devices + devices * kMostCandidates},
+           {"kinds", kinds, kinds},
+           {"allowed_kinds", kinds, of_all_nodes},
+           {"cost_us", kinds, of_all_nodes},
+           {"candidates", kMostCandidates, kMostCandidates},
+           {"data", data, data},
+           {"", kMostDescribing, kMostDescribingInAll}}};
+}
 
 struct Value {
   uint64_t bits = 0;    // the number's object representation, or the offset of what was stored
@@ -73,7 +105,7 @@ class Entries {
 
 class Reader {
  public:
-  Reader(std::string_view text, const Limits& limits) : scan_(text), limits_(limits) {}
+  Reader(std::string_view text, const Limits& limits) : scan_(text), lists_(list_limits(limits)) {}
 
   Result<std::vector<uint8_t>> read(const TypeTable* root, const char* identifier) {
     Value value;
@@ -100,7 +132,8 @@ class Reader {
   bool read_value(const FieldType& type, Value& value);
   bool read_list(const FieldType& type, Value& value);
   bool read_entries(const FieldType& type, Entries& entries);
-  uint64_t most_entries() const;
+  bool count_entry(size_t before, ListLimit& list);
+  ListLimit& limit_of_list();
   bool read_one(const FieldType& type, Value& value);
   bool read_enumerator(const TypeTable* enumeration, Value& value);
   bool read_bool(Value& value);
@@ -117,7 +150,7 @@ class Reader {
   uoffset_t add_numbers(const Entries& entries);
 
   JsonScanner scan_;
-  const Limits& limits_;
+  std::array<ListLimit, 16> lists_;
   flatbuffers::FlatBufferBuilder builder_;
   std::vector<JsonStep> path_;
   std::string text_;  // the last string read
@@ -206,36 +239,30 @@ bool Reader::read_list(const FieldType& type, Value& value) {
   return true;
 }
 
-// How long the list may be that the reader is in. Tensors of policies are as long as files may be;
-// what else has no limit of its own describes a policy: features, widths, where it comes from.
-uint64_t Reader::most_entries() const {
-  const std::pair<std::string_view, uint64_t> most[] = {
-      {"nodes", limits_.max_nodes},         {"assignment", limits_.max_nodes},
-      {"stages", limits_.max_nodes},        {"order", limits_.max_nodes},
-      {"reasons", limits_.max_nodes},       {"edges", limits_.max_edges},
-      {"outputs", limits_.max_outputs},     {"devices", limits_.max_devices},
-      {"links", limits_.max_links},         {"peak_memory_bytes", limits_.max_devices},
-      {"kinds", limits_.max_kinds},         {"allowed_kinds", limits_.max_kinds},
-      {"cost_us", limits_.max_kinds},       {"candidates", kMostCandidates},
-      {"data", limits_.max_file_bytes / 4},
-  };
+// Of the list that the reader is in.
+ListLimit& Reader::limit_of_list() {
   const std::string_view field = path_[path_.size() - 2].field;
-  for (const auto& [name, entries] : most) {
-    if (field == name) return entries;
-  }
-  return kMostDescribing;
+  const auto named = [&](const ListLimit& list) { return list.field == field; };
+  return *std::find_if(lists_.begin(), lists_.end() - 1, named);
+}
+
+bool Reader::count_entry(size_t before, ListLimit& list) {
+  const auto more_than = [&](uint64_t most, const std::string& where) {
+    return fail_at(scan_.offset(), "more than " + std::to_string(most) + " entries" + where +
+                                       ", expected at most that many");
+  };
+  if (before >= list.most) return more_than(list.most, "");
+  if (list.seen++ < list.most_in_all) return true;
+  return more_than(list.most_in_all, " in all lists of this name");
 }
 
 bool Reader::read_entries(const FieldType& type, Entries& entries) {
   const FieldType entry_type = {type.base, false, type.reference};
-  const uint64_t most = most_entries();
+  ListLimit& list = limit_of_list();
   do {
     scan_.peek();
     path_.back().entry = entries.size();
-    if (entries.size() >= most) {
-      return fail_at(scan_.offset(),
-                     "more than " + std::to_string(most) + " entries, expected at most that many");
-    }
+    if (!count_entry(entries.size(), list)) return false;
     Value entry;
     if (!read_one(entry_type, entry)) return false;
     if (type.base == flatbuffers::ET_STRING && !entry.stored) {  // empty, yet an entry

@@ -18,7 +18,8 @@ namespace placeto {
 // column and the path of the place: fields the schema lacks, fields given twice, values of another
 // type, numbers that the field's type cannot hold, null, text that is not UTF-8. Nesting is as deep
 // as the schema and no deeper, so the recursion is bounded. Lists that are longer than the limits
-// allow end the reading, and memory is a small multiple of the text's size.
+// allow, each or all of one name together, end the reading, and memory is a small multiple of the
+// text's size.
 Result<std::vector<uint8_t>> json_to_buffer(std::string_view text,
                                             const flatbuffers::TypeTable* root,
                                             const char* identifier, const Limits& limits = {});

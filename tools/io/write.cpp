@@ -4,6 +4,7 @@
 #include <graph_generated.h>
 #include <placement_generated.h>
 #include <policy_generated.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <topology_generated.h>
 #include <unistd.h>
@@ -55,6 +56,28 @@ Status write_stream(int stream, const std::string& name, std::string_view bytes)
   return {};
 }
 
+// What ends a program waits until a file is there, or its temporary one gone.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    ::sigemptyset(&held);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&held, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  const HeldSignals held;
+  return write_file_atomically(path, bytes);
+}
+
 Status write_bytes(const std::string& path, std::span<const uint8_t> bytes) {
   return write_output(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -78,7 +101,7 @@ bool is_stream(const std::string& path) {
 
 Status write_output(const std::string& path, std::string_view bytes) {
   if (path == "-") return write_stream(STDOUT_FILENO, "standard output", bytes);
-  if (!is_stream(path)) return write_file_atomically(path, bytes);
+  if (!is_stream(path)) return write_file(path, bytes);
   const int stream = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (stream < 0) return Status::io(path + ": cannot open: " + std::strerror(errno));
   const Status written = write_stream(stream, path, bytes);

@@ -20,6 +20,7 @@ enum class Message {
   kTensor,
   kSparseTensor,
   kFunction,
+  kEntry,  // of two fields: a version of a domain, a key with its value
   kValueInfo,
   kType,
   kTensorType,
@@ -43,6 +44,8 @@ struct Rule {
 constexpr Rule kRules[] = {
     {Message::kModel, 6, Action::kDrop},  // doc_string, also below
     {Message::kModel, 7, Action::kDescend, Message::kGraph, "graph"},
+    {Message::kModel, 8, Action::kDescend, Message::kEntry, "opset_import"},
+    {Message::kModel, 14, Action::kDescend, Message::kEntry, "metadata_props"},
     {Message::kModel, 20, Action::kDrop},  // training_info
     {Message::kModel, 25, Action::kDescend, Message::kFunction, "functions"},
     {Message::kGraph, 1, Action::kDescend, Message::kNode, "node"},
@@ -53,10 +56,16 @@ constexpr Rule kRules[] = {
     {Message::kGraph, 13, Action::kDescend, Message::kValueInfo, "value_info"},
     {Message::kGraph, 14, Action::kDrop},  // quantization_annotation
     {Message::kGraph, 15, Action::kDescend, Message::kSparseTensor, "sparse_initializer"},
+    {Message::kGraph, 16, Action::kDescend, Message::kEntry, "metadata_props"},
     {Message::kFunction, 7, Action::kDescend, Message::kNode, "node"},
     {Message::kFunction, 8, Action::kDrop},
+    {Message::kFunction, 9, Action::kDescend, Message::kEntry, "opset_import"},
+    {Message::kFunction, 11, Action::kDescend, Message::kAttribute, "attribute_proto"},
+    {Message::kFunction, 12, Action::kDescend, Message::kValueInfo, "value_info"},
+    {Message::kFunction, 14, Action::kDescend, Message::kEntry, "metadata_props"},
     {Message::kNode, 5, Action::kDescend, Message::kAttribute, "attribute"},
     {Message::kNode, 6, Action::kDrop},
+    {Message::kNode, 9, Action::kDescend, Message::kEntry, "metadata_props"},
     {Message::kAttribute, 5, Action::kDescend, Message::kTensor, "t"},
     {Message::kAttribute, 6, Action::kDescend, Message::kGraph, "g"},
     {Message::kAttribute, 10, Action::kDescend, Message::kTensor, "tensors"},
@@ -76,8 +85,11 @@ constexpr Rule kRules[] = {
     {Message::kTensor, 10, Action::kContents},  // double_data
     {Message::kTensor, 11, Action::kContents},  // uint64_data
     {Message::kTensor, 12, Action::kDrop},      // doc_string
+    {Message::kTensor, 13, Action::kDescend, Message::kEntry, "external_data"},
+    {Message::kTensor, 16, Action::kDescend, Message::kEntry, "metadata_props"},
     {Message::kValueInfo, 2, Action::kDescend, Message::kType, "type"},
     {Message::kValueInfo, 3, Action::kDrop},
+    {Message::kValueInfo, 4, Action::kDescend, Message::kEntry, "metadata_props"},
     {Message::kType, 1, Action::kDescend, Message::kTensorType, "tensor_type"},
     {Message::kType, 4, Action::kDescend, Message::kElement, "sequence_type"},
     {Message::kType, 5, Action::kDescend, Message::kMap, "map_type"},

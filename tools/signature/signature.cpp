@@ -44,6 +44,33 @@ Status check_signed_name(const std::string& name) {
   return Status::bad_input("name: has an end of line, expected a file's name of one line");
 }
 
+// What a signature's file says; views of its text.
+struct SignatureFile {
+  Signature of_message, of_lines;
+  std::string_view name, key_id, signed_lines;
+};
+
+Result<SignatureFile> parse(std::string_view text) {
+  std::array<std::string_view, 4> lines;
+  std::string_view rest = text;
+  for (std::string_view& line : lines) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  SignatureFile file;
+  if (Status s = from_text(lines[0], file.of_message); !s.ok()) return s;
+  if (!lines[1].starts_with(kName) || !lines[2].starts_with(kKey) || !rest.empty()) {
+    return Status::bad_input(
+        "has no name or no key under its first line, expected what 'placeto sign' writes");
+  }
+  if (Status s = from_text(lines[3], file.of_lines, 4); !s.ok()) return s;
+  file.name = lines[1].substr(kName.size());
+  file.key_id = lines[2].substr(kKey.size());
+  file.signed_lines = text.substr(0, lines[3].data() - text.data());
+  return file;
+}
+
 int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -105,36 +132,25 @@ Result<std::string> sign_as(std::span<const uint8_t> message, const std::string&
   return lines + to_text(*of_lines);
 }
 
+Status check_signature(std::string_view text) {
+  return parse(text).status();
+}
+
 Status verify_as(std::span<const uint8_t> message, const std::string& name, std::string_view text,
                  const PublicKey& key) {
-  std::array<std::string_view, 4> lines;
-  std::string_view rest = text;
-  for (std::string_view& line : lines) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  const Result<SignatureFile> file = parse(text);
+  if (!file.ok()) return file.status();
+  if (file->key_id != key_id(key)) {
+    return Status::bad_input(join({"the signature is by key ", in_quotes(file->key_id),
+                                   ", expected ", key_id(key), ", that of the given public key"}));
   }
-  Signature of_message, of_lines;
-  if (Status s = from_text(lines[0], of_message); !s.ok()) return s;
-  if (!lines[1].starts_with(kName) || !lines[2].starts_with(kKey) || !rest.empty()) {
-    return Status::bad_input(
-        "has no name or no key under its first line, expected what 'placeto sign' writes");
-  }
-  const std::string_view id = lines[2].substr(kKey.size());
-  if (id != key_id(key)) {
-    return Status::bad_input(join({"the signature is by key ", in_quotes(id), ", expected ",
-                                   key_id(key), ", that of the given public key"}));
-  }
-  if (Status s = verify(message, of_message, key); !s.ok()) return s;
-  if (Status s = from_text(lines[3], of_lines); !s.ok()) return s;
-  const std::string_view signed_lines = text.substr(0, lines[3].data() - text.data());
-  if (Status s = verify(as_bytes(signed_lines), of_lines, key); !s.ok()) {
+  if (Status s = verify(message, file->of_message, key); !s.ok()) return s;
+  if (Status s = verify(as_bytes(file->signed_lines), file->of_lines, key); !s.ok()) {
     return Status::bad_input("the signature's name is not by this key");
   }
-  const std::string_view signed_name = lines[1].substr(kName.size());
-  if (signed_name == name) return {};
+  if (file->name == name) return {};
   return Status::bad_input(
-      join({"was signed under the name ", in_quotes(signed_name), ", expected ", in_quotes(name)}));
+      join({"was signed under the name ", in_quotes(file->name), ", expected ", in_quotes(name)}));
 }
 
 std::string to_text(std::span<const uint8_t> bytes) {
@@ -147,11 +163,11 @@ std::string to_text(std::span<const uint8_t> bytes) {
   return text + "\n";
 }
 
-Status from_text(std::string_view text, std::span<uint8_t> bytes) {
+Status from_text(std::string_view text, std::span<uint8_t> bytes, int line) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   const auto is_digit = [](char c) { return digit_of(c) >= 0; };
   if (text.size() != 2 * bytes.size() || !std::all_of(text.begin(), text.end(), is_digit)) {
-    return Status::bad_input(join({"line 1: has ", text.size(), " characters, expected ",
+    return Status::bad_input(join({"line ", line, ": has ", text.size(), " characters, expected ",
                                    2 * bytes.size(), " hexadecimal digits and nothing else"}));
   }
   for (size_t i = 0; i < bytes.size(); ++i) {

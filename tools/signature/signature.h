@@ -39,13 +39,16 @@ std::string key_id(const PublicKey& key);
 // The text of a signature file.
 Result<std::string> sign_as(std::span<const uint8_t> message, const std::string& name,
                             const SecretKey& key);
+// kBadInput unless the text is such a file, whatever it signs.
+Status check_signature(std::string_view text);
 // kBadInput unless the text is such a file, of this message under this name by this key.
 Status verify_as(std::span<const uint8_t> message, const std::string& name, std::string_view text,
                  const PublicKey& key);
 
 // The content of a key's file or a line of a signature's, and back. Fails with kBadInput unless the
-// text is exactly that many bytes in hexadecimal, with an optional end of line.
+// text is exactly that many bytes in hexadecimal, with an optional end of line; `line`: which it
+// is, for the message.
 std::string to_text(std::span<const uint8_t> bytes);
-Status from_text(std::string_view text, std::span<uint8_t> bytes);
+Status from_text(std::string_view text, std::span<uint8_t> bytes, int line = 1);
 
 }  // namespace placeto

@@ -36,10 +36,28 @@ Status as_input(const Status& status) {
 }
 
 Result<GraphSpec> read_any_graph(const std::string& path) {
-  if (!path.ends_with(".onnx")) return read_graph_spec(path);
-  Result<ImportedGraph> imported = import_onnx(path);
+  ImportOptions options;
+  options.limits.max_nodes = kMostOwnNodes;
+  options.limits.max_edges = kMostOwnEdges;
+  if (!path.ends_with(".onnx")) return read_graph_spec(path, options.limits);
+  Result<ImportedGraph> imported = import_onnx(path, options);
   if (!imported.ok()) return imported.status();
   return std::move(imported->spec);
+}
+
+bool asked_to(const std::atomic<bool>* stop) {
+  return stop != nullptr && *stop;
+}
+
+// The graph fits the topologies, whose paths are given for messages.
+Status check_fit(const GraphSpec& graph, const std::vector<TopologySpec>& topologies,
+                 const std::vector<std::string>& paths, const std::atomic<bool>* stop) {
+  for (size_t t = 0; t < topologies.size(); ++t) {
+    if (asked_to(stop)) return Status(StatusCode::kStopped, "stopped while graphs were read");
+    const Result<Instance> made = make_instance("", graph, topologies[t]);
+    if (!made.ok()) return Status::bad_input("on " + paths[t] + ": " + made.status().message());
+  }
+  return {};
 }
 
 }  // namespace
@@ -53,7 +71,8 @@ Instance OwnProblems::problem(uint32_t i) const {
 }
 
 Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
-                                      const std::vector<std::string>& topologies) {
+                                      const std::vector<std::string>& topologies,
+                                      const std::atomic<bool>* stop) {
   const auto graph_paths = expand(graphs), topology_paths = expand(topologies);
   if (!graph_paths.ok()) return graph_paths.status();
   if (!topology_paths.ok()) return topology_paths.status();
@@ -63,15 +82,18 @@ Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
     if (!spec.ok()) return as_input(spec.status());
     own.topologies.push_back(std::move(*spec));
   }
+  uint64_t nodes = 0;
   for (const std::string& path : *graph_paths) {
+    if (asked_to(stop)) return Status(StatusCode::kStopped, "stopped while graphs were read");
     Result<GraphSpec> spec = read_any_graph(path);
     if (!spec.ok()) return as_input(spec.status());
-    for (size_t t = 0; t < own.topologies.size(); ++t) {
-      const Result<Instance> made = make_instance("", *spec, own.topologies[t]);
-      if (!made.ok()) {
-        return Status::bad_input(path + " on " + (*topology_paths)[t] + ": " +
-                                 made.status().message());
-      }
+    nodes += spec->nodes.size();
+    if (nodes > kMostOwnNodesTogether) {
+      return Status::bad_input(path + ": the graphs up to this one have " + std::to_string(nodes) +
+                               " nodes, expected at most " + std::to_string(kMostOwnNodesTogether));
+    }
+    if (Status s = check_fit(*spec, own.topologies, *topology_paths, stop); !s.ok()) {
+      return s.code() == StatusCode::kStopped ? s : Status::bad_input(path + " " + s.message());
     }
     own.graphs.push_back({path, std::move(*spec)});
   }

@@ -1,6 +1,7 @@
 // Problems of one's own: graph files times topology files.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,11 @@
 #include "trainer/data/problems.h"
 
 namespace placeto::train {
+
+// How large one's own graphs may be, each and together. Learning holds the searches of several
+// problems at a time, and a graph of a million nodes would take gigabytes and hours for a step.
+constexpr uint32_t kMostOwnNodes = 100'000, kMostOwnEdges = 1'000'000;
+constexpr uint64_t kMostOwnNodesTogether = 1'000'000;
 
 struct OwnProblems {
   struct File {
@@ -24,10 +30,11 @@ struct OwnProblems {
 
 // Reads the files that the patterns name (`*`, `?`, `[...]`, as a shell expands them), sorted by
 // path: graphs in either form, or ONNX models (*.onnx). kBadInput, naming the file, where one is
-// not what it should be, where a graph and a topology do not fit each other, or where a pattern
-// names no file.
+// not what it should be, where a graph and a topology do not fit each other, where graphs are
+// too large, or where a pattern names no file. kStopped once `stop` is set.
 Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
-                                      const std::vector<std::string>& topologies);
+                                      const std::vector<std::string>& topologies,
+                                      const std::atomic<bool>* stop = nullptr);
 
 // The same problems in two parts, by graph: `share` of the graphs, drawn by seed, are held out; at
 // least one if there are two or more, and never all.

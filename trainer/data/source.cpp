@@ -15,10 +15,11 @@ static std::string names_of(const OwnProblems& problems) {
   return names;
 }
 
-Result<ProblemSource> ProblemSource::open(const Config& config) {
+Result<ProblemSource> ProblemSource::open(const Config& config, const std::atomic<bool>* stop) {
   ProblemSource source(config);
   if (config.data.graphs.empty()) return source;
-  const Result<OwnProblems> all = read_own_problems(config.data.graphs, config.data.topologies);
+  const Result<OwnProblems> all =
+      read_own_problems(config.data.graphs, config.data.topologies, stop);
   if (!all.ok()) return all.status();
   source.own_ = std::make_shared<const OwnSplit>(
       split_by_graph(*all, config.data.held_out_share, config.seed));

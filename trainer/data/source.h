@@ -11,8 +11,8 @@ namespace placeto::train {
 
 class ProblemSource {
  public:
-  // kBadInput if the configuration names files that cannot be used.
-  static Result<ProblemSource> open(const Config& config);
+  // kBadInput if the configuration names files that cannot be used; kStopped once `stop` is set.
+  static Result<ProblemSource> open(const Config& config, const std::atomic<bool>* stop = nullptr);
 
   // A problem to learn from.
   Instance draw(uint64_t seed) const;

@@ -8,6 +8,7 @@
 
 #include "runtime/placer/placer.h"
 #include "tools/report/table.h"
+#include "trainer/base/time_ratio.h"
 #include "trainer/eval/processor_time.h"
 
 namespace placeto::train {
@@ -70,8 +71,8 @@ EqualTimeRow row_of(std::span<const ByBudget> all, size_t b) {
     const TimedMakespan& with = m.with[b];
     row.with_ms += with.milliseconds / row.problems;
     row.without_ms += m.without[b].milliseconds / row.problems;
-    at_equal_evaluations.push_back(std::log(with.makespan_us / m.without[b].makespan_us));
-    at_equal_time.push_back(std::log(with.makespan_us) -
+    at_equal_evaluations.push_back(log_ratio(with.makespan_us, m.without[b].makespan_us));
+    at_equal_time.push_back(log_time(with.makespan_us) -
                             log_makespan_at(m.without_by_time, with.milliseconds));
   }
   row.equal_evaluations = std::exp(mean_and_interval(at_equal_evaluations).first);
@@ -87,12 +88,12 @@ EqualTimeRow row_of(std::span<const ByBudget> all, size_t b) {
 double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds) {
   size_t i = 0;
   while (i < runs.size() && runs[i].milliseconds < milliseconds) ++i;
-  if (i == 0) return std::log(runs.front().makespan_us);
-  if (i == runs.size()) return std::log(runs.back().makespan_us);
+  if (i == 0) return log_time(runs.front().makespan_us);
+  if (i == runs.size()) return log_time(runs.back().makespan_us);
   const TimedMakespan &a = runs[i - 1], &b = runs[i];
   const double share =
       std::log(milliseconds / a.milliseconds) / std::log(b.milliseconds / a.milliseconds);
-  return std::log(a.makespan_us) + share * std::log(b.makespan_us / a.makespan_us);
+  return log_time(a.makespan_us) + share * log_ratio(b.makespan_us, a.makespan_us);
 }
 
 std::vector<EqualTimeRow> measure_equal_time(const TestSet& set, const Policy& policy,

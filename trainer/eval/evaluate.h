@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/policy/file/policy.h"
+#include "trainer/base/time_ratio.h"
 #include "trainer/data/problems.h"
 #include "trainer/eval/outcome.h"
 
@@ -41,7 +42,7 @@ struct Graded {
 
   // Not a number if it was not tried.
   double makespan_us(const Way& way) const;
-  double ratio(const Way& way) const { return makespan_us(way) / best_known_us; }
+  double ratio(const Way& way) const { return time_ratio(makespan_us(way), best_known_us); }
 };
 
 // Nothing if no heuristic fits the memory: there is no start to compare from.

@@ -8,6 +8,7 @@
 
 #include "runtime/placer/placer.h"
 #include "tools/report/table.h"
+#include "trainer/base/time_ratio.h"
 #include "trainer/data/problems.h"
 #include "trainer/eval/figure.h"
 
@@ -56,7 +57,7 @@ class Measurement {
     for (const Timed& r : runs) best = std::min(best, r.makespan_us);
     for (size_t i = 0; i < runs.size(); ++i) {
       const double share = 1.0 / options_.problems;
-      points_[i].ratio += std::log(runs[i].makespan_us / best) * share;
+      points_[i].ratio += log_ratio(runs[i].makespan_us, best) * share;
       points_[i].milliseconds += runs[i].milliseconds * share;
       points_[i].won += runs[i].makespan_us < kBetter * runs[i ^ 1].makespan_us ? 1 : 0;
     }

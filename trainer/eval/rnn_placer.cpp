@@ -9,6 +9,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/cost/evaluator.h"
+#include "trainer/base/time_ratio.h"
 #include "trainer/data/merge.h"
 
 namespace placeto::train {
@@ -207,7 +208,7 @@ class Search {
       result_.makespan_us = score.objective_us;
       result_.assignment = assignment;
     }
-    return static_cast<float>(-std::sqrt(score.objective_us / unit_us_));
+    return static_cast<float>(-std::sqrt(time_ratio(score.objective_us, unit_us_)));
   }
 
   const Instance& instance_;

@@ -8,6 +8,7 @@
 #include "runtime/policy/published/pass.h"
 #include "tools/report/table.h"
 #include "trainer/base/parallel.h"
+#include "trainer/base/time_ratio.h"
 #include "trainer/eval/rnn_placer.h"
 
 namespace placeto::train {
@@ -42,7 +43,7 @@ std::optional<FromStarts> measure(Instance instance, std::span<const NamedPolicy
     RnnOptions rnn;
     rnn.placements = options.rnn_placements;
     m.rnn = place_by_rnn(course->instance, rnn).curve;
-    for (auto& [sampled, us] : m.rnn) us /= course->reference_us;
+    for (auto& [sampled, us] : m.rnn) us = time_ratio(us, course->reference_us);
   }
   return m;
 }

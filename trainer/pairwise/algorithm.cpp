@@ -9,6 +9,7 @@
 #include "runtime/search/search.h"
 #include "trainer/algorithms/start.h"
 #include "trainer/base/parallel.h"
+#include "trainer/base/time_ratio.h"
 
 namespace placeto::train {
 namespace {
@@ -35,7 +36,7 @@ Checked check_one(const Problem& problem, const Policy& policy) {
   budget.evaluations = kCheckedEvaluations;
   adaptive_search(hierarchy, budget, 1, evaluator, guided, &placer);
   const auto over = [&](const Candidate& c) {
-    return std::log(c.score.objective_us / start.score.objective_us);
+    return log_ratio(c.score.objective_us, start.score.objective_us);
   };
   return {over(greedy), over(guided)};
 }

@@ -9,6 +9,7 @@
 #include "runtime/policy/pairwise/node_features.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "runtime/search/search.h"
+#include "trainer/base/time_ratio.h"
 #include "trainer/pairwise/canonical.h"
 
 namespace placeto::train {
@@ -222,7 +223,7 @@ class Collector final : public ProposalRanker {
     if (after.overflow_bytes != before.overflow_bytes) {
       return after.overflow_bytes < before.overflow_bytes ? learn_.most_gain : learn_.least_gain;
     }
-    return std::clamp(std::log(before.objective_us / after.objective_us), learn_.least_gain,
+    return std::clamp(log_ratio(before.objective_us, after.objective_us), learn_.least_gain,
                       learn_.most_gain);
   }
 

@@ -7,6 +7,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "trainer/base/bytes.h"
+#include "trainer/base/time_ratio.h"
 
 namespace placeto::train {
 namespace {
@@ -53,7 +54,7 @@ class Recorder {
   // Logarithms make decreases of different problems comparable.
   double cost(const Score& score) const {
     const double beyond = limits_ > 0 ? static_cast<double>(score.overflow_bytes) / limits_ : 0;
-    return std::log(score.objective_us / reference_us_) + config_.memory_penalty * beyond;
+    return log_ratio(score.objective_us, reference_us_) + config_.memory_penalty * beyond;
   }
 
   // Levels without a step begin and end with the cost there is.

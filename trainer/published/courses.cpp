@@ -29,7 +29,8 @@ static Instance own_problem(const Config& config, const OwnProblems& own, uint32
   return merge_operators(std::move(instance), most);
 }
 
-Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems) {
+Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems,
+                                             const std::atomic<bool>* stop) {
   const OwnSplit* own = problems.own();
   for (size_t t = 0; own != nullptr && t < own->train.topologies.size(); ++t) {
     const TopologySpec& topology = own->train.topologies[t];
@@ -45,7 +46,9 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
                          : mixed        ? config.data.fixed_graphs
                          : only > 0     ? 1
                                         : kFamilyGraphs;
-  return parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
+  const auto asked = [stop] { return stop != nullptr && *stop; };
+  auto courses = parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
+    if (asked()) return std::optional<Course>();
     if (own != nullptr) return make_course(own_problem(config, own->train, i));
     if (mixed) return make_course(draw_with_devices(config, i));
     const uint32_t number = only > 0 ? only - 1 : i;
@@ -53,6 +56,8 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
     return make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
                                       {config.data.devices, config.data.merged_nodes}));
   });
+  if (asked()) return Status(StatusCode::kStopped, "stopped while graphs were made ready");
+  return courses;
 }
 
 }  // namespace placeto::train

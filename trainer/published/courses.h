@@ -1,6 +1,7 @@
 // What a `placeto` policy is trained on.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "trainer/base/config.h"
@@ -10,7 +11,9 @@
 namespace placeto::train {
 
 // The problems of a configuration; graphs where no heuristic fits the memory are left out.
-// kBadInput if a topology of one's own has not as many devices as the policy.
-Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems);
+// kBadInput if a topology of one's own has not as many devices as the policy; kStopped once `stop`
+// is set.
+Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems,
+                                             const std::atomic<bool>* stop = nullptr);
 
 }  // namespace placeto::train

@@ -6,6 +6,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/published/pass.h"
+#include "trainer/base/time_ratio.h"
 
 namespace placeto::train {
 namespace {
@@ -59,7 +60,7 @@ class EpisodeRecorder {
  private:
   double cost(const Score& score) const {
     const double beyond = limits_ > 0 ? static_cast<double>(score.overflow_bytes) / limits_ : 0;
-    return score.objective_us / reference_ + options_.memory_penalty * beyond;
+    return time_ratio(score.objective_us, reference_) + options_.memory_penalty * beyond;
   }
 
   void record(const PublishedStep& step) {

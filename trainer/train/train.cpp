@@ -102,7 +102,7 @@ Status repeat(Run& run, Algorithm& algorithm) {
 
 Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
              const TrainOptions& options) {
-  Result<ProblemSource> problems = ProblemSource::open(config);
+  Result<ProblemSource> problems = ProblemSource::open(config, options.stop);
   if (!problems.ok()) return problems.status();
   Run run{config, std::string(config_text), folder, options, std::move(*problems), {}, nullptr};
   if (const std::string text = run.problems.describe(); !text.empty() && options.on_note) {
