@@ -63,7 +63,7 @@ constexpr const char* kExamples = R"(Examples:
   placeto-train eval mine.plpo --sets mixed --svg mine.svg
 
 Exit status: 0 done; 2 bad usage; 3 bad input file; 4 internal error, an output that cannot be
-written, or a host that is gone.)";
+written, or a host that is gone; 130 stopped by a signal before training began.)";
 
 struct TrainArguments {
   std::string config, resume, output;

@@ -46,6 +46,14 @@ TEST_CASE_FIXTURE(AttacksScene,
        0);
 }
 
+// Eight weights of 2,000 bytes together, of which only some halves are 1,000.
+TEST_CASE_FIXTURE(AttacksScene, "a placement that leaves no byte of any memory is found") {
+  const auto placed = run_json(
+      {"place", attack("packing-graph.json"), "-t", attack("packing-topology.json"), "--json"});
+  CHECK(placed["peak_memory_bytes"] == std::vector<int>{1000, 1000});
+  CHECK(placed["proved"] == true);
+}
+
 TEST_CASE_FIXTURE(AttacksScene, "a NUL in a method's name is refused in either form") {
   ends({"convert", attack("placement-nul-in-method.bin"), "out.json"}, 3, "NUL");
   CHECK(files().empty());

@@ -89,6 +89,8 @@ TEST_CASE("workers share the processors, and every number has a source") {
   CHECK(machine.devices[2].bandwidth_source == Source::kGuess);
   CHECK(machine.default_link.source == Source::kGuess);
   CHECK(machine.links.size() == 4);  // both workers and the GPU, both ways
+  CHECK(machine.default_link.latency_us > 0);
+  CHECK(machine.transfer == Transfer::kUnicast);  // under which latencies are charged
   const std::string path = files.root() + "/machine.bin";
   REQUIRE(write_topology(path, machine).ok());
   const auto back = read_topology(path);

@@ -20,9 +20,9 @@ namespace placeto::cli {
 namespace {
 
 constexpr const char* kReportExamples = R"(Examples:
-  placeto report placement.json --graph graph.json --topology 2xk80.json -o report.html
-  placeto report heft.json search.json --graph graph.json --topology 2xk80.json -o report.html
-  placeto report p.json --graph graph.json --topology 2xk80.json --candidates -o report.html
+  placeto report placement.json --graph graph.json --topology 2xk80 -o report.html
+  placeto report heft.json search.json --graph graph.json --topology 2xk80 -o report.html
+  placeto report p.json --graph graph.json --topology 2xk80 --candidates -o report.html
 
 The first placement is the one that the others are compared with. The table of candidates shows what
 `place --json` wrote into the placement; --candidates tries every method again instead. The page is

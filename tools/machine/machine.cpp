@@ -127,6 +127,7 @@ TopologySpec describe_host(const Host& host, const std::vector<NvidiaDevice>& nv
                            uint32_t workers) {
   TopologySpec topology;
   topology.execution = Execution::kStaged;
+  topology.transfer = Transfer::kUnicast;  // the rule under which latency counts
   topology.default_link = {kLinkBytesPerUs, kLinkLatencyUs, 0, Source::kGuess};
   const uint32_t count = worker_count(host, workers);
   for (uint32_t i = 0; i < count; ++i) {
@@ -168,7 +169,7 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
                                            [](const auto& d) { return d.kind == "cpu"; });
   if (handover.known && processors_only) {
     topology.default_link = {handover.bytes_per_us, handover.worst_us, 0, Source::kMeasured};
-    topology.transfer = Transfer::kUnicast;  // the rule under which latency counts
+    topology.transfer = Transfer::kUnicast;
   }
   topology.name =
       topology.name.substr(0, topology.name.find(" (")) + " (" + names + " measured" +

@@ -75,7 +75,7 @@ function writeHeadline() {
   if (!comparing) {
     const p = placements[0], used = p.nodesOn.filter(n => n > 0).length;
     if (data.lower_bound > 0) facts.push(["makespan / bound", ofBound(p.makespan)]);
-    facts.push(["interval as a pipeline", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
+    facts.push(["bottleneck", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
                ...(p.stages ? [["stages", count(p.stages)]] : []),
                ["transfers", count(p.transfers.start.length)], ["bytes transferred", bytes(p.bytesMoved)],
                ["critical path", plural(p.critical.nodes.length, "node")]);
