@@ -112,6 +112,10 @@ Outcome check_choice(const char* name, int32_t value, int32_t count) {
 }
 
 Outcome check_list(const char* name, const void* list, size_t count) {
+  constexpr size_t kMost = PLACETO_NONE;  // nothing here is numbered beyond
+  if (count > kMost) {
+    return invalid(join({name, " is said to have ", count, " entries, expected at most ", kMost}));
+  }
   if (list != nullptr || count == 0) return {};
   return invalid(join({name, " is NULL, expected ", count, " entries"}));
 }

@@ -99,7 +99,7 @@ Outcome check_capacity(const char* array, size_t capacity, size_t needed);
 // Fails unless value is one of 0 .. count - 1.
 Outcome check_choice(const char* name, int32_t value, int32_t count);
 
-// Fails for a list without address that is said to have entries.
+// Fails for a list without address that is said to have entries, or one of more than there can be.
 Outcome check_list(const char* name, const void* list, size_t count);
 
 // NULL means the defaults.

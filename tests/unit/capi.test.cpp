@@ -171,6 +171,34 @@ TEST_CASE("a graph builder refuses NULL, unknown structs and lists without addre
   CHECK(placeto_graph_builder_add_edge(nullptr, 0, 0, 1, &error) == PLACETO_INVALID_ARGUMENT);
 }
 
+TEST_CASE("a list of more entries than there can be is refused before it is read") {
+  const GraphBuilder builder = graph_builder("g");
+  const double cost = 1;
+  const uint64_t output = 1;
+  const char* const kind = "gpu";
+  placeto_error error;
+  for (const int power : {33, 58, 61, 62, 63}) {
+    const size_t count = size_t{1} << power;
+    placeto_node node;
+    REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
+    const placeto_node plain = node;
+    const auto refused = [&](const char* name) {
+      CHECK(placeto_graph_builder_add_node(builder.get(), &node, nullptr, &error) ==
+            PLACETO_INVALID_ARGUMENT);
+      CHECK(mentions(error, name));
+      node = plain;
+    };
+    node.cost_us = &cost, node.cost_count = count;
+    refused("cost_us is said to have ");
+    node.outputs = &output, node.output_count = count;
+    refused("outputs is said to have ");
+    node.allowed_kinds = &kind, node.allowed_kind_count = count;
+    refused("allowed_kinds is said to have ");
+    CHECK(placeto_graph_builder_set_kinds(builder.get(), &kind, count, &error) ==
+          PLACETO_INVALID_ARGUMENT);
+  }
+}
+
 TEST_CASE("what is wrong with a graph is said when it is built, and the builder stays usable") {
   const GraphBuilder builder = graph_builder("g");
   add_node(builder.get(), "a", 1, 1);
