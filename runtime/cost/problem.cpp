@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "runtime/base/message.h"
+#include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/estimate.h"
 #include "runtime/cost/number_range.h"
