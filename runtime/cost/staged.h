@@ -24,7 +24,9 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/cost/bottleneck.h"
+#include "runtime/cost/cut_sender.h"
 #include "runtime/cost/problem.h"
+#include "runtime/cost/ready_stages.h"
 #include "runtime/cost/simulator.h"
 #include "runtime/cost/stages.h"
 
@@ -62,7 +64,7 @@ class StagedSimulator {
   void describe(Timeline& timeline);
 
   // No run has more transfers.
-  size_t most_transfers() const { return most_readers_; }
+  size_t most_transfers() const { return most_transfers_; }
 
  private:
   // A distinct tensor that leaves a stage, or a control edge to another one.
@@ -70,53 +72,33 @@ class StagedSimulator {
     uint32_t output, reader_begin, reader_end;
     uint32_t next;  // of the same stage
   };
-  struct Stage {
-    double head_us = 0, work_us = 0, tail_us = 0;  // what enters, nodes, what leaves
-    double rank = 0;                               // for dispatch: priority
-    double ready_us = 0, start_us = 0, end_us = 0;
-    uint32_t missing = 0;  // arrivals
-    uint32_t first_cut = kNoIndex;
-    uint32_t child = kNoIndex, sibling = kNoIndex;  // in the heap of ready stages of its device
-    double taken_us() const { return (head_us + work_us) + tail_us; }
-  };
   struct Event {
     double time;
     uint32_t arrival;  // 0: a stage ends, 1: a cut arrives
     uint32_t index;    // of the device whose stage ends, of the stage that reads
   };
+  struct Cuts {  // of the run that is being made
+    std::vector<Cut> list;
+    std::vector<uint32_t> readers;  // stages, of each cut
+    std::vector<uint32_t> seen;     // per stage: the last output that it was found to read
+  };
   // A run and all that it says. There is one for each rule, so that the better can be kept.
   struct Run {
     Division division;
-    std::vector<Stage> stages;
+    std::vector<StageRun> stages;
     std::vector<uint32_t> started;  // stages in the order in which they did
     std::vector<TransferSlice> transfers;
     std::vector<double> device_busy_us, channel_busy_us;
     double makespan_us = 0, drain_us = 0, objective_us = 0;
   };
-  // One heap of ready stages per device (a pairing heap), or the recorded order.
-  struct Device {
-    uint32_t running = kNoIndex, ready = kNoIndex;
-    uint32_t next = 0, end = 0;   // in sequence_
-    uint32_t sent_to = kNoIndex;  // the readers of the last cut that was sent there
-    bool touched = false;         // is in touched_
-  };
-
   double evaluate(std::span<const uint32_t> assignment, double cutoff_us, Run& run);
   void compile(std::span<const uint32_t> assignment, Run& run);
+  void find_cuts(Run& run);
   void add_cut(uint32_t output, uint32_t stage, Run& run);
+  void add_control(uint32_t reader, uint32_t stage, Run& run);
   double price_us(uint32_t device, uint32_t output) const;
   bool simulate(std::span<const uint32_t> assignment, Run& run);
-  void list_sequence(const Run& run);
-  void touch(uint32_t device);
-  uint32_t take_next(Device& device, Run& run);
-  bool before(uint32_t a, uint32_t b, const Run& run) const;
-  uint32_t meld(uint32_t a, uint32_t b, Run& run) const;
-  uint32_t without_first(uint32_t root, Run& run) const;
-  void arrive(uint32_t stage, double now, Run& run);
-  void end_stage(std::span<const uint32_t> assignment, uint32_t stage, Run& run);
-  double send(std::span<const uint32_t> assignment, const TransferSlice& what, Run& run);
-  void send_to_each(std::span<const uint32_t> assignment, const Cut& cut, uint32_t source,
-                    double now, Run& run);
+  void end_stage(uint32_t stage, Run& run);
   void push(Event event);
   Event pop();
 
@@ -130,22 +112,15 @@ class StagedSimulator {
   Stop* stop_;
   StageTables tables_;
   StageFormer former_;
-  bool ordered_ = false, priority_, unicast_, contended_;
-  size_t most_readers_ = 0;
   Bottleneck bottleneck_;
+  size_t most_transfers_;
   Run runs_[2];
   Run* kept_ = &runs_[0];
   std::vector<uint32_t> assignment_;  // of the last run
-  std::vector<Cut> cuts_;
-  std::vector<uint32_t> readers_;  // stages, of each cut
-  std::vector<uint32_t> seen_;     // per stage: the last output that it was found to read
-  std::vector<Event> events_;      // binary heap
-  std::vector<Device> devices_;
-  std::vector<uint32_t> touched_;   // devices that may take a stage now
-  std::vector<uint32_t> sequence_;  // the recorded order, device after device
-  std::vector<double> channel_free_us_;
-  std::vector<double> arrival_us_;      // per device: of what is being sent
-  std::vector<uint32_t> destinations_;  // devices
+  Cuts cuts_;
+  std::vector<Event> events_;  // binary heap
+  ReadyStages ready_;
+  CutSender sender_;
   Times times_;
 };
 

@@ -38,7 +38,7 @@ struct ReasonSpec {
   friend bool operator==(const ReasonSpec&, const ReasonSpec&) = default;
 };
 
-// A placement as it is written down: schema/README.md says what each field means.
+// A placement as it is written down, field by field: schema/README.md says what each means.
 struct PlacementSpec {
   std::string graph;                        // name of the graph
   std::string topology;                     // name of the topology

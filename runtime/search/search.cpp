@@ -102,8 +102,8 @@ class Annealing {
         evaluator_(evaluator),
         paths_(evaluator.problem(), evaluator.stop()),
         patience_(patience(evaluator.problem())),
-        polished_(options.polish && hierarchy != nullptr),
         finish_(options.finish) {
+    polishing_.wanted = options.polish && hierarchy != nullptr;
     if (hierarchy != nullptr) {
       moves_ = std::make_unique<GroupMoves>(*hierarchy, evaluator, options.ranker);
     }
@@ -137,14 +137,14 @@ class Annealing {
         polish_best(clock, best);
       mark = next;
     }
-    if (best.score < polished_best_.score) {
+    if (best.score < polishing_.best.score) {
       if (finish_ && !stopped(evaluator_.stop())) finish_(best);
       return false;
     }
-    best.assignment.swap(polished_best_.assignment);
-    best.division = std::move(polished_best_.division);
-    best.score = polished_best_.score;
-    return polished_best_is_done_;
+    best.assignment.swap(polishing_.best.assignment);
+    best.division = std::move(polishing_.best.division);
+    best.score = polishing_.best.score;
+    return polishing_.best_is_done;
   }
 
  private:
@@ -153,7 +153,7 @@ class Annealing {
     return static_cast<double>(problem.group_count()) * (problem.device_count() - 1);
   }
   bool polishes(uint64_t mark) const {
-    return polished_ && polish_pays(evaluator_.problem(), mark);
+    return polishing_.wanted && polish_pays(evaluator_.problem(), mark);
   }
   // Often where polishing is cheap beside what it follows.
   uint64_t next_stretch(uint64_t mark) const {
@@ -172,8 +172,8 @@ class Annealing {
 
   // Beside the search, which goes on from where it was: around what is polished it finds less.
   void polish_best(Clock& clock, const Candidate& best) {
-    if (best.score == last_polished_) return;
-    last_polished_ = best.score;
+    if (best.score == polishing_.last) return;
+    polishing_.last = best.score;
     const uint64_t before = evaluator_.evaluations();
     here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
     Candidate found = best;
@@ -181,9 +181,9 @@ class Annealing {
     if (finish_ && !clock.stopped()) finish_(found);
     if (!clock.stopped()) evaluator_.rebase(here_);
     clock.do_not_count(evaluator_.evaluations() - before);
-    if (!(found.score < polished_best_.score)) return;
-    polished_best_ = std::move(found);
-    polished_best_is_done_ = done;
+    if (!(found.score < polishing_.best.score)) return;
+    polishing_.best = std::move(found);
+    polishing_.best_is_done = done;
   }
 
   // A graph that offers nothing but moves and windows that change or promise nothing ends the
@@ -274,13 +274,20 @@ class Annealing {
     return score.objective_us < cutoff;
   }
 
+  // Beside the search.
+  struct Polishing {
+    bool wanted = false;
+    Score last = Score::worst();  // before it was polished
+    Candidate best{{}, {}, Score::worst()};
+    bool best_is_done = false;  // nothing was left to try
+  };
+
   const Hierarchy* hierarchy_;
   Random random_;
   double hot_;
   MoveEvaluator& evaluator_;
   PathBound paths_;
   double patience_, last_gain_ = 0;
-  bool polished_;
   const std::function<void(Candidate&)> finish_;
   int idle_ = 0;
   std::unique_ptr<GroupMoves> moves_;
@@ -288,9 +295,7 @@ class Annealing {
   Shares shares_;
   std::vector<Change> changes_;
   Assignment here_;
-  bool polished_best_is_done_ = false;
-  Score last_polished_ = Score::worst();
-  Candidate polished_best_{{}, {}, Score::worst()};
+  Polishing polishing_;
 };
 
 }  // namespace
