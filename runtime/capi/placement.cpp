@@ -158,11 +158,7 @@ placeto_status placeto_placement_candidate(const placeto_placement* placement, s
     if (Outcome o = check_not_null({{placement, "placement"}, {candidate, "candidate"}}); !o.ok()) {
       return o;
     }
-    if (Outcome o =
-            check_struct_size("placeto_candidate", candidate->struct_size, sizeof *candidate);
-        !o.ok()) {
-      return o;
-    }
+    if (Outcome o = check_size("placeto_candidate", *candidate); !o.ok()) return o;
     if (Outcome o = check_index("index", index, placement->candidates.size()); !o.ok()) return o;
     const placeto_placement::Tried& tried = placement->candidates[index];
     candidate->method = tried.method.c_str();
@@ -180,10 +176,7 @@ placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t 
     if (Outcome o = check_not_null({{placement, "placement"}, {reason, "reason"}}); !o.ok()) {
       return o;
     }
-    if (Outcome o = check_struct_size("placeto_reason", reason->struct_size, sizeof *reason);
-        !o.ok()) {
-      return o;
-    }
+    if (Outcome o = check_size("placeto_reason", *reason); !o.ok()) return o;
     if (Outcome o = check_index("node", node, placement->problem.node_count()); !o.ok()) return o;
     explain(*placement, node, *reason);
     return {};

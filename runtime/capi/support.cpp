@@ -67,8 +67,8 @@ Outcome check_not_null(std::initializer_list<Argument> arguments) {
   return {};
 }
 
-Outcome check_struct_size(const char* type, size_t given, size_t known) {
-  if (given == known) return {};
+Outcome check_struct_size(const char* type, size_t given, size_t oldest, size_t known) {
+  if (knows_size(given, oldest, known)) return {};
   return invalid(
       join({type, ": struct_size is ", given, ", expected ", known,
             ": fill the struct with its placeto_default_ function, or set struct_size"}));
@@ -78,7 +78,7 @@ Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, siz
                           void* to) {
   size_t given = 0;
   std::memcpy(&given, from, sizeof given);
-  if (!knows_size(given, oldest, known)) return check_struct_size(type, given, known);
+  if (Outcome o = check_struct_size(type, given, oldest, known); !o.ok()) return o;
   std::memcpy(to, from, given);
   return {};
 }
@@ -87,7 +87,7 @@ Outcome write_struct_bytes(const char* type, const void* from, size_t oldest, si
                            void* to) {
   size_t given = 0;
   std::memcpy(&given, to, sizeof given);
-  if (!knows_size(given, oldest, known)) return check_struct_size(type, given, known);
+  if (Outcome o = check_struct_size(type, given, oldest, known); !o.ok()) return o;
   constexpr size_t kSize = sizeof(size_t);  // struct_size comes first, and stays
   std::memcpy(static_cast<char*>(to) + kSize, static_cast<const char*>(from) + kSize,
               given - kSize);

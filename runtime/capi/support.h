@@ -52,13 +52,11 @@ struct Argument {
 // Fails for the first argument that is NULL.
 Outcome check_not_null(std::initializer_list<Argument> arguments);
 
-// Fails unless a struct that the library fills in is one that this version knows.
-Outcome check_struct_size(const char* type, size_t given, size_t known);
-
 // Whether a struct of that many bytes is one of this version or of one before it.
 inline bool knows_size(size_t given, size_t oldest, size_t known) {
   return given >= oldest && given <= known && given % alignof(void*) == 0;
 }
+Outcome check_struct_size(const char* type, size_t given, size_t oldest, size_t known);
 
 // Copies a struct of the caller's, of which there are struct_size bytes and perhaps no more. What a
 // later version appended is left as it is in `to`: its default.
@@ -121,9 +119,7 @@ Outcome copy_out(std::span<const uint8_t> bytes, void* buffer, size_t capacity, 
 // Fails unless a struct that the caller filled in is one of this version or of one before it.
 template <class Struct>
 Outcome check_size(const char* type, const Struct& given) {
-  const size_t size = given.struct_size;
-  if (knows_size(size, kOldestSize<Struct>, sizeof(Struct))) return {};
-  return check_struct_size(type, size, sizeof(Struct));
+  return check_struct_size(type, given.struct_size, kOldestSize<Struct>, sizeof(Struct));
 }
 
 // The body of every placeto_default_ function.

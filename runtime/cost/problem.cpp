@@ -247,8 +247,11 @@ Status Problem::form_groups(const Rules& rules, Stop* stop) {
   if (spend(stop, n)) return Status::stopped();  // memory touched for the first time is slow
   groups_.resident_bytes.assign(group_count(), 0);
   if (spend(stop, n)) return Status::stopped();
-  groups_.class_allowed.assign(size_t{group_count()} * classes_.count, 1);
-  if (spend(stop, n)) return Status::stopped();
+  groups_.class_allowed.reserve(size_t{group_count()} * classes_.count);
+  for (uint32_t g = 0; g < group_count(); ++g) {
+    groups_.class_allowed.resize(groups_.class_allowed.size() + classes_.count, 1);
+    if (spend(stop, 1 + Stop::copied(classes_.count))) return Status::stopped();
+  }
   for (uint32_t v = 0; v < n; ++v) {
     const uint32_t g = groups_.of[v];
     groups_.members[end[g]++] = v;
@@ -303,10 +306,10 @@ bool Problem::rules_allow(uint32_t group, uint32_t device) const {
 
 Status Problem::check_groups(Stop* stop) const {
   for (uint32_t g = 0; g < group_count(); ++g) {
-    if (spend(stop, 1)) return Status::stopped();
-    bool any = false;
-    for (uint32_t d = 0; d < device_count() && !any; ++d) any = allowed(g, d);
-    if (any) continue;
+    uint32_t d = 0;
+    while (d < device_count() && !allowed(g, d)) ++d;
+    if (spend(stop, 1 + Stop::looked_up(d))) return Status::stopped();
+    if (d < device_count()) continue;
     std::string text = "no device satisfies the group of " + node_place(*graph_, members(g)[0]);
     if (members(g).size() > 1) {
       text += " and " + std::to_string(members(g).size() - 1) + " colocated nodes (" +

@@ -32,7 +32,7 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
 
 // A timeline and bounds of it take about a millisecond: they are made whatever the stop says.
 bool is_small(const Problem& problem) {
-  constexpr uint64_t kElements = 4'000, kRunTimes = 10'000, kChannels = 10'000;
+  constexpr uint64_t kElements = 4'000, kRunTimes = 32'000, kChannels = 10'000;
   const uint64_t nodes = problem.node_count();
   return nodes + problem.graph().edge_count() <= kElements &&
          nodes * problem.class_count() <= kRunTimes &&

@@ -132,6 +132,24 @@ TEST_CASE_FIXTURE(AttacksScene,
   ends({"verify", "names.json", "record.json"}, 3, "record.json");
 }
 
+TEST_CASE_FIXTURE(AttacksScene, "a field that is given twice, of whatever types, is refused") {
+  const std::string graph = write("graph.json", small_graph());
+  write("names.json", R"({"nodes": {"a": "gpu:0"}})");
+  for (const std::string twice :
+       {R"("a": 1, "a": [1])", R"("a": [1], "a": {"b": 2})", R"("a": {}, "a": {})"}) {
+    ends({"verify", write("manifest.json", R"({"format_version": 1, )" + twice + "}"),
+          "record.json"},
+         3, "manifest.json");
+    const std::string profile =
+        R"([{"cat": "Node", "name": "a_kernel_time", "dur": 1, "args": {)" + twice + "}}]";
+    ends({"verify", "names.json", write("profile.json", profile)}, 3, "profile.json");
+    const std::string engine =
+        R"({"format_version": 1, "name": "x", "operators": {)" + twice + "}}";
+    ends({"place", graph, "-t", "2xk80", "--engine", write("engine.json", engine)}, 3,
+         "engine.json");
+  }
+}
+
 TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {
   limit_time(8);
   constexpr int kDevices = 400;

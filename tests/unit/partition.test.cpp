@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
 #include <numeric>
 #include <set>
 #include <string>
@@ -124,15 +123,16 @@ TEST_CASE("partitioners move groups off a device that is too small") {
 
 TEST_CASE("partitioners end when they are told to, whatever their libraries are doing") {
   SceneOptions options;
-  options.nodes = 200;
+  options.nodes = 30'000;  // a tenth of a second at the least
   const Scene scene(options);
   for (const Method* method : partition_methods()) {
-    const std::atomic<bool> cancelled = true;
-    Stop stop(&cancelled);
+    int looks = 0;
+    Stop stop([](void* seen) { return ++*static_cast<int*>(seen) > 2; }, &looks);
     MethodOptions method_options;
     method_options.budget.stop = &stop;
     const auto placed = method->place(scene.problem, method_options);
     CHECK(placed.status().code() == StatusCode::kStopped);
+    CHECK(looks == 3);
   }
 }
 

@@ -67,7 +67,10 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
     return Status::io(path + ": exists, expected no such file or an empty directory");
   }
   // No directory can take the name of a link: it goes where the link leads.
-  if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
+  if (fs::is_symlink(target, error)) {
+    target = fs::canonical(target, error);
+    if (error) return Status::io(path + ": cannot write there: " + error.message());
+  }
   remove_leftovers(target);
   std::string staging = target.string() + std::string(kPattern);
   if (mkdtemp(staging.data()) == nullptr || !open_up(staging)) {

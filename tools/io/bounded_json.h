@@ -4,9 +4,11 @@
 // minute for a megabyte; this one takes the same time for every value.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,12 +46,12 @@ class BoundedTree {
 
  private:
   static constexpr size_t kMostDepth = 64;
+  static constexpr bool kOrdered = std::is_same_v<Json, nlohmann::ordered_json>;
 
   bool spend() { return left_ != 0 && left_-- != 0; }
 
   // The value where it belongs in the tree; null if that is too large. Pointers to what is open
-  // stay valid: nothing is added beside it before it is closed. A name given twice is found where
-  // it was first.
+  // stay valid: nothing is added beside it before it is closed.
   template <class Value>
   Json* add(Value&& value) {
     if (!spend()) return nullptr;
@@ -62,13 +64,23 @@ class BoundedTree {
     return add_field(parent.template get_ref<typename Json::object_t&>(),
                      Json(std::forward<Value>(value)));
   }
+  // Null, too, for a name that is there already; an ordered object learns that when it is closed.
   template <class Object>
   Json* add_field(Object& object, Json&& value) {
-    if constexpr (requires { object.emplace_back(name_, std::move(value)); }) {
+    if constexpr (kOrdered) {
       return &object.emplace_back(std::move(name_), std::move(value)).second;  // past its search
     } else {
-      return &object.emplace(std::move(name_), std::move(value)).first->second;
+      const auto [field, is_new] = object.emplace(std::move(name_), std::move(value));
+      return is_new ? &field->second : nullptr;
     }
+  }
+  static bool names_differ(const Json& object) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, value] : object.template get_ref<const typename Json::object_t&>()) {
+      names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return std::adjacent_find(names.begin(), names.end()) == names.end();
   }
 
   // An empty list takes as much as two values.
@@ -79,8 +91,9 @@ class BoundedTree {
     return added != nullptr;
   }
   bool close() {
+    const Json& closed = *open_.back();
     open_.pop_back();
-    return true;
+    return !kOrdered || !closed.is_object() || names_differ(closed);
   }
 
   Json root_ = Json(Json::value_t::discarded);
@@ -89,8 +102,8 @@ class BoundedTree {
   size_t left_;
 };
 
-// Discarded, like what is no JSON, if it holds more values and names of fields, or is deeper.
-// Objects and lists count twice.
+// Discarded, like what is no JSON, if it holds more values and names of fields, is deeper, or gives
+// a field of an object twice. Objects and lists count twice.
 template <class Json>
 Json parse_bounded(std::string_view text, size_t most_values) {
   BoundedTree<Json> tree(most_values);

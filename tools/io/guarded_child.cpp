@@ -4,6 +4,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,8 +100,17 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
+// Where the system can: elsewhere a child whose parent is killed goes on until it has answered.
+void die_with_parent() {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == 1) _exit(0);  // it has died already
+#endif
+}
+
 // Nothing of the parent's is left but its memory: no files, no handlers, no output.
 void renounce(int socket, const ChildLimits& limits) {
+  die_with_parent();
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, SIG_DFL);
   const uint64_t size = address_space();

@@ -1,5 +1,7 @@
 // Writing graphs, topologies, placements and policies, binary or JSON. Files appear whole or not at
-// all. A path of "-" is standard output; pipes and devices (/dev/null) are written to as they are.
+// all: SIGINT, SIGTERM and SIGHUP wait until a file is there, or its temporary one gone (those that
+// reach the thread that writes; no command has another then). A path of "-" is standard output;
+// pipes and devices (/dev/null) are written to as they are.
 #pragma once
 
 #include <string>

@@ -46,8 +46,7 @@ Result<std::vector<int32_t>> partition(const PartGraph& graph, uint64_t seed) {
       run(&vertices, &constraints, offset.data(), neighbour.data(), vertex_weight.data(), nullptr,
           edge_weight.data(), &parts, share.data(), nullptr, options, &cut, part.data());
   if (status != METIS_OK) {
-    return Status::internal("metis cannot partition the graph (status " + std::to_string(status) +
-                            ")");
+    return Status::internal("cannot partition the graph (status " + std::to_string(status) + ")");
   }
   return std::vector<int32_t>(part.begin(), part.end());
 }

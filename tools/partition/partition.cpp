@@ -69,6 +69,7 @@ Result<Candidate> place_partitioned(
   }
   std::memcpy(candidate.assignment.data(), answer->data(), answer->size());
   candidate.score = bench.evaluator().evaluate(candidate.assignment);
+  if (stopped(bench.stop())) return Status::stopped();
   return candidate;
 }
 

@@ -72,12 +72,12 @@ Result<std::vector<int32_t>> map_graph(const PartGraph& graph, uint64_t seed) {
       SCOTCH_archCmpltw(&o.arch, graph.part_count(), speed.data()) == 0 &&
       SCOTCH_stratGraphMapBuild(&o.strategy, SCOTCH_STRATQUALITY, graph.part_count(), kImbalance) ==
           0;
-  if (!ready) return Status::internal("scotch refuses the graph");
+  if (!ready) return Status::internal("refuses the graph");
   SCOTCH_contextRandomSeed(&o.context, static_cast<SCOTCH_Num>(seed & 0x7fffffff));
   SCOTCH_contextRandomReset(&o.context);
   if (SCOTCH_contextBindGraph(&o.context, &o.plain, &o.bound) != 0 ||
       SCOTCH_graphMap(&o.bound, &o.arch, &o.strategy, part.data()) != 0) {
-    return Status::internal("scotch cannot partition the graph");
+    return Status::internal("cannot partition the graph");
   }
   return std::vector<int32_t>(part.begin(), part.end());
 }

@@ -25,8 +25,8 @@ struct Progress {
 
 struct TrainOptions {
   Hosts* hosts = nullptr;  // that collect, this one among them; each trains in its own folder
-  const std::atomic<bool>* stop = nullptr;  // saves after the iteration under way and returns;
-                                            // kStopped where none has begun
+  // Saves after the iteration under way and returns; kStopped while graphs are still being read.
+  const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_note;  // one line for people
 };

@@ -545,9 +545,9 @@ typedef struct placeto_placement placeto_placement;
  * A cancellation or the deadline ends the call within milliseconds. It then returns the best of
  * what was evaluated by that time, which placeto_placement_stopped tells, or PLACETO_STOPPED if
  * nothing that fits was: single devices are evaluated first, and for the first of them, of a graph
- * of up to 1,000 nodes and 3,000 edges on up to eight devices, there is always time. Of a graph of
- * more than 4,000 nodes and edges, or on very many devices, the placement may then come without its
- * timeline; placeto_score simulates that.
+ * of up to 1,000 nodes and 3,000 edges on up to eight devices, with up to 1,000 rules, there is
+ * always time. Of a graph of more than 4,000 nodes and edges, or on more than eight devices, the
+ * placement may then come without its timeline; placeto_score simulates that.
  *
  * PLACETO_INFEASIBLE if it is proved that no placement fits, PLACETO_NOT_FOUND if none was found
  * that does (the message says what each device lacks in the closest one, and so does
