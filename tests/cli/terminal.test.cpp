@@ -76,6 +76,20 @@ TEST_CASE_FIXTURE(Terminal,
   CHECK(run({"place", net, "-t", "2xk80", "--budget", "10"}).err.empty());  // not in files
 }
 
+TEST_CASE_FIXTURE(Terminal,
+                  "what is told while one waits is cut to the terminal and taken off again") {
+  const std::string net = path("net.graph"), take_off = "\r\x1b[K";
+  REQUIRE(run({"generate", "inception_v3", "-o", net}).status == 0);
+  const std::string shown = show({"place", net, "-t", "2xk80", "--budget", "1400ms"}, nullptr, 40);
+  const size_t heading = shown.find("inception_v3 (");
+  REQUIRE_MESSAGE(heading != std::string::npos, shown);
+  CHECK(shown.substr(0, heading).ends_with(take_off));
+  CHECK(shown.find(take_off, heading) == std::string::npos);
+  const size_t told = shown.find("placing for ");
+  REQUIRE(told != std::string::npos);
+  CHECK(shown.find(take_off, told) - told == 39);
+}
+
 TEST_CASE_FIXTURE(Terminal, "tables are coloured unless NO_COLOR says otherwise, and fit") {
   const std::vector<std::string> line{"place", graph, "-t", "8xk80"};
   CHECK(has(show(line), "\x1b[1;32m"));

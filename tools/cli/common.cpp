@@ -170,12 +170,23 @@ void note(std::string_view text) {
   std::fputs(fmt::format("placeto: {}\n", clean).c_str(), stderr);
 }
 
-Announcement::Announcement(std::string_view what) : is_shown_(isatty(STDERR_FILENO) == 1) {
-  if (is_shown_) std::fputs(fmt::format("{} ...", what).c_str(), stderr);
+StatusLine::StatusLine(bool wanted) : is_seen_(wanted && isatty(STDERR_FILENO) == 1) {}
+
+void StatusLine::show(std::string_view text) {
+  if (!is_seen_) return;
+  is_shown_ = true;
+  winsize size{};
+  const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  std::string line = printable(text);
+  size_t end = std::min<size_t>(line.size(), is_known ? size.ws_col - 1u : 79u);
+  while (end > 0 && end < line.size() && (line[end] & 0xc0) == 0x80) --end;  // inside a letter
+  line.resize(end);
+  std::fputs(("\r\x1b[K" + line).c_str(), stderr);
 }
 
-Announcement::~Announcement() {
+void StatusLine::clear() {
   if (is_shown_) std::fputs("\r\x1b[K", stderr);
+  is_shown_ = false;
 }
 
 void write_text(const std::string& path, std::string_view text) {

@@ -79,16 +79,22 @@ void expect_json(bool expected);
 // A line on standard error.
 void note(std::string_view text);
 
-// Tells people at a terminal what takes a while, until it is done.
-class Announcement {
+// Tells people at a terminal what takes a while: one line on standard error, no longer than the
+// terminal is wide, rewritten and taken off again. Nowhere else is anything written.
+class StatusLine {
  public:
-  explicit Announcement(std::string_view what);
-  ~Announcement();
-  Announcement(const Announcement&) = delete;
-  Announcement& operator=(const Announcement&) = delete;
+  explicit StatusLine(bool wanted = true);
+  explicit StatusLine(std::string_view text) : StatusLine() { show(text); }
+  ~StatusLine() { clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  bool is_seen() const { return is_seen_; }
+  void show(std::string_view text);
+  void clear();
 
  private:
-  bool is_shown_;
+  bool is_seen_, is_shown_ = false;
 };
 
 // Text to a file that appears whole or not at all.

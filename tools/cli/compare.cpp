@@ -77,28 +77,19 @@ Outcome measure(const Problem& problem, const std::string& method, const Compare
   return outcome;
 }
 
-// Progress, on terminals only: one line, rewritten.
+// How many runs are done.
 class Progress {
  public:
-  Progress(const Common& common, size_t total)
-      : shown_(!common.json && isatty(STDERR_FILENO) == 1), total_(total) {}
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  Progress(const Common& common, size_t total) : line_(!common.json), total_(total) {}
 
   void next(const std::string& what) {
     ++done_;
-    if (!shown_) return;
-    const std::string text =
-        fmt::format("\r\x1b[K{}/{} {}", done_, total_, shortened(printable(what), 60));
-    std::fputs(text.c_str(), stderr);
+    line_.show(fmt::format("{}/{} {}", done_, total_, what));
   }
-  void clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-  }
+  void clear() { line_.clear(); }
 
  private:
-  bool shown_;
+  StatusLine line_;
   size_t total_, done_ = 0;
 };
 

@@ -103,7 +103,9 @@ void run_measure(const DetectOptions& options) {
   measure.threads = static_cast<uint32_t>(options.threads);
   measure.providers = providers_of(machine, options);
   std::vector<std::string> notes;
+  StatusLine line("measuring: some ten seconds a device ...");
   const TopologySpec measured = require(measure_machine(machine, measure, notes));
+  line.clear();
   deliver(options, measured);
   for (const std::string& text : notes) note("note: " + text);
 }

@@ -39,14 +39,16 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
 }
 
 std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
-                                   std::span<const uint32_t> nodes, Stop* stop) {
+                                   std::span<const uint32_t> nodes, Watch* watch) {
   std::vector<ReasonSpec> reasons;
   if (nodes.empty()) return reasons;
+  Stop* const stop = watch == nullptr ? nullptr : &watch->stop();
   Explainer explainer(problem, assignment, stop);
   for (const uint32_t v : nodes) {
     const Reason reason = explainer.explain(v);
     if (stopped(stop)) break;
     ReasonSpec& spec = reasons.emplace_back();
+    if (watch != nullptr) watch->note_done(reasons.size());
     spec.node = v;
     spec.device = reason.device;
     spec.cost_us = reason.score.objective_us;

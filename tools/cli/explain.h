@@ -7,6 +7,7 @@
 
 #include "runtime/cost/problem.h"
 #include "runtime/format/placement_file.h"
+#include "tools/cli/watch.h"
 
 namespace placeto::cli {
 
@@ -16,9 +17,9 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
                                        const Topology& topology);
 
 // Each node's device, and what the makespan would be if it went to the best of the other devices.
-// Of fewer nodes, the first ones, once stopped.
+// Of fewer nodes, the first ones, once `watch` stops it; null: nothing does.
 std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
-                                   std::span<const uint32_t> nodes, Stop* stop);
+                                   std::span<const uint32_t> nodes, Watch* watch);
 
 // The same as a table.
 std::string explanation(const Problem& problem, std::span<const ReasonSpec> reasons, bool color);

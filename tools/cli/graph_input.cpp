@@ -135,6 +135,7 @@ bool is_onnx_file(const std::string& path) {
 }
 
 AnySpec load_any(const std::string& path) {
+  const StatusLine line("reading " + path + " ...");
   return require(read_any(input_path(path)));
 }
 

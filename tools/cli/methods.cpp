@@ -151,7 +151,6 @@ Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choic
   MethodChoice bounded = choice;
   bounded.options.budget.stop = &watch.stop();
   Result<PlaceResult> result = run_within(problem, bounded);
-  watch.clear();
   if (result.ok() && !result->simulated) {  // whoever prints it wants all of it
     result->timeline = Simulator(problem).run(result->best.assignment, result->best.division);
     result->simulated = true;

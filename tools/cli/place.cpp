@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
@@ -144,10 +143,12 @@ void run_place(PlaceOptions& options) {
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   PlaceResult result = require(run_method(problem, options.method, watch));
   const Timeline& timeline = result.timeline;
+  if (explained.size() > 1) watch.counts("explaining node", explained.size());
   const auto rows = candidate_rows(problem, result, stop);
   const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
   const std::vector<ReasonSpec> reasons =
-      reasons_of(problem, result.best.assignment, explained, takes_time ? stop : nullptr);
+      reasons_of(problem, result.best.assignment, explained, takes_time ? &watch : nullptr);
+  watch.be_quiet();
   const bool in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = engine.choice().notes;
   const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
@@ -187,10 +188,9 @@ void run_place(PlaceOptions& options) {
   if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
   if (!in_time) return;
   watch.stop_listening();
-  std::optional<Announcement> announcement;
-  if (!reports_fit(problem, 0) && !options.reports.page.empty()) {
-    announcement.emplace("writing the report");
-  }
+  StatusLine line;
+  if (!reports_fit(problem, 0) && !options.reports.page.empty())
+    line.show("writing the report ...");
   write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
 }

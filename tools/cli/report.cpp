@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
@@ -153,7 +152,7 @@ void run_report(ReportOptions& options) {
                             ? kReasonWork / options.placements.size()
                             : std::min(options.reasons, uint64_t{problem.node_count()}) * per_node;
   std::vector<ReportPlacement> placements;
-  std::optional<Announcement> announcement(std::in_place, "simulating and asking for reasons");
+  StatusLine line("simulating and asking for reasons ...");
   for (size_t i = 0; i < names.size(); ++i) {
     const PlacementSpec spec = require(read_placement(options.placements[i]));
     auto assignment = resolve_placement(spec, graph, topology);
@@ -171,7 +170,7 @@ void run_report(ReportOptions& options) {
 
   const LowerBounds bounds = lower_bounds(problem);
   const std::string page = report_page(problem, bounds, placements);
-  announcement.reset();
+  line.clear();
   if (options.common.json) {
     print_json(describe(bounds, placements, page.size()));
   } else {

@@ -120,7 +120,7 @@ Measured measure(RunJob& job) {
   const auto runs = static_cast<uint32_t>(job.options.runs);
   Measured measured;
   Workers& workers = job.runner->workers();
-  const Announcement announcement("running");
+  const StatusLine line("running ...");
   measured.latency = require(measure_latency(workers, job.whole.get(), runs, 3));
   if (job.options.check) {
     measured.deviation = require(compare_outputs(job.runner->model(), *job.whole));

@@ -1,7 +1,6 @@
 #include "tools/cli/watch.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,20 +22,25 @@ void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+std::string rough_time(double ms) {
+  if (ms < 100e3) return fmt::format("{:.0f} s", ms / 1e3);
+  if (ms < 100 * 60e3) return fmt::format("{:.0f} min", ms / 60e3);
+  return fmt::format("{:.0f} h", ms / 3600e3);
+}
+
 }  // namespace
 
 Watch::Watch(double deadline_ms, const Budget& budget, bool listens)
     : deadline_ms_(deadline_ms),
       budget_(budget),
       listens_(listens),
-      is_shown_(listens && isatty(STDERR_FILENO) == 1),
+      line_(listens),
       stop_(ask, this) {
   stop_.head_start();
   if (listens_) std::signal(SIGINT, on_interrupt);
 }
 
 Watch::~Watch() {
-  clear();
   stop_listening();
 }
 
@@ -55,9 +59,16 @@ double Watch::left_ms() const {
   return std::max(0.0, deadline_ms_ - elapsed_ms());
 }
 
-void Watch::clear() {
-  if (shown_at_ms_ > 0) std::fputs("\r\x1b[K", stderr);
-  shown_at_ms_ = 0;
+void Watch::counts(std::string_view verb, size_t total) {
+  line_.clear();
+  verb_ = verb;
+  total_ = total;
+  counts_since_ms_ = elapsed_ms();
+}
+
+void Watch::be_quiet() {
+  line_.clear();
+  is_quiet_ = true;
 }
 
 double Watch::elapsed_ms() const {
@@ -70,7 +81,11 @@ bool Watch::look() {
   constexpr double kFirstMs = 1000, kEveryMs = 250;
   const double now_ms = elapsed_ms();
   if (search_began_ms_ < 0 && stop_.progress().evaluations > 0) search_began_ms_ = now_ms;
-  if (is_shown_ && now_ms > kFirstMs && now_ms > shown_at_ms_ + kEveryMs) show(now_ms);
+  const double since_ms = now_ms - (verb_.empty() ? 0 : counts_since_ms_);
+  if (!is_quiet_ && since_ms > kFirstMs && now_ms > shown_at_ms_ + kEveryMs) {
+    shown_at_ms_ = now_ms;
+    line_.show(verb_.empty() ? placing_text(now_ms) : counting_text(now_ms));
+  }
   return pressed || (deadline_ms_ > 0 && now_ms >= deadline_ms_);
 }
 
@@ -90,16 +105,24 @@ double Watch::expected_ms(double now_ms) const {
   return left;
 }
 
-void Watch::show(double now_ms) {
-  shown_at_ms_ = now_ms;
-  std::string text = fmt::format("\r\x1b[Kplacing for {:.0f} s", now_ms / 1000);
+std::string Watch::placing_text(double now_ms) const {
+  std::string text = "placing for " + rough_time(now_ms);
   if (const double best_us = stop_.progress().best_us; best_us > 0) {
     text += ", best so far " + format_us(best_us);
   }
   if (const double left = expected_ms(now_ms); left >= 0) {
-    text += fmt::format(", {:.0f} s left", left / 1000);
+    text += ", " + rough_time(left) + " left";
   }
-  std::fputs((text + "; Ctrl-C takes the best").c_str(), stderr);
+  return text + "; Ctrl-C takes the best";
+}
+
+std::string Watch::counting_text(double now_ms) const {
+  std::string text = fmt::format("{} {} of {}", verb_, format_count(done_), format_count(total_));
+  if (done_ > 0) {
+    const double each_ms = (now_ms - counts_since_ms_) / static_cast<double>(done_);
+    text += ", " + rough_time(each_ms * static_cast<double>(total_ - done_)) + " left";
+  }
+  return text + "; Ctrl-C leaves the rest out";
 }
 
 }  // namespace placeto::cli

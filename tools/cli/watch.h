@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <string>
+#include <string_view>
 
 #include "runtime/base/stop.h"
 #include "runtime/heuristics/method.h"
+#include "tools/cli/common.h"
 
 namespace placeto::cli {
 
@@ -23,8 +26,11 @@ class Watch {
   Stop& stop() { return stop_; }
   // Until the deadline; 0 once it is over, or Ctrl-C was pressed.
   double left_ms() const;
-  // Takes what it told people off the terminal again.
-  void clear();
+  // From now on people are told how many of so many things are done, not how the placing goes.
+  void counts(std::string_view verb, size_t total);
+  void note_done(size_t count) { done_ = count; }
+  // Takes what it told people off the terminal, and tells nothing more.
+  void be_quiet();
   // What is left to do ends with the program: Ctrl-C does that from now on.
   void stop_listening();
 
@@ -33,12 +39,16 @@ class Watch {
   bool look();
   double elapsed_ms() const;
   double expected_ms(double now_ms) const;
-  void show(double now_ms);
+  std::string placing_text(double now_ms) const;
+  std::string counting_text(double now_ms) const;
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double deadline_ms_, search_began_ms_ = -1, shown_at_ms_ = 0;
+  double deadline_ms_, search_began_ms_ = -1, counts_since_ms_ = 0, shown_at_ms_ = 0;
   Budget budget_;
-  bool listens_, is_shown_;
+  bool listens_, is_quiet_ = false;
+  StatusLine line_;
+  std::string verb_;  // of what it counts; none: it watches a placing
+  size_t done_ = 0, total_ = 0;
   Stop stop_;
 };
 
