@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the top README shows works, and prints what it says:
 #   readme.sh PLACETO README_EXAMPLE SOURCE_FOLDER WORK_FOLDER
-# README_EXAMPLE: the C++ code of the README.
+# README_EXAMPLE: the C++ code of tools/examples/README.md.
 set -euo pipefail
 placeto=$1 example=$2 root=$3 work=$4
 rm -rf "$work"
