@@ -146,9 +146,13 @@ inline GraphSpec random_graph(Random& random) {
   return spec;
 }
 
+inline Source random_source(Random& random) {
+  return static_cast<Source>(random.below(4));
+}
+
 inline LinkParameters random_link(Random& random) {
   return {1e-3 + random.uniform() * 1e5, random_number(random),
-          random.below(2) == 0 ? 0 : random_number(random)};
+          random.below(2) == 0 ? 0 : random_number(random), random_source(random)};
 }
 
 inline TopologySpec random_topology(Random& random) {
@@ -164,7 +168,9 @@ inline TopologySpec random_topology(Random& random) {
     spec.devices.push_back({"d" + std::to_string(d) + random_text(random), "kind",
                             random_size(random), random_number(random), random_number(random),
                             random.below(2) == 0 ? 1 : 0.5 + random.uniform(),
-                            random_number(random), random_number(random), random_number(random)});
+                            random_number(random), random_number(random), random_number(random),
+                            random_source(random), random_source(random), random_source(random),
+                            random_source(random)});
   }
   spec.default_link = random_link(random);
   for (uint32_t d = 0; d < n; ++d) {

@@ -1,7 +1,7 @@
 // Algorithm: what is learned in an iteration of a run, and from what. The run does the rest: it
 // repeats iterations, checks, saves, resumes and reports (train/train.h).
 //
-// A new algorithm is a file beside these and a line in algorithm.cpp.
+// What a new one needs: README.md of trainer.
 #pragma once
 
 #include <memory>
