@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -118,7 +120,20 @@ std::string as_given(std::string message) {
       at += shown.size();
     }
   }
+  constexpr std::string_view kStandardInput = "standard input";
+  if (message.starts_with("-: ") || message.starts_with("- on ")) {
+    message.replace(0, 1, kStandardInput);
+  }
+  if (const size_t at = message.find(" on -: "); at != std::string::npos) {
+    message.replace(at + 4, 1, kStandardInput);
+  }
   return message;
+}
+
+std::string readable_path(const std::string& path) {
+  const std::string name = input_path(path);
+  if (access(name.c_str(), R_OK) == 0) return name;
+  throw Failure(kBadInputFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
 }
 
 bool is_onnx_file(const std::string& path) {
@@ -173,7 +188,7 @@ Graph load_graph(const std::string& path, const ModelOptions& options) {
   if (is_onnx_file(path)) {
     ModelGraph model = import_model(path, options);
     const std::string unknown = unknown_summary(model.report);
-    if (!unknown.empty()) note(path + ": " + unknown);
+    if (!unknown.empty()) note(as_given(path + ": " + unknown));
     return require(Graph::build(std::move(model.spec)));
   }
   const std::string file = input_path(path);

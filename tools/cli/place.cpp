@@ -161,6 +161,7 @@ void run_place(PlaceOptions& options) {
                   result, rows);
   placement.stages = timeline.stage_of;
   placement.order = timeline.stage_order;
+  placement.dims = options.model.dims;
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;

@@ -91,18 +91,22 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
 }
 
 void run_tune(const TuneSettings& options) {
-  check_outputs({}, {options.model, options.topology});
+  if (options.out == "-") throw Failure(kBadUsage, "--output -: expected a new directory");
+  std::vector<std::string> inputs{options.model, options.topology};
+  for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
+  check_outputs({}, inputs);
   TopologySpec machine = load_topology(options.topology).spec();
   TuneOptions tuning;
   tuning.share = hold(options, machine);
   tuning.providers = by_device(names_of(machine), options.providers, "--provider", "cpu");
-  tuning.model = input_path(options.model);
+  tuning.model = readable_path(options.model);
   tuning.directory = options.out;
   for (const std::string& dim : options.dims) {
     tuning.dims.push_back(require(parse_dim_setting(dim)));
   }
   for (const std::string& text : options.inputs) {
     tuning.inputs.push_back(require(parse_given_input(text)));
+    tuning.inputs.back().source = input_path(tuning.inputs.back().source);
   }
   const auto policy = load_policy(options.policy);
   tuning.policy = policy.get();
