@@ -208,6 +208,18 @@ TEST_CASE_FIXTURE(FailuresScene, "what is wrong itself is said before what is mi
   CHECK(nlohmann::json::parse(json.out)["exit_status"] == 2);
 }
 
+TEST_CASE_FIXTURE(FailuresScene, "names that are nearly right are met with the right one") {
+  fails({"place", graph, "-t", topology, "--policy", "defualt"}, 3, "did you mean 'default'?");
+  fails({"convert", "2xk8", path("x.json")}, 3, "did you mean '2xk80'?");
+  fails({"version"}, 2, "did you mean '--version'?");
+  fails({"help", "place", "extra"}, 2, "'extra'");
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "half an evaluation is no budget") {
+  fails({"place", graph, "-t", topology, "--budget", "0.5"}, 2, "'0.5'");
+  fails({"place", graph, "-t", topology, "--budget-evals", "0.5"}, 2, "'0.5'");
+}
+
 TEST_CASE_FIXTURE(FailuresScene, "files that cannot be used end with status 3 and are named") {
   const auto bad = [this](const std::string& file, const std::string& text) {
     fails({"place", file, "-t", topology, "-o", "out.json"}, 3, text);

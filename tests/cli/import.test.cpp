@@ -246,10 +246,10 @@ TEST_CASE_FIXTURE(ImportScene, "models, tables and what is exported may come fro
 
 TEST_CASE_FIXTURE(ImportScene, "a split knows the numbers that it was placed with") {
   const std::string placed = path("p.json"), stages = path("stages");
-  REQUIRE(run({"place", model, "--dim", "batch=3", "-t", topology, "-o", placed}).status == 0);
-  CHECK(json::parse(read("p.json"))["dims"] == json({"batch=3"}));
+  REQUIRE(run({"place", model, "--dim", "batch=3k", "-t", topology, "-o", placed}).status == 0);
+  CHECK(json::parse(read("p.json"))["dims"] == json({"batch=3000"}));
   REQUIRE(run({"export", placed, "--model", model, "--split", stages}).status == 0);
-  CHECK(json::parse(read("stages/manifest.json"))["dims"] == json({{"batch", 3}}));
+  CHECK(json::parse(read("stages/manifest.json"))["dims"] == json({{"batch", 3000}}));
   before = files();
   fails({"run", stages, "--dim", "btch=1"}, 2,
         "--dim 'btch': " + stages + " has no such free dimension, did you mean 'batch'?");

@@ -19,6 +19,7 @@
 #include "tools/cli/foreign_model.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
+#include "tools/options/units.h"
 
 namespace placeto::cli {
 namespace {
@@ -88,10 +89,21 @@ void add_model_options(Command& command, ModelOptions& options) {
   command.heading("");
 }
 
+std::string plain_dim(const std::string& text) {
+  const size_t number = text.rfind('=') + 1;
+  uint64_t value = 0;
+  if (number == 0 || !parse_large_count(text.substr(number), value)) return text;
+  return text.substr(0, number) + std::to_string(value);
+}
+
+DimSetting dim_setting(const std::string& text) {
+  return require(parse_dim_setting(plain_dim(text)));
+}
+
 ModelSettings model_settings(const ModelOptions& options) {
   ModelSettings settings;
   for (const std::string& text : options.dims) {
-    settings.dims.push_back(require(parse_dim_setting(text)));
+    settings.dims.push_back(dim_setting(text));
   }
   for (const std::string& text : options.values) {
     settings.inputs.push_back(require(parse_input_setting(text)));

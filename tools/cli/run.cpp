@@ -69,7 +69,7 @@ struct RunJob {
 // That the stages, or else the model, have such dimensions, or had them when they were placed.
 void check_dims(const RunOptions& options, const Manifest& manifest) {
   std::vector<DimSetting> dims;
-  for (const std::string& text : options.dims) dims.push_back(require(parse_dim_setting(text)));
+  for (const std::string& text : options.dims) dims.push_back(dim_setting(text));
   if (dims.empty()) return;
   if (manifest.outputs.empty()) {  // a whole model: its inputs are not known yet
     return require(check_dimensions(input_path(options.plan), dims));
@@ -90,7 +90,7 @@ void check_dims(const RunOptions& options, const Manifest& manifest) {
 // sets axes by their places, or all, means other axes than the names tell.
 std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manifest) {
   std::vector<DimSetting> dims;
-  for (const std::string& dim : options.dims) dims.push_back(require(parse_dim_setting(dim)));
+  for (const std::string& dim : options.dims) dims.push_back(dim_setting(dim));
   const auto is_given = [given = dims](const DimSetting& recorded) {
     return std::any_of(given.begin(), given.end(), [&](const DimSetting& dim) {
       return dim.name == recorded.name || dim.name == "*" || dim.name.ends_with(']');

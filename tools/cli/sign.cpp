@@ -196,7 +196,7 @@ void add_sign(Program& program) {
   const auto options = std::make_shared<SignOptions>();
   Command& command = add_command(program, "sign", "Sign a policy file", options, run_sign);
   command.argument("POLICY", options->policy, "Policy file, binary").required();
-  command.option("-k,--key", "FILE", options->key, "Secret key").required();
+  command.option("--key", "FILE", options->key, "Secret key").required();
   command.option("--name", "NAME", options->name,
                  "Name to sign it under, that of the file if not given");
   command.option("-o,--output", "FILE", options->out,

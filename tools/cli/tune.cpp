@@ -102,7 +102,7 @@ void run_tune(const TuneSettings& options) {
   tuning.model = readable_path(options.model);
   tuning.directory = options.out;
   for (const std::string& dim : options.dims) {
-    tuning.dims.push_back(require(parse_dim_setting(dim)));
+    tuning.dims.push_back(dim_setting(dim));
   }
   for (const std::string& text : options.inputs) {
     tuning.inputs.push_back(require(parse_given_input(text)));
@@ -152,8 +152,8 @@ void add_tune(Program& program) {
   command.count("--finalists", options->finalists, "Placements that run in each round", 1, 100);
   command.count("--rounds", options->rounds, "Rounds at most", 1, 100);
   command.count("--runs", options->runs, "Runs of each placement", 3, 100'000);
-  command.count("--evaluations", options->evaluations, "Of the search, in each round", 0,
-                1'000'000'000);
+  command.count("--budget-evals", options->evaluations, "Evaluations of the search, in each round",
+                0, 1'000'000'000);
   add_policy_option(command, options->policy);
   add_common(command, options->common);
   command.footer(kTuneExamples);

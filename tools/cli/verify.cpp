@@ -19,19 +19,19 @@ namespace {
 
 constexpr const char* kVerifyExamples = R"(Examples:
   placeto verify placement.json profile.json --model net.onnx
-  placeto verify names.json profile.json --engine-device gpu:0=cuda
+  placeto verify names.json profile.json --provider gpu:0=cuda
   placeto verify net.stages profile_stage_0_*.json profile_stage_1_*.json
   placeto verify policy.plpo --public-key release.pub
 
 A plan is a placement (with --model or --graph, for the names of its nodes), what export --format
 json printed, or a split model. A record is a profile of ONNX Runtime. Exit status 1: the engine ran
 a node on another provider than the one its device stands for, and the list says which. A device
-stands for the provider that --engine-device names, else for those of its kind.)";
+stands for the provider that --provider names, else for those of its kind.)";
 
 struct VerifyOptions {
   Common common;
   std::string plan, graph, model, public_key, signature, name;
-  std::vector<std::string> records, engine_devices;
+  std::vector<std::string> records, providers;
   ModelOptions import;
 };
 
@@ -151,7 +151,7 @@ void verify_record(const VerifyOptions& options) {
     records.push_back(require(read_profile(input_path(file))));
   }
   std::vector<DeviceAlias> aliases;
-  for (const std::string& text : options.engine_devices) {
+  for (const std::string& text : options.providers) {
     aliases.push_back(require(parse_device_alias(text)));
   }
   const Verification result = require(verify_run(plan, records, aliases));
@@ -204,8 +204,8 @@ void add_verify(Program& program) {
       .required();
   command.arguments("RECORD", options->records, "Profiles that the engine wrote");
   command.option("--model", "MODEL", options->model, "The ONNX model that was placed");
-  command.option("--graph", "GRAPH", options->graph, "The graph that was placed");
-  command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
+  command.option("-g,--graph", "GRAPH", options->graph, "The graph that was placed");
+  command.list("--provider", "DEVICE=NAME", options->providers,
                "The provider of a device (gpu:0=cuda) or of all of a kind (gpu=dml)");
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");
