@@ -35,7 +35,7 @@ extern "C" void request_stop(int) {
 // Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 130
 // stopped by a signal before anything was done, 4 anything else.
 int fail(const Status& status) {
-  fmt::print(stderr, "placeto-train: {}\n", status.message());
+  fmt::print(stderr, "placeto-train: error: {}\n", status.message());
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
       return 2;

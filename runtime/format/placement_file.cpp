@@ -75,6 +75,7 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   budget.copy(from.stages(), to.stages);
   budget.copy(from.order(), to.order);
   to.proved = from.proved();
+  budget.copy(from.dims(), to.dims);
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
@@ -237,11 +238,12 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
 }
 
 Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
-  const uint64_t needed =
-      256 + string_bytes(spec.graph) + string_bytes(spec.topology) + vector_bytes(spec.devices) +
-      vector_bytes(spec.assignment) + vector_bytes(spec.peak_memory_bytes) +
-      string_bytes(spec.method) + candidate_bytes(spec) + string_bytes(spec.note) + 16 +
-      64 * spec.reasons.size() + vector_bytes(spec.stages) + vector_bytes(spec.order);
+  const uint64_t needed = 256 + string_bytes(spec.graph) + string_bytes(spec.topology) +
+                          vector_bytes(spec.devices) + vector_bytes(spec.assignment) +
+                          vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method) +
+                          candidate_bytes(spec) + string_bytes(spec.note) + 16 +
+                          64 * spec.reasons.size() + vector_bytes(spec.stages) +
+                          vector_bytes(spec.order) + vector_bytes(spec.dims);
   if (Status s = check_buffer_size(needed, FileKind::kPlacement); !s.ok()) return s;
   flatbuffers::FlatBufferBuilder builder;
   // Reports are read by programs that look for "feasible": false and zeros in full.
@@ -257,11 +259,12 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const auto reasons = add_reasons(builder, spec.reasons);
   const auto stages = add_list(builder, spec.stages);
   const auto order = add_list(builder, spec.order);
+  const auto dims = add_texts(builder, spec.dims);
   schema::FinishPlacementBuffer(
       builder, schema::CreatePlacement(
                    builder, kFormatVersion, graph, topology, devices, assignment, spec.makespan_us,
                    peak_memory_bytes, method, candidates, spec.lower_bound_us, spec.place_time_us,
-                   spec.bottleneck_us, note, reasons, stages, order, spec.proved));
+                   spec.bottleneck_us, note, reasons, stages, order, spec.proved, dims));
   return finished_bytes(builder);
 }
 
@@ -269,6 +272,9 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   for (auto [field, text] : {std::pair{"graph", &spec.graph}, std::pair{"topology", &spec.topology},
                              std::pair{"method", &spec.method}, std::pair{"note", &spec.note}}) {
     if (Status s = check_text(*text, limits); !s.ok()) return s.at(field);
+  }
+  for (const std::string& dim : spec.dims) {
+    if (Status s = check_text(dim, limits); !s.ok()) return s.at("dims");
   }
   if (Status s = check_devices(spec, limits); !s.ok()) return s;
   if (spec.candidates.size() > kMostCandidates) {

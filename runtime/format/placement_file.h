@@ -56,6 +56,7 @@ struct PlacementSpec {
   // Of staged execution, or empty (cost/stages.h): a stage per node, and the order in which devices
   // take them.
   std::vector<uint32_t> stages, order;
+  std::vector<std::string> dims;  // of free dimensions of the model: "batch=1"
 };
 
 // The description a binary placement file holds, checked with check_placement. Like decode_graph,

@@ -49,7 +49,29 @@ TEST_CASE_FIXTURE(CommandsScene, "numbers and times may have units") {
   CHECK(placed("--budget", "1k") == placed("--budget-evals", "1000"));
   CHECK(placed("--memory-headroom", "10%") == placed("--memory-headroom", "0.1"));
   CHECK(run({"place", graph, "-t", topology, "--budget", "1ms"}).status == 0);
+  CHECK(run({"place", graph, "-t", topology, "--budget", "0.5ms"}).status == 0);
   CHECK(run({"place", graph, "-t", topology, "--budget", "soon"}).status == 2);
+}
+
+TEST_CASE_FIXTURE(CommandsScene, "help explains itself, and topologies by name are converted") {
+  CHECK(run({"help", "help"}).out == run({"help"}).out);
+  REQUIRE(run({"convert", "2xk80", "k80.json"}).status == 0);
+  CHECK(nlohmann::json::parse(read("k80.json"))["devices"].size() == 2);
+  const auto shown = run_json({"inspect", "2xk80", "--json"});
+  CHECK(shown["channel_names"].size() == shown["channels"]);
+}
+
+TEST_CASE_FIXTURE(CommandsScene, "options of one meaning have one name") {
+  CHECK(run({"help", "tune"}).out.find("--budget-evals") != std::string::npos);
+  const std::string verify = run({"help", "verify"}).out;
+  CHECK(verify.find("--provider") != std::string::npos);
+  CHECK(verify.find("-g, --graph") != std::string::npos);
+  CHECK(run({"help", "sign"}).out.find("-k,") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(CommandsScene, "descriptions keep their apostrophes when a shell completes") {
+  CHECK(run({"completion", "fish"}).out.find(R"(The engine\'s provider)") != std::string::npos);
+  CHECK(run({"completion", "zsh"}).out.find(R"(The engine'\''s provider)") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(CommandsScene, "a dash is standard input or output, and pipes are files") {

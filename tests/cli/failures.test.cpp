@@ -192,6 +192,34 @@ TEST_CASE_FIXTURE(FailuresScene,
         "no feasible placement");
 }
 
+TEST_CASE_FIXTURE(FailuresScene, "rules that exclude each other are named as they were given") {
+  fails({"place", graph, "-t", topology, "--pin", "b=gpu:0", "--pin", "1=gpu:1"}, 1,
+        "--pin 'b=gpu:0' and --pin '1=gpu:1' exclude each other for node 1 'b'");
+  fails({"place", graph, "-t", topology, "--pin", "b=gpu:0", "--forbid", "op:Conv=gpu:0"}, 1,
+        "--pin 'b=gpu:0' and --forbid 'op:Conv=gpu:0' exclude each other");
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "what is wrong itself is said before what is missing") {
+  fails({"generate", "nosuchworkload"}, 2, "no such workload");
+  fails({"generate", "gpt2", "--size", "xxxl"}, 2, "--size xxxl");
+  fails({"calibrate", graph, "-t", "8xk8", "--kind", "gpu", "-o", path("x.json")}, 3, "'8xk80'");
+  const Run json = run({"place", "--json=1"});
+  CHECK(json.status == 2);
+  CHECK(nlohmann::json::parse(json.out)["exit_status"] == 2);
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "names that are nearly right are met with the right one") {
+  fails({"place", graph, "-t", topology, "--policy", "defualt"}, 3, "did you mean 'default'?");
+  fails({"convert", "2xk8", path("x.json")}, 3, "did you mean '2xk80'?");
+  fails({"version"}, 2, "did you mean '--version'?");
+  fails({"help", "place", "extra"}, 2, "'extra'");
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "half an evaluation is no budget") {
+  fails({"place", graph, "-t", topology, "--budget", "0.5"}, 2, "'0.5'");
+  fails({"place", graph, "-t", topology, "--budget-evals", "0.5"}, 2, "'0.5'");
+}
+
 TEST_CASE_FIXTURE(FailuresScene, "files that cannot be used end with status 3 and are named") {
   const auto bad = [this](const std::string& file, const std::string& text) {
     fails({"place", file, "-t", topology, "-o", "out.json"}, 3, text);

@@ -243,3 +243,25 @@ TEST_CASE_FIXTURE(ImportScene, "models, tables and what is exported may come fro
               " --dim batch=1 --costs - -o g.json 2>said; [ $? = 3 ]") == 0);
   CHECK_MESSAGE(read("said").find("standard input: ") != std::string::npos, read("said"));
 }
+
+TEST_CASE_FIXTURE(ImportScene, "a split knows the numbers that it was placed with") {
+  const std::string placed = path("p.json"), stages = path("stages");
+  REQUIRE(run({"place", model, "--dim", "batch=3k", "-t", topology, "-o", placed}).status == 0);
+  CHECK(json::parse(read("p.json"))["dims"] == json({"batch=3000"}));
+  REQUIRE(run({"export", placed, "--model", model, "--split", stages}).status == 0);
+  CHECK(json::parse(read("stages/manifest.json"))["dims"] == json({{"batch", 3000}}));
+  before = files();
+  fails({"run", stages, "--dim", "btch=1"}, 2,
+        "--dim 'btch': " + stages + " has no such free dimension, did you mean 'batch'?");
+  fails({"run", model, "--dim", "batch=1", "--dim", "foo=3"}, 2, "no such free dimension");
+  const Run again = run({"export", placed, "--model", model, "--split", stages, "--json"});
+  CHECK(again.status == 2);
+  CHECK(json::parse(again.out)["status"] == "bad usage");
+}
+
+TEST_CASE_FIXTURE(ImportScene, "what a model is run with is looked for before it is run") {
+  fails({"tune", model, "-t", topology, "-o", "-", "--dim", "batch=1"}, 2, "a new directory");
+  fails({"tune", "nosuch.onnx", "-t", topology, "-o", path("tuned")}, 3,
+        "nosuch.onnx: cannot open: No such file");
+  fails({"run", "nosuch.onnx"}, 3, "nosuch.onnx: cannot open: No such file");
+}

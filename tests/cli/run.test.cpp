@@ -32,6 +32,23 @@ TEST_CASE("verify ends with 1 and names what ran elsewhere") {
   CHECK(report["as_planned"] == 1);
   CHECK(report["differences"][0]["node"] == "b");
   CHECK(report["differences"][0]["provider"] == "CPUExecutionProvider");
+  CHECK(report["exit_status"] == 1);
+  CHECK(report["status"] == "not as planned");
+}
+
+TEST_CASE("verify reads plans and records from standard input, and calls it that") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  const auto shell = [&place](const std::string& line) {
+    return std::system(
+        ("cd " + place.path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
+  };
+  CHECK(shell("$placeto verify plan.json - <good.json >said") == 0);
+  CHECK(shell("$placeto verify - good.json <plan.json >said") == 0);
+  CHECK(shell("echo x | $placeto verify plan.json - 2>said; [ $? = 3 ]") == 0);
+  CHECK(place.read("said").find("standard input: ") != std::string::npos);
+  CHECK(shell("$placeto verify - --public-key x.pub <plan.json 2>said; [ $? = 2 ]") == 0);
 }
 
 TEST_CASE("verify says what it lacks") {
@@ -47,7 +64,9 @@ TEST_CASE("verify says what it lacks") {
 
 TEST_CASE("run refuses what is no manifest, with the place") {
   const Workplace place;
-  CHECK(place.run({"run", place.path("nothing")}).status == 3);
+  const Run nothing = place.run({"run", place.path("nothing")});
+  CHECK(nothing.status == 3);
+  CHECK(nothing.err.find("cannot open: No such file") != std::string::npos);
   place.write("manifest.json", R"({"format_version": 1, "model": 5})");
   const Run bad = place.run({"run", place.path("manifest.json")});
   CHECK(bad.status == 3);

@@ -101,7 +101,7 @@ TEST_CASE("one signed policy cannot stand in for another") {
   CHECK(renamed.status == 3);
   CHECK(renamed.err.find("other.plpo: was signed under the name 'p.plpo'") != std::string::npos);
   CHECK(f.run({"verify", "other.plpo", "-k", "release.pub", "--name", "p.plpo"}).status == 0);
-  CHECK(f.run({"sign", f.policy, "-k", "release.key", "--name", "edge", "-o", "e.sig"}).status ==
+  CHECK(f.run({"sign", f.policy, "--key", "release.key", "--name", "edge", "-o", "e.sig"}).status ==
         0);
   CHECK(f.run({"verify", f.policy, "-k", "release.pub", "--signature", "e.sig"}).status == 3);
   const auto said = f.run_json({"verify", f.policy, "-k", "release.pub", "--signature", "e.sig",
@@ -161,8 +161,9 @@ TEST_CASE("place uses a policy only if the owner of the given key signed it") {
   CHECK(other.err.find("p.plpo: the signature is by key") != std::string::npos);
   CHECK(with({"--public-key", "release.pub", "--signature", "none.sig"}).status == 3);
   CHECK(with({"--signature", "p.plpo.sig"}).status == 2);
-  REQUIRE(f.run({"sign", f.policy, "-k", "release.key", "--name", "edge", "-o", "e.sig"}).status ==
-          0);
+  REQUIRE(
+      f.run({"sign", f.policy, "--key", "release.key", "--name", "edge", "-o", "e.sig"}).status ==
+      0);
   CHECK(with({"--public-key", "release.pub", "--signature", "e.sig"}).status == 3);
   CHECK(with({"--public-key", "release.pub", "--signature", "e.sig", "--name", "edge"}).status ==
         0);

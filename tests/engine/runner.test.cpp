@@ -97,6 +97,20 @@ TEST_CASE("tensors whose shapes are not known before the run pass without memory
   CHECK(split->model().output(1, 0)->shape == std::vector<int64_t>{5, 8});
 }
 
+TEST_CASE("a manifest tells the numbers that it was placed with, and the axes that are free") {
+  const Scene scene("n");
+  const std::string path = scene.stages + "/manifest.json";
+  std::string directory, text;
+  std::getline(std::ifstream(path), text, '\0');
+  CHECK(read_manifest(path, directory)->free_dims == std::vector<std::string>{"x[0]", "n"});
+  const auto with = [&](const std::string& dims) {
+    return parse_manifest("{\"dims\": " + dims + "," + text.substr(text.find('{') + 1));
+  };
+  CHECK(with(R"({"n": 7})")->dims[0].value == 7);
+  CHECK(with(R"({"n": 0})").status().message().find("manifest.dims.n") != std::string::npos);
+  CHECK_FALSE(with("[7]").ok());
+}
+
 TEST_CASE("slots keep the tensors of their own requests") {
   const Scene scene("4");
   const auto split = open(scene.stages, {.slots = 2});

@@ -97,7 +97,8 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
         file("out"));
   fails("pareto " + policy + " --csv " + file(""), 4, "expected a regular file", file("out"));
   CHECK(read_text(file("out"))->empty());
-  fails("eval " + file("absent.plpo"), 3, "absent.plpo");
+  fails("eval " + file("absent.plpo"), 3, "placeto-train: error: " + file("absent.plpo"));
+  fails("eval " + policy + " --sets mixd", 2, "did you mean 'mixed'?");
 }
 
 TEST_CASE_FIXTURE(Place, "output that gets lost is an error") {

@@ -65,6 +65,13 @@ TEST_CASE_FIXTURE(Files,
   CHECK(own->problem(9).problem->node_count() == 24);
 }
 
+TEST_CASE_FIXTURE(Files, "built-in topologies are found by name") {
+  const Result<OwnProblems> own = read_own_problems({graphs()[0]}, {"2xk80"});
+  REQUIRE_MESSAGE(own.ok(), own.status().message());
+  CHECK(own->topologies[0].devices.size() == 2);
+  CHECK(own_config_text({graphs()[0]}, {"2xk80"}).find("[\"2xk80\"]") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Files, "a file that is missing or no graph is named") {
   const auto message = [&](const std::string& graph, const std::string& topology) {
     const Result<OwnProblems> own = read_own_problems({graph}, {topology});

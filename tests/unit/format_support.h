@@ -68,7 +68,7 @@ inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
   const auto all = [](const PlacementSpec& p) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
                     p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us, p.place_time_us,
-                    p.bottleneck_us, p.note, p.reasons, p.stages, p.order);
+                    p.bottleneck_us, p.note, p.reasons, p.stages, p.order, p.dims);
   };
   return all(a) == all(b);
 }
@@ -207,6 +207,7 @@ inline PlacementSpec random_placement(Random& random) {
                             second == n ? ReasonSpec::kNoDevice : second, random_number(random),
                             random.below(2) == 0});
   }
+  for (uint32_t d = random.below(3); d > 0; --d) spec.dims.push_back(random_text(random) + "=1");
   if (random.below(2) == 0) {  // a stage for each node, taken backwards
     for (uint32_t v = 0; v < spec.assignment.size(); ++v) {
       spec.stages.push_back(v);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/message.h"
 #include "runtime/base/random.h"
 #include "runtime/format/file.h"
 #include "runtime/policy/file/policy.h"
@@ -187,8 +188,8 @@ TEST_CASE("a policy truncated at any byte is refused, and told so") {
       if (length < 12) continue;
       REQUIRE(contains(status.message(), "is truncated"));
       if (length >= 128) {
-        REQUIRE(contains(status.message(), "has " + std::to_string(length) + " bytes, expected " +
-                                               std::to_string(whole.size())));
+        REQUIRE(contains(status.message(), "lacks " + bytes_text(whole.size() - length) + " of " +
+                                               bytes_text(whole.size())));
       }
     }
   }

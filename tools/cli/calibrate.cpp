@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,21 +44,25 @@ struct Row {
   FitError before, after, left_out;
 };
 
-PeakRates choose_peaks(const CalibrateOptions& options, std::span<const Sample> samples) {
-  PeakRates peaks = observed_peaks(samples);
-  if (!options.topology.empty()) {
-    const Topology topology = load_topology(options.topology);
-    const auto& devices = topology.spec().devices;
-    const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceSpec& d) {
-      return d.kind == options.kind && d.peak_flops > 0 && d.memory_bandwidth > 0;
-    });
-    if (device == devices.end()) {
-      throw Failure(kBadInputFile, fmt::format("{}: has no device of kind '{}' with peak_flops and "
-                                               "memory_bandwidth, expected one",
-                                               options.topology, options.kind));
-    }
-    peaks = {device->peak_flops, device->memory_bandwidth};
+// What the topology says of the kind, if one is given.
+std::optional<PeakRates> stated_peaks(const CalibrateOptions& options) {
+  if (options.topology.empty()) return std::nullopt;
+  const Topology topology = load_topology(options.topology);
+  const auto& devices = topology.spec().devices;
+  const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceSpec& d) {
+    return d.kind == options.kind && d.peak_flops > 0 && d.memory_bandwidth > 0;
+  });
+  if (device == devices.end()) {
+    throw Failure(kBadInputFile, fmt::format("{}: has no device of kind '{}' with peak_flops and "
+                                             "memory_bandwidth, expected one",
+                                             options.topology, options.kind));
   }
+  return PeakRates{device->peak_flops, device->memory_bandwidth};
+}
+
+PeakRates choose_peaks(const CalibrateOptions& options, const std::optional<PeakRates>& stated,
+                       std::span<const Sample> samples) {
+  PeakRates peaks = stated ? *stated : observed_peaks(samples);
   if (options.peak_flops > 0) peaks.flops = options.peak_flops;
   if (options.memory_bandwidth > 0) peaks.bandwidth = options.memory_bandwidth;
   return peaks;
@@ -137,6 +142,7 @@ void run_calibrate(const CalibrateOptions& options) {
   std::vector<std::string> inputs = options.graphs;
   inputs.push_back(options.topology);
   check_outputs({options.out}, inputs);
+  const std::optional<PeakRates> stated = stated_peaks(options);
   std::vector<std::vector<Sample>> samples;
   for (const std::string& path : options.graphs) {
     const Graph graph = load_graph(path, options.model);
@@ -145,7 +151,7 @@ void run_calibrate(const CalibrateOptions& options) {
     samples.push_back(*std::move(of_graph));
   }
   const std::vector<Sample> all = all_but(samples, samples.size());
-  const PeakRates peaks = choose_peaks(options, all);
+  const PeakRates peaks = choose_peaks(options, stated, all);
   const auto before = default_efficiencies(options.kind, peaks.flops, peaks.bandwidth);
   Efficiencies fitted = fit_efficiencies(all, options.kind, peaks);
   fitted.device = options.device;

@@ -79,7 +79,7 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
   bool reads_stdin = false;
   for (const std::string& path : inputs) {
     if (path == "-") {
-      if (reads_stdin) throw Failure(kBadUsage, "-: standard input is given for two inputs");
+      if (reads_stdin) throw Failure(kBadUsage, "standard input: given for two inputs");
       reads_stdin = true;
     } else if (!path.empty()) {
       read.insert(one_name(path));
@@ -88,7 +88,7 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
   for (const std::string& path : paths) {
     if (path.empty()) continue;
     if (path == "-") {
-      if (output_is_printed) throw Failure(kBadUsage, "-: given for two outputs");
+      if (output_is_printed) throw Failure(kBadUsage, "standard output: given for two outputs");
       if (json_is_expected) {
         throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
       }

@@ -7,6 +7,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 
@@ -26,14 +27,22 @@ struct ConvertOptions {
   std::string in, out, to;
 };
 
+// Of a file, or a built-in topology.
+AnySpec read_input(const std::string& in) {
+  if (is_topology_name(in)) return load_topology(in).spec();
+  if (const std::string close = close_topology(in); !close.empty()) {
+    throw Failure(kBadInputFile, in + ": no such file, and no built-in topology" + close);
+  }
+  refuse_foreign_model(in);
+  if (is_onnx_file(in)) {
+    throw Failure(kBadInputFile, in + ": is an ONNX model; 'placeto import' makes a graph of it");
+  }
+  return load_any(in);
+}
+
 void run_convert(const ConvertOptions& options) {
   check_outputs({options.out});
-  refuse_foreign_model(options.in);
-  if (is_onnx_file(options.in)) {
-    throw Failure(kBadInputFile,
-                  options.in + ": is an ONNX model; 'placeto import' makes a graph of it");
-  }
-  const AnySpec spec = load_any(options.in);
+  const AnySpec spec = read_input(options.in);
   const Encoding encoding = options.to.empty()     ? encoding_for(options.out)
                             : options.to == "json" ? Encoding::kJson
                                                    : Encoding::kBinary;
@@ -54,7 +63,7 @@ void add_convert(Program& program) {
   Command& command = program.add(
       "convert", "Convert a graph, topology, placement or policy between JSON and binary");
   auto options = std::make_shared<ConvertOptions>();
-  command.argument("IN", options->in, "File to read").required();
+  command.argument("IN", options->in, "File to read, or name of a built-in topology").required();
   command.argument("OUT", options->out, "File to write").required();
   command.option("--to", "json|binary", options->to, "Form of OUT, whatever its name")
       .one_of({"json", "binary"});

@@ -185,8 +185,8 @@ void check_options(const WorkloadInfo& workload, const GenerateOptions& options)
 void run_generate(const GenerateOptions& options) {
   if (options.list) return list_workloads(options.common);
   if (options.workload.empty()) throw Failure(kBadUsage, "generate: no workload; try --list");
-  if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
   check_options(known_workload(options.workload), options);
+  if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
   check_outputs({options.out});
   const GraphSpec spec = require(generate(options.workload, workload_options(options)));
   if (options.common.json) {

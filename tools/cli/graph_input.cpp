@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -17,6 +19,7 @@
 #include "tools/cli/foreign_model.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
+#include "tools/options/units.h"
 
 namespace placeto::cli {
 namespace {
@@ -86,10 +89,21 @@ void add_model_options(Command& command, ModelOptions& options) {
   command.heading("");
 }
 
+std::string plain_dim(const std::string& text) {
+  const size_t number = text.rfind('=') + 1;
+  uint64_t value = 0;
+  if (number == 0 || !parse_large_count(text.substr(number), value)) return text;
+  return text.substr(0, number) + std::to_string(value);
+}
+
+DimSetting dim_setting(const std::string& text) {
+  return require(parse_dim_setting(plain_dim(text)));
+}
+
 ModelSettings model_settings(const ModelOptions& options) {
   ModelSettings settings;
   for (const std::string& text : options.dims) {
-    settings.dims.push_back(require(parse_dim_setting(text)));
+    settings.dims.push_back(dim_setting(text));
   }
   for (const std::string& text : options.values) {
     settings.inputs.push_back(require(parse_input_setting(text)));
@@ -118,7 +132,20 @@ std::string as_given(std::string message) {
       at += shown.size();
     }
   }
+  constexpr std::string_view kStandardInput = "standard input";
+  if (message.starts_with("-: ") || message.starts_with("- on ")) {
+    message.replace(0, 1, kStandardInput);
+  }
+  if (const size_t at = message.find(" on -: "); at != std::string::npos) {
+    message.replace(at + 4, 1, kStandardInput);
+  }
   return message;
+}
+
+std::string readable_path(const std::string& path) {
+  const std::string name = input_path(path);
+  if (access(name.c_str(), R_OK) == 0) return name;
+  throw Failure(kBadInputFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
 }
 
 bool is_onnx_file(const std::string& path) {
@@ -174,7 +201,7 @@ Graph load_graph(const std::string& path, const ModelOptions& options) {
   if (is_onnx_file(path)) {
     ModelGraph model = import_model(path, options);
     const std::string unknown = unknown_summary(model.report);
-    if (!unknown.empty()) note(path + ": " + unknown);
+    if (!unknown.empty()) note(as_given(path + ": " + unknown));
     return require(Graph::build(std::move(model.spec)));
   }
   const std::string file = input_path(path);

@@ -35,8 +35,11 @@ void add_model_options(Command& command, ModelOptions& options);
 // The file to read for `path`: of standard input ("-") and pipes, which can be read only once, one
 // in memory with what they brought.
 std::string input_path(const std::string& path);
-// A message that names such files, with the caller's names in it.
+// A message that names such files, with the caller's names in it, or begins with "-".
 std::string as_given(std::string message);
+// The same of a file that is opened by others than us, who say in their own words when it cannot be
+// read. A Failure then.
+std::string readable_path(const std::string& path);
 
 // Whether the file is an ONNX model, told by its content. False if it cannot be read.
 bool is_onnx_file(const std::string& path);
@@ -53,6 +56,10 @@ struct ModelGraph {
 
 // A Failure if the model cannot be imported, dimensions lack a value, or costs do not fit it.
 ModelGraph import_model(const std::string& path, const ModelOptions& options);
+
+// "batch=1k" with the number in digits, and what it says. A Failure if it has not that form.
+std::string plain_dim(const std::string& text);
+DimSetting dim_setting(const std::string& text);
 
 // What the options say about a model. A Failure if one is malformed.
 ModelSettings model_settings(const ModelOptions& options);

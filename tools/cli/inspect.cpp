@@ -270,6 +270,7 @@ Json describe(const Topology& topology) {
           {"default_link", describe_link(spec.default_link)},
           {"links", std::move(links)},
           {"channels", topology.channel_count()},
+          {"channel_names", channel_names(topology)},
           {"warnings", warnings_of(topology)}};
 }
 

@@ -124,7 +124,9 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that may not grow
   const std::vector<std::string> line(argv + std::min(argc, 1), argv + argc);
-  const bool json = std::find(line.begin(), line.end(), "--json") != line.end();
+  const bool json = std::any_of(line.begin(), line.end(), [](const std::string& word) {
+    return word == "--json" || word.starts_with("--json=");  // which is refused, in JSON
+  });
   expect_json(json);
   try {
     run(line);

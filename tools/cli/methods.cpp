@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
@@ -40,8 +42,9 @@ std::string set_budget(const std::string& text, Budget& budget) {
     budget.evaluations = evaluations;
     return "";
   }
-  double milliseconds = 0;
-  if (!parse_milliseconds(text, milliseconds) || milliseconds > 1e12) {
+  double milliseconds = 0, bare = 0;
+  const bool has_unit = !parse_number(text, bare);  // half an evaluation is none
+  if (!has_unit || !parse_milliseconds(text, milliseconds) || milliseconds > 1e12) {
     return "'" + text +
            "' is neither a number of evaluations, such as 1000 or 100k, nor a time, "
            "such as 500ms or 2s";
@@ -127,6 +130,11 @@ std::shared_ptr<const Policy> load_policy(const std::string& name) {
     const auto bytes = shipped::default_policy();
     if (bytes.empty()) return nullptr;
     return require(Policy::load(bytes, Policy::Bytes::kCopy, known_features()), kInternalError);
+  }
+  std::error_code error;
+  const std::string close = suggestion(name, {std::string(kDefaultPolicy), "none"});
+  if (name != "-" && !close.empty() && !std::filesystem::exists(name, error)) {
+    throw Failure(kBadInputFile, name + ": no such file, and no built-in policy" + close);
   }
   return require(read_policy(name));
 }

@@ -162,6 +162,7 @@ void run_place(PlaceOptions& options) {
                   result, rows);
   placement.stages = timeline.stage_of;
   placement.order = timeline.stage_order;
+  for (const std::string& dim : options.model.dims) placement.dims.push_back(plain_dim(dim));
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;

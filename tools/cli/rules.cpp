@@ -100,6 +100,43 @@ class Resolver {
   std::unordered_map<std::string_view, uint32_t> nodes_;
 };
 
+// Which option says what of a node, to name two that exclude each other.
+struct Said {
+  std::string option;
+  uint32_t device = 0;
+};
+
+[[noreturn]] void fail_to_agree(const Graph& graph, uint32_t node, const std::string& a,
+                                const std::string& b) {
+  throw Failure(kNoFeasiblePlacement,
+                fmt::format("no feasible placement: {} and {} exclude each other for node {} '{}'",
+                            a, b, node, graph.node(node).name));
+}
+
+void resolve_pins(const RuleOptions& options, const Resolver& resolver, const Graph& graph,
+                  Rules& rules) {
+  std::unordered_map<uint32_t, Said> pinned;
+  for (const std::string& text : options.pins) {
+    const std::string option = "--pin '" + text + "'";
+    size_t i = rules.pins.size();
+    resolver.pairs("--pin", text, rules.pins);
+    for (; i < rules.pins.size(); ++i) {
+      const auto [node, device] = rules.pins[i];
+      const Said& first = pinned.try_emplace(node, Said{option, device}).first->second;
+      if (first.device != device) fail_to_agree(graph, node, first.option, option);
+    }
+  }
+  for (const std::string& text : options.forbids) {
+    size_t i = rules.forbids.size();
+    resolver.pairs("--forbid", text, rules.forbids);
+    for (; i < rules.forbids.size(); ++i) {
+      const auto pin = pinned.find(rules.forbids[i].node);
+      if (pin == pinned.end() || pin->second.device != rules.forbids[i].device) continue;
+      fail_to_agree(graph, pin->first, pin->second.option, "--forbid '" + text + "'");
+    }
+  }
+}
+
 }  // namespace
 
 void add_rules(Command& command, RuleOptions& options) {
@@ -126,10 +163,7 @@ Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topolo
   if (options.pins.empty() && options.forbids.empty() && options.colocate.empty()) return rules;
 
   const Resolver resolver(graph, topology);
-  for (const std::string& text : options.pins) resolver.pairs("--pin", text, rules.pins);
-  for (const std::string& text : options.forbids) {
-    resolver.pairs("--forbid", text, rules.forbids);
-  }
+  resolve_pins(options, resolver, graph, rules);
   for (const std::string& text : options.colocate) {
     std::vector<uint32_t> together;
     for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {

@@ -41,7 +41,7 @@ struct RunOptions {
 std::string whole_file(const RunOptions& options, const Manifest& manifest,
                        const std::string& directory) {
   namespace fs = std::filesystem;
-  if (!options.model.empty()) return options.model;
+  if (!options.model.empty()) return readable_path(options.model);
   std::error_code error;
   for (const fs::path& folder : {fs::path(directory), fs::path(directory) / ".."}) {
     const fs::path file = folder / manifest.model;
@@ -59,19 +59,55 @@ struct Measured {
 
 struct RunJob {
   RunOptions options;
+  std::vector<DimSetting> dims;
   Manifest manifest;
+  std::string directory;  // of the stages
   std::unique_ptr<Runner> runner;
   std::unique_ptr<StagedModel> whole;  // may be absent
 };
+
+// That the stages, or else the model, have such dimensions, or had them when they were placed.
+void check_dims(const RunOptions& options, const Manifest& manifest) {
+  std::vector<DimSetting> dims;
+  for (const std::string& text : options.dims) dims.push_back(dim_setting(text));
+  if (dims.empty()) return;
+  if (manifest.outputs.empty()) {  // a whole model: its inputs are not known yet
+    return require(check_dimensions(input_path(options.plan), dims));
+  }
+  const auto& names = manifest.free_dims;
+  for (const DimSetting& dim : dims) {
+    const auto recorded = std::find_if(manifest.dims.begin(), manifest.dims.end(),
+                                       [&](const DimSetting& d) { return d.name == dim.name; });
+    const bool same = recorded != manifest.dims.end() && recorded->value == dim.value;
+    if (same || dim.name == "*") continue;
+    if (std::find(names.begin(), names.end(), dim.name) != names.end()) continue;
+    throw Failure(kBadUsage, fmt::format("--dim '{}': {} has no such free dimension{}", dim.name,
+                                         options.plan, suggestion(dim.name, names)));
+  }
+}
+
+// What the caller says, and of the names that he does not speak of what was placed with. Whoever
+// sets axes by their places, or all, means other axes than the names tell.
+std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manifest) {
+  std::vector<DimSetting> dims;
+  for (const std::string& dim : options.dims) dims.push_back(dim_setting(dim));
+  const auto is_given = [given = dims](const DimSetting& recorded) {
+    return std::any_of(given.begin(), given.end(), [&](const DimSetting& dim) {
+      return dim.name == recorded.name || dim.name == "*" || dim.name.ends_with(']');
+    });
+  };
+  for (const DimSetting& recorded : manifest.dims) {
+    if (!is_given(recorded)) dims.push_back(recorded);
+  }
+  return dims;
+}
 
 SessionSettings settings_of(const RunOptions& options, const Manifest& manifest) {
   SessionSettings settings;
   settings.threads = static_cast<uint32_t>(options.threads);
   settings.profile_prefix = options.profile;
   settings.providers = by_device(manifest.devices, options.providers, "--provider", "cpu");
-  for (const std::string& dim : options.dims) {
-    settings.dims.push_back(require(parse_dim_setting(dim)));
-  }
+  settings.dims = dims_of(options, manifest);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;
   if (settings.slots == 0) settings.slots = static_cast<uint32_t>(manifest.devices.size()) + 1;
@@ -82,15 +118,18 @@ void fill(StagedModel& model, const RunOptions& options) {
   std::vector<GivenInput> given;
   for (const std::string& text : options.inputs) {
     given.push_back(require(parse_given_input(text)));
+    given.back().source = input_path(given.back().source);
   }
   require(fill_model_inputs(model, given));
 }
 
 RunJob open(const RunOptions& options) {
-  RunJob job{options, {}, nullptr, nullptr};
-  std::string directory;
+  RunJob job{options, {}, {}, "", nullptr, nullptr};
+  std::string& directory = job.directory;
   job.manifest = require(manifest_of(input_path(options.plan), directory));
+  check_dims(options, job.manifest);
   const SessionSettings settings = settings_of(options, job.manifest);
+  job.dims = settings.dims;
   const WorkerOptions workers{.share =
                                   shares_by_device(job.manifest.devices, options.holds, "--hold")};
   job.runner = require(Runner::open(job.manifest, directory, settings, workers));
@@ -161,6 +200,12 @@ std::vector<Cut> cuts_of(RunJob& job) {
   return cuts;
 }
 
+// The file, in the caller's words where he gave the model on standard input.
+std::string shown_file(const RunJob& job, const ManifestStage& stage) {
+  const std::string path = job.directory + "/" + stage.file, given = as_given(path);
+  return given == path ? stage.file : given;
+}
+
 Json stages_json(const RunJob& job, const Measured& measured) {
   const size_t count = job.manifest.stages.size();
   const auto summary = summarize_stages(measured.latency, count);
@@ -169,7 +214,7 @@ Json stages_json(const RunJob& job, const Measured& measured) {
   Json stages = Json::array();
   for (size_t s = 0; s < count; ++s) {
     const ManifestStage& stage = job.manifest.stages[s];
-    Json object{{"file", stage.file},
+    Json object{{"file", shown_file(job, stage)},
                 {"device", job.manifest.devices[stage.device]},
                 {"start_us", summary[s].start_us},
                 {"time_us", summary[s].time_us}};
@@ -191,6 +236,7 @@ void print_report_json(RunJob& job, const Measured& measured) {
               {"threads", job.options.threads},
               {"bound_memory", job.runner->model().all_bound()},
               {"latency_us", spread(measured.latency.latency_us)}};
+  for (const DimSetting& dim : job.dims) report["dims"][dim.name] = dim.value;
   if (job.whole != nullptr) {
     report["whole_us"] = spread(measured.latency.whole_us);
     report["over_whole"] =
@@ -241,7 +287,7 @@ std::string measured_table(const RunJob& job, const Measured& measured, bool col
   const auto predicted_handover = predicted_handover_us(job.manifest);
   for (size_t s = 0; s < count; ++s) {
     const ManifestStage& stage = job.manifest.stages[s];
-    table.add_row({stage.file, job.manifest.devices[stage.device],
+    table.add_row({shown_file(job, stage), job.manifest.devices[stage.device],
                    stage.nodes > 0 ? format_count(stage.nodes) : "-",
                    format_us(summary[s].start_us), format_us(summary[s].time_us),
                    against(stage.predicted_us, summary[s].time_us),
@@ -263,11 +309,21 @@ std::string cut_table(RunJob& job, bool color) {
   return "\n" + table.render(color);
 }
 
+// " with batch=1"
+std::string with_dims(const std::vector<DimSetting>& dims) {
+  std::string text;
+  for (const DimSetting& dim : dims) {
+    text += fmt::format("{}{}={}", text.empty() ? " with " : ", ", printable(dim.name), dim.value);
+  }
+  return text;
+}
+
 void print_text(RunJob& job, const Measured& measured) {
   const bool color = job.options.common.color();
   std::string text = measured_table(job, measured, color) + cut_table(job, color);
   const double latency = median(measured.latency.latency_us);
-  text += fmt::format("\none request: {} (median of {})", format_us(latency), job.options.runs);
+  text += fmt::format("\none request{}: {} (median of {})", with_dims(job.dims), format_us(latency),
+                      job.options.runs);
   if (job.manifest.predicted_makespan_us > 0) {
     text += ", predicted " + against(job.manifest.predicted_makespan_us, latency);
   }
@@ -302,8 +358,8 @@ RunReport report_of(const RunJob& job, const Measured& measured) {
   const auto summary = summarize_stages(measured.latency, job.manifest.stages.size());
   for (size_t s = 0; s < summary.size(); ++s) {
     const ManifestStage& stage = job.manifest.stages[s];
-    report.stages.push_back({stage.file, stage.device, summary[s].start_us, summary[s].time_us,
-                             stage.predicted_start_us, stage.predicted_us});
+    report.stages.push_back({shown_file(job, stage), stage.device, summary[s].start_us,
+                             summary[s].time_us, stage.predicted_start_us, stage.predicted_us});
   }
   if (job.whole != nullptr) {
     report.facts.emplace_back("the whole model on one thread",
@@ -321,7 +377,9 @@ RunReport report_of(const RunJob& job, const Measured& measured) {
 
 void run_run(const RunOptions& options) {
   constexpr double kSame = 1e-3;
-  check_outputs({options.report});
+  std::vector<std::string> inputs{options.plan, options.model};
+  for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
+  check_outputs({options.report}, inputs);
   RunJob job = open(options);
   const Measured measured = measure(job);
   if (options.common.json) {
@@ -358,7 +416,8 @@ void add_run(Program& program) {
                "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
   command.list("--hold", "DEVICE=SHARE", options->holds,
                "Let a device compute that share of the time only, to stand for a slower one");
-  command.list("--dim", "NAME=N", options->dims, "Extent of a symbolic axis");
+  command.list("--dim", "NAME=N", options->dims,
+               "A number for a free dimension (batch=4); if absent what it was placed with");
   command.list("--input", "NAME=FILE", options->inputs,
                "An .npy or raw file for an input, or a number");
   command.flag("--check", options->check, "Compare the outputs with the whole model's");

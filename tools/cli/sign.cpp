@@ -111,11 +111,15 @@ std::string signed_name(const std::string& policy, const std::string& given) {
 }
 
 std::string signature_path(const std::string& policy, const std::string& given) {
+  if (policy == "-" && given.empty()) {
+    throw Failure(kBadUsage, "standard input has no signature beside it: --signature FILE");
+  }
   return given.empty() ? policy + ".sig" : given;
 }
 
 void run_keygen(const SignOptions& options) {
-  if (options.name == "-") throw Failure(kBadUsage, "-: expected a name for two files of keys");
+  if (options.name == "-")
+    throw Failure(kBadUsage, "keygen -: expected a name for two files of keys");
   const std::string secret_path = options.name + ".key", public_path = options.name + ".pub";
   check_outputs({secret_path, public_path});
   const SecretKey secret = require(make_secret_key());
@@ -192,7 +196,7 @@ void add_sign(Program& program) {
   const auto options = std::make_shared<SignOptions>();
   Command& command = add_command(program, "sign", "Sign a policy file", options, run_sign);
   command.argument("POLICY", options->policy, "Policy file, binary").required();
-  command.option("-k,--key", "FILE", options->key, "Secret key").required();
+  command.option("--key", "FILE", options->key, "Secret key").required();
   command.option("--name", "NAME", options->name,
                  "Name to sign it under, that of the file if not given");
   command.option("-o,--output", "FILE", options->out,

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
 #include "tools/machine/machine.h"
@@ -55,7 +56,9 @@ Topology load_topology(const std::string& path) {
   if (is_file(path)) {
     Topology topology = require(read_topology(path));
     const std::string mixed = mixed_sources(topology.spec());
-    if (!mixed.empty()) note(path + ": numbers of unlike sources are compared: " + mixed);
+    if (!mixed.empty()) {
+      note(as_given(path + ": numbers of unlike sources are compared: " + mixed));
+    }
     return topology;
   }
   if (const shipped::File* file = find(path)) {

@@ -91,18 +91,22 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
 }
 
 void run_tune(const TuneSettings& options) {
-  check_outputs({}, {options.model, options.topology});
+  if (options.out == "-") throw Failure(kBadUsage, "--output -: expected a new directory");
+  std::vector<std::string> inputs{options.model, options.topology};
+  for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
+  check_outputs({}, inputs);
   TopologySpec machine = load_topology(options.topology).spec();
   TuneOptions tuning;
   tuning.share = hold(options, machine);
   tuning.providers = by_device(names_of(machine), options.providers, "--provider", "cpu");
-  tuning.model = input_path(options.model);
+  tuning.model = readable_path(options.model);
   tuning.directory = options.out;
   for (const std::string& dim : options.dims) {
-    tuning.dims.push_back(require(parse_dim_setting(dim)));
+    tuning.dims.push_back(dim_setting(dim));
   }
   for (const std::string& text : options.inputs) {
     tuning.inputs.push_back(require(parse_given_input(text)));
+    tuning.inputs.back().source = input_path(tuning.inputs.back().source);
   }
   const auto policy = load_policy(options.policy);
   tuning.policy = policy.get();
@@ -148,8 +152,8 @@ void add_tune(Program& program) {
   command.count("--finalists", options->finalists, "Placements that run in each round", 1, 100);
   command.count("--rounds", options->rounds, "Rounds at most", 1, 100);
   command.count("--runs", options->runs, "Runs of each placement", 3, 100'000);
-  command.count("--evaluations", options->evaluations, "Of the search, in each round", 0,
-                1'000'000'000);
+  command.count("--budget-evals", options->evaluations, "Evaluations of the search, in each round",
+                0, 1'000'000'000);
   add_policy_option(command, options->policy);
   add_common(command, options->common);
   command.footer(kTuneExamples);

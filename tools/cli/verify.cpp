@@ -19,19 +19,19 @@ namespace {
 
 constexpr const char* kVerifyExamples = R"(Examples:
   placeto verify placement.json profile.json --model net.onnx
-  placeto verify names.json profile.json --engine-device gpu:0=cuda
+  placeto verify names.json profile.json --provider gpu:0=cuda
   placeto verify net.stages profile_stage_0_*.json profile_stage_1_*.json
   placeto verify policy.plpo --public-key release.pub
 
 A plan is a placement (with --model or --graph, for the names of its nodes), what export --format
 json printed, or a split model. A record is a profile of ONNX Runtime. Exit status 1: the engine ran
 a node on another provider than the one its device stands for, and the list says which. A device
-stands for the provider that --engine-device names, else for those of its kind.)";
+stands for the provider that --provider names, else for those of its kind.)";
 
 struct VerifyOptions {
   Common common;
   std::string plan, graph, model, public_key, signature, name;
-  std::vector<std::string> records, engine_devices;
+  std::vector<std::string> records, providers;
   ModelOptions import;
 };
 
@@ -47,7 +47,7 @@ std::vector<PlannedNode> named(const Placed& placed) {
 bool read_names(const std::string& path, std::vector<PlannedNode>& plan) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
-  const auto bytes = require(read_file(input_path(path), Limits{}.max_file_bytes));
+  const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
   const Json object =
       parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 10'000'000);
   if (!object.is_object() || !object.contains("nodes") || !object["nodes"].is_object()) {
@@ -84,9 +84,12 @@ std::vector<PlannedNode> read_split(const std::string& path) {
 std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
   std::vector<PlannedNode> plan;
   if (is_split(options.plan)) return read_split(options.plan);
-  if (read_names(options.plan, plan)) return plan;
-  const PlacementSpec placement = require(read_placement(options.plan));
-  if (!options.model.empty()) return named(require(placed_model(options.model, placement)));
+  const std::string file = input_path(options.plan);
+  if (read_names(file, plan)) return plan;
+  const PlacementSpec placement = require(read_placement(file));
+  if (!options.model.empty()) {
+    return named(require(placed_model(input_path(options.model), placement)));
+  }
   if (options.graph.empty()) {
     throw Failure(kBadUsage, options.plan +
                                  ": a placement has no names of nodes: --model "
@@ -98,16 +101,22 @@ std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
   return named(*placed);
 }
 
-void print_json_report(const Verification& result) {
+void print_json_report(const Verification& result, const std::string& failure) {
   Json differences = Json::array();
   for (const Difference& d : result.differences) {
     differences.push_back(
         {{"node", d.node}, {"op", d.op}, {"device", d.device}, {"provider", d.provider}});
   }
-  print_json({{"as_planned", result.as_planned},
+  Json report{{"as_planned", result.as_planned},
               {"not_seen", result.not_seen},
               {"by_engine", result.by_engine},
-              {"differences", std::move(differences)}});
+              {"differences", std::move(differences)}};
+  if (!failure.empty()) {  // as of every failure
+    report["error"] = failure;
+    report["status"] = "not as planned";
+    report["exit_status"] = int{kNoFeasiblePlacement};
+  }
+  print_json(report);
 }
 
 void print_text_report(const VerifyOptions& options, const Verification& result) {
@@ -131,11 +140,18 @@ void print_text_report(const VerifyOptions& options, const Verification& result)
 }
 
 void verify_record(const VerifyOptions& options) {
+  std::vector<std::string> inputs = options.records;
+  for (const std::string& path : {options.plan, options.model, options.graph}) {
+    inputs.push_back(path);
+  }
+  check_outputs({}, inputs);
   const std::vector<PlannedNode> plan = read_plan(options);
   std::vector<Profile> records;
-  for (const std::string& file : options.records) records.push_back(require(read_profile(file)));
+  for (const std::string& file : options.records) {
+    records.push_back(require(read_profile(input_path(file))));
+  }
   std::vector<DeviceAlias> aliases;
-  for (const std::string& text : options.engine_devices) {
+  for (const std::string& text : options.providers) {
     aliases.push_back(require(parse_device_alias(text)));
   }
   const Verification result = require(verify_run(plan, records, aliases));
@@ -143,14 +159,16 @@ void verify_record(const VerifyOptions& options) {
     throw Failure(kBadInputFile, options.records.front() + ": names no node of " + options.plan +
                                      "; expected a record of a run of that plan");
   }
+  std::string failure;
+  if (!result.differences.empty()) {
+    failure = fmt::format("{} did not run as planned", plural(result.differences.size(), "node"));
+  }
   if (options.common.json) {
-    print_json_report(result);
+    print_json_report(result, failure);
   } else {
     print_text_report(options, result);
   }
-  if (result.differences.empty()) return;
-  throw Failure(kNoFeasiblePlacement, fmt::format("{} did not run as planned",
-                                                  plural(result.differences.size(), "node")));
+  if (!failure.empty()) throw Failure(kNoFeasiblePlacement, failure);
 }
 
 void run_verify(const VerifyOptions& options) {
@@ -186,8 +204,8 @@ void add_verify(Program& program) {
       .required();
   command.arguments("RECORD", options->records, "Profiles that the engine wrote");
   command.option("--model", "MODEL", options->model, "The ONNX model that was placed");
-  command.option("--graph", "GRAPH", options->graph, "The graph that was placed");
-  command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
+  command.option("-g,--graph", "GRAPH", options->graph, "The graph that was placed");
+  command.list("--provider", "DEVICE=NAME", options->providers,
                "The provider of a device (gpu:0=cuda) or of all of a kind (gpu=dml)");
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");

@@ -212,6 +212,36 @@ Status read_stages(const Json& object, Manifest& manifest) {
   return {};
 }
 
+// Of inputs whose shapes the manifest has.
+void read_free_dims(const Json& object, Manifest& manifest) {
+  for (const Json& input : object["inputs"]) {
+    const auto shape = input.find("shape");
+    if (shape == input.end() || !shape->is_array()) continue;
+    for (size_t axis = 0; axis < shape->size(); ++axis) {
+      const Json& extent = (*shape)[axis];
+      if (extent.is_number()) continue;
+      const std::string name = input["name"].get<std::string>();
+      manifest.free_dims.push_back(name + "[" + std::to_string(axis) + "]");
+      if (extent.is_string()) manifest.free_dims.push_back(extent.get<std::string>());
+    }
+  }
+}
+
+// Numbers of free dimensions, which need not be there.
+Status read_dims(const Json& object, Manifest& manifest) {
+  const auto dims = object.find("dims");
+  if (dims == object.end()) return {};
+  if (!dims->is_object()) return expected("manifest.dims", "an object");
+  for (const auto& [name, value] : dims->items()) {
+    const bool whole = value.is_number_unsigned();
+    if (!whole || value.get<uint64_t>() == 0 || value.get<uint64_t>() > kMaxExtent) {
+      return expected("manifest.dims." + name, "a whole number from 1 to 2147483648");
+    }
+    manifest.dims.push_back({name, value.get<uint64_t>(), true});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view text) {
@@ -238,6 +268,8 @@ Result<Manifest> parse_manifest(std::string_view text) {
     s = read_time(object, "predicted_makespan_us", "manifest", manifest.predicted_makespan_us);
   }
   if (s.ok()) s = read_time(object, "predicted_whole_us", "manifest", manifest.predicted_whole_us);
+  if (s.ok()) s = read_dims(object, manifest);
+  if (s.ok()) read_free_dims(object, manifest);
   if (s.ok()) s = check(manifest);
   if (!s.ok()) return s;
   return manifest;

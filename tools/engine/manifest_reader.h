@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
+#include "tools/onnx/dimensions.h"
 
 namespace placeto {
 
@@ -35,9 +36,11 @@ struct Manifest {
   std::vector<std::string> devices;
   std::vector<ManifestTensor> inputs, outputs;
   std::vector<ManifestStage> stages;
-  std::vector<uint32_t> order;       // all stages; each device takes its own in this order
-  double predicted_makespan_us = 0;  // 0: not known
-  double predicted_whole_us = 0;     // of the whole model on its best device; 0: not known
+  std::vector<uint32_t> order;         // all stages; each device takes its own in this order
+  double predicted_makespan_us = 0;    // 0: not known
+  std::vector<std::string> free_dims;  // names and axes ("x[0]") of inputs that have no number
+  std::vector<DimSetting> dims;        // that it was placed with; may be absent in the files
+  double predicted_whole_us = 0;       // of the whole model on its best device; 0: not known
 };
 
 // Fails with kBadInput, naming the field, when it is not such a file, a stage reads what the named

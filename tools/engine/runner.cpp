@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "runtime/graph/text.h"
 
@@ -30,7 +31,10 @@ Result<Manifest> manifest_of(const std::string& path, std::string& directory) {
   if (fs::is_directory(path, error) || fs::path(path).extension() == ".json") {
     return read_manifest(path, directory);
   }
-  if (!fs::exists(path, error)) return Status::io(path + ": cannot be opened");
+  if (!fs::exists(path, error)) {
+    const auto absent = std::make_error_code(std::errc::no_such_file_or_directory);
+    return Status::io(path + ": cannot open: " + absent.message());
+  }
   directory = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
   return whole_model(fs::path(path).filename().string(), "cpu:0");
 }

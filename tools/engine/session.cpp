@@ -196,7 +196,10 @@ Result<Ort::Session> open_session(const std::string& file, const Ort::SessionOpt
   try {
     return Ort::Session(engine_environment(), file.c_str(), options);
   } catch (const Ort::Exception& error) {
-    return engine_failure(error).at(file);
+    const std::string said = error.what(), again = "Load model from " + file + " failed:";
+    return Status::bad_input("ONNX Runtime: " +
+                             (said.starts_with(again) ? said.substr(again.size()) : said))
+        .at(file);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 
+#include "runtime/base/message.h"
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 
@@ -305,8 +306,10 @@ Status read_tensor_file(const std::string& path, const TensorInfo& wanted,
   }
   const std::string_view numbers = text.substr(header.size);
   if (numbers.size() != out.size()) {
-    return Status::bad_input(path + ": holds " + std::to_string(numbers.size()) +
-                             " bytes of numbers, expected " + std::to_string(out.size()) + " for " +
+    const bool more = numbers.size() > out.size();
+    const uint64_t off = more ? numbers.size() - out.size() : out.size() - numbers.size();
+    return Status::bad_input(path + ": holds " + bytes_text(off) + (more ? " more" : " less") +
+                             " than the " + bytes_text(out.size()) + " of numbers of " +
                              in_quotes(wanted.name));
   }
   std::memcpy(out.data(), numbers.data(), numbers.size());

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "tools/onnx/dimensions.h"
+
 namespace placeto {
 namespace {
 
@@ -94,6 +96,15 @@ Json describe_inputs(const onnx::GraphProto& graph, const SplitPlan& plan) {
   return inputs;
 }
 
+// {"batch": 1}
+Json describe_dims(const std::vector<std::string>& dims) {
+  Json object = Json::object();
+  for (const std::string& text : dims) {
+    if (const auto dim = parse_dim_setting(text); dim.ok()) object[dim->name] = dim->value;
+  }
+  return object;
+}
+
 }  // namespace
 
 std::string stage_file(uint32_t stage) {
@@ -107,6 +118,7 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
                 {"devices", placed.devices}, {"inputs", describe_inputs(model.graph(), plan)},
                 {"outputs", Json::array()},  {"stages", Json::array()},
                 {"order", plan.order}};
+  if (!placed.dims.empty()) manifest["dims"] = describe_dims(placed.dims);
   if (placed.prediction.makespan_us > 0) {
     manifest["predicted_makespan_us"] = placed.prediction.makespan_us;
     if (placed.prediction.whole_us > 0) manifest["predicted_whole_us"] = placed.prediction.whole_us;

@@ -19,11 +19,13 @@ std::string stage_file(uint32_t stage);
 //   "outputs": [{"name": ..., "type": ..., "shape": ..., "stage": 2}],
 //   "stages":  [{"file": ..., "device": ..., "nodes": 12, "after": [0],
 //                "inputs": [{..., "stage": 0}], "outputs": [...]}],
-//   "order": [0, 1, 2]
+//   "order": [0, 1, 2], "dims": {"batch": 1}
 // }
 // With a topology to predict from, each stage also has "predicted_start_us" and "predicted_us" (how
 // long it takes, prices of cuts included), and the manifest "predicted_makespan_us" and
 // "predicted_whole_us": the whole model on its best device.
+// "dims", if there are any, are the numbers that free dimensions had when the model was placed; a
+// host may run the stages with others.
 // "order" lists the stages in the order in which devices take them.
 // "stage" of an input is the stage that makes it; it is absent for inputs of the model. An output
 // of the model without "stage" is one of its inputs, handed through. A shape is absent where the

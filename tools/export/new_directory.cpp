@@ -64,7 +64,7 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
   if (target.filename().empty()) target = target.parent_path();  // "out/"
   if (fs::exists(fs::symlink_status(target, error)) &&
       !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
-    return Status::io(path + ": exists, expected no such file or an empty directory");
+    return Status::invalid(path + ": exists, expected no such file or an empty directory");
   }
   // No directory can take the name of a link: it goes where the link leads.
   if (fs::is_symlink(target, error)) {

@@ -11,7 +11,8 @@ Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) 
                              std::to_string(graph.node_count()) + " nodes of " +
                              in_quotes(graph.name()));
   }
-  Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order};
+  Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order, {},
+                placement.dims};
   placed.nodes.reserve(graph.node_count());
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);

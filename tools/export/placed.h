@@ -33,6 +33,7 @@ struct Placed {
   std::vector<PlacedNode> nodes;
   std::vector<uint32_t> order = {};  // of stages, as recorded; empty: none
   Prediction prediction = {};
+  std::vector<std::string> dims = {};  // the numbers of free dimensions: "batch=1"
 };
 
 // Fails with kBadInput when the placement has not one entry per node of the graph.

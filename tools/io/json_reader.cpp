@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
 #include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
@@ -380,8 +381,7 @@ bool Reader::read_real(Value& value) {
 bool Reader::has_room(uint64_t bytes) {
   if (builder_.GetSize() + bytes <= kMaxBufferBytes) return true;
   return fail_at(scan_.offset(), "up to here the binary form needs more than " +
-                                     std::to_string(kMaxBufferBytes) +
-                                     " bytes, expected at most that");
+                                     bytes_text(kMaxBufferBytes) + ", expected at most that");
 }
 
 void Reader::add_field(flatbuffers::voffset_t slot, const FieldType& type, uint64_t bits) {

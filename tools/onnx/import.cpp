@@ -338,6 +338,13 @@ bool have_onnx() {
   return true;
 }
 
+Status check_dimensions(const std::string& path, std::span<const DimSetting> dims) {
+  Result<OnnxModel> model = read_onnx(path);
+  if (!model.ok()) return model.status();
+  const Status fits = set_dimensions(model->proto, dims);
+  return fits.ok() ? fits : fits.at(path);
+}
+
 Result<ImportedGraph> import_onnx(std::span<const uint8_t> bytes, const std::string& name,
                                   const ImportOptions& options) {
   Result<OnnxModel> model = parse_onnx(bytes);

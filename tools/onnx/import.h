@@ -88,6 +88,10 @@ struct ImportedGraph {
 // Whether this build can import.
 bool have_onnx();
 
+// Whether the numbers fit the free dimensions of the model in that file (dimensions.h): a number
+// for each, and none for what it has not.
+Status check_dimensions(const std::string& path, std::span<const DimSetting> dims);
+
 // Reads and imports. Fails with kIo and kBadInput as read_onnx and analyze do, and with
 // kInvalidArgument if dimensions are left without a value or set in vain. Messages start with the
 // path. What it returns passes Graph::build.

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "runtime/base/mapped_file.h"
+#include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 #include "tools/onnx/value.h"
 
@@ -16,8 +17,8 @@ Status not_a_message() {
 
 Status parse(std::span<const uint8_t> bytes, onnx::ModelProto& proto) {
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
-    return Status::bad_input("has " + std::to_string(bytes.size()) +
-                             " bytes, expected at most 2 GiB: larger models keep their weights in "
+    return Status::bad_input("has " + bytes_text(bytes.size()) +
+                             ", expected at most 2 GiB: larger models keep their weights in "
                              "external data files");
   }
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return not_a_message();

@@ -26,12 +26,18 @@ std::vector<std::string> option_names(const Command& command) {
   return names;
 }
 
-// Within single quotes of any of the shells: the first sentence, without what would end the string.
-std::string plain(const std::string& help) {
-  std::string text = help.substr(0, std::min(help.find('\n'), help.find(':')));
-  std::erase_if(text, [](char c) { return c == '\'' || c == '[' || c == ']' || c == '\\'; });
+// Within single quotes, where the shell writes one as `quote`: the first sentence, without what has
+// a meaning there.
+std::string plain(const std::string& help, const std::string& quote) {
+  std::string text;
+  for (const char c : help.substr(0, std::min(help.find('\n'), help.find(':')))) {
+    if (c == '\'') text += quote;
+    if (c != '\'' && c != '[' && c != ']' && c != '\\') text += c;
+  }
   return text;
 }
+constexpr const char* kZshQuote = R"('\'')";
+constexpr const char* kFishQuote = R"(\')";
 
 // "-t|--topology", of which a line may have either.
 std::string pattern_of(const Option& option) {
@@ -118,7 +124,7 @@ std::string zsh_action(const Option& option) {
 // An option in both of its forms, of which a line has one.
 std::string zsh_option(const Option& option) {
   const std::string value = option.is_flag() ? "" : ":" + option.value + ":" + zsh_action(option);
-  const std::string rest = "[" + plain(option.help) + "]" + value + "'";
+  const std::string rest = "[" + plain(option.help, kZshQuote) + "]" + value + "'";
   const std::string name = option.name + (option.is_flag() ? "" : "=");
   const std::string letter = std::string("-") + option.letter + (option.is_flag() ? "" : "+");
   if (option.letter == 0) return (option.is_repeatable ? "'*" : "'") + name + rest;
@@ -132,7 +138,7 @@ std::string zsh(const Program& program) {
                      "  if (( CURRENT == 2 )); then\n    local -a commands=(\n" +
                      "      'help:Explain a command'\n";
   for (const Command& command : program.commands()) {
-    text += "      '" + command.name() + ":" + plain(command.summary()) + "'\n";
+    text += "      '" + command.name() + ":" + plain(command.summary(), kZshQuote) + "'\n";
   }
   text += "    )\n    _describe command commands\n    compadd -- --help --version\n    return\n" +
           std::string("  fi\n  case $words[2] in\n");
@@ -160,7 +166,7 @@ std::string fish(const Program& program) {
                      " -n __fish_use_subcommand -f -a help -d 'Explain a command'\n";
   for (const Command& command : program.commands()) {
     text += start + " -n __fish_use_subcommand -f -a " + command.name() + " -d '" +
-            plain(command.summary()) + "'\n";
+            plain(command.summary(), kFishQuote) + "'\n";
     const std::string within = start + " -n '__fish_seen_subcommand_from " + command.name() + "'";
     for (const Option& option : command.options()) {
       if (option.is_argument()) {
@@ -173,7 +179,7 @@ std::string fish(const Program& program) {
       if (option.letter != 0) text += std::string(" -s ") + option.letter;
       if (!option.is_flag()) text += proposes_files(option) ? " -r" : " -x";
       if (!option.choices.empty()) text += " -a '" + joined(option.choices) + "'";
-      text += " -d '" + plain(option.help) + "'\n";
+      text += " -d '" + plain(option.help, kFishQuote) + "'\n";
     }
   }
   return text;

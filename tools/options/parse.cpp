@@ -167,10 +167,12 @@ Result<const Command*> find_command(const Program& program, const std::string& w
                            " is empty, expected a command");
   }
   if (word[0] == '-' && !program.main().options().empty()) return &program.main();
-  const char* what = word[0] == '-' ? "option" : "command";
-  std::vector<std::string> names = names_of(program);
-  if (word[0] == '-') names = {"--help", "--version"};
-  return Status::invalid(std::string("no ") + what + " " + quoted(word) + suggestion(word, names));
+  const bool is_option = word[0] == '-';
+  const std::vector<std::string> own = {"--help", "--version"};
+  const bool lacks_dashes = std::find(own.begin(), own.end(), "--" + word) != own.end();
+  const std::string close = lacks_dashes ? suggestion("--" + word, own)
+                                         : suggestion(word, is_option ? own : names_of(program));
+  return Status::invalid((is_option ? "no option " : "no command ") + quoted(word) + close);
 }
 
 }  // namespace
@@ -180,7 +182,12 @@ Result<Request> parse(const Program& program, const std::vector<std::string>& li
   const std::string& first = line[0];
   if (first == "--version" || first == "-V") return Request{Request::kVersion, nullptr};
   const bool asks_help = first == "help" || first == "--help" || first == "-h";
-  if (asks_help && line.size() == 1) return Request{Request::kHelp, nullptr};
+  if (asks_help && line.size() > 2) {
+    return Status::invalid(quoted(line[2]) + ": " + first + " takes one command");
+  }
+  if (asks_help && (line.size() == 1 || line[1] == "help")) {
+    return Request{Request::kHelp, nullptr};
+  }
   const Result<const Command*> command = find_command(program, line[asks_help ? 1 : 0]);
   if (!command.ok()) return command.status();
   if (asks_help) return Request{Request::kHelp, *command};

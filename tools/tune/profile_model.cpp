@@ -96,6 +96,7 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
   model.file = folder + "/model.onnx";
   const std::vector<KindOfDevice> kinds = kinds_of(topology, options);
   model.reference = kinds.front().provider;
+  if (Status s = check_dimensions(options.model, options.dims); !s.ok()) return s;
   if (Status s = save_optimized(options.model, model.file, "cpu", options.dims); !s.ok()) return s;
   // The engine leaves those axes' names in the saved model that it was not told.
   ImportOptions import;

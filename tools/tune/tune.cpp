@@ -39,6 +39,8 @@ class Tuner {
   }
 
   Result<TuneResult> run();
+  // What went wrong, told of the caller's model instead of the copy that it happened to.
+  Status told(const Status& status) const;
 
  private:
   Status start();
@@ -140,6 +142,9 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
                          timeline.makespan_us, timeline.peak_memory_bytes, candidate.method);
   contender->placement.stages = timeline.stage_of;
   contender->placement.order = timeline.stage_order;
+  for (const DimSetting& dim : options_.dims) {
+    contender->placement.dims.push_back(dim.name + "=" + std::to_string(dim.value));
+  }
   contender->predicted = std::move(timeline);
   contender->directory = fmt::format("{}/stages_{}", scratch_.root(), contenders_.size());
   if (Status s = write_stages(model_, problem.graph(), *contender); !s.ok()) {
@@ -359,10 +364,22 @@ Result<TuneResult> Tuner::run() {
   return result;
 }
 
+Status Tuner::told(const Status& status) const {
+  const std::string copy = scratch_.root() + "/model.onnx";
+  std::string message = status.message();
+  if (const size_t at = message.find(copy); at != std::string::npos) {
+    message.replace(at, copy.size(), options_.model);
+  }
+  return {status.code(), std::move(message)};
+}
+
 }  // namespace
 
 Result<TuneResult> tune(const Topology& topology, const TuneOptions& options) {
-  return Tuner(topology, options).run();
+  Tuner tuner(topology, options);
+  Result<TuneResult> result = tuner.run();
+  if (!result.ok()) return tuner.told(result.status());
+  return result;
 }
 
 }  // namespace placeto

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/io/shipped.h"
+#include "tools/options/options.h"
 #include "trainer/base/config_keys.h"
 #include "trainer/base/files.h"
 
@@ -124,7 +126,13 @@ Status read_table(const toml::table& table, const std::string& section, const st
       return section == k.section &&
              (name == k.name || (k.formerly != nullptr && name == k.formerly));
     });
-    if (key == keys.end()) return bad_at(file, node, section, name, "no such key");
+    if (key == keys.end()) {
+      std::vector<std::string> names;
+      for (const ConfigKey& k : keys) {
+        if (section == k.section) names.emplace_back(k.name);
+      }
+      return bad_at(file, node, section, name, "no such key" + cli::suggestion(name, names));
+    }
     const std::string problem = std::visit(ValueReader(*key, node), key->slot(config));
     if (!problem.empty()) return bad_at(file, node, section, name, problem);
   }
@@ -216,13 +224,25 @@ std::string default_config_text() {
   return text;
 }
 
+bool is_built_in_topology(const std::string& name) {
+  std::error_code error;
+  const auto files = shipped::topologies();
+  return !std::filesystem::exists(name, error) &&
+         std::any_of(files.begin(), files.end(),
+                     [&](const shipped::File& file) { return file.name == name; });
+}
+
 std::string own_config_text(const std::vector<std::string>& graphs,
                             const std::vector<std::string>& topologies) {
   const auto absolute = [](std::vector<std::string> paths) {
     for (std::string& path : paths) path = std::filesystem::absolute(path).string();
     return paths;
   };
-  const std::vector<std::string> graph_paths = absolute(graphs), others = absolute(topologies);
+  const std::vector<std::string> graph_paths = absolute(graphs);
+  std::vector<std::string> others = topologies;
+  for (std::string& path : others) {
+    if (!is_built_in_topology(path)) path = std::filesystem::absolute(path).string();
+  }
   return fmt::format(R"(# The shipped policy, trained further on graphs of one's own.
 algorithm = "credit"
 iterations = 30

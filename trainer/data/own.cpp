@@ -9,15 +9,22 @@
 
 #include "runtime/base/random.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 #include "tools/onnx/import.h"
+#include "trainer/base/config.h"
 
 namespace placeto::train {
 namespace {
 
-// The files that patterns name, sorted, each once.
-Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns) {
+// The files that patterns name, sorted, each once; names of built-in topologies stay as they are.
+Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns,
+                                        bool are_topologies) {
   std::vector<std::string> paths;
   for (const std::string& pattern : patterns) {
+    if (are_topologies && is_built_in_topology(pattern)) {
+      paths.push_back(pattern);
+      continue;
+    }
     glob_t found{};
     const int status = glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
     for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
@@ -28,6 +35,16 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   return paths;
+}
+
+Result<TopologySpec> topology_of(const std::string& path) {
+  if (!is_built_in_topology(path)) return read_topology_spec(path);
+  const auto files = shipped::topologies();
+  const auto file = std::find_if(files.begin(), files.end(),
+                                 [&](const shipped::File& f) { return f.name == path; });
+  const auto topology = parse_topology({file->bytes.begin(), file->bytes.end()}, path);
+  if (!topology.ok()) return topology.status();
+  return topology->spec();
 }
 
 // Files that cannot be opened are bad input here: the configuration names them.
@@ -73,12 +90,12 @@ Instance OwnProblems::problem(uint32_t i) const {
 Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
                                       const std::vector<std::string>& topologies,
                                       const std::atomic<bool>* stop) {
-  const auto graph_paths = expand(graphs), topology_paths = expand(topologies);
+  const auto graph_paths = expand(graphs, false), topology_paths = expand(topologies, true);
   if (!graph_paths.ok()) return graph_paths.status();
   if (!topology_paths.ok()) return topology_paths.status();
   OwnProblems own;
   for (const std::string& path : *topology_paths) {
-    Result<TopologySpec> spec = read_topology_spec(path);
+    Result<TopologySpec> spec = topology_of(path);
     if (!spec.ok()) return as_input(spec.status());
     own.topologies.push_back(std::move(*spec));
   }

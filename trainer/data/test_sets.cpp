@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/options/options.h"
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
 #include "trainer/data/own.h"
@@ -132,7 +133,9 @@ Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
   if (!make) {
     return Status::invalid("no test set '" + std::string(name) +
                            "': expected mixed, large, devices-12, devices-16, ring, bus, tree, or "
-                           "cifar10, ptb, nmt, each also with -seen, -slow or -fast");
+                           "cifar10, ptb, nmt, each also with -seen, -slow or -fast" +
+                           cli::suggestion(name, {"mixed", "large", "devices-12", "devices-16",
+                                                  "ring", "bus", "tree", "cifar10", "ptb", "nmt"}));
   }
   TestSet set{std::string(name), {}};
   const uint32_t first = options.fresh && find_drawn(name) ? kFirstFresh : 0;
