@@ -13,10 +13,7 @@ namespace placeto::cli {
 namespace {
 
 const shipped::File* find(const std::string& name) {
-  for (const shipped::File& file : shipped::topologies()) {
-    if (file.name == name) return &file;
-  }
-  return nullptr;
+  return shipped::find(shipped::topologies(), name);
 }
 
 bool is_file(const std::string& path) {

@@ -1,6 +1,7 @@
 // Files of models/ that travel inside the programs, so that they work from anywhere.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -18,5 +19,11 @@ std::span<const uint8_t> default_policy();
 std::span<const File> topologies();
 // models/engines
 std::span<const File> engines();
+
+// The file of that name; nullptr if there is none.
+inline const File* find(std::span<const File> files, std::string_view name) {
+  const auto file = std::ranges::find(files, name, &File::name);
+  return file == files.end() ? nullptr : &*file;
+}
 
 }  // namespace placeto::shipped

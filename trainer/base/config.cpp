@@ -226,10 +226,8 @@ std::string default_config_text() {
 
 bool is_built_in_topology(const std::string& name) {
   std::error_code error;
-  const auto files = shipped::topologies();
   return !std::filesystem::exists(name, error) &&
-         std::any_of(files.begin(), files.end(),
-                     [&](const shipped::File& file) { return file.name == name; });
+         shipped::find(shipped::topologies(), name) != nullptr;
 }
 
 std::string own_config_text(const std::vector<std::string>& graphs,

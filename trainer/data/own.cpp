@@ -39,9 +39,7 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns
 
 Result<TopologySpec> topology_of(const std::string& path) {
   if (!is_built_in_topology(path)) return read_topology_spec(path);
-  const auto files = shipped::topologies();
-  const auto file = std::find_if(files.begin(), files.end(),
-                                 [&](const shipped::File& f) { return f.name == path; });
+  const shipped::File* file = shipped::find(shipped::topologies(), path);
   const auto topology = parse_topology({file->bytes.begin(), file->bytes.end()}, path);
   if (!topology.ok()) return topology.status();
   return topology->spec();

@@ -109,9 +109,9 @@ function mix(a, b, share) {
   }
   return mixed.get(key);
 }
-// Beyond eight devices the hues come again, darker and lighter.
-function hue(i) {
-  const colour = theme.hues[i % HUES], round = Math.floor(i / HUES) % 3;
+// Of a device. Beyond eight the hues come again, darker and lighter.
+function hue(d) {
+  const i = hueRank[d], colour = theme.hues[i % HUES], round = Math.floor(i / HUES) % 3;
   return round === 0 ? colour : mix(colour, round === 1 ? theme.ink : theme.panel, 0.6);
 }
 const tint = colour => mix(colour, theme.panel, 0.34);

@@ -1,10 +1,6 @@
 // Memory over time: one chart per placement, a line per device, on the timeline's axis.
-const MOST_LINES = 8, CHART_H = 190;
+const CHART_H = 190;
 const charts = [];
-const hungry = devices.map((_, d) => d)
-  .sort((a, b) => Math.max(...placements.map(p => p.peak[b])) -
-                  Math.max(...placements.map(p => p.peak[a])) || a - b)
-  .slice(0, MOST_LINES).sort((a, b) => a - b);
 const highest = Math.max(1, ...placements.flatMap(p => p.peak));
 // A limit far above all that is used would flatten the lines.
 const limitsShown = hungry.filter(d => devices[d].limit !== null && devices[d].limit <= 4 * highest);

@@ -73,6 +73,14 @@ const winner = placements.reduce((best, p) =>
 // Idle devices of large machines would only push the others apart.
 const shownDevices = devices.map((_, d) => d)
   .filter(d => devices.length <= 24 || placements.some(p => p.nodesOn[d] > 0));
+// Those that use the most memory have a curve each, and no two of them the same hue.
+const hungry = devices.map((_, d) => d)
+  .sort((a, b) => Math.max(...placements.map(p => p.peak[b])) -
+                  Math.max(...placements.map(p => p.peak[a])) || a - b)
+  .slice(0, HUES).sort((a, b) => a - b);
+const hueRank = [];
+[...hungry, ...devices.map((_, d) => d).filter(d => !hungry.includes(d))]
+  .forEach((d, rank) => { hueRank[d] = rank; });
 
 const transfersOf = p => {
   if (!p.transfersOf) {
