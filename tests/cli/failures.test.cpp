@@ -203,9 +203,9 @@ TEST_CASE_FIXTURE(FailuresScene, "what is wrong itself is said before what is mi
   fails({"generate", "nosuchworkload"}, 2, "no such workload");
   fails({"generate", "gpt2", "--size", "xxxl"}, 2, "--size xxxl");
   fails({"calibrate", graph, "-t", "8xk8", "--kind", "gpu", "-o", path("x.json")}, 3, "'8xk80'");
-  const Run json = run({"place", "--json=1"});
-  CHECK(json.status == 2);
-  CHECK(nlohmann::json::parse(json.out)["exit_status"] == 2);
+  const Run refused = run({"place", "--json=1"});
+  CHECK(refused.status == 2);
+  CHECK(nlohmann::json::parse(refused.out)["exit_status"] == 2);
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "names that are nearly right are met with the right one") {
