@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -78,6 +80,35 @@ TEST_CASE("a guarded function that crashes, hangs or fills memory leaves the cal
   GuardedChild slow(misbehave, {.wall_seconds = 1});
   CHECK(slow.ask("hang").status().message() == "took too long");
 }
+
+#ifdef __linux__
+TEST_CASE("a guarded function serves the first process of a container, too") {
+  const pid_t outside = fork();
+  REQUIRE(outside >= 0);
+  constexpr int kAnswered = 0, kNot = 1, kNoContainer = 2;
+  if (outside == 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) _exit(kNoContainer);
+    const pid_t first = fork();  // process 1 there
+    if (first == 0) {
+      GuardedChild child(misbehave);
+      const auto answer = child.ask("ab");
+      _exit(getpid() == 1 && answer.ok() && *answer == "abab" ? kAnswered : kNot);
+    }
+    int status = 0;
+    _exit(first > 0 && waitpid(first, &status, 0) == first && WIFEXITED(status)
+              ? WEXITSTATUS(status)
+              : kNot);
+  }
+  int status = 0;
+  REQUIRE(waitpid(outside, &status, 0) == outside);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoContainer) {
+    MESSAGE("not looked at: this system lets nobody make containers");
+  } else {
+    CHECK(WEXITSTATUS(status) == kAnswered);
+  }
+}
+#endif
 
 TEST_CASE("a guarded function that dies again and again is given up") {
   GuardedChild child(misbehave, {.deaths = 2});

@@ -101,16 +101,15 @@ constexpr bool kSanitized = false;
 #endif
 
 // Where the system can: elsewhere a child whose parent is killed goes on until it has answered.
-void die_with_parent() {
+void die_with([[maybe_unused]] pid_t parent) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() == 1) _exit(0);  // it has died already
+  if (getppid() != parent) _exit(0);  // it has died already
 #endif
 }
 
 // Nothing of the parent's is left but its memory: no files, no handlers, no output.
 void renounce(int socket, const ChildLimits& limits) {
-  die_with_parent();
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, SIG_DFL);
   const uint64_t size = address_space();
@@ -159,8 +158,11 @@ Status GuardedChild::start() {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return Status::internal(std::string("no socket to a child process: ") + std::strerror(errno));
   }
-  const pid_t child = fork();
-  if (child == 0) serve_until_closed(ends[1], serve_, limits_);
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    die_with(parent);
+    serve_until_closed(ends[1], serve_, limits_);
+  }
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);
@@ -192,18 +194,19 @@ Status GuardedChild::bury() {
   return Status::bad_input("crashed (signal " + std::to_string(WTERMSIG(status)) + ")");
 }
 
-// Until there is something to read, or the child has closed its end.
+// Until there is something to read, or the child has closed its end. It may answer before the first
+// look at `stop`: of what is quick there is an answer under any deadline.
 GuardedChild::Wait GuardedChild::wait(Stop* stop) const {
   using Clock = std::chrono::steady_clock;
   constexpr int kBetweenLooksMs = 2;
   const auto end = Clock::now() + std::chrono::seconds(limits_.wall_seconds);
   while (true) {
-    if (stop != nullptr && stop->requested()) return Wait::kStopped;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return Wait::kTooLong;
     const int ms = static_cast<int>(std::min<int64_t>(left.count(), 1'000'000));
     pollfd readable{socket_, POLLIN, 0};
     if (poll(&readable, 1, stop != nullptr ? kBetweenLooksMs : ms) > 0) return Wait::kAnswered;
+    if (stop != nullptr && stop->requested()) return Wait::kStopped;
   }
 }
 
