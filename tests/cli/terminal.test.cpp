@@ -88,6 +88,12 @@ TEST_CASE_FIXTURE(Terminal,
   const size_t told = shown.find("placing for ");
   REQUIRE(told != std::string::npos);
   CHECK(shown.find(take_off, told) - told == 39);
+
+  const std::string placement = path("p.json");
+  REQUIRE(run({"place", net, "-t", "2xk80", "-o", placement}).status == 0);
+  const std::string reported =
+      show({"report", placement, "-g", net, "-t", "2xk80", "-o", path("r.html")});
+  CHECK_MESSAGE(has(reported, "simulating and asking for reasons ..."), reported);
 }
 
 TEST_CASE_FIXTURE(Terminal, "tables are coloured unless NO_COLOR says otherwise, and fit") {

@@ -170,7 +170,9 @@ void note(std::string_view text) {
   std::fputs(fmt::format("placeto: {}\n", clean).c_str(), stderr);
 }
 
-StatusLine::StatusLine(bool wanted) : is_seen_(wanted && isatty(STDERR_FILENO) == 1) {}
+bool StatusLine::is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
 
 void StatusLine::show(std::string_view text) {
   if (!is_seen_) return;

@@ -1,6 +1,7 @@
 // What the subcommands share: exit statuses, reading inputs, writing outputs.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -83,17 +84,20 @@ void note(std::string_view text);
 // terminal is wide, rewritten and taken off again. Nowhere else is anything written.
 class StatusLine {
  public:
-  explicit StatusLine(bool wanted = true);
+  StatusLine() : StatusLine(true) {}
+  explicit StatusLine(std::same_as<bool> auto wanted)  // no text turns into a bool
+      : is_seen_(wanted && is_terminal()) {}
   explicit StatusLine(std::string_view text) : StatusLine() { show(text); }
   ~StatusLine() { clear(); }
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  bool is_seen() const { return is_seen_; }
   void show(std::string_view text);
   void clear();
 
  private:
+  static bool is_terminal();
+
   bool is_seen_, is_shown_ = false;
 };
 
