@@ -3,6 +3,7 @@
 #include <placement_generated.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <unordered_map>
 
@@ -200,6 +201,30 @@ Status check_times(const PlacementSpec& spec) {
   return {};
 }
 
+// "batch=1": a name, and a whole number above 0.
+bool is_dim(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return false;
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, number);
+  return error == std::errc() && stop == end && number > 0;
+}
+
+Status check_dims(const std::vector<std::string>& dims, const Limits& limits) {
+  if (dims.size() > kMostDims) {
+    return Status::bad_input(
+        join({"dims: ", dims.size(), " entries, expected at most ", kMostDims}));
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (Status s = check_text(dims[i], limits); !s.ok()) return s.at(entry("dims", i));
+    if (is_dim(dims[i])) continue;
+    return Status::bad_input(join({entry("dims", i), " is ", in_quotes(dims[i]),
+                                   ", expected NAME=N with a whole number N above 0"}));
+  }
+  return {};
+}
+
 Status check_devices(const PlacementSpec& spec, const Limits& limits) {
   if (spec.devices.size() > limits.max_devices) {
     return Status::bad_input(join(
@@ -273,9 +298,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
                              std::pair{"method", &spec.method}, std::pair{"note", &spec.note}}) {
     if (Status s = check_text(*text, limits); !s.ok()) return s.at(field);
   }
-  for (const std::string& dim : spec.dims) {
-    if (Status s = check_text(dim, limits); !s.ok()) return s.at("dims");
-  }
+  if (Status s = check_dims(spec.dims, limits); !s.ok()) return s;
   if (Status s = check_devices(spec, limits); !s.ok()) return s;
   if (spec.candidates.size() > kMostCandidates) {
     return Status::bad_input(join(

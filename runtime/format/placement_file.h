@@ -23,7 +23,7 @@ struct CandidateSpec {
   friend bool operator==(const CandidateSpec&, const CandidateSpec&) = default;
 };
 
-inline constexpr uint32_t kMostCandidates = 4'096;  // of a file
+inline constexpr uint32_t kMostCandidates = 4'096, kMostDims = 4'096;  // of a file
 
 // Why a node is where it is: what the cost would be elsewhere.
 struct ReasonSpec {
@@ -66,8 +66,9 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
 // Inverse of decode_placement. Fails with kInvalidArgument when the file would pass 2 GiB.
 Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec);
 
-// What must hold of a placement by itself: distinct, non-empty device names, indices in range, a
-// finite times that are not negative, one peak memory per device or none, sizes within the limits.
+// What must hold of a placement by itself: distinct, non-empty device names, indices in range,
+// finite times that are not negative, one peak memory per device or none, dims of the form NAME=N,
+// sizes within the limits.
 Status check_placement(const PlacementSpec& spec, const Limits& limits = {});
 
 // The placement in terms of the topology's device indices. Fails with kBadInput when it has not

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
@@ -102,7 +103,18 @@ TEST_CASE("a manifest tells the numbers that it was placed with, and the axes th
   const std::string path = scene.stages + "/manifest.json";
   std::string directory, text;
   std::getline(std::ifstream(path), text, '\0');
-  CHECK(read_manifest(path, directory)->free_dims == std::vector<std::string>{"x[0]", "n"});
+  Manifest manifest = *read_manifest(path, directory);
+  for (const char* name : {"n", "x[0]", "*"}) CHECK_MESSAGE(may_have_dim(manifest, name), name);
+  for (const char* name : {"m", "x[1]", "x", "x[0]]", "y[0]", ""}) {
+    CHECK_FALSE_MESSAGE(may_have_dim(manifest, name), name);
+  }
+  auto edited = nlohmann::json::parse(text);
+  edited["inputs"][0]["shape"][0] = -1;  // as ONNX may write it
+  manifest = *parse_manifest(edited.dump());
+  CHECK(may_have_dim(manifest, "x[0]"));
+  CHECK_FALSE(may_have_dim(manifest, "n"));
+  edited["inputs"][0].erase("shape");
+  CHECK(may_have_dim(*parse_manifest(edited.dump()), "m"));  // nobody knows
   const auto with = [&](const std::string& dims) {
     return parse_manifest("{\"dims\": " + dims + "," + text.substr(text.find('{') + 1));
   };

@@ -267,10 +267,6 @@ void run_export(const ExportOptions& options) {
   for (const std::string& path : {options.model, options.graph}) {
     if (!path.empty()) refuse_foreign_model(input_path(path));
   }
-  if (!options.import.dims.empty()) job.placement.dims.clear();
-  for (const std::string& dim : options.import.dims) {
-    job.placement.dims.push_back(plain_dim(dim));
-  }
   if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
   if (!job.model.empty()) job.model = input_path(job.model);
   for (const std::string& text : options.engine_devices) {

@@ -89,15 +89,13 @@ void add_model_options(Command& command, ModelOptions& options) {
   command.heading("");
 }
 
-std::string plain_dim(const std::string& text) {
+DimSetting dim_setting(const std::string& text) {
   const size_t number = text.rfind('=') + 1;
   uint64_t value = 0;
-  if (number == 0 || !parse_large_count(text.substr(number), value)) return text;
-  return text.substr(0, number) + std::to_string(value);
-}
-
-DimSetting dim_setting(const std::string& text) {
-  return require(parse_dim_setting(plain_dim(text)));
+  if (number == 0 || !parse_large_count(text.substr(number), value)) {
+    return require(parse_dim_setting(text));
+  }
+  return require(parse_dim_setting(text.substr(0, number) + std::to_string(value)));
 }
 
 ModelSettings model_settings(const ModelOptions& options) {

@@ -57,8 +57,7 @@ struct ModelGraph {
 // A Failure if the model cannot be imported, dimensions lack a value, or costs do not fit it.
 ModelGraph import_model(const std::string& path, const ModelOptions& options);
 
-// "batch=1k" with the number in digits, and what it says. A Failure if it has not that form.
-std::string plain_dim(const std::string& text);
+// "batch=1k". A Failure if it has not that form.
 DimSetting dim_setting(const std::string& text);
 
 // What the options say about a model. A Failure if one is malformed.

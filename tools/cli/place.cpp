@@ -143,8 +143,8 @@ void run_place(PlaceOptions& options) {
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   PlaceResult result = require(run_method(problem, options.method, watch));
   const Timeline& timeline = result.timeline;
-  if (explained.size() > 1) watch.counts("explaining node", explained.size());
   const auto rows = candidate_rows(problem, result, stop);
+  if (explained.size() > 1) watch.counts("explaining node", explained.size());
   const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
   const std::vector<ReasonSpec> reasons =
       reasons_of(problem, result.best.assignment, explained, takes_time ? &watch : nullptr);
@@ -162,7 +162,9 @@ void run_place(PlaceOptions& options) {
                   result, rows);
   placement.stages = timeline.stage_of;
   placement.order = timeline.stage_order;
-  for (const std::string& dim : options.model.dims) placement.dims.push_back(plain_dim(dim));
+  for (const std::string& dim : options.model.dims) {
+    placement.dims.push_back(dim_text(dim_setting(dim)));
+  }
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;

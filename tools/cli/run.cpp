@@ -74,30 +74,36 @@ void check_dims(const RunOptions& options, const Manifest& manifest) {
   if (manifest.outputs.empty()) {  // a whole model: its inputs are not known yet
     return require(check_dimensions(input_path(options.plan), dims));
   }
-  const auto& names = manifest.free_dims;
   for (const DimSetting& dim : dims) {
-    const auto recorded = std::find_if(manifest.dims.begin(), manifest.dims.end(),
-                                       [&](const DimSetting& d) { return d.name == dim.name; });
-    const bool same = recorded != manifest.dims.end() && recorded->value == dim.value;
-    if (same || dim.name == "*") continue;
-    if (std::find(names.begin(), names.end(), dim.name) != names.end()) continue;
-    throw Failure(kBadUsage, fmt::format("--dim '{}': {} has no such free dimension{}", dim.name,
-                                         options.plan, suggestion(dim.name, names)));
+    const bool same = std::any_of(
+        manifest.dims.begin(), manifest.dims.end(),
+        [&](const DimSetting& d) { return d.name == dim.name && d.value == dim.value; });
+    if (same || may_have_dim(manifest, dim.name)) continue;
+    throw Failure(kBadUsage,
+                  fmt::format("--dim '{}': {} has no such free dimension{}", dim.name, options.plan,
+                              suggestion(dim.name, manifest.free_dims.names)));
   }
 }
 
-// What the caller says, and of the names that he does not speak of what was placed with. Whoever
-// sets axes by their places, or all, means other axes than the names tell.
+// An axis by its place: "tokens[1]".
+bool is_place(const DimSetting& dim) {
+  return dim.name.ends_with(']');
+}
+
+// What the caller says, and what was placed with where that leaves a number open. Of one model he
+// speaks of axes either by their names or by their places: what was recorded in the other way would
+// set them twice.
 std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manifest) {
   std::vector<DimSetting> dims;
   for (const std::string& dim : options.dims) dims.push_back(dim_setting(dim));
-  const auto is_given = [given = dims](const DimSetting& recorded) {
+  const auto is_replaced = [given = dims](const DimSetting& recorded) {
     return std::any_of(given.begin(), given.end(), [&](const DimSetting& dim) {
-      return dim.name == recorded.name || dim.name == "*" || dim.name.ends_with(']');
+      if (dim.name == "*" || dim.name == recorded.name) return true;
+      return recorded.name != "*" && is_place(dim) != is_place(recorded);
     });
   };
   for (const DimSetting& recorded : manifest.dims) {
-    if (!is_given(recorded)) dims.push_back(recorded);
+    if (!is_replaced(recorded)) dims.push_back(recorded);
   }
   return dims;
 }
@@ -388,7 +394,10 @@ void run_run(const RunOptions& options) {
     print_text(job, measured);
   }
   if (!options.report.empty()) {
-    write_text(options.report, run_page(report_of(job, measured)));
+    const std::string page = run_page(report_of(job, measured));
+    job.runner.reset();  // its threads would take the signals that wait for the file
+    job.whole.reset();
+    write_text(options.report, page);
   }
   if (measured.deviation > kSame) {
     throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",

@@ -212,17 +212,19 @@ Status read_stages(const Json& object, Manifest& manifest) {
   return {};
 }
 
-// Of inputs whose shapes the manifest has.
-void read_free_dims(const Json& object, Manifest& manifest) {
-  for (const Json& input : object["inputs"]) {
-    const auto shape = input.find("shape");
-    if (shape == input.end() || !shape->is_array()) continue;
-    for (size_t axis = 0; axis < shape->size(); ++axis) {
+void read_free_dims(const Json& object, FreeDims& free) {
+  const Json& inputs = object["inputs"];
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const auto shape = inputs[i].find("shape");
+    if (shape == inputs[i].end() || !shape->is_array()) {
+      free.complete = false;
+      continue;
+    }
+    for (uint32_t axis = 0; axis < shape->size(); ++axis) {
       const Json& extent = (*shape)[axis];
-      if (extent.is_number()) continue;
-      const std::string name = input["name"].get<std::string>();
-      manifest.free_dims.push_back(name + "[" + std::to_string(axis) + "]");
-      if (extent.is_string()) manifest.free_dims.push_back(extent.get<std::string>());
+      if (extent.is_number() && extent.get<double>() >= 0) continue;
+      free.axes.push_back({i, axis});
+      if (extent.is_string()) free.names.push_back(extent.get<std::string>());
     }
   }
 }
@@ -246,7 +248,9 @@ Status read_dims(const Json& object, Manifest& manifest) {
 
 Result<Manifest> parse_manifest(std::string_view text) {
   constexpr size_t kMostValues = 8'000'000;
-  const Json object = parse_bounded<Json>(text, kMostValues);
+  const Result<Json> parsed = parse_bounded<Json>(text, kMostValues);
+  if (!parsed.ok()) return parsed.status();
+  const Json& object = *parsed;
   if (!object.is_object()) {
     return Status::bad_input("is not a JSON object, expected the manifest of a split model");
   }
@@ -269,7 +273,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   }
   if (s.ok()) s = read_time(object, "predicted_whole_us", "manifest", manifest.predicted_whole_us);
   if (s.ok()) s = read_dims(object, manifest);
-  if (s.ok()) read_free_dims(object, manifest);
+  if (s.ok()) read_free_dims(object, manifest.free_dims);
   if (s.ok()) s = check(manifest);
   if (!s.ok()) return s;
   return manifest;
@@ -286,6 +290,18 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory) 
   if (!manifest.ok()) return manifest.status().at(file.string());
   directory = file.has_parent_path() ? file.parent_path().string() : ".";
   return manifest;
+}
+
+bool may_have_dim(const Manifest& manifest, const std::string& name) {
+  const FreeDims& free = manifest.free_dims;
+  const auto is_axis = [&](const FreeDims::Axis& a) {
+    const std::string& input = manifest.inputs[a.input].name;
+    return name.starts_with(input) &&
+           name.compare(input.size(), name.npos, "[" + std::to_string(a.axis) + "]") == 0;
+  };
+  return !free.complete || name == "*" ||
+         std::find(free.names.begin(), free.names.end(), name) != free.names.end() ||
+         std::any_of(free.axes.begin(), free.axes.end(), is_axis);
 }
 
 Manifest whole_model(const std::string& file, const std::string& device) {

@@ -31,16 +31,26 @@ struct ManifestStage {
   double predicted_start_us = 0;
 };
 
+// Of the model's inputs, as far as the manifest has their shapes.
+struct FreeDims {
+  struct Axis {
+    uint32_t input, axis;
+  };
+  std::vector<std::string> names;  // "batch"
+  std::vector<Axis> axes;          // with a name or without
+  bool complete = true;            // it has all their shapes
+};
+
 struct Manifest {
   std::string model, graph, topology;
   std::vector<std::string> devices;
   std::vector<ManifestTensor> inputs, outputs;
   std::vector<ManifestStage> stages;
-  std::vector<uint32_t> order;         // all stages; each device takes its own in this order
-  double predicted_makespan_us = 0;    // 0: not known
-  std::vector<std::string> free_dims;  // names and axes ("x[0]") of inputs that have no number
-  std::vector<DimSetting> dims;        // that it was placed with; may be absent in the files
-  double predicted_whole_us = 0;       // of the whole model on its best device; 0: not known
+  std::vector<uint32_t> order;       // all stages; each device takes its own in this order
+  double predicted_makespan_us = 0;  // 0: not known
+  FreeDims free_dims;
+  std::vector<DimSetting> dims;   // that it was placed with; may be absent in the files
+  double predicted_whole_us = 0;  // of the whole model on its best device; 0: not known
 };
 
 // Fails with kBadInput, naming the field, when it is not such a file, a stage reads what the named
@@ -49,6 +59,9 @@ Result<Manifest> parse_manifest(std::string_view text);
 
 // `path` is the file or the directory it is in; `directory` is where the stages' files are.
 Result<Manifest> read_manifest(const std::string& path, std::string& directory);
+
+// Whether a setting of that name (DimSetting::name) may be meant for this model.
+bool may_have_dim(const Manifest& manifest, const std::string& name);
 
 // A model that is not split, as a manifest of one stage. Its inputs and outputs are those of the
 // file, which the runner asks the engine for.

@@ -52,7 +52,7 @@ Result<std::string> name_of_plan(const Service& service, const placeto::Topology
   const auto description = placeto::to_json(machine.spec());
   if (!description.ok()) return description.status();
   std::string rest = *description + placeto::engine_version();
-  for (const auto& dim : service.dims) rest += dim.name + "=" + std::to_string(dim.value) + ",";
+  for (const auto& dim : service.dims) rest += placeto::dim_text(dim) + ",";
   placeto::Sha256 hash;
   hash.update(*model);
   hash.update({reinterpret_cast<const uint8_t*>(rest.data()), rest.size()});

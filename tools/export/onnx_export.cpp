@@ -118,8 +118,13 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
   if (!model.ok()) return model.status();
   const auto inlined = prepare_nodes(*model, settings);
   if (!inlined.ok()) return inlined.status().at(path);
-  Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order, {},
-                placement.dims};
+  Placed placed{placement.graph,
+                placement.topology,
+                placement.devices,
+                {},
+                placement.order,
+                {},
+                replaced_dims(placement.dims, settings.dims)};
   for (size_t i = 0; i < model->node_names.size(); ++i) {
     const onnx::NodeProto& node = model->proto.graph().node(static_cast<int>(i));
     if (is_constant_node(node)) continue;

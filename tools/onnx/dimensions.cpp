@@ -190,6 +190,17 @@ Result<DimSetting> parse_dim_setting(const std::string& text) {
                          std::to_string(kMaxExtent));
 }
 
+std::vector<std::string> replaced_dims(std::vector<std::string> recorded,
+                                       std::span<const DimSetting> given) {
+  for (const DimSetting& dim : given) {
+    std::erase_if(recorded, [&](const std::string& text) {
+      return text.starts_with(dim.name) && text.rfind('=') == dim.name.size();
+    });
+  }
+  for (const DimSetting& dim : given) recorded.push_back(dim_text(dim));
+  return recorded;
+}
+
 Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> settings) {
   Setter setter(settings);
   onnx::GraphProto& graph = *model.mutable_graph();

@@ -28,6 +28,15 @@ inline constexpr uint64_t kMaxExtent = uint64_t{1} << 31;
 // "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent.
 Result<DimSetting> parse_dim_setting(const std::string& text);
 
+// "batch=1"
+inline std::string dim_text(const DimSetting& dim) {
+  return dim.name + "=" + std::to_string(dim.value);
+}
+
+// What was recorded in that form, with the numbers that are given in place of those of their names.
+std::vector<std::string> replaced_dims(std::vector<std::string> recorded,
+                                       std::span<const DimSetting> given);
+
 // Puts the numbers into the types of inputs, outputs and intermediate tensors, those in bodies of
 // control flow too. A number that an axis of an input gets, by its own name or by "*", holds for
 // the axis's symbol everywhere, unless the symbol has a setting of its own. Fails with

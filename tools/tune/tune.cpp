@@ -143,7 +143,7 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   contender->placement.stages = timeline.stage_of;
   contender->placement.order = timeline.stage_order;
   for (const DimSetting& dim : options_.dims) {
-    contender->placement.dims.push_back(dim.name + "=" + std::to_string(dim.value));
+    contender->placement.dims.push_back(dim_text(dim));
   }
   contender->predicted = std::move(timeline);
   contender->directory = fmt::format("{}/stages_{}", scratch_.root(), contenders_.size());
