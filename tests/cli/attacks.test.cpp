@@ -137,17 +137,33 @@ TEST_CASE_FIXTURE(AttacksScene, "a field that is given twice, of whatever types,
   write("names.json", R"({"nodes": {"a": "gpu:0"}})");
   for (const std::string twice :
        {R"("a": 1, "a": [1])", R"("a": [1], "a": {"b": 2})", R"("a": {}, "a": {})"}) {
+    const std::string said = "gives 'a' twice";
     ends({"verify", write("manifest.json", R"({"format_version": 1, )" + twice + "}"),
           "record.json"},
-         3, "manifest.json");
+         3, "manifest.json: " + said);
     const std::string profile =
         R"([{"cat": "Node", "name": "a_kernel_time", "dur": 1, "args": {)" + twice + "}}]";
-    ends({"verify", "names.json", write("profile.json", profile)}, 3, "profile.json");
+    ends({"verify", "names.json", write("profile.json", profile)}, 3,
+         "profile.json: event 0 " + said);
     const std::string engine =
         R"({"format_version": 1, "name": "x", "operators": {)" + twice + "}}";
     ends({"place", graph, "-t", "2xk80", "--engine", write("engine.json", engine)}, 3,
-         "engine.json");
+         "engine.json: " + said);
   }
+}
+
+TEST_CASE_FIXTURE(AttacksScene, "a manifest whose inputs have long names and many axes is small") {
+  limit_memory(1'000 << 20);
+  std::string axes = "null";
+  for (int i = 1; i < 100'000; ++i) axes += ",null";
+  const std::string input =
+      R"({"name": ")" + std::string(20'000, 'x') + R"(", "shape": [)" + axes + "]}";
+  ends({"verify",
+        write("manifest.json", R"({"format_version": 1, "model": "m", "graph": "g",
+                                   "topology": "t", "devices": [], "inputs": [)" +
+                                   input + R"(], "outputs": [], "stages": [], "order": []})"),
+        "record.json"},
+       3, "record.json");
 }
 
 TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {

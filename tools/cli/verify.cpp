@@ -48,8 +48,10 @@ bool read_names(const std::string& path, std::vector<PlannedNode>& plan) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
-  const Json object =
+  const Result<Json> parsed =
       parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 10'000'000);
+  if (!parsed.ok()) return false;
+  const Json& object = *parsed;
   if (!object.is_object() || !object.contains("nodes") || !object["nodes"].is_object()) {
     return false;
   }

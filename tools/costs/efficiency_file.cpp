@@ -82,7 +82,9 @@ std::string efficiencies_to_json(const Efficiencies& efficiencies) {
 }
 
 Result<Efficiencies> efficiencies_from_json(std::string_view text) {
-  const Json document = parse_bounded<Json>(text, 10'000);
+  const Result<Json> parsed = parse_bounded<Json>(text, 10'000);
+  if (!parsed.ok()) return parsed.status();
+  const Json& document = *parsed;
   if (!document.is_object()) return Status::bad_input("is no JSON object, expected efficiencies");
   if (Status s = check_fields(document); !s.ok()) return s;
   Efficiencies out;

@@ -188,10 +188,9 @@ class Reader {
         if (at_ >= text_.size() && i > 0) return {};  // cut off
         return bad_event(i, "is not an object, expected an event of a profile");
       }
-      const nlohmann::json event =
-          parse_bounded<nlohmann::json>(text_.substr(begin, at_ - begin), 100'000);
-      if (event.is_discarded()) return bad_event(i, "is not JSON");
-      if (Status s = add_event(event, i, events); !s.ok()) return s;
+      const auto event = parse_bounded<nlohmann::json>(text_.substr(begin, at_ - begin), 100'000);
+      if (!event.ok()) return bad_event(i, event.status().message());
+      if (Status s = add_event(*event, i, events); !s.ok()) return s;
     }
   }
 

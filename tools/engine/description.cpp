@@ -141,11 +141,11 @@ class DescriptionReader {
 };
 
 Result<EngineDescription> EngineDescription::parse(std::string_view text, const std::string& name) {
-  const Json json = parse_bounded<Json>(text, 1'000'000);
-  if (json.is_discarded()) return Status::bad_input(name + ": file: expected a JSON object");
+  const Result<Json> json = parse_bounded<Json>(text, 1'000'000);
+  if (!json.ok()) return json.status().at(name);
   EngineDescription description;
   DescriptionReader reader;
-  reader.read(json, description);
+  reader.read(*json, description);
   if (!reader.status.ok()) return reader.status.at(name);
   return description;
 }

@@ -12,15 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/result.h"
+#include "runtime/graph/text.h"
+
 namespace placeto {
 
 // What the parser calls for each value; each returns whether to go on.
 template <class Json>
 class BoundedTree {
  public:
-  explicit BoundedTree(size_t most_values) : left_(most_values) {}
+  explicit BoundedTree(size_t most_values) : most_(most_values), left_(most_values) {}
 
   Json take() { return std::move(root_); }
+  // Why it did not go on.
+  const std::string& why() const { return why_; }
 
   bool null() { return add(nullptr) != nullptr; }
   bool boolean(bool value) { return add(value) != nullptr; }
@@ -40,15 +45,25 @@ class BoundedTree {
     return spend();
   }
   template <class Error>
-  bool parse_error(size_t, const std::string&, const Error&) {
-    return false;
+  bool parse_error(size_t byte, const std::string&, const Error&) {
+    return fail("is not JSON, at byte " + std::to_string(byte));
   }
 
  private:
   static constexpr size_t kMostDepth = 64;
   static constexpr bool kOrdered = std::is_same_v<Json, nlohmann::ordered_json>;
 
-  bool spend() { return left_ != 0 && left_-- != 0; }
+  bool fail(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
+  bool spend() {
+    if (left_ == 0) {
+      return fail("holds more than " + std::to_string(most_) + " values, expected at most that");
+    }
+    --left_;
+    return true;
+  }
 
   // The value where it belongs in the tree; null if that is too large. Pointers to what is open
   // stay valid: nothing is added beside it before it is closed.
@@ -70,22 +85,31 @@ class BoundedTree {
     if constexpr (kOrdered) {
       return &object.emplace_back(std::move(name_), std::move(value)).second;  // past its search
     } else {
-      const auto [field, is_new] = object.emplace(std::move(name_), std::move(value));
+      const auto [field, is_new] = object.emplace(name_, std::move(value));
+      if (!is_new) fail_for(name_);
       return is_new ? &field->second : nullptr;
     }
   }
-  static bool names_differ(const Json& object) {
+  bool fail_for(std::string_view name) {
+    return fail("gives " + in_quotes(name) + " twice in one object, expected once");
+  }
+  bool names_differ(const Json& object) {
     std::vector<std::string_view> names;
     for (const auto& [name, value] : object.template get_ref<const typename Json::object_t&>()) {
       names.push_back(name);
     }
     std::sort(names.begin(), names.end());
-    return std::adjacent_find(names.begin(), names.end()) == names.end();
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    return twice == names.end() || fail_for(*twice);
   }
 
   // An empty list takes as much as two values.
   bool open(typename Json::value_t type) {
-    if (open_.size() >= kMostDepth || !spend()) return false;
+    if (open_.size() >= kMostDepth) {
+      return fail("is nested deeper than " + std::to_string(kMostDepth) +
+                  ", expected at most that");
+    }
+    if (!spend()) return false;
     Json* added = add(Json(type));
     if (added != nullptr) open_.push_back(added);
     return added != nullptr;
@@ -99,15 +123,18 @@ class BoundedTree {
   Json root_ = Json(Json::value_t::discarded);
   std::vector<Json*> open_;  // objects and lists that have begun, outermost first
   std::string name_;         // of the field whose value comes next
+  const size_t most_;
   size_t left_;
+  std::string why_;
 };
 
-// Discarded, like what is no JSON, if it holds more values and names of fields, is deeper, or gives
-// a field of an object twice. Objects and lists count twice.
+// Fails with kBadInput if it is no JSON, holds more values and names of fields, is nested deeper
+// than 64, or gives a field of an object twice. Objects and lists count twice.
 template <class Json>
-Json parse_bounded(std::string_view text, size_t most_values) {
+Result<Json> parse_bounded(std::string_view text, size_t most_values) {
   BoundedTree<Json> tree(most_values);
-  return Json::sax_parse(text, &tree) ? tree.take() : Json(Json::value_t::discarded);
+  if (!Json::sax_parse(text, &tree)) return Status::bad_input(tree.why());
+  return tree.take();
 }
 
 }  // namespace placeto

@@ -58,8 +58,10 @@ Result<Contender> read_choice(const std::string& directory) {
   const std::string path = directory + "/tune.json";
   const auto bytes = read_file(path, 64 << 20);
   if (!bytes.ok()) return bytes.status();
-  const auto report = parse_bounded<nlohmann::json>(
+  const auto parsed = parse_bounded<nlohmann::json>(
       {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, 1'000'000);
+  if (!parsed.ok()) return parsed.status().at(path);
+  const nlohmann::json& report = *parsed;
   const auto number = [](const nlohmann::json& object, const char* key, uint32_t& out) {
     const auto it = object.find(key);
     if (it == object.end() || !it->is_number_unsigned() || it->get<uint64_t>() > 1024) return false;
