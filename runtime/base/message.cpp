@@ -38,4 +38,10 @@ std::string bytes_text(uint64_t bytes) {
   return join({whole, ".", digits == 100 && part.size() == 1 ? "0" : "", part, kUnits[unit]});
 }
 
+std::string unlike_bytes(uint64_t is, uint64_t expected) {
+  const std::string one = bytes_text(is), other = bytes_text(expected);
+  if (one != other) return one + ", expected " + other;
+  return join({is, " bytes, expected ", expected});
+}
+
 }  // namespace placeto

@@ -43,5 +43,7 @@ std::string entry(std::string_view list, size_t i);
 
 // "512 B", "1.50 KiB", "11.2 GiB".
 std::string bytes_text(uint64_t bytes);
+// "3 B, expected 108 KiB"; to the byte where that reads as the same.
+std::string unlike_bytes(uint64_t is, uint64_t expected);
 
 }  // namespace placeto

@@ -77,7 +77,8 @@ class CutSender {
     }
   }
 
-  // Occupies the channel from start_us on, or from when it is free. Returns the arrival.
+  // Occupies what.channel from what.start_us on, or from when it is free, and sets when the transfer
+  // ends and arrives. Returns the arrival.
   double occupy(TransferSlice what, const LinkParameters& link) {
     double& free_us = channel_free_us_[what.channel];
     if (contended_) what.start_us = std::max(what.start_us, free_us);

@@ -16,6 +16,7 @@
 #include "tools/cli/outcome.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 
 namespace placeto::cli {
 namespace {
@@ -262,7 +263,7 @@ void add_compare(Program& program) {
   Option& topologies =
       command.list("-t,--topology", "TOPOLOGY", options->topologies,
                    "Topology files, or names of built-in topologies; several after one -t");
-  topologies.required().proposes(topology_names());
+  topologies.required().proposes(shipped::topology_names());
   topologies.takes_list = true;
   command
       .comma_list("--methods", "A,B,...", options->methods,

@@ -9,6 +9,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 #include "tools/io/write.h"
 
 namespace placeto::cli {
@@ -29,7 +30,7 @@ struct ConvertOptions {
 
 // Of a file, or a built-in topology.
 AnySpec read_input(const std::string& in) {
-  if (is_topology_name(in)) return load_topology(in).spec();
+  if (shipped::is_topology(in)) return load_topology(in).spec();
   if (const std::string close = close_topology(in); !close.empty()) {
     throw Failure(kBadInputFile, in + ": no such file, and no built-in topology" + close);
   }

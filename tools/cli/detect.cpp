@@ -8,6 +8,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/topologies.h"
+#include "tools/io/shipped.h"
 #include "tools/io/write.h"
 #include "tools/machine/machine.h"
 
@@ -129,7 +130,7 @@ void add_measure(Program& program) {
   auto options = std::make_shared<DetectOptions>();
   command.argument("TOPOLOGY", options->topology, "Topology file or name")
       .required()
-      .proposes(topology_names());
+      .proposes(shipped::topology_names());
   command.option("-o,--output", "TOPOLOGY", options->out,
                  "Topology file to write; standard output if absent");
   command.count("--threads", options->threads, "Threads of each session", 1, 1024);

@@ -26,6 +26,7 @@
 #include "tools/cli/outcome.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
+#include "tools/io/shipped.h"
 #include "tools/workloads/workload.h"
 
 namespace placeto::cli {
@@ -380,7 +381,8 @@ Json describe(const PlacementSpec& spec) {
           {"nodes", spec.assignment.size()},
           {"devices", spec.devices},
           {"nodes_per_device", nodes_per_device(spec)},
-          {"peak_memory_bytes", spec.peak_memory_bytes}};
+          {"peak_memory_bytes", spec.peak_memory_bytes},
+          {"dims", spec.dims}};
 }
 
 std::string summarize(const PlacementSpec& spec, bool color) {
@@ -390,6 +392,8 @@ std::string summarize(const PlacementSpec& spec, bool color) {
   sheet.add("by", spec.method.empty() ? "(not stated)" : spec.method);
   sheet.add("nodes", format_count(spec.assignment.size()));
   sheet.add("makespan", spec.makespan_us > 0 ? format_us(spec.makespan_us) : "(not stated)");
+  if (!spec.dims.empty())
+    sheet.add("free dimensions", fmt::format("{}", fmt::join(spec.dims, ", ")));
   Table devices(
       {{"device", Align::kLeft}, {"nodes", Align::kRight}, {"peak memory", Align::kRight}});
   const auto nodes = nodes_per_device(spec);
@@ -413,7 +417,7 @@ void show(const T& value, const Common& common) {
 }
 
 void run_inspect(const InspectOptions& options) {
-  if (is_topology_name(options.file)) return show(load_topology(options.file), options.common);
+  if (shipped::is_topology(options.file)) return show(load_topology(options.file), options.common);
   const std::string close = close_topology(options.file);
   if (!close.empty()) {
     throw Failure(kBadInputFile, options.file + ": no such file, and no built-in topology" + close);
@@ -447,7 +451,7 @@ void add_inspect(Program& program) {
   auto options = std::make_shared<InspectOptions>();
   command.argument("FILE", options->file, "File to read, or name of a built-in topology")
       .required()
-      .proposes(topology_names());
+      .proposes(shipped::topology_names());
   add_model_settings(command, options->model);
   add_common(command, options->common);
   command.footer(kInspectExamples);

@@ -100,9 +100,9 @@ class Resolver {
   std::unordered_map<std::string_view, uint32_t> nodes_;
 };
 
-// Which option says what of a node, to name two that exclude each other.
+// Which --pin says what of a node, to name two options that exclude each other.
 struct Said {
-  std::string option;
+  size_t pin = 0;
   uint32_t device = 0;
 };
 
@@ -116,14 +116,14 @@ struct Said {
 void resolve_pins(const RuleOptions& options, const Resolver& resolver, const Graph& graph,
                   Rules& rules) {
   std::unordered_map<uint32_t, Said> pinned;
-  for (const std::string& text : options.pins) {
-    const std::string option = "--pin '" + text + "'";
+  const auto pin_text = [&](size_t pin) { return "--pin '" + options.pins[pin] + "'"; };
+  for (size_t pin = 0; pin < options.pins.size(); ++pin) {
     size_t i = rules.pins.size();
-    resolver.pairs("--pin", text, rules.pins);
+    resolver.pairs("--pin", options.pins[pin], rules.pins);
     for (; i < rules.pins.size(); ++i) {
       const auto [node, device] = rules.pins[i];
-      const Said& first = pinned.try_emplace(node, Said{option, device}).first->second;
-      if (first.device != device) fail_to_agree(graph, node, first.option, option);
+      const Said& first = pinned.try_emplace(node, Said{pin, device}).first->second;
+      if (first.device != device) fail_to_agree(graph, node, pin_text(first.pin), pin_text(pin));
     }
   }
   for (const std::string& text : options.forbids) {
@@ -132,7 +132,7 @@ void resolve_pins(const RuleOptions& options, const Resolver& resolver, const Gr
     for (; i < rules.forbids.size(); ++i) {
       const auto pin = pinned.find(rules.forbids[i].node);
       if (pin == pinned.end() || pin->second.device != rules.forbids[i].device) continue;
-      fail_to_agree(graph, pin->first, pin->second.option, "--forbid '" + text + "'");
+      fail_to_agree(graph, pin->first, pin_text(pin->second.pin), "--forbid '" + text + "'");
     }
   }
 }

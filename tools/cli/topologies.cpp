@@ -26,14 +26,7 @@ bool is_file(const std::string& path) {
 Option& add_topology(Command& command, std::string& target) {
   return command
       .option("-t,--topology", "TOPOLOGY", target, "Topology file, or name of a built-in topology")
-      .proposes(topology_names());
-}
-
-std::vector<std::string> topology_names() {
-  std::vector<std::string> names;
-  for (const shipped::File& file : shipped::topologies()) names.emplace_back(file.name);
-  std::sort(names.begin(), names.end());
-  return names;
+      .proposes(shipped::topology_names());
 }
 
 std::string close_topology(const std::string& path) {
@@ -42,11 +35,7 @@ std::string close_topology(const std::string& path) {
   const std::string name =
       path.ends_with(kEnding) ? path.substr(0, path.size() - kEnding.size()) : path;
   if (find(name) != nullptr) return ", did you mean '" + name + "'?";
-  return suggestion(name, topology_names());
-}
-
-bool is_topology_name(const std::string& path) {
-  return !is_file(path) && find(path) != nullptr;
+  return suggestion(name, shipped::topology_names());
 }
 
 Topology load_topology(const std::string& path) {
@@ -66,7 +55,8 @@ Topology load_topology(const std::string& path) {
     return require(read_topology(path));
   }
   std::string names;
-  for (const std::string& name : topology_names()) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& name : shipped::topology_names())
+    names += (names.empty() ? "" : ", ") + name;
   throw Failure(kBadInputFile, path + ": no such file, and no built-in topology" +
                                    (close.empty() ? "; there are " + names : close));
 }

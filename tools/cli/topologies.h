@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "runtime/graph/topology.h"
 #include "tools/options/options.h"
@@ -12,10 +11,6 @@ namespace placeto::cli {
 // -t, --topology.
 Option& add_topology(Command& command, std::string& target);
 
-// The built-in ones, in alphabetical order.
-std::vector<std::string> topology_names();
-// True for a built-in topology, unless there is a file of that name.
-bool is_topology_name(const std::string& path);
 // ", did you mean '2xk80'?" of what is no file and like the name of a built-in topology; else "".
 std::string close_topology(const std::string& path);
 

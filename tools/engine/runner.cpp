@@ -32,8 +32,8 @@ Result<Manifest> manifest_of(const std::string& path, std::string& directory) {
     return read_manifest(path, directory);
   }
   if (!fs::exists(path, error)) {
-    const auto absent = std::make_error_code(std::errc::no_such_file_or_directory);
-    return Status::io(path + ": cannot open: " + absent.message());
+    if (!error) error = std::make_error_code(std::errc::no_such_file_or_directory);
+    return Status::io(path + ": cannot open: " + error.message());
   }
   directory = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
   return whole_model(fs::path(path).filename().string(), "cpu:0");

@@ -162,8 +162,10 @@ Ort::Env& engine_environment() {
   return environment;
 }
 
-Status engine_failure(const Ort::Exception& error) {
-  return Status::bad_input(std::string("ONNX Runtime: ") + error.what());
+Status engine_failure(const Ort::Exception& error, std::string_view known) {
+  std::string_view said = error.what();
+  if (said.starts_with(known)) said.remove_prefix(known.size());
+  return Status::bad_input("ONNX Runtime: " + std::string(said));
 }
 
 Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
@@ -196,10 +198,7 @@ Result<Ort::Session> open_session(const std::string& file, const Ort::SessionOpt
   try {
     return Ort::Session(engine_environment(), file.c_str(), options);
   } catch (const Ort::Exception& error) {
-    const std::string said = error.what(), again = "Load model from " + file + " failed:";
-    return Status::bad_input("ONNX Runtime: " +
-                             (said.starts_with(again) ? said.substr(again.size()) : said))
-        .at(file);
+    return engine_failure(error, "Load model from " + file + " failed:").at(file);
   }
 }
 

@@ -23,7 +23,8 @@ Status load_engine();
 Ort::Env& engine_environment();
 
 // What throws inside becomes a Status, kBadInput unless said otherwise.
-Status engine_failure(const Ort::Exception& error);
+// Without the words that it begins with and everybody knows.
+Status engine_failure(const Ort::Exception& error, std::string_view known = {});
 
 // `device` is the name in the topology: the number behind its colon says which one of several.
 Result<Ort::SessionOptions> session_options(const SessionSettings& settings,

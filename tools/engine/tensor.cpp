@@ -306,11 +306,8 @@ Status read_tensor_file(const std::string& path, const TensorInfo& wanted,
   }
   const std::string_view numbers = text.substr(header.size);
   if (numbers.size() != out.size()) {
-    const bool more = numbers.size() > out.size();
-    const uint64_t off = more ? numbers.size() - out.size() : out.size() - numbers.size();
-    return Status::bad_input(path + ": holds " + bytes_text(off) + (more ? " more" : " less") +
-                             " than the " + bytes_text(out.size()) + " of numbers of " +
-                             in_quotes(wanted.name));
+    return Status::bad_input(path + ": holds " + unlike_bytes(numbers.size(), out.size()) +
+                             ", the numbers of " + in_quotes(wanted.name));
   }
   std::memcpy(out.data(), numbers.data(), numbers.size());
   return {};

@@ -11,9 +11,9 @@ namespace placeto {
 // commit() it is removed, with everything in it.
 class NewDirectory {
  public:
-  // Fails with kIo when `path` exists, unless it is an empty directory or leads to one, or its
-  // parent is not a directory that can be written. Removes what earlier programs that were killed
-  // left beside it.
+  // Fails with kInvalidArgument when `path` exists, unless it is an empty directory or leads to
+  // one, and with kIo when its parent is not a directory that can be written. Removes what earlier
+  // programs that were killed left beside it.
   static Result<NewDirectory> create(const std::string& path);
   NewDirectory(NewDirectory&& other) noexcept;
   NewDirectory(const NewDirectory&) = delete;

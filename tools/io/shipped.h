@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace placeto::shipped {
 
@@ -24,6 +28,19 @@ std::span<const File> engines();
 inline const File* find(std::span<const File> files, std::string_view name) {
   const auto file = std::ranges::find(files, name, &File::name);
   return file == files.end() ? nullptr : &*file;
+}
+
+// Whether it names a built-in topology, and no file.
+inline bool is_topology(const std::string& name) {
+  std::error_code error;
+  return find(topologies(), name) != nullptr && !std::filesystem::exists(name, error);
+}
+
+inline std::vector<std::string> topology_names() {
+  std::vector<std::string> names;
+  for (const File& file : topologies()) names.emplace_back(file.name);
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace placeto::shipped

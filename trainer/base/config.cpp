@@ -131,6 +131,9 @@ Status read_table(const toml::table& table, const std::string& section, const st
       for (const ConfigKey& k : keys) {
         if (section == k.section) names.emplace_back(k.name);
       }
+      if (section.empty()) {
+        for (const ConfigSection& s : config_sections()) names.emplace_back(s.name);
+      }
       return bad_at(file, node, section, name, "no such key" + cli::suggestion(name, names));
     }
     const std::string problem = std::visit(ValueReader(*key, node), key->slot(config));
@@ -224,12 +227,6 @@ std::string default_config_text() {
   return text;
 }
 
-bool is_built_in_topology(const std::string& name) {
-  std::error_code error;
-  return !std::filesystem::exists(name, error) &&
-         shipped::find(shipped::topologies(), name) != nullptr;
-}
-
 std::string own_config_text(const std::vector<std::string>& graphs,
                             const std::vector<std::string>& topologies) {
   const auto absolute = [](std::vector<std::string> paths) {
@@ -239,7 +236,7 @@ std::string own_config_text(const std::vector<std::string>& graphs,
   const std::vector<std::string> graph_paths = absolute(graphs);
   std::vector<std::string> others = topologies;
   for (std::string& path : others) {
-    if (!is_built_in_topology(path)) path = std::filesystem::absolute(path).string();
+    if (!shipped::is_topology(path)) path = std::filesystem::absolute(path).string();
   }
   return fmt::format(R"(# The shipped policy, trained further on graphs of one's own.
 algorithm = "credit"

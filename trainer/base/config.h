@@ -117,9 +117,6 @@ Config default_config(std::string_view algorithm);
 // A complete configuration file: every key with its default and its meaning.
 std::string default_config_text();
 
-// Whether it names a topology that travels inside the program, and no file.
-bool is_built_in_topology(const std::string& name);
-
 // A configuration that trains the shipped policy further on files of one's own, in minutes.
 std::string own_config_text(const std::vector<std::string>& graphs,
                             const std::vector<std::string>& topologies);

@@ -11,7 +11,7 @@
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
 #include "tools/onnx/import.h"
-#include "trainer/base/config.h"
+#include "tools/options/options.h"
 
 namespace placeto::train {
 namespace {
@@ -21,7 +21,7 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns
                                         bool are_topologies) {
   std::vector<std::string> paths;
   for (const std::string& pattern : patterns) {
-    if (are_topologies && is_built_in_topology(pattern)) {
+    if (are_topologies && shipped::is_topology(pattern)) {
       paths.push_back(pattern);
       continue;
     }
@@ -30,7 +30,13 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns
     for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
       paths.emplace_back(found.gl_pathv[i]);
     globfree(&found);
-    if (status != 0) return Status::bad_input(pattern + ": no such file, nor a pattern of any");
+    if (status == 0) continue;
+    std::string close;
+    if (are_topologies) {
+      close = cli::suggestion(std::filesystem::path(pattern).filename().string(),
+                              shipped::topology_names());
+    }
+    return Status::bad_input(pattern + ": no such file, nor a pattern of any" + close);
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
@@ -38,7 +44,7 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns
 }
 
 Result<TopologySpec> topology_of(const std::string& path) {
-  if (!is_built_in_topology(path)) return read_topology_spec(path);
+  if (!shipped::is_topology(path)) return read_topology_spec(path);
   const shipped::File* file = shipped::find(shipped::topologies(), path);
   const auto topology = parse_topology({file->bytes.begin(), file->bytes.end()}, path);
   if (!topology.ok()) return topology.status();

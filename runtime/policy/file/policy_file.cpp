@@ -65,8 +65,7 @@ Status check_size_and_version(std::span<const uint8_t> bytes) {
   if (Status s = check_version(version); !s.ok()) return s;
   const auto size = root->GetField<uint32_t>(Policy::VT_FILE_BYTES, 0);
   if (size > bytes.size()) {
-    return Status::bad_input(
-        join({"is truncated: lacks ", bytes_text(size - bytes.size()), " of ", bytes_text(size)}));
+    return Status::bad_input(join({"is truncated: has ", unlike_bytes(bytes.size(), size)}));
   }
   return check_end(bytes, size, FileKind::kPolicy);
 }

@@ -144,7 +144,8 @@ enum {
 };
 /* Writes one ONNX file per stage, with its weights, and manifest.json into the new folder
  * `directory`, whole or not at all. `options` are those that the model was imported with; dims,
- * values and shapes count. PLACETO_BAD_INPUT if the placement is not one of this model. */
+ * values and shapes count. PLACETO_BAD_INPUT if the placement is not one of this model,
+ * PLACETO_INVALID_ARGUMENT if `directory` exists and is not empty. */
 PLACETO_API placeto_status placeto_onnx_write_stages(const char* model,
                                                      const placeto_onnx_options* options,
                                                      const placeto_placement* placement,
