@@ -144,7 +144,7 @@ TEST_CASE_FIXTURE(AttacksScene, "a field that is given twice, of whatever types,
     const std::string profile =
         R"([{"cat": "Node", "name": "a_kernel_time", "dur": 1, "args": {)" + twice + "}}]";
     ends({"verify", "names.json", write("profile.json", profile)}, 3,
-         "profile.json: event 0 " + said);
+         "profile.json: event 0: " + said);
     const std::string engine =
         R"({"format_version": 1, "name": "x", "operators": {)" + twice + "}}";
     ends({"place", graph, "-t", "2xk80", "--engine", write("engine.json", engine)}, 3,

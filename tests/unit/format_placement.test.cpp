@@ -94,6 +94,15 @@ TEST_CASE("a placement that contradicts itself is refused, built or read") {
         "devices[0]: is empty, expected a name");
   CHECK(checked_after([](PlacementSpec& p) { p.method = "\xff"; }) ==
         "method: is '\\xff', expected valid UTF-8");
+  CHECK(checked_after([](PlacementSpec& p) { p.dims = {"a=1", "b=c=4294967296"}; }) == "ok");
+  for (const char* dim : {"", "a", "=1", "a=", "a=0", "a=-1", "a=1x"}) {
+    CHECK(checked_after([dim](PlacementSpec& p) {
+            p.dims = {"n=2", dim};
+          }) ==
+          "dims[1] is '" + std::string(dim) + "', expected NAME=N with a whole number N above 0");
+  }
+  CHECK(checked_after([](PlacementSpec& p) { p.dims.assign(4'097, "n=2"); }) ==
+        "dims: 4097 entries, expected at most 4096");
   CHECK(checked_after([](PlacementSpec& p) { p.peak_memory_bytes = {1}; }) ==
         "peak_memory_bytes: 1 entries, expected one for each of the 2 devices, or none");
   for (const double makespan :

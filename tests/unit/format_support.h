@@ -207,7 +207,8 @@ inline PlacementSpec random_placement(Random& random) {
                             second == n ? ReasonSpec::kNoDevice : second, random_number(random),
                             random.below(2) == 0});
   }
-  for (uint32_t d = random.below(3); d > 0; --d) spec.dims.push_back(random_text(random) + "=1");
+  for (uint32_t d = random.below(3); d > 0; --d)
+    spec.dims.push_back("x" + random_text(random) + "=1");
   if (random.below(2) == 0) {  // a stage for each node, taken backwards
     for (uint32_t v = 0; v < spec.assignment.size(); ++v) {
       spec.stages.push_back(v);

@@ -84,6 +84,13 @@ TEST_CASE("an axis can be set by name, by position and by default") {
   CHECK(parse_dim_setting("a=b=12")->name == "a=b");
 }
 
+TEST_CASE("numbers that are given take the place of those recorded for the same names") {
+  const std::vector<std::string> recorded{"a=1", "a=b=2", "x[0]=3"};
+  CHECK(replaced_dims(recorded, {}) == recorded);
+  const std::vector<DimSetting> given{{"a", 7}, {"x[0]", 9}};
+  CHECK(replaced_dims(recorded, given) == std::vector<std::string>{"a=b=2", "a=7", "x[0]=9"});
+}
+
 TEST_CASE("arithmetic on shapes is evaluated") {
   const auto got = imported(shape_arithmetic_model(), {{"batch", 1}, {"seq", 6}});
   CHECK(got.report.unknown.empty());
