@@ -47,8 +47,9 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us
     const double makespan_us = simulator_.makespan_us(assignment, cutoff_us);
     return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
   }
-  const Timeline& timeline = simulator_.run(assignment);
-  return stopped(stop_) ? Score::worst() : score_of(timeline);
+  const Timeline* timeline = simulator_.run_below(assignment, latency ? cutoff_us : kNever);
+  if (stopped(stop_)) return Score::worst();
+  return timeline == nullptr ? Score{0, kNever} : score_of(*timeline);
 }
 
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division) {

@@ -32,7 +32,8 @@ class Evaluator {
   explicit Evaluator(const Problem& problem, Stop* stop = nullptr);
 
   // Score of a placement that obeys the rules (allowed devices, colocation); Score::worst() once
-  // stopped. A makespan that is sure not to be below `cutoff_us` may come back as infinity.
+  // stopped. A makespan that is sure not to be below `cutoff_us` may come back as infinity, and
+  // then its memory has not been looked at.
   Score evaluate(std::span<const uint32_t> assignment,
                  double cutoff_us = std::numeric_limits<double>::infinity());
   // The same, and the whole timeline, of a placement that is divided in this way.

@@ -62,12 +62,19 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   if (stopped(stop())) return trial_;
   changes_.assign(changes.begin(), changes.end());
   swap_changes();
-  const bool makespan_only = incremental_ && evaluator_.surely_fits(base_);
+  const bool fits = incremental_ && evaluator_.surely_fits(base_);
   // Whatever fits is better than a base that does not, so then the makespan has to be known.
   if (!score_.feasible()) cutoff_us = kNever;
-  if (!makespan_only) trial_ = evaluator_.evaluate(base_, cutoff_us);
+  bool is_late = false;
+  if (incremental_ && (fits || score_.feasible())) {
+    swap_changes();
+    trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};
+    is_late = !(trial_.objective_us < cutoff_us);
+    swap_changes();
+  }
+  // What is late anyway need not fit.
+  if (!fits && !is_late) trial_ = evaluator_.evaluate(base_, cutoff_us);
   swap_changes();
-  if (makespan_only) trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};
   return trial_ = stopped(stop()) ? Score::worst() : trial_;
 }
 

@@ -95,18 +95,27 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
+  return *run_below(assignment, std::numeric_limits<double>::infinity());
+}
+
+const Timeline* Simulator::run_below(std::span<const uint32_t> assignment, double cutoff_us) {
   Timeline& timeline = work_->timeline;
   EventEngine& engine = work_->engine;
-  if (stopped(work_->stop)) return timeline;
+  if (stopped(work_->stop)) return &timeline;
+  const auto is_late = [cutoff_us](double makespan_us) {
+    return makespan_us >= cutoff_us && cutoff_us < std::numeric_limits<double>::infinity();
+  };
   if (work_->staged) {
-    work_->staged->run(assignment, std::numeric_limits<double>::infinity());
-    return finish_timeline(assignment);
+    if (is_late(work_->staged->run(assignment, cutoff_us))) return nullptr;
+    return &finish_timeline(assignment);
   }
   if (work_->serial) {
     run_serially(work_->problem, assignment, true, work_->sends, timeline, work_->stop);
+    if (is_late(timeline.makespan_us)) return nullptr;
   } else {
     engine.record_transfers(true);
-    if (!engine.run(assignment)) return timeline;
+    if (!engine.run(assignment)) return &timeline;
+    if (is_late(engine.makespan_us())) return nullptr;
     timeline.makespan_us = engine.makespan_us();
     timeline.drain_us = engine.drain_us();
     std::copy(engine.start_us().begin(), engine.start_us().end(), timeline.start_us.begin());
@@ -114,7 +123,7 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
     timeline.transfers.swap(engine.transfers());
   }
   fill_busy_times(work_->problem, assignment, timeline, work_->stop);
-  return finish_timeline(assignment);
+  return &finish_timeline(assignment);
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
