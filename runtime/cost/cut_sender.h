@@ -13,6 +13,33 @@
 
 namespace placeto {
 
+// How long a cut takes to whoever reads it, if nothing else is sent.
+class CutWay {
+ public:
+  CutWay(const Problem& problem, std::span<const uint32_t> assignment, uint32_t output,
+         uint32_t source)
+      : problem_(problem), assignment_(assignment), output_(output), source_(source) {}
+
+  double us(uint32_t device) {
+    if (device == source_ || output_ == kControlEdge) return 0;
+    if (problem_.topology().spec().transfer == Transfer::kUnicast) {
+      return problem_.transfer_us(output_, source_, device) +
+             problem_.topology().link(source_, device).latency_us;
+    }
+    if (broadcast_us_ < 0) {
+      broadcast_us_ = static_cast<double>(problem_.graph().output_bytes(output_)) /
+                      broadcast_link(problem_, assignment_, output_, source_).bandwidth_bytes_per_us;
+    }
+    return broadcast_us_;
+  }
+
+ private:
+  const Problem& problem_;
+  std::span<const uint32_t> assignment_;
+  uint32_t output_, source_;
+  double broadcast_us_ = -1;  // the same to all; not known yet
+};
+
 class CutSender {
  public:
   CutSender(const Problem& problem, Stop* stop)

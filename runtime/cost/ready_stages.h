@@ -16,8 +16,10 @@ namespace placeto {
 struct StageRun {
   double head_us = 0, work_us = 0, tail_us = 0;  // what enters, nodes, what leaves
   double rank = 0;                               // for dispatch: priority
-  double ready_us = 0, start_us = 0, end_us = 0;
+  double ready_us = 0, start_us = 0, end_us = 0;  // ready_us: as far as is known
+  double left_us = 0;                             // at least, from its start to the end of the run
   uint32_t missing = 0;                           // arrivals
+  uint32_t unsent = 0;                            // of them, those that are not on their way
   uint32_t first_cut = kNoIndex;                  // that leaves it
   uint32_t child = kNoIndex, sibling = kNoIndex;  // in the heap of ready stages of its device
   double taken_us() const { return (head_us + work_us) + tail_us; }

@@ -96,9 +96,8 @@ double StagedSimulator::evaluate(std::span<const uint32_t> assignment, double cu
   const bool latency = problem_->objective() == Objective::kLatency;
   const double busiest = *std::max_element(run.device_busy_us.begin(), run.device_busy_us.end());
   run.makespan_us = run.objective_us = kNever;
-  if (stopped(stop_) || (latency && busiest >= cutoff_us) || !simulate(assignment, run)) {
-    return kNever;
-  }
+  if (stopped(stop_) || (latency && busiest >= cutoff_us)) return kNever;
+  if (!simulate(assignment, latency ? cutoff_us : kNever, run)) return kNever;
   run.objective_us = run.makespan_us;
   if (!latency) {
     run.objective_us =
@@ -185,24 +184,60 @@ void StagedSimulator::add_control(uint32_t reader, uint32_t stage, Run& run) {
   ++run.stages[reader].missing;
 }
 
-// Whether all ran. False if stopped, mostly: whoever needs to know asks.
-bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
+// The longest way to the end of the run, if nothing waits for a device or a channel; from the last
+// stage to the first, since dependencies lead to higher numbers.
+void StagedSimulator::find_what_is_left(std::span<const uint32_t> assignment, Run& run) {
+  const std::vector<uint32_t>& device_of = run.division.device;
+  for (uint32_t s = run.division.stage_count(); s-- > 0;) {
+    double behind_us = 0;
+    for (uint32_t c = run.stages[s].first_cut; c != kNoIndex; c = cuts_.list[c].next) {
+      const Cut& cut = cuts_.list[c];
+      CutWay way(*problem_, assignment, cut.output, device_of[s]);
+      for (uint32_t i = cut.reader_begin; i < cut.reader_end; ++i) {
+        const uint32_t reader = cuts_.readers[i];
+        behind_us = std::max(behind_us, way.us(device_of[reader]) + run.stages[reader].left_us);
+      }
+      if (spend(stop_, 1 + cut.reader_end - cut.reader_begin)) return;
+    }
+    run.stages[s].left_us = run.stages[s].taken_us() + behind_us;
+  }
+}
+
+// Whether all ran, and in less than the cutoff. False if stopped, mostly: whoever needs to know
+// asks.
+bool StagedSimulator::simulate(std::span<const uint32_t> assignment, double cutoff_us, Run& run) {
+  // Sums in another order may differ in their last bits.
+  constexpr double kSure = 1 + 1e-9;
+  const double latest_us = kSure * cutoff_us;
   events_.clear();
   run.started.clear();
   run.transfers.clear();
   run.makespan_us = run.drain_us = 0;
   ready_.begin(run.stages, run.division);
   sender_.begin(assignment, run.transfers);
-  for (uint32_t s = 0; s < run.stages.size(); ++s) {
-    if (run.stages[s].missing == 0) ready_.arrive(s, 0);
+  const bool may_be_late = cutoff_us < kNever;
+  if (may_be_late) {
+    find_what_is_left(assignment, run);
+    device_left_us_ = run.device_busy_us;
   }
-  for (double now = 0;;) {
+  bool late = false;
+  for (uint32_t s = 0; s < run.stages.size(); ++s) {
+    StageRun& stage = run.stages[s];
+    stage.unsent = stage.missing;
+    if (stage.missing != 0) continue;
+    ready_.arrive(s, 0);
+    late |= stage.left_us > latest_us;
+  }
+  for (double now = 0; !late;) {
     ready_.take([&](uint32_t device, uint32_t s) {
       StageRun& stage = run.stages[s];
       stage.start_us = now;
       stage.end_us = now + stage.taken_us();
       run.started.push_back(s);
       push({stage.end_us, 0, device});
+      if (!may_be_late) return;
+      late |= now + std::max(stage.left_us, device_left_us_[device]) > latest_us;
+      device_left_us_[device] -= stage.taken_us();
     });
     if (events_.empty()) break;
     now = events_.front().time;
@@ -210,7 +245,8 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
       if (spend(stop_, 1)) return false;
       const Event event = pop();
       if (event.arrival != 0) {
-        if (--run.stages[event.index].missing == 0) ready_.arrive(event.index, now);
+        run.stages[event.index].missing = 0;
+        ready_.arrive(event.index, now);
         continue;
       }
       run.makespan_us = std::max(run.makespan_us, now);
@@ -219,7 +255,8 @@ bool StagedSimulator::simulate(std::span<const uint32_t> assignment, Run& run) {
     run.drain_us = std::max(run.drain_us, now);
   }
   run.drain_us = std::max(run.drain_us, sender_.idle_us());
-  return true;
+  if (late) run.makespan_us = kNever;
+  return !late;
 }
 
 // What leaves it sets out.
@@ -233,7 +270,10 @@ void StagedSimulator::end_stage(uint32_t stage, Run& run) {
     const bool control = cut.output == kControlEdge;
     if (!control) sender_.send(cut.output, readers, device_of, now);
     for (uint32_t reader : watched(readers, stop_)) {
-      push({control ? now : sender_.arrival_us(device_of[reader]), 1, reader});
+      StageRun& stage = run.stages[reader];
+      const double arrival_us = control ? now : sender_.arrival_us(device_of[reader]);
+      stage.ready_us = std::max(stage.ready_us, arrival_us);
+      if (--stage.unsent == 0) push({stage.ready_us, 1, reader});
     }
     if (spend(stop_, 1 + readers.size())) return;
   }

@@ -74,7 +74,7 @@ class StagedSimulator {
   };
   struct Event {
     double time;
-    uint32_t arrival;  // 0: a stage ends, 1: a cut arrives
+    uint32_t arrival;  // 0: a stage ends, 1: the last cut that a stage reads arrives
     uint32_t index;    // of the device whose stage ends, of the stage that reads
   };
   struct Cuts {  // of the run that is being made
@@ -97,7 +97,8 @@ class StagedSimulator {
   void add_cut(uint32_t output, uint32_t stage, Run& run);
   void add_control(uint32_t reader, uint32_t stage, Run& run);
   double price_us(uint32_t device, uint32_t output) const;
-  bool simulate(std::span<const uint32_t> assignment, Run& run);
+  void find_what_is_left(std::span<const uint32_t> assignment, Run& run);
+  bool simulate(std::span<const uint32_t> assignment, double cutoff_us, Run& run);
   void end_stage(uint32_t stage, Run& run);
   void push(Event event);
   Event pop();
@@ -118,7 +119,8 @@ class StagedSimulator {
   Run* kept_ = &runs_[0];
   std::vector<uint32_t> assignment_;  // of the last run
   Cuts cuts_;
-  std::vector<Event> events_;  // binary heap
+  std::vector<Event> events_;           // binary heap
+  std::vector<double> device_left_us_;  // of stages that have not started
   ReadyStages ready_;
   CutSender sender_;
   Times times_;
