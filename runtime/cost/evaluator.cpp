@@ -47,25 +47,26 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us
     const double makespan_us = simulator_.makespan_us(assignment, cutoff_us);
     return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
   }
-  const Timeline* timeline = simulator_.run_below(assignment, latency ? cutoff_us : kNever);
-  if (stopped(stop_)) return Score::worst();
-  return timeline == nullptr ? Score{0, kNever} : score_of(*timeline);
+  return score_of(simulator_.run_below(latency ? cutoff_us : kNever, assignment));
 }
 
-Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division) {
+Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division,
+                          double cutoff_us) {
   ++evaluations_;
-  const Timeline& timeline = simulator_.run(assignment, division);
-  return stopped(stop_) ? Score::worst() : score_of(timeline);
+  const bool latency = problem_->objective() == Objective::kLatency;
+  return score_of(simulator_.run_below(latency ? cutoff_us : kNever, assignment, division));
 }
 
-Score Evaluator::score_of(const Timeline& timeline) const {
+Score Evaluator::score_of(const Timeline* timeline) const {
+  if (stopped(stop_)) return Score::worst();
+  if (timeline == nullptr) return {0, kNever};  // late
   const bool latency = problem_->objective() == Objective::kLatency;
   Score score;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
-    const uint64_t peak = timeline.peak_memory_bytes[d], limit = problem_->memory_limit(d);
+    const uint64_t peak = timeline->peak_memory_bytes[d], limit = problem_->memory_limit(d);
     if (peak > limit) score.overflow_bytes += peak - limit;
   }
-  score.objective_us = latency ? timeline.makespan_us : timeline.bottleneck_us;
+  score.objective_us = latency ? timeline->makespan_us : timeline->bottleneck_us;
   return score;
 }
 

@@ -36,8 +36,9 @@ class Evaluator {
   // then its memory has not been looked at.
   Score evaluate(std::span<const uint32_t> assignment,
                  double cutoff_us = std::numeric_limits<double>::infinity());
-  // The same, and the whole timeline, of a placement that is divided in this way.
-  Score evaluate(std::span<const uint32_t> assignment, const Division& division);
+  // The same of a placement that is divided in this way.
+  Score evaluate(std::span<const uint32_t> assignment, const Division& division,
+                 double cutoff_us = std::numeric_limits<double>::infinity());
 
   // True if even everything a device ever holds, as if at once, is within every limit.
   bool surely_fits(std::span<const uint32_t> assignment);
@@ -64,7 +65,7 @@ class Evaluator {
   Stop* stop() const { return stop_; }
 
  private:
-  Score score_of(const Timeline& timeline) const;
+  Score score_of(const Timeline* timeline) const;  // nullptr: of what is late
 
   const Problem* problem_;
   Stop* stop_;

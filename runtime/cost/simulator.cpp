@@ -95,10 +95,15 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
-  return *run_below(assignment, std::numeric_limits<double>::infinity());
+  return *run_below(std::numeric_limits<double>::infinity(), assignment);
 }
 
-const Timeline* Simulator::run_below(std::span<const uint32_t> assignment, double cutoff_us) {
+const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
+  return *run_below(std::numeric_limits<double>::infinity(), assignment, division);
+}
+
+const Timeline* Simulator::run_below(double cutoff_us, std::span<const uint32_t> assignment,
+                                     const Division& division) {
   Timeline& timeline = work_->timeline;
   EventEngine& engine = work_->engine;
   if (stopped(work_->stop)) return &timeline;
@@ -106,7 +111,10 @@ const Timeline* Simulator::run_below(std::span<const uint32_t> assignment, doubl
     return makespan_us >= cutoff_us && cutoff_us < std::numeric_limits<double>::infinity();
   };
   if (work_->staged) {
-    if (is_late(work_->staged->run(assignment, cutoff_us))) return nullptr;
+    const double makespan_us = division.empty()
+                                   ? work_->staged->run(assignment, cutoff_us)
+                                   : work_->staged->run(assignment, division, cutoff_us);
+    if (is_late(makespan_us)) return nullptr;
     return &finish_timeline(assignment);
   }
   if (work_->serial) {
@@ -124,13 +132,6 @@ const Timeline* Simulator::run_below(std::span<const uint32_t> assignment, doubl
   }
   fill_busy_times(work_->problem, assignment, timeline, work_->stop);
   return &finish_timeline(assignment);
-}
-
-const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
-  if (!work_->staged || division.empty()) return run(assignment);
-  if (stopped(work_->stop)) return work_->timeline;
-  work_->staged->run(assignment, division);
-  return finish_timeline(assignment);
 }
 
 // What every execution has in common: the bottleneck and the memory.

@@ -75,12 +75,13 @@ class Simulator {
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
-  // The same; nullptr where the makespan is sure not to be below `cutoff_us`: then memory, which
-  // takes longest, is not looked at. A timeline once stopped.
-  const Timeline* run_below(std::span<const uint32_t> assignment, double cutoff_us);
   // Under staged execution, divided as given, or by the better rule if that is empty; the division
   // fits the assignment. In other executions stages mean nothing.
   const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
+  // The same; nullptr where the makespan is sure not to be below `cutoff_us`: then memory, which
+  // takes longest, is not looked at. A timeline once stopped.
+  const Timeline* run_below(double cutoff_us, std::span<const uint32_t> assignment,
+                            const Division& division = {});
   // That of the last run, not copied: of a large graph this takes milliseconds.
   Timeline take_timeline() &&;
 

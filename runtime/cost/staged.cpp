@@ -81,12 +81,13 @@ double StagedSimulator::run(std::span<const uint32_t> assignment, double cutoff_
   return kept_->makespan_us;
 }
 
-double StagedSimulator::run(std::span<const uint32_t> assignment, const Division& division) {
+double StagedSimulator::run(std::span<const uint32_t> assignment, const Division& division,
+                            double cutoff_us) {
   assignment_.assign(assignment.begin(), assignment.end());
   times_.filled = false;
   kept_ = &runs_[0];
   kept_->division = division;
-  evaluate(assignment, kNever, *kept_);
+  evaluate(assignment, cutoff_us, *kept_);
   return stopped(stop_) ? kNever : kept_->makespan_us;
 }
 

@@ -55,7 +55,7 @@ class StagedSimulator {
   // holds.
   double run(std::span<const uint32_t> assignment, double cutoff_us);
   // Runs the placement divided in this way. The division fits it.
-  double run(std::span<const uint32_t> assignment, const Division& division);
+  double run(std::span<const uint32_t> assignment, const Division& division, double cutoff_us);
 
   // Of the last run, per node.
   std::span<const double> start_us() { return times().start_us; }

@@ -1,6 +1,7 @@
 #include "runtime/search/stage_search.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/cost/staged.h"
 
@@ -53,10 +54,16 @@ class Refiner {
     best_.division.order.clear();
   }
 
+  // Just above what is as good; where the best does not fit, whatever fits is better.
+  double cutoff_us(Aim aim) const {
+    const double least = aim == kFewer ? std::max(limit_us_, best_.score.objective_us)
+                                       : best_.score.objective_us;
+    return best_.score.feasible() ? std::nextafter(least, kNever) : kNever;
+  }
+
   // An empty division: by the better rule.
   bool try_out(const Assignment& assignment, const Division& division, Aim aim) {
-    const Score score = division.empty() ? evaluator_.evaluate(assignment)
-                                         : evaluator_.evaluate(assignment, division);
+    const Score score = evaluator_.evaluate(assignment, division, cutoff_us(aim));
     if (stopped(evaluator_.stop()) || score.overflow_bytes > best_.score.overflow_bytes) {
       return false;
     }
