@@ -82,9 +82,7 @@ void MoveEvaluator::accept() {
   score_ = trial_;
   if (incremental_ && !stopped(stop())) incremental_->apply(changes_);
   swap_changes();
-  if (incremental_) return;
-  evaluator_.evaluate(base_);
-  keep_times();
+  if (!incremental_) keep_times();  // the evaluator's last run
 }
 
 }  // namespace placeto

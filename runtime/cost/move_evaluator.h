@@ -21,7 +21,7 @@ class MoveEvaluator {
   // Score of the base with the changes made; their nodes are distinct. A makespan that is sure not
   // to be below `cutoff_us` may come back as infinity, unless the base does not fit in memory.
   Score evaluate(std::span<const Change> changes, double cutoff_us = kNever);
-  // Makes the changes last evaluated part of the base.
+  // Makes the changes last evaluated part of the base: their makespan was below the cutoff.
   void accept();
 
   const Score& score() const { return score_; }  // of the base
