@@ -27,8 +27,9 @@ class CutWay {
              problem_.topology().link(source_, device).latency_us;
     }
     if (broadcast_us_ < 0) {
-      broadcast_us_ = static_cast<double>(problem_.graph().output_bytes(output_)) /
-                      broadcast_link(problem_, assignment_, output_, source_).bandwidth_bytes_per_us;
+      broadcast_us_ =
+          static_cast<double>(problem_.graph().output_bytes(output_)) /
+          broadcast_link(problem_, assignment_, output_, source_).bandwidth_bytes_per_us;
     }
     return broadcast_us_;
   }
@@ -104,8 +105,8 @@ class CutSender {
     }
   }
 
-  // Occupies what.channel from what.start_us on, or from when it is free, and sets when the transfer
-  // ends and arrives. Returns the arrival.
+  // Occupies what.channel from what.start_us on, or from when it is free, and sets when the
+  // transfer ends and arrives. Returns the arrival.
   double occupy(TransferSlice what, const LinkParameters& link) {
     double& free_us = channel_free_us_[what.channel];
     if (contended_) what.start_us = std::max(what.start_us, free_us);

@@ -14,8 +14,8 @@ namespace placeto {
 
 // A stage of one run.
 struct StageRun {
-  double head_us = 0, work_us = 0, tail_us = 0;  // what enters, nodes, what leaves
-  double rank = 0;                               // for dispatch: priority
+  double head_us = 0, work_us = 0, tail_us = 0;   // what enters, nodes, what leaves
+  double rank = 0;                                // for dispatch: priority
   double ready_us = 0, start_us = 0, end_us = 0;  // ready_us: as far as is known
   double left_us = 0;                             // at least, from its start to the end of the run
   uint32_t missing = 0;                           // arrivals

@@ -56,8 +56,8 @@ class Refiner {
 
   // Just above what is as good; where the best does not fit, whatever fits is better.
   double cutoff_us(Aim aim) const {
-    const double least = aim == kFewer ? std::max(limit_us_, best_.score.objective_us)
-                                       : best_.score.objective_us;
+    const double least =
+        aim == kFewer ? std::max(limit_us_, best_.score.objective_us) : best_.score.objective_us;
     return best_.score.feasible() ? std::nextafter(least, kNever) : kNever;
   }
 

@@ -126,6 +126,40 @@ TEST_CASE("a move evaluator gives the evaluator's scores, memory overflow includ
   CHECK(overflowing > 100);
 }
 
+TEST_CASE("a neighbour below the cutoff is scored in full, and any other is not accepted") {
+  Random random(77);
+  int accepted = 0, overflowing = 0;
+  for (uint32_t i = 0; i < 300; ++i) {
+    const test::Instance instance = test::random_instance({.most_nodes = 30}, i % test::kRuleSets,
+                                                          random, {100, i % 3 == 0 ? 0u : 2'000u});
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    Evaluator full(problem);
+    MoveEvaluator moves(problem);
+    Assignment base = test::random_assignment(problem, random);
+    moves.rebase(base);
+    for (int step = 0; step < 20; ++step) {
+      const std::vector<Change> changes = random_changes(problem, random);
+      const Assignment trial = with_changes(base, changes);
+      const double cutoff = moves.score().objective_us * (0.9 + 0.3 * random.uniform());
+      const Score exact = full.evaluate(trial), score = moves.evaluate(changes, cutoff);
+      if (moves.score().feasible() && !(exact.objective_us < cutoff)) {
+        CHECK(score.objective_us >= cutoff * (1 - 1e-9));
+        continue;
+      }
+      CHECK(score == exact);
+      overflowing += exact.feasible() ? 0 : 1;
+      if (score.overflow_bytes > moves.score().overflow_bytes) continue;
+      moves.accept();
+      ++accepted;
+      base = trial;
+      CHECK(std::equal(full.start_us().begin(), full.start_us().end(), moves.start_us().begin()));
+    }
+  }
+  CHECK(accepted > 500);
+  CHECK(overflowing > 50);
+}
+
 // The makespan of a base that overflows is no bar for one that does not: any placement that fits is
 // better, so its makespan must be known.
 TEST_CASE("no cutoff hides the makespan of a move that ends an overflow") {

@@ -202,22 +202,30 @@ TEST_CASE("renumbering keeps the stages, and finds those that wait for each othe
 
 TEST_CASE("a score below its cutoff is exact, and none above it comes back below") {
   Random random(34);
-  for (int i = 0; i < 200; ++i) {
-    const test::Instance instance = test::random_instance({.most_nodes = 20}, 16, random);
+  int overflowing = 0;
+  for (uint32_t i = 0; i < 800; ++i) {
+    const test::RandomMemory memory{50, i % 2 == 0 ? 300u : 0u};
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 20}, 16 + i % 8, random, memory);
     if (!instance.problem) continue;
     const Assignment assignment = test::random_assignment(*instance.problem, random);
     Evaluator evaluator(*instance.problem);
-    const double exact = evaluator.evaluate(assignment).objective_us;
-    for (const double share : {0.5, 0.9, 1.0, 1.1}) {
-      const double cutoff = share * exact;
-      const double score = evaluator.evaluate(assignment, cutoff).objective_us;
-      if (exact < cutoff) {
-        CHECK(score == exact);
-      } else {
-        CHECK(score >= cutoff);
+    const Score exact = evaluator.evaluate(assignment);
+    const Division division = recorded_division(evaluator.timeline(assignment));
+    overflowing += exact.feasible() ? 0 : 1;
+    for (const double share : {0.5, 0.9, 0.999, 1.0, 1.001, 1.1}) {
+      const double cutoff = share * exact.objective_us;
+      for (const Score& score : {evaluator.evaluate(assignment, cutoff),
+                                 evaluator.evaluate(assignment, division, cutoff)}) {
+        if (exact.objective_us < cutoff) {
+          CHECK(score == exact);
+        } else {
+          CHECK(score.objective_us >= cutoff);
+        }
       }
     }
   }
+  CHECK(overflowing > 50);
 }
 
 // 0 and 1 are in one stage, 2 in the next; 0 alone makes what 2 reads.
