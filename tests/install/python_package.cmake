@@ -4,13 +4,19 @@
 #         [-D ONNX_LIBRARY=libplaceto-onnx.so -D MODEL=example.onnx] -P python_package.cmake
 cmake_minimum_required(VERSION 3.22)
 
-foreach(module pip setuptools wheel)
-  execute_process(COMMAND ${PYTHON} -c "import ${module}" RESULT_VARIABLE result ERROR_QUIET)
-  if(NOT result EQUAL 0)
-    message("SKIPPED: no Python module ${module} here")
-    return()
-  endif()
-endforeach()
+# The system's interpreter may have what another one that comes first in PATH lacks.
+find_program(system_python NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+execute_process(COMMAND ${PYTHON} -c "import setuptools, pip, wheel" RESULT_VARIABLE result
+  ERROR_QUIET)
+if(NOT result EQUAL 0 AND system_python)
+  set(PYTHON ${system_python})
+  execute_process(COMMAND ${PYTHON} -c "import setuptools, pip, wheel" RESULT_VARIABLE result
+    ERROR_QUIET)
+endif()
+if(NOT result EQUAL 0)
+  message("SKIPPED: no Python with pip, setuptools and wheel here")
+  return()
+endif()
 
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/tools/python DESTINATION ${WORK})  # pip leaves files beside what it builds

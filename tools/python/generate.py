@@ -72,13 +72,11 @@ class Header:
         name = text.replace("const", " ").replace("*", " ").strip()
         if name == "void":
             return "c_void_p" if stars == 1 else "POINTER(c_void_p)" if stars == 2 else "None"
-        if name in self.opaque:  # handles
-            return "c_void_p" if stars == 1 else "POINTER(c_void_p)"
         if name in self.callbacks:
             return name
         if name == "char" and stars > 0:
             return "c_char_p" if stars == 1 else "POINTER(c_char_p)"
-        kind = NUMBERS.get(name, name if name in self.structs else None)
+        kind = NUMBERS.get(name, name if name in {*self.structs, *self.opaque} else None)
         if kind is None:
             raise SystemExit(f"generate.py: unknown type '{text}'")
         for _ in range(stars):
@@ -113,6 +111,11 @@ def python_of(header):
         "",
     ]
     lines += [f"{name} = {value}" for name, value in header.constants.items()]
+    for name in sorted(header.opaque):
+        lines += ["", "", f"class {name}(ctypes.Structure):", '    """Owned by the library."""']
+    lines += ["", "", "# Pointers to them: what takes one takes no other.", "HANDLES = frozenset(["]
+    lines += [f"    POINTER({name})," for name in sorted(header.opaque)]
+    lines.append("])")
     declared = set()
 
     def declare_callback(name):

@@ -1,9 +1,11 @@
 """Tests of the package: python3 -m unittest, where it can be imported."""
 
+import copy
 import importlib.metadata
 import json
 import os
 import pathlib
+import pickle
 import tempfile
 import threading
 import unittest
@@ -54,6 +56,39 @@ class Package(unittest.TestCase):
         self.assertAlmostEqual(max(finish), placement.makespan_us)
         self.assertEqual(min(start), 0)
         self.assertGreaterEqual(sum(placement.peak_memory), 10_000_000)
+
+    def test_objects_of_another_kind_are_refused_by_name(self):
+        graph, topology = diamond(), pair()
+        placement = placeto.place(graph, topology)
+        wrong = {
+            "graph": [lambda: placeto.place(topology, topology),
+                      lambda: placeto.place(placement, topology),
+                      lambda: placeto.score("net.graph", topology, [0, 0, 0, 0]),
+                      lambda: placeto.run_times(topology, graph)],
+            "topology": [lambda: placeto.place(graph, graph), lambda: placeto.place(graph, "2xk80"),
+                         lambda: placeto.score(graph, placement, [0, 0, 0, 0])],
+            "policy": [lambda: placeto.place(graph, topology, graph),
+                       lambda: placeto.place(graph, topology, "default")],
+            "cancel": [lambda: placeto.place(graph, topology, cancel=graph),
+                       lambda: placeto.place(graph, topology, cancel=True)]}
+        if MODEL:
+            engine = placeto.Engine.load("generic")
+            wrong["topology"].append(lambda: engine.topology(graph))
+            wrong["graph"].append(lambda: engine.rules(topology, graph))
+            wrong["rules"] = [lambda: placeto.place(graph, topology, rules=engine)]
+            wrong["placement"] = [lambda: placeto.write_stages(MODEL, graph, "stages")]
+        for name, calls in wrong.items():
+            for call in calls:
+                with self.assertRaisesRegex(TypeError, f"^{name} is "):
+                    call()
+        with self.assertRaises(placeto.Error):
+            placeto.place(None, topology)
+
+    def test_what_owns_an_object_cannot_be_copied(self):
+        for value in (diamond(), pair(), placeto.Cancel(), placeto.GraphBuilder()):
+            for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                    copied(value)
 
     def test_rules_hold(self):
         graph, topology = diamond(), pair()

@@ -26,8 +26,8 @@ import operator
 import os
 import pathlib
 from ctypes import byref
-from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional,
-                    Sequence, TypedDict, TypeVar, Union)
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, NoReturn,
+                    Optional, Sequence, TypedDict, TypeVar, Union)
 
 from . import _native
 from ._native import (PLACETO_BAD_INPUT, PLACETO_CONTENTION_EGRESS, PLACETO_CONTENTION_NONE,
@@ -230,6 +230,11 @@ def _checked(kind: Any, value: Any, name: str) -> Any:
         if b"\0" in text:
             raise ValueError(f"{name} is {value!r}, expected a text without NUL")
         return text
+    if kind in _native.HANDLES:
+        handle = value._handle if isinstance(value, _Handle) else value
+        if handle is None or isinstance(handle, kind):
+            return handle
+        raise TypeError(f"{name} is {value!r}, expected a {kind._type_.__name__}")
     if kind not in _RANGES:
         return value
     low, high = _RANGES[kind]
@@ -304,12 +309,13 @@ def _limits(values: Optional[Mapping[str, int]]) -> Any:
 
 
 class _Handle:
-    """Owns an object of the library."""
+    """Owns an object of the library, of that struct."""
 
+    _struct: Any = None
     _free = ""
 
-    def __init__(self, handle: ctypes.c_void_p) -> None:
-        self._handle: Optional[ctypes.c_void_p] = handle
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
         self._release = _function(self._free)  # kept: at the interpreter's end modules are empty
 
     def __del__(self) -> None:
@@ -317,11 +323,18 @@ class _Handle:
         if handle is not None:
             self._release(handle)
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be copied: it owns what it stands for")
+
+    @classmethod
+    def _new(cls, function: str, *arguments: Any) -> Any:
+        handle = ctypes.POINTER(cls._struct)()
+        _call(function, *arguments, byref(handle))
+        return handle
+
     @classmethod
     def _make(cls: type[_AnyHandle], function: str, *arguments: Any) -> _AnyHandle:
-        handle = ctypes.c_void_p()
-        _call(function, *arguments, byref(handle))
-        return cls(handle)
+        return cls(cls._new(function, *arguments))
 
     def _encode(self, function: str) -> bytes:
         size = ctypes.c_size_t()
@@ -350,6 +363,7 @@ class Node(NamedTuple):
 class Graph(_Handle):
     """What is placed: nodes and the tensors between them."""
 
+    _struct = _native.placeto_graph
     _free = "placeto_graph_free"
 
     @classmethod
@@ -408,19 +422,17 @@ class Graph(_Handle):
         return node
 
 
-class GraphBuilder:
+class GraphBuilder(_Handle):
     """Makes a graph node by node."""
 
+    _struct = _native.placeto_graph_builder
+    _free = "placeto_graph_builder_free"
+
     def __init__(self, name: str = "", kinds: Sequence[str] = ()) -> None:
-        self._builder = ctypes.c_void_p()
-        _call("placeto_graph_builder_create", name, byref(self._builder))
+        super().__init__(self._new("placeto_graph_builder_create", name))
         if kinds:
             names = _list_of(ctypes.c_char_p, kinds, "kinds")
-            _call("placeto_graph_builder_set_kinds", self._builder, names, len(kinds))
-
-    def __del__(self) -> None:
-        if getattr(self, "_builder", None) and _library is not None:
-            _library.placeto_graph_builder_free(self._builder)
+            _call("placeto_graph_builder_set_kinds", self._handle, names, len(kinds))
 
     def add(self, name: str, op: str = "", *, cost_us: Sequence[float] = (),
             outputs: Sequence[int] = (), resident_bytes: int = 0, workspace_bytes: int = 0,
@@ -437,16 +449,16 @@ class GraphBuilder:
             "colocate": colocate, "allowed_kinds": kinds, "allowed_kind_count": len(kinds),
             "launches": launches})
         index = ctypes.c_uint32()
-        _call("placeto_graph_builder_add_node", self._builder, byref(node), byref(index))
+        _call("placeto_graph_builder_add_node", self._handle, byref(node), byref(index))
         return index.value
 
     def connect(self, source: int, target: int, output: Optional[int] = 0) -> None:
         """`target` reads that output of `source`; None: it only waits for it."""
         number = _native.PLACETO_CONTROL_EDGE if output is None else output
-        _call("placeto_graph_builder_add_edge", self._builder, source, number, target)
+        _call("placeto_graph_builder_add_edge", self._handle, source, number, target)
 
     def build(self, limits: Optional[Limits] = None) -> Graph:
-        return Graph._make("placeto_graph_builder_build", self._builder, _limits(limits))
+        return Graph._make("placeto_graph_builder_build", self._handle, _limits(limits))
 
 
 class Device(NamedTuple):
@@ -491,6 +503,7 @@ class TopologyRules(NamedTuple):
 class Topology(_Handle):
     """Where it is placed: devices and the links between them."""
 
+    _struct = _native.placeto_topology
     _free = "placeto_topology_free"
 
     @classmethod
@@ -546,41 +559,40 @@ class Topology(_Handle):
         return device
 
 
-class TopologyBuilder:
+class TopologyBuilder(_Handle):
     """Makes a topology. Fields that are not given have the defaults of placeto.h."""
 
+    _struct = _native.placeto_topology_builder
+    _free = "placeto_topology_builder_free"
+
     def __init__(self, name: str = "", **rules: Unpack[RuleFields]) -> None:
-        self._builder = ctypes.c_void_p()
-        _call("placeto_topology_builder_create", name, byref(self._builder))
+        super().__init__(self._new("placeto_topology_builder_create", name))
         value = _with_fields(_defaulted(_native.placeto_topology_rules,
                                         "placeto_default_topology_rules"), rules, RuleFields)
-        _call("placeto_topology_builder_set_rules", self._builder, byref(value))
-
-    def __del__(self) -> None:
-        if getattr(self, "_builder", None) and _library is not None:
-            _library.placeto_topology_builder_free(self._builder)
+        _call("placeto_topology_builder_set_rules", self._handle, byref(value))
 
     def add(self, name: str, kind: str, **fields: Unpack[DeviceFields]) -> int:
         """The number of the new device."""
         device = _with_fields(_defaulted(_native.placeto_device, "placeto_default_device"),
                               {"name": name, "kind": kind, **fields})
         index = ctypes.c_uint32()
-        _call("placeto_topology_builder_add_device", self._builder, byref(device), byref(index))
+        _call("placeto_topology_builder_add_device", self._handle, byref(device), byref(index))
         return index.value
 
     def connect(self, source: str, target: str, **fields: Unpack[LinkFields]) -> None:
         """A link one way."""
         link = _with_fields(_defaulted(_native.placeto_link, "placeto_default_link"),
                             {"from": source, "to": target, **fields})
-        _call("placeto_topology_builder_add_link", self._builder, byref(link))
+        _call("placeto_topology_builder_add_link", self._handle, byref(link))
 
     def build(self, limits: Optional[Limits] = None) -> Topology:
-        return Topology._make("placeto_topology_builder_build", self._builder, _limits(limits))
+        return Topology._make("placeto_topology_builder_build", self._handle, _limits(limits))
 
 
 class Policy(_Handle):
     """A trained network."""
 
+    _struct = _native.placeto_policy
     _free = "placeto_policy_free"
 
     @classmethod
@@ -629,6 +641,7 @@ class Reason(NamedTuple):
 class Placement(_Handle):
     """A device for every node, and what the cost model predicts of it."""
 
+    _struct = _native.placeto_placement
     _free = "placeto_placement_free"
 
     def __len__(self) -> int:
@@ -744,13 +757,11 @@ class Placement(_Handle):
 class Cancel(_Handle):
     """Ends a placing from another thread: place(..., cancel=...) returns the best so far."""
 
+    _struct = _native.placeto_cancel
     _free = "placeto_cancel_free"
 
-    def __init__(self, handle: Optional[ctypes.c_void_p] = None) -> None:
-        if handle is None:
-            handle = ctypes.c_void_p()
-            _call("placeto_cancel_create", byref(handle))
-        super().__init__(handle)
+    def __init__(self) -> None:
+        super().__init__(self._new("placeto_cancel_create"))
 
     def request(self) -> None:
         _ask("placeto_cancel_request", self._handle)
@@ -763,12 +774,14 @@ class Cancel(_Handle):
 class Rules(_Handle):
     """What an engine demands of placements of one graph on one topology. One thread at a time."""
 
+    _struct = _native.placeto_onnx_rules
     _free = "placeto_onnx_rules_free"
 
 
 class Engine(_Handle):
     """How an engine executes, what its providers can run and what it fuses."""
 
+    _struct = _native.placeto_onnx_engine
     _free = "placeto_onnx_engine_free"
 
     @classmethod
@@ -778,7 +791,7 @@ class Engine(_Handle):
 
     def topology(self, topology: Topology) -> Topology:
         """As the engine runs on it: its execution, its prices of stages where there are none."""
-        return Topology._make("placeto_onnx_engine_topology", self._handle, topology._handle)
+        return Topology._make("placeto_onnx_engine_topology", self._handle, topology)
 
     def rules(self, graph: Graph, topology: Topology,
               providers: Union[Mapping[str, str], Sequence[str]] = (),
@@ -786,8 +799,8 @@ class Engine(_Handle):
         """For place(..., rules=...). Providers: {"gpu": "cuda"}, of a kind or a device."""
         names = _texts(providers, "providers")
         with _notes(on_note) as function:
-            return Rules._make("placeto_onnx_engine_rules", self._handle, graph._handle,
-                               topology._handle, names, len(names), function, None)
+            return Rules._make("placeto_onnx_engine_rules", self._handle, graph,
+                               topology, names, len(names), function, None)
 
 
 def _texts(given: Any, name: str) -> Any:
@@ -821,7 +834,7 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
     options = _defaulted(_native.placeto_options, "placeto_default_options")
     cancel, rules = plain.pop("cancel", None), plain.pop("rules", None)
     if cancel is not None:
-        options.cancel = cancel._handle
+        options.cancel = _checked(ctypes.POINTER(_native.placeto_cancel), cancel, "cancel")
     if "limits" in plain:
         options.limits = _limits(plain.pop("limits"))
     number = ctypes.c_uint32
@@ -838,7 +851,7 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
     options.colocate_count = len(sets)
     _with_fields(options, plain, PlaceOptions)
     if rules is not None:
-        _call("placeto_onnx_rules_add", rules._handle, byref(options))
+        _call("placeto_onnx_rules_add", rules, byref(options))
     yield options
     del cancel, rules, sets  # alive until here
 
@@ -849,8 +862,8 @@ def place(graph: Graph, topology: Topology, policy: Optional[Policy] = None,
     budget_evaluations, memory_headroom, objective, ...; pins and forbids map nodes to devices,
     colocate is a list of lists of nodes. Raises Infeasible if nothing fits."""
     with _options(options) as struct:
-        return Placement._make("placeto_place", graph._handle, topology._handle,
-                               None if policy is None else policy._handle, byref(struct))
+        return Placement._make("placeto_place", graph, topology,
+                               policy, byref(struct))
 
 
 def score(graph: Graph, topology: Topology, devices: Iterable[int],
@@ -858,14 +871,14 @@ def score(graph: Graph, topology: Topology, devices: Iterable[int],
     """What the cost model predicts of a placement of yours: a device for every node."""
     numbers = _list_of(ctypes.c_uint32, devices, "devices")
     with _options(options) as struct:
-        return Placement._make("placeto_score", graph._handle, topology._handle, numbers,
+        return Placement._make("placeto_score", graph, topology, numbers,
                                len(numbers), byref(struct))
 
 
 def decode_assignment(content: bytes, graph: Graph, topology: Topology) -> Numbers:
     """The device of every node, from the content of a binary placement file: for score."""
     devices = (ctypes.c_uint32 * len(graph))()
-    _call("placeto_assignment_decode", content, len(content), graph._handle, topology._handle, None,
+    _call("placeto_assignment_decode", content, len(content), graph, topology, None,
           devices, len(devices))
     return _array("I", devices)
 
@@ -875,7 +888,7 @@ def run_times(graph: Graph, topology: Topology) -> Times:
     where it cannot run. A matrix where NumPy is installed, else one row after the other."""
     count = len(graph) * len(topology)
     values = (ctypes.c_double * count)()
-    _call("placeto_run_times", graph._handle, topology._handle, None, values, count)
+    _call("placeto_run_times", graph, topology, None, values, count)
     flat = _array("d", values)
     return flat.reshape(len(graph), len(topology)) if hasattr(flat, "reshape") else flat
 
@@ -921,5 +934,5 @@ def write_stages(model: PathLike, placement: Placement, directory: PathLike, *,
     """One ONNX file per stage and manifest.json in a new directory. Options: those that the model
     was loaded with."""
     with _import_options(options) as struct:
-        _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement._handle,
+        _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement,
               stages, os.fsencode(directory))
