@@ -56,6 +56,7 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
   cuts_.readers.reserve(most_transfers_);
   cuts_.seen.resize(nodes);
   events_.reserve(most_transfers_ + devices);
+  device_left_us_.resize(devices);
   times_.start_us.resize(nodes);
   times_.finish_us.resize(nodes);
   times_.done_us.reserve(nodes);
@@ -271,10 +272,10 @@ void StagedSimulator::end_stage(uint32_t stage, Run& run) {
     const bool control = cut.output == kControlEdge;
     if (!control) sender_.send(cut.output, readers, device_of, now);
     for (uint32_t reader : watched(readers, stop_)) {
-      StageRun& stage = run.stages[reader];
+      StageRun& next = run.stages[reader];
       const double arrival_us = control ? now : sender_.arrival_us(device_of[reader]);
-      stage.ready_us = std::max(stage.ready_us, arrival_us);
-      if (--stage.unsent == 0) push({stage.ready_us, 1, reader});
+      next.ready_us = std::max(next.ready_us, arrival_us);
+      if (--next.unsent == 0) push({next.ready_us, 1, reader});
     }
     if (spend(stop_, 1 + readers.size())) return;
   }

@@ -75,6 +75,7 @@ TEST_CASE("export refuses what makes no sense, and leaves nothing behind") {
   CHECK(scene.run({"--graph", scene.graph, "--format", "json", "--engine-device", "gpu"}).status ==
         2);
   CHECK(scene.run({"--model", scene.graph, "--split", "d"}).status != 0);
+  CHECK(scene.run({"--graph", scene.graph, "--format", "dot", "--json"}).status == 2);
   CHECK(scene.place.files() == before);
 }
 

@@ -51,6 +51,25 @@ TEST_CASE("verify reads plans and records from standard input, and calls it that
   CHECK(shell("$placeto verify - --public-key x.pub <plan.json 2>said; [ $? = 2 ]") == 0);
 }
 
+TEST_CASE("a manifest is told by what it holds, and has to have its folder") {
+  const Workplace place;
+  place.write("plan.json", R"({"format_version": 1, "model": "m.onnx", "stages": 3})");
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  const Run named = place.run({"verify", place.path("plan.json"), place.path("good.json")});
+  CHECK(named.status == 3);
+  CHECK_MESSAGE(named.err.find("manifest.graph: expected a string") != std::string::npos,
+                named.err);
+  const auto shell = [&place](const std::string& line) {
+    return std::system(
+        ("cd " + place.path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
+  };
+  for (const char* command : {"verify - good.json", "run -"}) {
+    CHECK(shell("$placeto " + std::string(command) + " <plan.json 2>said; [ $? = 2 ]") == 0);
+    CHECK_MESSAGE(place.read("said").find("whose stages lie beside it") != std::string::npos,
+                  place.read("said"));
+  }
+}
+
 TEST_CASE("verify says what it lacks") {
   const Workplace place;
   place.write("plan.json", kNames);

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "tests/unit/capi_support.h"
+#include "tests/unit/last_bytes.h"
 #include "tools/capi/include/placeto/placeto_onnx.h"
 
 using namespace capi_test;
@@ -223,6 +224,35 @@ TEST_CASE("what does not fit a model is an error that names it") {
   given.struct_size = 8;
   CHECK(placeto_onnx_load_graph(kModel, &given, &graph, &error) == PLACETO_INVALID_ARGUMENT);
   CHECK(graph == nullptr);
+}
+
+TEST_CASE("no struct of the caller's is read beyond its end") {
+  const Topology topology = built_in("cpu+gpu");
+  refuses_stubs<placeto_limits>([](placeto_limits* given, placeto_error* error) {
+    placeto_topology* loaded = nullptr;
+    return placeto_onnx_load_topology("cpu+gpu", given, &loaded, error);
+  });
+  if (placeto_onnx_has_onnx() == 0) return;
+  refuses_stubs<placeto_onnx_options>([](placeto_onnx_options* given, placeto_error* error) {
+    placeto_graph* loaded = nullptr;
+    return placeto_onnx_load_graph(kModel, given, &loaded, error);
+  });
+  const Engine engine = engine_named("onnxruntime");
+  const Topology machine = staged(engine, topology);
+  const Graph graph = load(kModel, one_image());
+  placeto_onnx_rules* made = nullptr;
+  REQUIRE(placeto_onnx_engine_rules(engine.get(), graph.get(), machine.get(), nullptr, 0, nullptr,
+                                    nullptr, &made, nullptr) == PLACETO_OK);
+  const EngineRules rules(made);
+  refuses_stubs<placeto_options>(
+      [&](placeto_options* given, placeto_error* error) {
+        return placeto_onnx_rules_add(rules.get(), given, error);
+      },
+      offsetof(placeto_options, tolerance));
+  const LastBytes room;  // all of it, to the last byte
+  placeto_graph* loaded = nullptr;
+  CHECK(placeto_onnx_load_graph(kModel, room.copy(one_image()), &loaded, nullptr) == PLACETO_OK);
+  CHECK(placeto_graph_node_count(Graph(loaded).get()) == placeto_graph_node_count(graph.get()));
 }
 
 TEST_CASE("measured run times become the costs of a model's nodes") {

@@ -231,6 +231,15 @@ TEST_CASE("a list that is too long is refused where it gets too long, not once i
                  "cost_us[64]: more than 64 entries"));
 }
 
+TEST_CASE("a text that is too long is refused where it gets too long, not once it is read") {
+  const std::string long_text(size_t{1} << 20, 'x');
+  const std::string begin = R"({"format_version": 1, "nodes": [], "name": ")" + long_text;
+  CHECK(!contains(graph_error(begin + "\"}"), "string is longer"));
+  for (const char* more : {"x", "\xc3\xa4", "\\u00e4"}) {  // and no end
+    CHECK(contains(graph_error(begin + more + more), "string is longer than 1.00 MiB"));
+  }
+}
+
 TEST_CASE("short lists that are too much together are refused where they get too many") {
   const auto nodes_with = [](const std::string& list, size_t count) {
     std::string text = "{\"format_version\": 1, \"nodes\": [";

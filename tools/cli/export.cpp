@@ -33,14 +33,14 @@ constexpr const char* kExportExamples = R"(Examples:
   placeto export placement.json --graph net.graph --format dot -o net.dot
 
 Formats:
-  json                    names of nodes and devices
-  ort-annotations         a copy of the model with layer_ann on each node, and the ONNX Runtime
-                          session option that goes with it
-  ort-names               the session option that assigns by node names, checked against the
-                          engine's rules; an annotated copy if no such string exists
-  dot                     Graphviz
-  llama-override-tensor   the option of llama.cpp
-  hf-device-map           device_map of Hugging Face Accelerate
+  json                      names of nodes and devices
+  ort-annotations           a copy of the model with layer_ann on each node, and the ONNX Runtime
+                            session option that goes with it
+  ort-names                 the session option that assigns by node names, checked against the
+                            engine's rules; an annotated copy if no such string exists
+  dot                       Graphviz
+  llama-override-tensor     the option of llama.cpp
+  hf-device-map             device_map of Hugging Face Accelerate
 
 --split writes one model per stage, the weights it reads included, and manifest.json with the
 tensors that pass between stages and the order of execution.)";
@@ -252,6 +252,11 @@ void check_usage(const ExportOptions& options) {
   if (!options.topology.empty() && options.stages != "recorded") {
     throw Failure(kBadUsage,
                   "--stages " + options.stages + " forms other stages than --topology predicts");
+  }
+  const bool is_text = options.format == "dot" || options.format == "llama-override-tensor";
+  if (options.common.json && is_text && options.out.empty()) {
+    throw Failure(kBadUsage, "--json: standard output is taken, by " + options.format +
+                                 "; -o FILE puts that elsewhere");
   }
   if (options.format == "ort-annotations" && options.out.empty()) {
     throw Failure(kBadUsage,

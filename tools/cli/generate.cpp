@@ -188,7 +188,9 @@ void run_generate(const GenerateOptions& options) {
   check_options(known_workload(options.workload), options);
   if (options.out.empty()) throw Failure(kBadUsage, "generate: no output file; give -o GRAPH");
   check_outputs({options.out});
+  StatusLine line("generating " + options.workload + " ...");
   const GraphSpec spec = require(generate(options.workload, workload_options(options)));
+  line.clear();
   if (options.common.json) {
     const auto used = used_counts(options);
     print_json(Json{{"name", spec.name},
@@ -201,6 +203,15 @@ void run_generate(const GenerateOptions& options) {
                       plural(spec.nodes.size(), "node"), plural(spec.edges.size(), "edge")));
   }
   require(write_graph(options.out, spec), kInternalError);
+}
+
+std::string meaning(const std::string& size) {
+  static const std::map<std::string, const char*> kMeanings = {
+      {"batch", "Inputs at a time"},        {"length", "Length of a sequence"},
+      {"hidden", "Width of hidden layers"}, {"vocabulary", "Words of the vocabulary"},
+      {"width", "Nodes side by side"},      {"degree", "Edges of a node, on average"}};
+  const auto known = kMeanings.find(size);
+  return known == kMeanings.end() ? "Number of " + size : known->second;
 }
 
 // Every whole-number option of any workload, once; generate() says where one does not apply.
@@ -222,7 +233,7 @@ void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>&
       return "";
     };
     const std::string of = names.size() > 4 ? "" : fmt::format(" ({})", fmt::join(names, ", "));
-    command.custom("--" + name, "N", "Number of " + name + of, set).proposes_words({});
+    command.custom("--" + name, "N", meaning(name) + of, set).proposes_words({});
   }
 }
 

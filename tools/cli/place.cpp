@@ -64,10 +64,11 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
 
 std::string summary(const Problem& problem, const PlaceResult& result,
                     std::span<const CandidateRow> rows, bool color) {
+  const double bound = result.bounds.best_us();
   std::string text =
       fmt::format("placed by {}: makespan {}, lower bound {}, took {}\n",
                   printable(result.best.method), format_us(result.timeline.makespan_us),
-                  format_us(result.bounds.best_us()), format_us(result.place_us));
+                  bound > 0 ? format_us(bound) : "not known", format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
   if (result.proved) text += "proved optimal: no placement is better\n";
   if (result.stopped) text += "note: stopped before everything was tried\n";
@@ -210,7 +211,7 @@ void add_place(Program& program) {
       .proposes_words(method_names());
   add_policy_option(command, options->policy);
 #ifdef PLACETO_HAVE_SODIUM
-  command.option("--public-key", "FILE", options->public_key,
+  command.option("-k,--public-key", "FILE", options->public_key,
                  "Use the policy only if the owner of this key signed it");
   command.option("--signature", "FILE", options->signature,
                  "The policy's signature, POLICY.sig if not given");

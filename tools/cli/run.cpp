@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <memory>
 
 #include "runtime/format/file.h"
@@ -130,9 +133,15 @@ void fill(StagedModel& model, const RunOptions& options) {
 }
 
 RunJob open(const RunOptions& options) {
+  const std::string plan = input_path(options.plan);
+  if (plan != options.plan && std::ifstream(plan).peek() == '{') {
+    throw Failure(kBadUsage,
+                  "standard input: is a manifest, whose stages lie beside it; expected "
+                  "the name of its file or folder");
+  }
   RunJob job{options, {}, {}, "", nullptr, nullptr};
   std::string& directory = job.directory;
-  job.manifest = require(manifest_of(input_path(options.plan), directory));
+  job.manifest = require(manifest_of(plan, directory));
   check_dims(options, job.manifest);
   const SessionSettings settings = settings_of(options, job.manifest);
   job.dims = settings.dims;
@@ -161,12 +170,35 @@ RunJob open(const RunOptions& options) {
   return job;
 }
 
+// "running, 40%, 3.1 s left", a few times a second: more often would be felt by what is measured.
+class RunningLine {
+ public:
+  explicit RunningLine(const char* what) : what_(what) { line_.show(what_ + " ..."); }
+  void operator()(double share) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kFirst = std::chrono::seconds(1), kEvery = std::chrono::seconds(1) / 4;
+    const auto now = Clock::now();
+    if (now - begin_ < kFirst || now - shown_ < kEvery || !(share > 0)) return;
+    shown_ = now;
+    const std::chrono::duration<double, std::micro> spent = now - begin_;
+    line_.show(fmt::format("{}, {:.0f}%, {} left", what_, 100 * share,
+                           format_us(spent.count() * (1 / share - 1))));
+  }
+
+ private:
+  const std::string what_;
+  StatusLine line_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), shown_ = begin_;
+};
+
 Measured measure(RunJob& job) {
   const auto runs = static_cast<uint32_t>(job.options.runs);
   Measured measured;
   Workers& workers = job.runner->workers();
-  const StatusLine line("running ...");
-  measured.latency = require(measure_latency(workers, job.whole.get(), runs, 3));
+  {
+    RunningLine line("running one request at a time");
+    measured.latency = require(measure_latency(workers, job.whole.get(), runs, 3, std::ref(line)));
+  }
   if (job.options.check) {
     measured.deviation = require(compare_outputs(job.runner->model(), *job.whole));
   }
@@ -174,7 +206,9 @@ Measured measure(RunJob& job) {
     const uint32_t requests = std::max(8u, 2 * workers.slots());
     const uint32_t batches = std::max(3u, runs / requests);
     Workers* const only[] = {&workers};
-    measured.stream = require(measure_stream(only, job.whole.get(), batches, requests));
+    RunningLine line("running a stream of requests");
+    measured.stream =
+        require(measure_stream(only, job.whole.get(), batches, requests, std::ref(line)));
   }
   if (!job.options.profile.empty()) {
     measured.profiles = require(job.runner->model().end_profiling());
@@ -430,7 +464,7 @@ void add_run(Program& program) {
   command.list("--input", "NAME=FILE", options->inputs,
                "An .npy or raw file for an input, or a number");
   command.flag("--check", options->check, "Compare the outputs with the whole model's");
-  command.option("--profile", "PREFIX", options->profile,
+  command.option("--write-profiles", "PREFIX", options->profile,
                  "Let the engine write profiles, per stage");
   command.option("--report", "HTML", options->report,
                  "Page with the measured timeline above the predicted one");

@@ -43,31 +43,35 @@ std::vector<PlannedNode> named(const Placed& placed) {
   return plan;
 }
 
-// What `export --format json` wrote; false if the file is something else.
-bool read_names(const std::string& path, std::vector<PlannedNode>& plan) {
+// The file as a tree; null if it is no JSON, or too large for one, as a placement may be.
+Json tree_of(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
+  if (!std::filesystem::is_regular_file(path, error)) return nullptr;
   const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
-  const Result<Json> parsed =
+  Result<Json> parsed =
       parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 10'000'000);
-  if (!parsed.ok()) return false;
-  const Json& object = *parsed;
-  if (!object.is_object() || !object.contains("nodes") || !object["nodes"].is_object()) {
-    return false;
-  }
-  for (const auto& [name, device] : object["nodes"].items()) {
+  return parsed.ok() ? *std::move(parsed) : Json();
+}
+
+// What `export --format json` wrote.
+bool is_names(const Json& tree) {
+  return tree.is_object() && tree.contains("nodes") && tree["nodes"].is_object();
+}
+
+std::vector<PlannedNode> read_names(const Json& tree, const std::string& path) {
+  std::vector<PlannedNode> plan;
+  for (const auto& [name, device] : tree["nodes"].items()) {
     if (!device.is_string()) {
       throw Failure(kBadInputFile, path + ": nodes." + name + ": expected the name of a device");
     }
     plan.push_back({name, device.get<std::string>()});
   }
-  return true;
+  return plan;
 }
 
-bool is_split(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error) ||
-         std::filesystem::path(path).filename() == "manifest.json";
+// What `export --split` wrote: the stages of a placement are numbers.
+bool is_manifest(const Json& tree) {
+  return tree.is_object() && tree.contains("model") && tree.contains("stages");
 }
 
 std::vector<PlannedNode> read_split(const std::string& path) {
@@ -84,10 +88,21 @@ std::vector<PlannedNode> read_split(const std::string& path) {
 }
 
 std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
-  std::vector<PlannedNode> plan;
-  if (is_split(options.plan)) return read_split(options.plan);
+  std::error_code error;
+  const bool is_manifest_name =
+      std::filesystem::path(options.plan).filename() == "manifest.json";  // also a broken one
+  if (is_manifest_name || std::filesystem::is_directory(options.plan, error)) {
+    return read_split(options.plan);
+  }
   const std::string file = input_path(options.plan);
-  if (read_names(file, plan)) return plan;
+  const Json tree = tree_of(file);
+  if (is_names(tree)) return read_names(tree, options.plan);
+  if (is_manifest(tree) && file != options.plan) {
+    throw Failure(kBadUsage,
+                  "standard input: is a manifest, whose stages lie beside it; expected "
+                  "the name of its file or folder");
+  }
+  if (is_manifest(tree)) return read_split(options.plan);
   const PlacementSpec placement = require(read_placement(file));
   if (!options.model.empty()) {
     return named(require(placed_model(input_path(options.model), placement)));

@@ -16,6 +16,15 @@ std::string counts_text(const std::map<std::string, uint32_t>& counts) {
   return text;
 }
 
+// "cpu, gpu".
+std::string kinds_text(const Topology& topology) {
+  std::set<std::string> kinds;
+  for (const DeviceSpec& device : topology.spec().devices) kinds.insert(device.kind);
+  std::string text;
+  for (const std::string& kind : kinds) text += (text.empty() ? "" : ", ") + kind;
+  return text;
+}
+
 // The provider of each device: "" where none is named.
 Result<std::vector<std::string>> providers_of(std::span<const std::string> wishes,
                                               const Topology& topology) {
@@ -36,7 +45,8 @@ Result<std::vector<std::string>> providers_of(std::span<const std::string> wishe
       found = true;
     }
     if (!found) {
-      return Status::invalid("provider: the topology has no device or kind '" + where + "'");
+      return Status::invalid("provider: the topology has no device or kind '" + where +
+                             "'; its devices are of " + kinds_text(topology));
     }
   }
   return providers;

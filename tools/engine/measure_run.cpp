@@ -46,9 +46,10 @@ Result<double> time_stage(StagedModel& model, uint32_t stage) {
 }
 
 Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32_t runs,
-                                    uint32_t warm_up) {
+                                    uint32_t warm_up, const OnShare& on_share) {
   LatencyRuns result;
   for (uint32_t i = 0; i < runs + warm_up; ++i) {
+    if (on_share) on_share(static_cast<double>(i) / (runs + warm_up));
     if (Status s = workers.run(0); !s.ok()) return s;
     std::vector<StageTimes> times = workers.times(0);
     const double begin = workers.submitted_us(0), end = workers.finished_us(0);
@@ -71,10 +72,11 @@ Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32
 }
 
 Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
-                                  uint32_t batches, uint32_t requests) {
+                                  uint32_t batches, uint32_t requests, const OnShare& on_share) {
   StreamRuns result;
   const std::vector<Lane> lanes = lanes_of(replicas);
   for (uint32_t i = 0; i < batches + 1; ++i) {  // the first is warm-up
+    if (on_share) on_share(static_cast<double>(i) / (batches + 1));
     const double begin = now_us();
     if (Status s = stream(lanes, requests); !s.ok()) return s;
     const double middle = now_us();

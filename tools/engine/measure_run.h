@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,9 +23,12 @@ struct LatencyRuns {
   std::vector<std::vector<StageTimes>> stages;  // per run and stage, from the request on
 };
 
+// Hears between two runs, or batches, what share of them is done.
+using OnShare = std::function<void(double)>;
+
 // `runs` after `warm_up` that do not count. `whole`: the model in one stage, or nullptr.
 Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32_t runs,
-                                    uint32_t warm_up);
+                                    uint32_t warm_up, const OnShare& on_share = {});
 
 struct StreamRuns {
   std::vector<double> request_us;  // per batch: its time over its requests
@@ -33,7 +37,8 @@ struct StreamRuns {
 
 // Batches of `requests`, all slots of all replicas kept busy in turn.
 Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
-                                  uint32_t batches, uint32_t requests);
+                                  uint32_t batches, uint32_t requests,
+                                  const OnShare& on_share = {});
 
 // Medians over the runs.
 struct StageSummary {

@@ -106,7 +106,9 @@ class Entries {
 
 class Reader {
  public:
-  Reader(std::string_view text, const Limits& limits) : scan_(text), lists_(list_limits(limits)) {}
+  Reader(std::string_view text, const Limits& limits)
+      : scan_(text, std::max<uint64_t>(limits.max_name_bytes, 1 << 20)),
+        lists_(list_limits(limits)) {}
 
   Result<std::vector<uint8_t>> read(const TypeTable* root, const char* identifier) {
     Value value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 
 namespace placeto {
@@ -38,7 +39,8 @@ void append_utf8(std::string& out, uint32_t code) {
 
 }  // namespace
 
-JsonScanner::JsonScanner(std::string_view text) : text_(text) {
+JsonScanner::JsonScanner(std::string_view text, size_t most_string_bytes)
+    : text_(text), most_string_bytes_(most_string_bytes) {
   if (text.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
 }
 
@@ -91,9 +93,14 @@ std::string JsonScanner::read_string(std::string& out) {
   ++at_;  // the opening quote
   while (true) {
     const size_t start = at_;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+    const size_t end =
+        std::min(text_.size(), start + (most_string_bytes_ - out.size()) + 1);  // enough to tell
+    while (at_ < end && text_[at_] != '"' && text_[at_] != '\\' &&
            static_cast<unsigned char>(text_[at_]) >= 0x20) {
       ++at_;
+    }
+    if (out.size() + (at_ - start) > most_string_bytes_) {
+      return "string is longer than " + bytes_text(most_string_bytes_) + ", expected at most that";
     }
     const std::string_view plain = text_.substr(start, at_ - start);
     if (const size_t valid = valid_utf8_prefix(plain); valid != plain.size()) {

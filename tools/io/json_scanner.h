@@ -12,7 +12,8 @@ namespace placeto {
 
 class JsonScanner {
  public:
-  explicit JsonScanner(std::string_view text);
+  // No string may be longer than so many bytes.
+  explicit JsonScanner(std::string_view text, size_t most_string_bytes = size_t{1} << 20);
 
   size_t offset() const { return at_; }
   bool at_end() const { return at_ >= text_.size(); }
@@ -45,7 +46,7 @@ class JsonScanner {
   char at(size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t most_string_bytes_, at_ = 0;
 };
 
 }  // namespace placeto

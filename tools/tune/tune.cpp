@@ -347,7 +347,7 @@ Result<TuneResult> Tuner::run() {
   if (Status s = start(); !s.ok()) return s;
   bool settled = false;
   for (; rounds_ < options_.rounds && !settled; ++rounds_) {
-    say(fmt::format("round {}", rounds_ + 1));
+    say(fmt::format("round {} of at most {}", rounds_ + 1, options_.rounds));
     if (Status s = round(settled); !s.ok()) return s;
   }
   if (Status s = confirm(); !s.ok()) return s;
