@@ -91,6 +91,32 @@ TEST_CASE("a learner that begins with a policy is that policy") {
   CHECK(b.begin_with(PairwiseLearner(other, 1).policy()).code() == StatusCode::kBadInput);
 }
 
+TEST_CASE("a pair feature that a policy does not know counts for nothing at first") {
+  PairwiseLearner a(small_learner(), 1), zero(small_learner(), 2), without(small_learner(), 3);
+  const Samples samples = simple_samples(3);
+  const Normalisation measured = measure_normalisation(samples);
+  a.set_normalisation(measured);
+  for (int i = 0; i < 5; ++i) credit_step(a, samples, 1e-2);
+  PolicySpec policy = a.policy();
+  constexpr size_t kUnknown = 1;
+  PolicyTensor& first = policy.tensors[0];
+  const auto row = first.data.begin() + static_cast<ptrdiff_t>(kUnknown * first.shape[1]);
+  const auto row_end = row + static_cast<ptrdiff_t>(first.shape[1]);
+  std::fill(row, row_end, 0.0f);
+  REQUIRE(zero.begin_with(policy).ok());
+  policy.pair_features.erase(policy.pair_features.begin() + kUnknown);
+  first.data.erase(row, row_end);
+  --first.shape[0];
+  REQUIRE(without.begin_with(policy).ok());
+  CHECK(without.score(samples) == zero.score(samples));
+  without.set_normalisation(measured);  // of that feature alone
+  CHECK(without.score(samples) == zero.score(samples));
+  CHECK(without.policy().pair_features[kUnknown].scale == measured.pair.scale[kUnknown]);
+  CHECK(without.policy().pair_features[0] == zero.policy().pair_features[0]);
+  policy.pair_features[0].name = "no such feature";
+  CHECK(without.begin_with(policy).code() == StatusCode::kBadInput);
+}
+
 TEST_CASE("a learner of a graph network may begin with a head alone, and then learns from it") {
   LearnConfig config = small_learner();
   PairwiseLearner head(config, 1);

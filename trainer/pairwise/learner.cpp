@@ -27,9 +27,12 @@ PolicySpec PairwiseLearner::policy() const {
 
 Status PairwiseLearner::begin_with(const PolicySpec& policy) {
   const PolicySpec expected = this->policy();
-  const auto named_alike = [](const auto& a, const auto& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const auto& x, const auto& y) { return x.name == y.name; });
+  const auto named_alike = [](const PolicyFeature& a, const PolicyFeature& b) {
+    return a.name == b.name;
+  };
+  const auto is_asked = [&](const PolicyFeature& feature) {
+    return std::ranges::any_of(expected.pair_features,
+                               [&](const auto& other) { return named_alike(feature, other); });
   };
   PolicyDimensions wanted = expected.dimensions;
   const bool head_alone = policy.dimensions.embedding == 0;
@@ -37,9 +40,10 @@ Status PairwiseLearner::begin_with(const PolicySpec& policy) {
     wanted = {};
     wanted.head_hidden = expected.dimensions.head_hidden;
   }
-  const bool fits = policy.architecture == expected.architecture && policy.dimensions == wanted &&
-                    named_alike(policy.pair_features, expected.pair_features) &&
-                    (head_alone || named_alike(policy.node_features, expected.node_features));
+  const bool fits =
+      policy.architecture == expected.architecture && policy.dimensions == wanted &&
+      std::ranges::all_of(policy.pair_features, is_asked) &&
+      (head_alone || std::ranges::equal(policy.node_features, expected.node_features, named_alike));
   if (!fits) return Status::bad_input("another architecture, hidden layers or features than asked");
   self_->nets.network->take(policy);
   self_->nets.average->take(policy);

@@ -48,6 +48,26 @@ Columns columns_of(const std::vector<PolicyFeature>& features) {
   return columns;
 }
 
+size_t index_of_pair_feature(std::string_view name) {
+  const auto known = std::ranges::find(kPairFeatureList, name, &Feature::name);
+  return static_cast<size_t>(known - kPairFeatureList.begin());
+}
+
+// The head's first weights, a row for each input: those of pair features are put in the order that
+// they have here, and zeros where the policy does not know one.
+PolicyTensor with_all_pair_features(const PolicyTensor& first, const PolicySpec& policy) {
+  const size_t width = first.shape[1], before = policy.dimensions.embedding * width;
+  PolicyTensor all{first.name, {policy.dimensions.embedding + kPairFeatures, first.shape[1]}, {}};
+  all.data.assign(first.data.begin(), first.data.begin() + static_cast<ptrdiff_t>(before));
+  all.data.resize(before + kPairFeatures * width, 0.0f);
+  for (size_t i = 0; i < policy.pair_features.size(); ++i) {
+    const size_t to = index_of_pair_feature(policy.pair_features[i].name);
+    std::copy_n(first.data.begin() + static_cast<ptrdiff_t>(before + i * width), width,
+                all.data.begin() + static_cast<ptrdiff_t>(before + to * width));
+  }
+  return all;
+}
+
 }  // namespace
 
 torch::Tensor decision_of_rows(const Samples& batch) {
@@ -114,9 +134,9 @@ torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
   return x.squeeze(1);
 }
 
-void PairwiseNetImpl::set_pair(const Columns& columns) {
-  shift_.copy_(torch::tensor(columns.shift));
-  scale_.copy_(torch::tensor(columns.scale));
+void PairwiseNetImpl::set_pair(size_t feature, float shift, float scale) {
+  shift_[static_cast<int64_t>(feature)] = shift;
+  scale_[static_cast<int64_t>(feature)] = scale;
 }
 
 void PairwiseNetImpl::set_node(const Columns& columns) {
@@ -126,7 +146,9 @@ void PairwiseNetImpl::set_node(const Columns& columns) {
 
 void PairwiseNetImpl::set_normalisation(const Normalisation& normalisation) {
   torch::NoGradGuard no_gradient;
-  if (!pair_taken_) set_pair(normalisation.pair);
+  for (size_t f = 0; f < kPairFeatures; ++f) {
+    if (!pair_taken_[f]) set_pair(f, normalisation.pair.shift[f], normalisation.pair.scale[f]);
+  }
   if (config_.embedding > 0 && !node_taken_) set_node(normalisation.node);
 }
 
@@ -148,16 +170,21 @@ PolicySpec PairwiseNetImpl::policy() const {
 
 void PairwiseNetImpl::take(const PolicySpec& policy) {
   torch::NoGradGuard no_gradient;
-  set_pair(columns_of(policy.pair_features));
-  pair_taken_ = true;
   std::vector<PolicyTensor> all = policy.tensors;
   std::span<const PolicyTensor> tensors = all;
+  PolicyTensor& first = *std::ranges::find(all, "head.0.weight", &PolicyTensor::name);
+  first = with_all_pair_features(first, policy);
+  for (const PolicyFeature& feature : policy.pair_features) {
+    const size_t f = index_of_pair_feature(feature.name);
+    set_pair(f, feature.shift, feature.scale);
+    pair_taken_[f] = true;
+  }
   if (policy.dimensions.embedding > 0) {
     set_node(columns_of(policy.node_features));
     node_taken_ = true;
     graph_->take_tensors(tensors);
   } else {
-    PolicyTensor& first = all.front();  // the head's inputs begin with the embedding
+    // The head's inputs begin with the embedding.
     first.data.insert(first.data.begin(), size_t{config_.embedding} * first.shape[1], 0.0f);
     first.shape[0] += config_.embedding;
   }

@@ -3,6 +3,9 @@
 // together. Private to the files that include LibTorch.
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "trainer/base/config.h"
 #include "trainer/nn/networks.h"
 #include "trainer/pairwise/normalisation.h"
@@ -25,8 +28,8 @@ struct PairwiseNetImpl : torch::nn::Module {
   // Of the features that no policy taken has set.
   void set_normalisation(const Normalisation& normalisation);
   // As a policy, whose scores are decreases of log makespan, without provenance; and back, from one
-  // of the same dimensions and features, or without a graph network: then this one's counts for
-  // nothing at first.
+  // of the same dimensions and node features, or without a graph network. That, and pair features
+  // that it does not know, count for nothing at first.
   PolicySpec policy() const;
   void take(const PolicySpec& policy);
   // Every parameter has the shape that the configuration asks for.
@@ -34,7 +37,7 @@ struct PairwiseNetImpl : torch::nn::Module {
 
  private:
   torch::Tensor embed_groups(const Samples& batch);
-  void set_pair(const Columns& columns);
+  void set_pair(size_t feature, float shift, float scale);
   void set_node(const Columns& columns);
 
   LearnConfig config_;
@@ -42,7 +45,8 @@ struct PairwiseNetImpl : torch::nn::Module {
   torch::Tensor shift_, scale_;            // of pair features
   Networks graph_{nullptr};                // null without embedding
   torch::Tensor node_shift_, node_scale_;
-  bool pair_taken_ = false, node_taken_ = false;
+  std::array<bool, kPairFeatures> pair_taken_{};
+  bool node_taken_ = false;
 };
 TORCH_MODULE(PairwiseNet);
 
