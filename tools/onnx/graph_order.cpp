@@ -61,24 +61,14 @@ std::string onnx_node_place(const GraphProto& graph, int i) {
          in_quotes(node.name().empty() ? node.op_type() : node.name());
 }
 
-std::vector<std::string> captured_names(const GraphProto& graph) {
-  Captures captures;
-  captures.visit(graph);
-  return captures.take();
-}
-
-std::vector<std::string> captured_names(const NodeProto& node) {
-  Captures captures;
-  captures.visit(node);
-  return captures.take();
-}
-
 std::vector<std::string> names_read(const NodeProto& node) {
   std::vector<std::string> names;
   for (const std::string& input : node.input()) {
     if (!input.empty()) names.push_back(input);
   }
-  for (std::string& name : captured_names(node)) names.push_back(std::move(name));
+  Captures captures;
+  captures.visit(node);
+  for (std::string& name : captures.take()) names.push_back(std::move(name));
   return names;
 }
 

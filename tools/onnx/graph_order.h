@@ -14,13 +14,8 @@ namespace placeto {
 // "graph.node[3] 'conv1'": for messages.
 std::string onnx_node_place(const onnx::GraphProto& graph, int i);
 
-// Names that a graph reads from the graphs around it, each once, in the order of reading.
-std::vector<std::string> captured_names(const onnx::GraphProto& graph);
-// The same for all subgraphs of a node.
-std::vector<std::string> captured_names(const onnx::NodeProto& node);
-
 // Names of the tensors that a node waits for: its inputs, absent ones left out, then what its
-// subgraphs capture.
+// subgraphs read from the graphs around them, each once, in the order of reading.
 std::vector<std::string> names_read(const onnx::NodeProto& node);
 
 // The node, by position, that produces each tensor of a graph. Fails with kBadInput if two do.
