@@ -52,6 +52,7 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us
 
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division,
                           double cutoff_us) {
+  if (division.empty()) return evaluate(assignment, cutoff_us);
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
   return score_of(simulator_.run_below(latency ? cutoff_us : kNever, assignment, division));

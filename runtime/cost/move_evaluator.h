@@ -19,7 +19,8 @@ class MoveEvaluator {
   Score rebase(std::span<const uint32_t> assignment);
 
   // Score of the base with the changes made; their nodes are distinct. A makespan that is sure not
-  // to be below `cutoff_us` may come back as infinity, unless the base does not fit in memory.
+  // to be below `cutoff_us` may come back as infinity, its memory not looked at, unless the base
+  // does not fit in memory.
   Score evaluate(std::span<const Change> changes, double cutoff_us = kNever);
   // Makes the changes last evaluated part of the base: their makespan was below the cutoff.
   void accept();

@@ -79,7 +79,7 @@ class Simulator {
   // fits the assignment. In other executions stages mean nothing.
   const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
   // The same; nullptr where the makespan is sure not to be below `cutoff_us`: then memory, which
-  // takes longest, is not looked at. A timeline once stopped.
+  // takes longest, is not looked at. Either, once stopped.
   const Timeline* run_below(double cutoff_us, std::span<const uint32_t> assignment,
                             const Division& division = {});
   // That of the last run, not copied: of a large graph this takes milliseconds.

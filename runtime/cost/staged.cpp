@@ -8,6 +8,10 @@
 namespace placeto {
 namespace {
 
+// Late is what misses a cutoff by more than this: sums in another order may differ in their last
+// bits.
+constexpr double kSure = 1 + 1e-9;
+
 bool ranks_stages(const Problem& problem) {
   return problem.topology().spec().dispatch == Dispatch::kPriority;
 }
@@ -98,7 +102,7 @@ double StagedSimulator::evaluate(std::span<const uint32_t> assignment, double cu
   const bool latency = problem_->objective() == Objective::kLatency;
   const double busiest = *std::max_element(run.device_busy_us.begin(), run.device_busy_us.end());
   run.makespan_us = run.objective_us = kNever;
-  if (stopped(stop_) || (latency && busiest >= cutoff_us)) return kNever;
+  if (stopped(stop_) || (latency && busiest > kSure * cutoff_us)) return kNever;
   if (!simulate(assignment, latency ? cutoff_us : kNever, run)) return kNever;
   run.objective_us = run.makespan_us;
   if (!latency) {
@@ -208,8 +212,6 @@ void StagedSimulator::find_what_is_left(std::span<const uint32_t> assignment, Ru
 // Whether all ran, and in less than the cutoff. False if stopped, mostly: whoever needs to know
 // asks.
 bool StagedSimulator::simulate(std::span<const uint32_t> assignment, double cutoff_us, Run& run) {
-  // Sums in another order may differ in their last bits.
-  constexpr double kSure = 1 + 1e-9;
   const double latest_us = kSure * cutoff_us;
   events_.clear();
   run.started.clear();

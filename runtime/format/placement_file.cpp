@@ -201,14 +201,14 @@ Status check_times(const PlacementSpec& spec) {
   return {};
 }
 
-// "batch=1": a name, and a whole number above 0.
+// "batch=1": a name, and a whole number that an axis may have.
 bool is_dim(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return false;
   uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, number);
-  return error == std::errc() && stop == end && number > 0;
+  return error == std::errc() && stop == end && number > 0 && number <= kMaxExtent;
 }
 
 Status check_dims(const std::vector<std::string>& dims, const Limits& limits) {
@@ -219,8 +219,9 @@ Status check_dims(const std::vector<std::string>& dims, const Limits& limits) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (Status s = check_text(dims[i], limits); !s.ok()) return s.at(entry("dims", i));
     if (is_dim(dims[i])) continue;
-    return Status::bad_input(join({entry("dims", i), " is ", in_quotes(dims[i]),
-                                   ", expected NAME=N with a whole number N above 0"}));
+    return Status::bad_input(
+        join({entry("dims", i), " is ", in_quotes(dims[i]),
+              ", expected NAME=N with a whole number N from 1 to ", kMaxExtent}));
   }
   return {};
 }

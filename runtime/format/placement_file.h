@@ -24,6 +24,8 @@ struct CandidateSpec {
 };
 
 inline constexpr uint32_t kMostCandidates = 4'096, kMostDims = 4'096;  // of a file
+// Largest extent of one axis.
+inline constexpr uint64_t kMaxExtent = uint64_t{1} << 31;
 
 // Why a node is where it is: what the cost would be elsewhere.
 struct ReasonSpec {

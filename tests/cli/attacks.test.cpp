@@ -145,6 +145,8 @@ TEST_CASE_FIXTURE(AttacksScene, "a field that is given twice, of whatever types,
         R"([{"cat": "Node", "name": "a_kernel_time", "dur": 1, "args": {)" + twice + "}}]";
     ends({"verify", "names.json", write("profile.json", profile)}, 3,
          "profile.json: event 0: " + said);
+    ends({"verify", write("twice.json", R"({"nodes": {)" + twice + "}}"), "profile.json"}, 3,
+         "twice.json: " + said);
     const std::string engine =
         R"({"format_version": 1, "name": "x", "operators": {)" + twice + "}}";
     ends({"place", graph, "-t", "2xk80", "--engine", write("engine.json", engine)}, 3,

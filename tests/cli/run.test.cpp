@@ -63,6 +63,9 @@ TEST_CASE("a manifest is told by what it holds, and has to have its folder") {
     return std::system(
         ("cd " + place.path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
   };
+  place.write("plan", "\n" + place.read("plan.json"));
+  const Run run = place.run({"run", place.path("plan")});
+  CHECK_MESSAGE(run.err.find("manifest.graph: expected a string") != std::string::npos, run.err);
   for (const char* command : {"verify - good.json", "run -"}) {
     CHECK(shell("$placeto " + std::string(command) + " <plan.json 2>said; [ $? = 2 ]") == 0);
     CHECK_MESSAGE(place.read("said").find("whose stages lie beside it") != std::string::npos,

@@ -53,7 +53,7 @@ function shrink(topology, graphFile, folder) {
 // The graph of the optimised model with run times of a profile, scaled to a run without one.
 function graphFor(model, optimized, folder, common) {
   const whole = json(['run', optimized, '--runs', kRuns, '--mode', 'latency', ...common]);
-  const profiled = json(['run', optimized, '--runs', kRuns, '--mode', 'latency', '--profile',
+  const profiled = json(['run', optimized, '--runs', kRuns, '--mode', 'latency', '--write-profiles',
     path.join(folder, 'profile'), ...common]);
   const file = path.join(folder, 'graph.json');
   const attempts = [model.dims, model.dims.filter((dim) => /[[*]/.test(dim)), []];

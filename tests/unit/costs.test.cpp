@@ -65,12 +65,6 @@ Profile profile(const std::string& text) {
   return *std::move(result);
 }
 
-double total_us(const Profile& profile) {
-  double total = 0;
-  for (const ProfiledNode& node : profile.nodes) total += node.median_us;
-  return total;
-}
-
 }  // namespace
 
 TEST_CASE("a profile gives medians without the first run") {
@@ -90,23 +84,23 @@ TEST_CASE("a profile gives medians without the first run") {
 TEST_CASE("runs are told apart without events of whole runs, and one run counts") {
   const Profile two = profile("[" + event("a", "", 0, 90) + "," + event("b", "", 100, 90) + "," +
                               event("a", "", 200, 9) + "," + event("b", "", 210, 7) + "]");
-  CHECK(total_us(two) == 16);
+  CHECK(two.total_us() == 16);
   CHECK(two.runs == 1);
   const Profile one = profile("[" + event("a", "", 0, 90) + "]");
-  CHECK(total_us(one) == 90);
+  CHECK(one.total_us() == 90);
   CHECK(!one.warm_up_dropped);
 }
 
 TEST_CASE("nodes inside another node are part of it") {
   const Profile got = profile("[" + event("inner", "Add", 12, 5) + "," + event("if", "If", 10, 20) +
                               "," + event("after", "Add", 30, 3) + "]");
-  CHECK(total_us(got) == 23);
+  CHECK(got.total_us() == 23);
   CHECK(got.nodes.size() == 2);
 }
 
 TEST_CASE("profiles that were cut off are read as far as they go; other files are refused") {
   const std::string text = "[" + event("a", "", 0, 5) + ",\n" + event("b", "", 9, 6) + "]";
-  CHECK(total_us(profile(text.substr(0, text.size() - 8))) == 5);
+  CHECK(profile(text.substr(0, text.size() - 8)).total_us() == 5);
   for (const char* other :
        {"", "{}", "[]", "[1]", "[{\"cat\":\"Node\",\"name\":\"a_kernel_time\"}]"}) {
     const auto result = parse_profile(other);

@@ -94,12 +94,12 @@ TEST_CASE("a placement that contradicts itself is refused, built or read") {
         "devices[0]: is empty, expected a name");
   CHECK(checked_after([](PlacementSpec& p) { p.method = "\xff"; }) ==
         "method: is '\\xff', expected valid UTF-8");
-  CHECK(checked_after([](PlacementSpec& p) { p.dims = {"a=1", "b=c=4294967296"}; }) == "ok");
-  for (const char* dim : {"", "a", "=1", "a=", "a=0", "a=-1", "a=1x"}) {
+  CHECK(checked_after([](PlacementSpec& p) { p.dims = {"a=1", "b=c=2147483648"}; }) == "ok");
+  for (const char* dim : {"", "a", "=1", "a=", "a=0", "a=-1", "a=1x", "a=2147483649"}) {
     CHECK(checked_after([dim](PlacementSpec& p) {
             p.dims = {"n=2", dim};
-          }) ==
-          "dims[1] is '" + std::string(dim) + "', expected NAME=N with a whole number N above 0");
+          }) == "dims[1] is '" + std::string(dim) +
+                    "', expected NAME=N with a whole number N from 1 to 2147483648");
   }
   CHECK(checked_after([](PlacementSpec& p) { p.dims.assign(4'097, "n=2"); }) ==
         "dims: 4097 entries, expected at most 4096");

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "runtime/cost/move_evaluator.h"
 #include "tests/support/random_problem.h"
@@ -130,8 +131,9 @@ TEST_CASE("a neighbour below the cutoff is scored in full, and any other is not 
   Random random(77);
   int accepted = 0, overflowing = 0;
   for (uint32_t i = 0; i < 300; ++i) {
-    const test::Instance instance = test::random_instance({.most_nodes = 30}, i % test::kRuleSets,
-                                                          random, {100, i % 3 == 0 ? 0u : 2'000u});
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 30, .whole_numbers = i % 2 == 0}, i % test::kRuleSets,
+                              random, {100, i % 3 == 0 ? 0u : 2'000u});
     if (!instance.problem) continue;
     const Problem& problem = *instance.problem;
     Evaluator full(problem);
@@ -141,8 +143,13 @@ TEST_CASE("a neighbour below the cutoff is scored in full, and any other is not 
     for (int step = 0; step < 20; ++step) {
       const std::vector<Change> changes = random_changes(problem, random);
       const Assignment trial = with_changes(base, changes);
-      const double cutoff = moves.score().objective_us * (0.9 + 0.3 * random.uniform());
-      const Score exact = full.evaluate(trial), score = moves.evaluate(changes, cutoff);
+      const Score exact = full.evaluate(trial);
+      const double just_above =
+          std::nextafter(exact.objective_us, std::numeric_limits<double>::infinity());
+      const double cutoff = random.below(3) == 0
+                                ? just_above
+                                : moves.score().objective_us * (0.9 + 0.3 * random.uniform());
+      const Score score = moves.evaluate(changes, cutoff);
       if (moves.score().feasible() && !(exact.objective_us < cutoff)) {
         CHECK(score.objective_us >= cutoff * (1 - 1e-9));
         continue;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "runtime/cost/evaluator.h"
@@ -205,16 +207,17 @@ TEST_CASE("a score below its cutoff is exact, and none above it comes back below
   int overflowing = 0;
   for (uint32_t i = 0; i < 800; ++i) {
     const test::RandomMemory memory{50, i % 2 == 0 ? 300u : 0u};
-    const test::Instance instance =
-        test::random_instance({.most_nodes = 20}, 16 + i % 8, random, memory);
+    const test::Instance instance = test::random_instance(
+        {.most_nodes = 20, .whole_numbers = i % 3 == 0}, 16 + i % 8, random, memory);
     if (!instance.problem) continue;
     const Assignment assignment = test::random_assignment(*instance.problem, random);
     Evaluator evaluator(*instance.problem);
     const Score exact = evaluator.evaluate(assignment);
     const Division division = recorded_division(evaluator.timeline(assignment));
     overflowing += exact.feasible() ? 0 : 1;
-    for (const double share : {0.5, 0.9, 0.999, 1.0, 1.001, 1.1}) {
-      const double cutoff = share * exact.objective_us;
+    const double us = exact.objective_us, infinity = std::numeric_limits<double>::infinity();
+    for (const double cutoff : {0.5 * us, 0.999 * us, std::nextafter(us, 0), us,
+                                std::nextafter(us, infinity), 1.1 * us}) {
       for (const Score& score : {evaluator.evaluate(assignment, cutoff),
                                  evaluator.evaluate(assignment, division, cutoff)}) {
         if (exact.objective_us < cutoff) {

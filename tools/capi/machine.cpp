@@ -154,7 +154,9 @@ placeto_status placeto_onnx_engine_rules(
     const Result<Topology> t = Topology::build(std::move(devices), kNoLimits);
     if (!t.ok()) return t.status();
     Rules found;
-    if (Status s = engine->description.restrict(*g, *t, wishes, found, notes); !s.ok()) return s;
+    if (Status s = engine->description.restrict(*g, *t, wishes, found, notes); !s.ok()) {
+      return s.at("providers");
+    }
     for (const std::string& text : notes) {
       if (on_note != nullptr) on_note(note_context, text.c_str());
     }

@@ -42,8 +42,7 @@ void Engine::change(TopologySpec& topology) const {
 void Engine::restrict(const Graph& graph, const Topology& topology, Rules& rules) {
   if (!description_) return;
   const Status fits = description_->restrict(graph, topology, providers_, rules, choice_.notes);
-  const bool is_option = fits.message().starts_with("provider: ");  // as hosts call it
-  require(is_option ? Status(fits.code(), "--" + fits.message()) : fits);
+  if (!fits.ok()) require(fits.at("--provider"));
 }
 
 }  // namespace placeto::cli

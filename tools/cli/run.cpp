@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 
@@ -88,27 +87,13 @@ void check_dims(const RunOptions& options, const Manifest& manifest) {
   }
 }
 
-// An axis by its place: "tokens[1]".
-bool is_place(const DimSetting& dim) {
-  return dim.name.ends_with(']');
-}
-
-// What the caller says, and what was placed with where that leaves a number open. Of one model he
-// speaks of axes either by their names or by their places: what was recorded in the other way would
-// set them twice.
+// What the caller says, and what was placed with where that leaves a number open.
 std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manifest) {
-  std::vector<DimSetting> dims;
-  for (const std::string& dim : options.dims) dims.push_back(dim_setting(dim));
-  const auto is_replaced = [given = dims](const DimSetting& recorded) {
-    return std::any_of(given.begin(), given.end(), [&](const DimSetting& dim) {
-      if (dim.name == "*" || dim.name == recorded.name) return true;
-      return recorded.name != "*" && is_place(dim) != is_place(recorded);
-    });
-  };
-  for (const DimSetting& recorded : manifest.dims) {
-    if (!is_replaced(recorded)) dims.push_back(recorded);
-  }
-  return dims;
+  std::vector<DimSetting> given;
+  for (const std::string& dim : options.dims) given.push_back(dim_setting(dim));
+  return merged_dims(manifest.dims, given, [&manifest](const std::string& place) {
+    return name_of_axis(manifest, place);
+  });
 }
 
 SessionSettings settings_of(const RunOptions& options, const Manifest& manifest) {
@@ -134,7 +119,7 @@ void fill(StagedModel& model, const RunOptions& options) {
 
 RunJob open(const RunOptions& options) {
   const std::string plan = input_path(options.plan);
-  if (plan != options.plan && std::ifstream(plan).peek() == '{') {
+  if (plan != options.plan && holds_json(plan)) {
     throw Failure(kBadUsage,
                   "standard input: is a manifest, whose stages lie beside it; expected "
                   "the name of its file or folder");

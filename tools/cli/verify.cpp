@@ -43,14 +43,13 @@ std::vector<PlannedNode> named(const Placed& placed) {
   return plan;
 }
 
-// The file as a tree; null if it is no JSON, or too large for one, as a placement may be.
-Json tree_of(const std::string& path) {
+// The file as a tree, which a placement may be too large for.
+Result<Json> tree_of(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return nullptr;
+  if (!std::filesystem::is_regular_file(path, error)) return Json();
   const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
-  Result<Json> parsed =
-      parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 10'000'000);
-  return parsed.ok() ? *std::move(parsed) : Json();
+  return parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                             10'000'000);
 }
 
 // What `export --format json` wrote.
@@ -95,15 +94,19 @@ std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
     return read_split(options.plan);
   }
   const std::string file = input_path(options.plan);
-  const Json tree = tree_of(file);
-  if (is_names(tree)) return read_names(tree, options.plan);
-  if (is_manifest(tree) && file != options.plan) {
+  Result<Json> tree = tree_of(file);
+  if (tree.ok() && is_names(*tree)) return read_names(*tree, options.plan);
+  if (tree.ok() && is_manifest(*tree)) {
+    if (file == options.plan) return read_split(options.plan);
     throw Failure(kBadUsage,
                   "standard input: is a manifest, whose stages lie beside it; expected "
                   "the name of its file or folder");
   }
-  if (is_manifest(tree)) return read_split(options.plan);
-  const PlacementSpec placement = require(read_placement(file));
+  const Status unread = tree.ok() ? Status() : tree.status();
+  tree = Json();
+  const Result<PlacementSpec> read = read_placement(file);
+  if (!read.ok() && !unread.ok() && holds_json(file)) require(unread.at(options.plan));
+  const PlacementSpec& placement = require(read);
   if (!options.model.empty()) {
     return named(require(placed_model(input_path(options.model), placement)));
   }

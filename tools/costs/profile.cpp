@@ -231,6 +231,12 @@ class Reader {
 
 }  // namespace
 
+double Profile::total_us() const {
+  double total = 0;
+  for (const ProfiledNode& node : nodes) total += node.median_us;
+  return total;
+}
+
 Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits) {
   Events events;
   if (Status s = Reader(text, limits).run(events); !s.ok()) return s;

@@ -35,7 +35,7 @@ Result<std::vector<std::string>> providers_of(std::span<const std::string> wishe
   for (const std::string& wish : wishes) {
     const size_t equal = wish.rfind('=');
     if (equal == std::string::npos) {
-      return Status::invalid("provider: '" + wish + "' is not DEVICE=NAME");
+      return Status::invalid("'" + wish + "' is not DEVICE=NAME");
     }
     const std::string where = wish.substr(0, equal);
     bool found = false;
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> providers_of(std::span<const std::string> wishe
       found = true;
     }
     if (!found) {
-      return Status::invalid("provider: the topology has no device or kind '" + where +
+      return Status::invalid("the topology has no device or kind '" + where +
                              "'; its devices are of " + kinds_text(topology));
     }
   }
@@ -94,8 +94,8 @@ Result<const EngineDescription::Provider*> EngineDescription::find_provider(
   if (name == "cpu") return static_cast<const Provider*>(nullptr);
   std::string names;
   for (const auto& [other, _] : providers_) names += (names.empty() ? "" : ", ") + other;
-  return Status::invalid("provider: engine '" + name_ + "' has no provider '" + name +
-                         "'; it has " + (names.empty() ? "none" : names));
+  return Status::invalid("engine '" + name_ + "' has no provider '" + name + "'; it has " +
+                         (names.empty() ? "none" : names));
 }
 
 void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
@@ -10,6 +11,7 @@
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
+#include "tools/io/json_reader.h"
 
 namespace placeto {
 namespace {
@@ -223,8 +225,10 @@ void read_free_dims(const Json& object, FreeDims& free) {
     for (uint32_t axis = 0; axis < shape->size(); ++axis) {
       const Json& extent = (*shape)[axis];
       if (extent.is_number() && extent.get<double>() >= 0) continue;
-      free.axes.push_back({i, axis});
-      if (extent.is_string()) free.names.push_back(extent.get<std::string>());
+      free.axes.push_back({i, axis, FreeDims::kNoName});
+      if (!extent.is_string()) continue;
+      free.axes.back().name = static_cast<uint32_t>(free.names.size());
+      free.names.push_back(extent.get<std::string>());
     }
   }
 }
@@ -279,6 +283,14 @@ Result<Manifest> parse_manifest(std::string_view text) {
   return manifest;
 }
 
+bool holds_json(const std::string& path) {
+  std::string begin(4096, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(file.gcount()));
+  return looks_like_json(begin);
+}
+
 Result<Manifest> read_manifest(const std::string& path, std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -292,16 +304,28 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory) 
   return manifest;
 }
 
+// nullptr if it is none of them.
+static const FreeDims::Axis* find_axis(const Manifest& manifest, const std::string& place) {
+  const auto& axes = manifest.free_dims.axes;
+  const auto axis = std::find_if(axes.begin(), axes.end(), [&](const FreeDims::Axis& a) {
+    const std::string& input = manifest.inputs[a.input].name;
+    return place.starts_with(input) &&
+           place.compare(input.size(), place.npos, "[" + std::to_string(a.axis) + "]") == 0;
+  });
+  return axis == axes.end() ? nullptr : &*axis;
+}
+
 bool may_have_dim(const Manifest& manifest, const std::string& name) {
   const FreeDims& free = manifest.free_dims;
-  const auto is_axis = [&](const FreeDims::Axis& a) {
-    const std::string& input = manifest.inputs[a.input].name;
-    return name.starts_with(input) &&
-           name.compare(input.size(), name.npos, "[" + std::to_string(a.axis) + "]") == 0;
-  };
   return !free.complete || name == "*" ||
          std::find(free.names.begin(), free.names.end(), name) != free.names.end() ||
-         std::any_of(free.axes.begin(), free.axes.end(), is_axis);
+         find_axis(manifest, name) != nullptr;
+}
+
+std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
+  const FreeDims::Axis* axis = find_axis(manifest, place);
+  if (axis == nullptr) return std::nullopt;
+  return axis->name == FreeDims::kNoName ? "" : manifest.free_dims.names[axis->name];
 }
 
 Manifest whole_model(const std::string& file, const std::string& device) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,14 @@ struct ManifestStage {
 
 // Of the model's inputs, as far as the manifest has their shapes.
 struct FreeDims {
+  static constexpr uint32_t kNoName = 0xffffffffu;
   struct Axis {
     uint32_t input, axis;
+    uint32_t name;  // index into `names`, or kNoName
   };
   std::vector<std::string> names;  // "batch"
-  std::vector<Axis> axes;          // with a name or without
-  bool complete = true;            // it has all their shapes
+  std::vector<Axis> axes;
+  bool complete = true;  // it has all their shapes
 };
 
 struct Manifest {
@@ -57,11 +60,16 @@ struct Manifest {
 // stage does not make, or `order` runs a stage before one it reads from.
 Result<Manifest> parse_manifest(std::string_view text);
 
+// Whether the file begins as JSON does: a manifest then, if it is not a placement, and no model.
+bool holds_json(const std::string& path);
+
 // `path` is the file or the directory it is in; `directory` is where the stages' files are.
 Result<Manifest> read_manifest(const std::string& path, std::string& directory);
 
 // Whether a setting of that name (DimSetting::name) may be meant for this model.
 bool may_have_dim(const Manifest& manifest, const std::string& name);
+// What its inputs call the axis at a place (dimensions.h).
+std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place);
 
 // A model that is not split, as a manifest of one stage. Its inputs and outputs are those of the
 // file, which the runner asks the engine for.

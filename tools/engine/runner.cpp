@@ -28,7 +28,7 @@ bool is_number(const std::string& text, double& value) {
 Result<Manifest> manifest_of(const std::string& path, std::string& directory) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::is_directory(path, error) || fs::path(path).extension() == ".json") {
+  if (fs::is_directory(path, error) || fs::path(path).extension() == ".json" || holds_json(path)) {
     return read_manifest(path, directory);
   }
   if (!fs::exists(path, error)) {

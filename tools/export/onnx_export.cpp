@@ -110,6 +110,30 @@ std::vector<uint32_t> stages_of_nodes(const OnnxModel& model, const Placed& plac
   return stages;
 }
 
+// The numbers that were placed with, but those that the caller gives anew.
+std::vector<std::string> dims_of(const OnnxModel& model, const std::vector<std::string>& recorded,
+                                 std::span<const DimSetting> given) {
+  std::vector<DimSetting> before;
+  for (const std::string& text : recorded) {
+    if (const auto dim = parse_dim_setting(text); dim.ok()) before.push_back(*dim);
+  }
+  const auto name_of_axis = [&](const std::string& place) -> std::optional<std::string> {
+    for (const auto& input : model.proto.graph().input()) {
+      const auto& shape = input.type().tensor_type().shape();
+      for (int axis = 0; place.starts_with(input.name()) && axis < shape.dim_size(); ++axis) {
+        if (place != input.name() + "[" + std::to_string(axis) + "]") continue;
+        return shape.dim(axis).dim_param();
+      }
+    }
+    return std::nullopt;
+  };
+  std::vector<std::string> texts;
+  for (const DimSetting& dim : merged_dims(before, given, name_of_axis)) {
+    texts.push_back(dim_text(dim));
+  }
+  return texts;
+}
+
 }  // namespace
 
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
@@ -124,7 +148,7 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
                 {},
                 placement.order,
                 {},
-                replaced_dims(placement.dims, settings.dims)};
+                dims_of(*model, placement.dims, settings.dims)};
   for (size_t i = 0; i < model->node_names.size(); ++i) {
     const onnx::NodeProto& node = model->proto.graph().node(static_cast<int>(i));
     if (is_constant_node(node)) continue;

@@ -45,8 +45,11 @@ class BoundedTree {
     return spend();
   }
   template <class Error>
-  bool parse_error(size_t byte, const std::string&, const Error&) {
-    return fail("is not JSON, at byte " + std::to_string(byte));
+  bool parse_error(size_t byte, const std::string&, const Error& error) {
+    constexpr int kOutOfRange = 406;
+    const std::string what =
+        error.id == kOutOfRange ? "holds a number that is too large" : "is not JSON";
+    return fail(what + ", at byte " + std::to_string(byte));
   }
 
  private:

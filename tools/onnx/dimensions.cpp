@@ -190,15 +190,27 @@ Result<DimSetting> parse_dim_setting(const std::string& text) {
                          std::to_string(kMaxExtent));
 }
 
-std::vector<std::string> replaced_dims(std::vector<std::string> recorded,
-                                       std::span<const DimSetting> given) {
-  for (const DimSetting& dim : given) {
-    std::erase_if(recorded, [&](const std::string& text) {
-      return text.starts_with(dim.name) && text.rfind('=') == dim.name.size();
+static bool is_place(const std::string& name) {
+  return name.ends_with(']');
+}
+
+std::vector<DimSetting> merged_dims(std::span<const DimSetting> recorded,
+                                    std::span<const DimSetting> given,
+                                    const NameOfAxis& name_of_axis) {
+  std::vector<DimSetting> merged(given.begin(), given.end());
+  const auto is_replaced = [&](const std::string& before) {
+    return std::any_of(given.begin(), given.end(), [&](const DimSetting& dim) {
+      if (dim.name == "*" || dim.name == before) return true;
+      if (before == "*" || is_place(dim.name) == is_place(before)) return false;
+      const std::string& place = is_place(before) ? before : dim.name;
+      const auto name = name_of_axis(place);
+      return !name || *name == (is_place(before) ? dim.name : before);
     });
+  };
+  for (const DimSetting& dim : recorded) {
+    if (!is_replaced(dim.name)) merged.push_back(dim);
   }
-  for (const DimSetting& dim : given) recorded.push_back(dim_text(dim));
-  return recorded;
+  return merged;
 }
 
 Status set_dimensions(onnx::ModelProto& model, std::span<const DimSetting> settings) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/base/result.h"
+#include "runtime/format/placement_file.h"
 
 namespace onnx {
 class ModelProto;
@@ -22,9 +25,6 @@ struct DimSetting {
   bool may_be_absent = false;  // no error if the model has no such free dimension (any more)
 };
 
-// Largest extent of one axis.
-inline constexpr uint64_t kMaxExtent = uint64_t{1} << 31;
-
 // "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent.
 Result<DimSetting> parse_dim_setting(const std::string& text);
 
@@ -33,9 +33,14 @@ inline std::string dim_text(const DimSetting& dim) {
   return dim.name + "=" + std::to_string(dim.value);
 }
 
-// What was recorded in that form, with the numbers that are given in place of those of their names.
-std::vector<std::string> replaced_dims(std::vector<std::string> recorded,
-                                       std::span<const DimSetting> given);
+// The name of the axis at a place ("tokens[1]"): "" if it has none, nothing if nobody knows.
+using NameOfAxis = std::function<std::optional<std::string>(const std::string& place)>;
+
+// What is given, and of what was recorded that which speaks of other axes: "*" speaks of all, a
+// name and a place may mean the same one.
+std::vector<DimSetting> merged_dims(std::span<const DimSetting> recorded,
+                                    std::span<const DimSetting> given,
+                                    const NameOfAxis& name_of_axis);
 
 // Puts the numbers into the types of inputs, outputs and intermediate tensors, those in bodies of
 // control flow too. A number that an axis of an input gets, by its own name or by "*", holds for
