@@ -146,6 +146,13 @@ std::string readable_path(const std::string& path) {
   throw Failure(kBadInputFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
 }
 
+void fail_without_stages() {
+  throw Failure(
+      kBadUsage,
+      "standard input: is a manifest, whose stages lie beside it; expected the name of its "
+      "file or folder");
+}
+
 bool is_onnx_file(const std::string& path) {
   const std::string name = input_path(path);
   struct stat info = {};

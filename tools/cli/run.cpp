@@ -119,11 +119,7 @@ void fill(StagedModel& model, const RunOptions& options) {
 
 RunJob open(const RunOptions& options) {
   const std::string plan = input_path(options.plan);
-  if (plan != options.plan && holds_json(plan)) {
-    throw Failure(kBadUsage,
-                  "standard input: is a manifest, whose stages lie beside it; expected "
-                  "the name of its file or folder");
-  }
+  if (plan != options.plan && holds_json(plan)) fail_without_stages();
   RunJob job{options, {}, {}, "", nullptr, nullptr};
   std::string& directory = job.directory;
   job.manifest = require(manifest_of(plan, directory));

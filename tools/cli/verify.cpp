@@ -98,15 +98,13 @@ std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
   if (tree.ok() && is_names(*tree)) return read_names(*tree, options.plan);
   if (tree.ok() && is_manifest(*tree)) {
     if (file == options.plan) return read_split(options.plan);
-    throw Failure(kBadUsage,
-                  "standard input: is a manifest, whose stages lie beside it; expected "
-                  "the name of its file or folder");
+    fail_without_stages();
   }
   const Status unread = tree.ok() ? Status() : tree.status();
   tree = Json();
-  const Result<PlacementSpec> read = read_placement(file);
+  Result<PlacementSpec> read = read_placement(file);
   if (!read.ok() && !unread.ok() && holds_json(file)) require(unread.at(options.plan));
-  const PlacementSpec& placement = require(read);
+  const PlacementSpec placement = require(std::move(read));
   if (!options.model.empty()) {
     return named(require(placed_model(input_path(options.model), placement)));
   }

@@ -1,0 +1,35 @@
+// Numbers for free dimensions: how they are written, and which count.
+#include "tools/onnx/dimensions.h"
+
+#include <doctest/doctest.h>
+
+using namespace placeto;
+
+TEST_CASE("a dimension is set by a name and a whole number that an axis may have") {
+  for (const char* text : {"batch", "batch=", "=1", "batch=0", "batch=-1", "batch=1.5", "b=1x"}) {
+    CHECK(!parse_dim_setting(text).ok());
+  }
+  CHECK(parse_dim_setting("a=b=12")->name == "a=b");
+}
+
+TEST_CASE("numbers that are given take the place of those recorded for the same axes") {
+  const std::vector<DimSetting> recorded{{"batch", 1}, {"a=b", 2}, {"x[1]", 3}, {"*", 4}};
+  const auto name_of_axis = [](const std::string& place) -> std::optional<std::string> {
+    if (place == "y[0]") return std::nullopt;
+    return place == "x[0]" ? "batch" : place == "x[1]" ? "seq" : "";
+  };
+  const auto merged = [&](const char* name) {
+    std::string texts;
+    for (const DimSetting& dim :
+         merged_dims(recorded, std::vector<DimSetting>{{name, 9}}, name_of_axis)) {
+      texts += dim_text(dim) + " ";
+    }
+    return texts;
+  };
+  CHECK(merged("batch") == "batch=9 a=b=2 x[1]=3 *=4 ");
+  CHECK(merged("*") == "*=9 ");
+  CHECK(merged("x[0]") == "x[0]=9 a=b=2 x[1]=3 *=4 ");
+  CHECK(merged("seq") == "seq=9 batch=1 a=b=2 *=4 ");
+  CHECK(merged("x[2]") == "x[2]=9 batch=1 a=b=2 x[1]=3 *=4 ");
+  CHECK(merged("y[0]") == "y[0]=9 x[1]=3 *=4 ");  // which may be any name's
+}
