@@ -25,6 +25,7 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/quality_graphs.h"
+#include "tools/engine/description.h"
 #include "tools/io/read.h"
 #include "tools/report/table.h"
 #include "tools/workloads/workload.h"
@@ -40,7 +41,9 @@ constexpr const char* kUsage =
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
 devices), large (1,000 nodes), networks (training steps with colocation on the example topologies),
-parameters (the same, every parameter a node of its own that takes no time).
+parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
+40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-networks (named
+networks as ONNX Runtime runs them).
 )";
 
 struct Options {
@@ -255,6 +258,49 @@ void add_random(Family& family, const std::string& name, uint32_t graphs, Sizes 
   }
 }
 
+// Random graphs, where starting a stage takes as long as a fortieth of an operator to one; every
+// second one on unlike devices.
+void add_staged(Family& family, uint32_t graphs) {
+  constexpr Sizes kSizes{40, 300};
+  Random random(kSizes.max_nodes);
+  for (uint32_t g = 0; g < graphs; ++g) {
+    QualityGraph graph = quality_graph(g, kSizes, random);
+    double work_us = 0;
+    for (const NodeSpec& node : graph.spec.nodes) work_us += node.cost_us[0];
+    const double mean_us = work_us / static_cast<double>(graph.spec.nodes.size());
+    TopologySpec topology = k80_devices(2 + graph.devices % 3);
+    topology.execution = Execution::kStaged;
+    const double price = std::pow(10, 1.6 * random.uniform() - 1.6);
+    for (size_t d = 0; d < topology.devices.size(); ++d) {
+      DeviceSpec& device = topology.devices[d];
+      if (g % 2 == 1) device.slowdown = 1 + 0.7 * static_cast<double>(d);
+      device.stage_us = price * mean_us;
+      device.cut_us = price * mean_us / 4;
+      device.cut_bytes_per_us = 16'000;
+    }
+    const Case c(std::move(graph.spec), std::move(topology));
+    family.add("staged" + std::to_string(g), c.problem);
+  }
+}
+
+void add_staged_networks(Family& family, uint32_t graphs) {
+  constexpr const char* kNetworks[] = {"inception_v3", "nasnet_a_large",     "nmt",
+                                       "bert_base",    "mixture_of_experts", "enas_cifar10"};
+  constexpr const char* kTopologies[] = {"edge-cpu-gpu-npu", "4xk80", "2x4-gpu-two-hosts"};
+  const EngineDescription engine = require(EngineDescription::load("onnxruntime"));
+  uint32_t count = 0;
+  for (const char* network : kNetworks) {
+    for (const char* name : kTopologies) {
+      if (graphs != 0 && count++ >= graphs) return;
+      TopologySpec topology =
+          require(read_topology_spec(PLACETO_MODELS "/topologies/" + std::string(name) + ".json"));
+      engine.change(topology);
+      const Case c(require(generate(network, {})), std::move(topology));
+      family.add("staged-" + std::string(network) + "-" + name, c.problem);
+    }
+  }
+}
+
 // Every parameter becomes a node of its own that takes no time, as exported graphs have them.
 void part_parameters(GraphSpec& graph) {
   const auto nodes = static_cast<uint32_t>(graph.nodes.size());
@@ -317,6 +363,10 @@ int main(int argc, char** argv) {
       add_networks(family, o.graphs, false);
     } else if (name == "parameters") {
       add_networks(family, o.graphs, true);
+    } else if (name == "staged") {
+      add_staged(family, count(30));
+    } else if (name == "staged-networks") {
+      add_staged_networks(family, o.graphs);
     } else {
       fail_usage();
     }
