@@ -86,13 +86,18 @@ TEST_CASE("all baselines are graded, and nothing is better than the best known")
   options.budgets = {20};
   options.long_searches = 0;
   options.baselines = true;
-  options.rnn_placements = 20;
+  options.rnn_placements = options.hierarchical_placements = 20;
+  options.trained_placements = 100;
   const auto graded = grade(merged, *untrained(), options);
   REQUIRE(graded);
   CHECK(graded->unfit.empty());
-  const std::vector<std::string> expected = {
-      "auto",   "single", "heft",   "etf",    "iterate",   "random",
-      "expert", "anneal", "rnn 20", "policy", "search 20", "policy + guided 20"};
+  const std::vector<std::string> expected = {"auto",        "single",
+                                             "heft",        "etf",
+                                             "iterate",     "random",
+                                             "expert",      "anneal",
+                                             "rnn 20",      "hierarchical 20",
+                                             "trained 100", "policy",
+                                             "search 20",   "policy + guided 20"};
   size_t found = 0;
   for (const Outcome& o : graded->outcomes) {
     CAPTURE(o.way.label());

@@ -26,6 +26,12 @@ Result<ProblemSource> ProblemSource::open(const Config& config, const std::atomi
   return source;
 }
 
+ProblemSource ProblemSource::of(const Config& config, OwnProblems problems) {
+  ProblemSource source(config);
+  source.own_ = std::make_shared<const OwnSplit>(OwnSplit{std::move(problems), {}});
+  return source;
+}
+
 Instance ProblemSource::draw(uint64_t seed) const {
   if (own_ == nullptr) return draw_problem(config_->data, seed);
   return own_->train.problem(Random(seed).below(own_->train.count()));

@@ -14,6 +14,9 @@ class ProblemSource {
   // kBadInput if the configuration names files that cannot be used; kStopped once `stop` is set.
   static Result<ProblemSource> open(const Config& config, const std::atomic<bool>* stop = nullptr);
 
+  // These and no others: to learn from and to check on.
+  static ProblemSource of(const Config& config, OwnProblems problems);
+
   // A problem to learn from.
   Instance draw(uint64_t seed) const;
   // Problems to check on, 0 to held_out_count() - 1; never learned from, but where there is only

@@ -11,8 +11,10 @@
 #include "tools/partition/partition.h"
 #include "trainer/data/merge.h"
 #include "trainer/eval/expert.h"
+#include "trainer/eval/hierarchical_placer.h"
 #include "trainer/eval/processor_time.h"
 #include "trainer/eval/rnn_placer.h"
+#include "trainer/eval/trained_placer.h"
 
 namespace placeto::train {
 namespace {
@@ -46,7 +48,7 @@ class Grader {
     if (!find_start()) return false;
     if (options_.heuristics) run_heuristics();
     if (options_.baselines) run_baselines();
-    if (options_.rnn_placements > 0) run_rnn();
+    run_sampling();
     Result<Candidate> placed = run_policy();
     if (!placed.ok()) {
       graded.unfit = placed.status().message();
@@ -120,19 +122,39 @@ class Grader {
                          0});
   }
 
-  void run_rnn() {
+  // Placers that are trained on the problem itself.
+  void run_sampling() {
+    if (options_.rnn_placements > 0) {
+      grade_sampling("rnn", options_.rnn_placements, [&] {
+        return place_by_rnn(instance_, {.placements = options_.rnn_placements});
+      });
+    }
+    if (options_.hierarchical_placements > 0) {
+      grade_sampling("hierarchical", options_.hierarchical_placements, [&] {
+        return place_by_hierarchy(operators_of(instance_),
+                                  {.placements = options_.hierarchical_placements});
+      });
+    }
+    if (options_.trained_placements > 0) {
+      grade_sampling("trained", options_.trained_placements, [&] {
+        return place_by_training(instance_, {.placements = options_.trained_placements});
+      });
+    }
+  }
+
+  void grade_sampling(const char* name, uint64_t placements, auto place) {
     const ProcessorTime watch;
-    RnnOptions options;
-    options.placements = options_.rnn_placements;
-    const RnnPlacement placed = place_by_rnn(instance_, options);
+    const Sampled sampled = place();
     const double ms = watch.milliseconds();
     for (const uint32_t part : {10u, 3u, 1u}) {
-      const uint64_t placements = options.placements / part;
-      double best = kInfinity;
-      for (const auto& [sampled, us] : placed.curve) {
-        if (sampled <= placements) best = us;
+      Outcome outcome{{Approach::kSampled, name, placements / part}, kInfinity, ms / part, 0, 0};
+      for (const auto& [count, us] : sampled.curve) {
+        if (count > placements / part && part > 1) break;
+        if (us < outcome.makespan_us) outcome.until_best = count;
+        outcome.makespan_us = us;
       }
-      outcomes_.push_back({{Approach::kRnn, "", placements}, best, ms / part, placements});
+      outcome.evaluations = placements / part;
+      outcomes_.push_back(std::move(outcome));
     }
   }
 

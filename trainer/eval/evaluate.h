@@ -18,19 +18,21 @@ struct EvaluateOptions {
   // `search` is, guided by a `pairwise` policy; 0: none.
   uint32_t long_searches = 2;
   uint64_t long_evaluations = 20'000;
-  bool annealings = false;      // every long search is one
-  bool heuristics = true;       // each alone, as rows of their own
-  bool baselines = false;       // random, expert, scotch and metis (where built), anneal
-  bool unguided = true;         // searches without the policy
-  uint32_t passes = 0;          // of the policy; 0: as many as place_auto makes
-  double search_seconds = 0;    // wall time of one more search without a policy; 0: none
-  uint32_t rnn_placements = 0;  // that the RNN placer may sample; 0: leave it out
+  bool annealings = false;    // every long search is one
+  bool heuristics = true;     // each alone, as rows of their own
+  bool baselines = false;     // random, expert, scotch and metis (where built), anneal
+  bool unguided = true;       // searches without the policy
+  uint32_t passes = 0;        // of the policy; 0: as many as place_auto makes
+  double search_seconds = 0;  // wall time of one more search without a policy; 0: none
+  // How many placements those may sample that are trained on the problem itself; 0: left out.
+  uint32_t rnn_placements = 0, hierarchical_placements = 0;
+  uint64_t trained_placements = 0;  // by a policy of the published architecture
 };
 
-// What came of one problem. Annealing, a baseline, has the largest budget; the RNN placer is graded
-// after a tenth, a third and all of its placements.
+// What came of one problem. Annealing, a baseline, has the largest budget; placers that
+// are trained on the problem are graded after a tenth, a third and all of their placements.
 //
-// Where operators are merged, a `placeto` policy and the RNN placer place groups, as published; all
+// Where operators are merged, `placeto` policies and the RNN placer place groups, as published; all
 // others place operators. All makespans are of the operators.
 struct Graded {
   std::string set, family;

@@ -355,13 +355,20 @@ void add_table(cli::Program& program, TableArguments& a, Status& status) {
   cli::Command& table =
       program.add("table", "Measure the networks of the paper's table: Inception-V3, NMT, NASNet");
   table.arguments("POLICY", a.policies, "Policy files").required();
+  table.option("--network", "NAME", a.what.network, "This network alone").one_of(paper_networks());
   table.count("--groups", a.what.groups,
-              fmt::format("Nodes that policies of the published architecture place, at most "
-                          "(default {})",
-                          a.what.groups));
+              "Nodes that policies of the published architecture and the RNN placer place, at most "
+              "(default: 250, of NMT 600)");
   table.count("--rnn", a.what.rnn_placements,
               fmt::format("Placements of the RNN placer; 0: leave it out (default {})",
                           a.what.rnn_placements));
+  table.count("--hierarchical", a.what.hierarchical_placements,
+              fmt::format("Placements of the hierarchical placer; 0: leave it out (default {})",
+                          a.what.hierarchical_placements));
+  table.count("--trained", a.what.trained_placements,
+              fmt::format("Placements of the published method, trained on each network itself; 0: "
+                          "leave it out (default {})",
+                          a.what.trained_placements));
   table.option("--csv", "FILE", a.csv, "One line per network, GPUs and way");
   table.action([&] { status = run_table(a); });
 }

@@ -12,8 +12,8 @@ std::string Way::label() const {
     case Approach::kHeuristic:
     case Approach::kBaseline:
       return method;
-    case Approach::kRnn:
-      return "rnn" + number;
+    case Approach::kSampled:
+      return method + number;
     case Approach::kPolicy:
       return placer;
     case Approach::kSearch:

@@ -11,7 +11,7 @@ enum class Approach : uint8_t {
   kAuto,              // the best heuristic, as place_auto finds it without a budget
   kHeuristic,         // one alone
   kBaseline,          // expert, random, scotch, metis, anneal
-  kRnn,               // the RNN placer with so many placements
+  kSampled,           // a placer trained on that graph alone: rnn, hierarchical, trained
   kPolicy,            // the passes of a policy from `auto`
   kSearch,            // adaptive search from `auto`, as place_auto makes it
   kGuided,            // the same, its proposals ranked by a `pairwise` policy
@@ -24,8 +24,8 @@ enum class Approach : uint8_t {
 // A way of placing.
 struct Way {
   Approach approach = Approach::kAuto;
-  std::string method = {};  // of heuristics and baselines: its name
-  uint64_t length = 0;      // evaluations, placements of the RNN, number of a long search
+  std::string method = {};  // of heuristics, baselines and sampling placers: its name
+  uint64_t length = 0;      // evaluations, placements sampled, number of a long search
   std::string policy = {};  // name of the policy, where several are compared
 
   bool uses_policy() const {
@@ -47,6 +47,7 @@ struct Outcome {
   double makespan_us = 0;    // of the operators; infinity: does not fit memory
   double milliseconds = 0;   // processor time, with what it starts from
   uint64_t evaluations = 0;  // placements or moves that were simulated; constructive heuristics: 0
+  uint64_t until_best = 0;   // of sampling placers: placements until the best was sampled
 };
 
 }  // namespace placeto::train

@@ -18,6 +18,7 @@ struct Network {
   const char* name;
   const char* workload;
   WorkloadOptions options;
+  uint32_t groups;  // merged into fewer, a layer of NMT is one group, for its weights are shared
 };
 
 std::vector<Network> networks() {
@@ -26,9 +27,9 @@ std::vector<Network> networks() {
   WorkloadOptions nmt = training;
   nmt.layers = 4;
   nmt.length = 20;
-  return {{"Inception-V3", "inception_v3", training},
-          {"NMT", "nmt", nmt},
-          {"NASNet", "nasnet_a_large", training}};
+  return {{"Inception-V3", "inception_v3", training, 250},
+          {"NMT", "nmt", nmt, 600},
+          {"NASNet", "nasnet_a_large", training, 250}};
 }
 
 // The host of two K80s: Intel Xeon E5-2686 v4, 16 cores, data sheet rates in single precision.
@@ -53,7 +54,7 @@ double one_device_us(const GraphSpec& graph, TopologySpec topology) {
   return score.feasible() ? score.objective_us : std::nan("");
 }
 
-// Columns: what the paper has, then the rest that is no search.
+// What the paper has, then the rest that is no search; of sampling placers all that they sampled.
 std::vector<Way> ways_of(std::span<const PaperRow> rows) {
   std::vector<Way> ways;
   for (const char* name : {"expert", "scotch", "metis"})
@@ -62,20 +63,47 @@ std::vector<Way> ways_of(std::span<const PaperRow> rows) {
   ways.push_back({Approach::kAuto});
   for (const PaperRow& row : rows) {
     for (const Outcome& o : row.graded.outcomes) {
-      const bool learned = o.way.approach == Approach::kPolicy || o.way.approach == Approach::kRnn;
-      const bool known = std::find(ways.begin(), ways.end(), o.way) != ways.end();
-      if (learned && !known) ways.push_back(o.way);
+      const bool learned =
+          o.way.approach == Approach::kPolicy || o.way.approach == Approach::kSampled;
+      const auto same = std::find_if(ways.begin(), ways.end(), [&](const Way& known) {
+        return known.of_any_length() == o.way.of_any_length();
+      });
+      if (!learned) continue;
+      if (same == ways.end()) {
+        ways.push_back(o.way);
+      } else {
+        same->length = std::max(same->length, o.way.length);
+      }
     }
   }
   return ways;
 }
 
-std::string cell(double us, double single_us) {
+std::string cell(double us, double single_us, uint64_t until_best = 0) {
   if (!std::isfinite(us)) return "-";
-  return fmt::format("{:.1f} ({:.2f})", us / 1'000, us / single_us);
+  std::string after;
+  if (until_best >= 1'000) {
+    after = fmt::format(" after {:.1f}k", double(until_best) / 1'000);
+  } else if (until_best > 0) {
+    after = fmt::format(" after {}", until_best);
+  }
+  return fmt::format("{:.1f} ({:.2f}){}", us / 1'000, us / single_us, after);
+}
+
+uint64_t until_best(const PaperRow& row, const Way& way) {
+  for (const Outcome& o : row.graded.outcomes) {
+    if (o.way == way) return o.until_best;
+  }
+  return 0;
 }
 
 }  // namespace
+
+std::vector<std::string> paper_networks() {
+  std::vector<std::string> names;
+  for (const Network& network : networks()) names.push_back(network.name);
+  return names;
+}
 
 std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
                                     const PaperOptions& options) {
@@ -86,9 +114,10 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
   std::vector<std::string> names;
   for (const NamedPolicy& p : policies) names.push_back(p.name);
   std::vector<PaperRow> rows;
-  const auto total = static_cast<uint32_t>(2 * networks().size());
+  const auto total = static_cast<uint32_t>(options.network.empty() ? 2 * networks().size() : 2);
   uint32_t done = 0;
   for (const Network& network : networks()) {
+    if (!options.network.empty() && options.network != network.name) continue;
     const Result<GraphSpec> graph = generate(network.workload, network.options);
     for (const uint32_t devices : {2u, 4u}) {
       PaperRow row{network.name,
@@ -99,8 +128,12 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
       std::vector<Graded> graded;
       for (const NamedPolicy& p : policies) {
         Result<Instance> made = make_instance(network.name, *graph, k80_topology(devices));
-        const Instance merged = merge_operators(std::move(*made), options.groups);
-        what.rnn_placements = graded.empty() ? options.rnn_placements : 0;
+        const uint32_t groups = options.groups == 0 ? network.groups : options.groups;
+        const Instance merged = merge_operators(std::move(*made), groups);
+        const bool first = graded.empty();
+        what.rnn_placements = first ? options.rnn_placements : 0;
+        what.hierarchical_placements = first ? options.hierarchical_placements : 0;
+        what.trained_placements = first ? options.trained_placements : 0;
         auto one = grade(merged, *p.policy, what);
         if (one) graded.push_back(std::move(*one));
       }
@@ -115,39 +148,41 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
 }
 
 std::string paper_table(std::span<const PaperRow> rows, bool color) {
-  std::vector<Table::Column> titles = {{"network", Align::kLeft},
-                                       {"GPUs", Align::kRight},
-                                       {"CPU only", Align::kRight},
-                                       {"single GPU", Align::kRight}};
-  const std::vector<Way> ways = ways_of(rows);
-  for (const Way& way : ways) titles.push_back({way.label(), Align::kRight});
-  titles.push_back({"best known", Align::kRight});
-  Table table(titles);
+  std::vector<Table::Column> titles = {{"", Align::kLeft}};
   for (const PaperRow& row : rows) {
-    std::vector<std::string> cells = {row.network, std::to_string(row.devices),
-                                      cell(row.cpu_us, row.single_us),
-                                      cell(row.single_us, row.single_us)};
-    for (const Way& way : ways) {
-      cells.push_back(cell(row.graded.makespan_us(way), row.single_us));
-    }
-    cells.push_back(cell(row.graded.best_known_us, row.single_us));
-    table.add_row(cells);
+    titles.push_back({fmt::format("{}, {} GPUs", row.network, row.devices), Align::kRight});
   }
+  Table table(titles);
+  const auto add = [&](const std::string& name, const auto& cell_of) {
+    std::vector<std::string> cells = {name};
+    for (const PaperRow& row : rows) cells.push_back(cell_of(row));
+    table.add_row(cells);
+  };
+  add("CPU only", [](const PaperRow& row) { return cell(row.cpu_us, row.single_us); });
+  add("single GPU", [](const PaperRow& row) { return cell(row.single_us, row.single_us); });
+  for (const Way& way : ways_of(rows)) {
+    add(way.label(), [&](const PaperRow& row) {
+      return cell(row.graded.makespan_us(way), row.single_us, until_best(row, way));
+    });
+  }
+  add("best known",
+      [](const PaperRow& row) { return cell(row.graded.best_known_us, row.single_us); });
   return table.render(color);
 }
 
 std::string paper_csv(std::span<const PaperRow> rows) {
-  std::string text = "network,gpus,method,makespan_us,over_single_gpu\n";
-  const auto line = [&](const PaperRow& row, const std::string& method, double us) {
+  std::string text = "network,gpus,method,makespan_us,over_single_gpu,sampled_until_best\n";
+  const auto line = [&](const PaperRow& row, const std::string& method, double us,
+                        uint64_t sampled = 0) {
     if (!std::isfinite(us)) return;
-    text += fmt::format("{},{},{},{:.6g},{:.4f}\n", row.network, row.devices, method, us,
-                        us / row.single_us);
+    text += fmt::format("{},{},{},{:.6g},{:.4f},{}\n", row.network, row.devices, method, us,
+                        us / row.single_us, sampled);
   };
   for (const PaperRow& row : rows) {
     line(row, "cpu only", row.cpu_us);
     line(row, "single gpu", row.single_us);
     for (const Way& way : ways_of(rows)) {
-      line(row, way.label(), row.graded.makespan_us(way));
+      line(row, way.label(), row.graded.makespan_us(way), until_best(row, way));
     }
     line(row, "best known", row.graded.best_known_us);
   }

@@ -22,10 +22,15 @@ struct NamedPolicy {
 };
 
 struct PaperOptions {
-  uint32_t groups = 128;            // that policies of the published architecture place
-  uint32_t rnn_placements = 1'000;  // 0: leave it out
-  uint64_t evaluations = 5'000;     // of the two searches that the best known comes from
-  OnProgress on_progress = {};      // after each row
+  std::string network;  // this one alone; empty: all
+  // That policies of the published architecture and the RNN placer place; 0: so many of each
+  // network that most of what operators gain is left.
+  uint32_t groups = 0;
+  // Sampled by placers trained on the network itself; 0: left out.
+  uint32_t rnn_placements = 1'000, hierarchical_placements = 1'000;
+  uint64_t trained_placements = 200'000;
+  uint64_t evaluations = 5'000;  // of the two searches that the best known comes from
+  OnProgress on_progress = {};   // after each row
 };
 
 struct PaperRow {
@@ -36,10 +41,13 @@ struct PaperRow {
   Graded graded;         // set: the network
 };
 
+std::vector<std::string> paper_networks();
+
 std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
                                     const PaperOptions& options);
 
-// Predicted run times in milliseconds, and as a ratio to a single GPU.
+// Predicted run times in milliseconds, as a ratio to a single GPU, and after how many placements
+// the best was sampled; a line for each way to place.
 std::string paper_table(std::span<const PaperRow> rows, bool color);
 std::string paper_csv(std::span<const PaperRow> rows);
 

@@ -13,11 +13,7 @@
 // times.
 #pragma once
 
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-#include "trainer/data/problems.h"
+#include "trainer/eval/sampled.h"
 
 namespace placeto::train {
 
@@ -31,15 +27,7 @@ struct RnnOptions {
   uint64_t seed = 1;
 };
 
-struct RnnPlacement {
-  Assignment
-      assignment;  // of the instance's nodes: the best sampled that fits memory; may be empty
-  double makespan_us = 0;  // on the ungrouped graph; infinity if nothing that was sampled fits
-  // Placements sampled so far and the best makespan among them, after every batch.
-  std::vector<std::pair<uint64_t, double>> curve;
-};
-
 // The problem's groups (colocated nodes) are what is decided.
-RnnPlacement place_by_rnn(const Instance& instance, const RnnOptions& options);
+Sampled place_by_rnn(const Instance& instance, const RnnOptions& options);
 
 }  // namespace placeto::train

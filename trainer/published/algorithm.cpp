@@ -41,6 +41,11 @@ Status PublishedAlgorithm::begin(Run& run, bool resumed) {
 Result<Iteration> PublishedAlgorithm::iterate(Run& run) {
   const Stopwatch watch;
   std::vector<Siblings> all = sample(run);
+  if (run.options.on_episode) {
+    for (const Siblings& siblings : all) {
+      for (const Episode& episode : siblings.episodes) run.options.on_episode(episode);
+    }
+  }
   if (Status s = exchange_costs(run, all); !s.ok()) return s;
   const double collected = watch.seconds();
   const Totals totals = total(all);

@@ -51,9 +51,10 @@ class EpisodeRecorder {
       judge_.emplace(problem_);
       judge_->rebase(start.assignment);
     }
-    const Candidate best = placer.place(start, passes, evaluator);
+    Candidate best = placer.place(start, passes, evaluator);
     episode_.cost.push_back(cost(evaluator.score()));
     episode_.best_cost = cost(best.score);
+    episode_.best = std::move(best.assignment);
     return std::move(episode_);
   }
 

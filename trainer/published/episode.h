@@ -40,6 +40,7 @@ struct Episode {
   // Only if asked for.
   std::vector<float> gains;
   double best_cost = 0;  // lowest met
+  Assignment best;       // the placement that has it
 
   uint32_t steps() const { return static_cast<uint32_t>(node.size()); }
   // What the cost decreases by from each step to the end, a step later counting `discount` as much.

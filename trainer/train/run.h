@@ -16,6 +16,8 @@
 
 namespace placeto::train {
 
+struct Episode;
+
 struct Progress {
   uint32_t iteration, iterations;
   double seconds;       // this process has been training
@@ -29,6 +31,7 @@ struct TrainOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_note;  // one line for people
+  std::function<void(const Episode&)> on_episode;   // of `placeto`: each that this host samples
 };
 
 // In a random order.

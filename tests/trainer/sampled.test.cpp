@@ -1,0 +1,113 @@
+#include "trainer/eval/sampled.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "runtime/cost/evaluator.h"
+#include "trainer/data/families.h"
+#include "trainer/data/merge.h"
+#include "trainer/eval/hierarchical_placer.h"
+#include "trainer/eval/rnn_placer.h"
+#include "trainer/eval/trained_placer.h"
+
+using namespace placeto;
+using namespace placeto::train;
+
+namespace {
+
+// Four chains of equal work that exchange nothing: 2 + 2 is best, a quarter of all placements of
+// the chains on two devices have it.
+Instance four_chains() {
+  GraphSpec graph;
+  for (uint32_t chain = 0; chain < 4; ++chain) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t v = chain * 4 + i;
+      NodeSpec node;
+      node.name = "n" + std::to_string(v);
+      node.op = "Work";
+      node.cost_us = {100};
+      node.outputs = {7'600'000};  // a millisecond
+      graph.nodes.push_back(node);
+      if (i > 0) graph.edges.push_back({v - 1, 0, v});
+    }
+  }
+  Result<Instance> instance = make_instance("chains", graph, k80_topology(2));
+  REQUIRE(instance.ok());
+  return std::move(*instance);
+}
+
+}  // namespace
+
+// Placers that are trained on the problem itself, sampling about `placements`.
+struct Placer {
+  const char* name;
+  std::function<Sampled(const Instance&, uint32_t placements)> place;
+};
+const Placer kPlacers[] = {
+    {"rnn", [](const Instance& instance,
+               uint32_t placements) { return place_by_rnn(instance, {.placements = placements}); }},
+    {"hierarchical",
+     [](const Instance& instance, uint32_t placements) {
+       return place_by_hierarchy(instance, {.placements = placements, .groups = 8});
+     }},
+    {"trained",
+     [](const Instance& instance, uint32_t placements) {
+       return place_by_training(instance, {.placements = placements});
+     }},
+};
+
+TEST_CASE("sampling placers find out that independent chains are best apart") {
+  const Instance instance = four_chains();
+  for (const Placer& placer : kPlacers) {
+    CAPTURE(std::string(placer.name));
+    const Sampled placed = placer.place(instance, 2'000);
+    const double single_us = Evaluator(*instance.problem).timeline(Assignment(16, 0)).makespan_us;
+    CHECK(placed.makespan_us < 0.85 * single_us);
+    CHECK(Evaluator(*instance.problem).timeline(placed.assignment).makespan_us ==
+          doctest::Approx(placed.makespan_us));
+    CHECK(placed.until_best() > 0);
+    CHECK(placed.until_best() <= placed.curve.back().first);
+    CHECK(placed.curve.back().second == placed.makespan_us);
+  }
+}
+
+TEST_CASE("sampling placers give the same placement for the same seed, and obey colocation") {
+  const Instance instance = family_problem("nmt", Half::kSeen, 0, {.devices = 2, .groups = 24});
+  for (const Placer& placer : kPlacers) {
+    CAPTURE(std::string(placer.name));
+    const bool of_operators = std::string_view(placer.name) == "hierarchical";
+    const Instance& places = of_operators ? instance.merged->operators : instance;
+    const Sampled a = placer.place(places, 40), b = placer.place(places, 40);
+    CHECK(a.assignment == b.assignment);
+    CHECK(obeys_rules(*places.problem, a.assignment));
+    CHECK(operators_makespan_us(places, a.assignment) == doctest::Approx(a.makespan_us));
+  }
+}
+
+TEST_CASE("the RNN and the hierarchical placer learn: what they sample gets better") {
+  const Instance instance = four_chains();
+  for (const Placer& placer : std::span(kPlacers).first(2)) {
+    CAPTURE(std::string(placer.name));
+    const Sampled placed = placer.place(instance, 600);
+    REQUIRE(placed.curve.size() == 60);
+    CHECK(placed.curve.back().second < 0.7 * placed.curve.front().second);
+  }
+}
+
+TEST_CASE("a judge's advantages are rewards above their moving average, and its best is kept") {
+  const Instance instance = four_chains();
+  SampleJudge judge(instance, 0.5);
+  const Assignment one(16, 0);
+  Assignment halves(16, 0);
+  for (uint32_t v = 8; v < 16; ++v) halves[v] = 1;
+  CHECK(judge.advantages(std::vector{one, one}) == std::vector<float>{0, 0});
+  const std::vector<float> better = judge.advantages(std::vector{halves, one});
+  CHECK(better[0] > 0);
+  CHECK(better[1] == doctest::Approx(0));
+  CHECK(judge.advantages(std::vector<Assignment>{one})[0] < 0);  // the average has risen
+  CHECK(judge.sampled().assignment == halves);
+  CHECK(judge.sampled().until_best() == 4);
+}

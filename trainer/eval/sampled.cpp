@@ -1,0 +1,55 @@
+#include "trainer/eval/sampled.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "trainer/base/time_ratio.h"
+#include "trainer/data/merge.h"
+
+namespace placeto::train {
+
+// A placement that exceeds memory counts as this many times all work on one device: "a large
+// constant" where the paper's run fails.
+constexpr double kFailure = 10;
+
+uint64_t Sampled::until_best() const {
+  for (const auto& [count, us] : curve) {
+    if (us == makespan_us && !assignment.empty()) return count;
+  }
+  return 0;
+}
+
+SampleJudge::SampleJudge(const Instance& instance, double decay)
+    : instance_(instance),
+      evaluator_(instance.merged ? *instance.merged->operators.problem : *instance.problem),
+      decay_(decay) {
+  for (uint32_t v = 0; v < instance.problem->node_count(); ++v) {
+    unit_us_ += instance.problem->mean_run_us(v);
+  }
+}
+
+std::vector<float> SampleJudge::advantages(std::span<const Assignment> batch) {
+  std::vector<float> all;
+  for (const Assignment& assignment : batch) all.push_back(reward(assignment));
+  count_ += batch.size();
+  sampled_.curve.emplace_back(count_, sampled_.makespan_us);
+  const double mean = std::accumulate(all.begin(), all.end(), 0.0) / double(all.size());
+  if (!begun_) baseline_ = mean;
+  begun_ = true;
+  for (float& reward : all) reward -= static_cast<float>(baseline_);
+  baseline_ = decay_ * baseline_ + (1 - decay_) * mean;
+  return all;
+}
+
+float SampleJudge::reward(const Assignment& assignment) {
+  const Score score = instance_.merged ? evaluator_.evaluate(place_operators(instance_, assignment))
+                                       : evaluator_.evaluate(assignment);
+  if (!score.feasible()) return static_cast<float>(-std::sqrt(kFailure));
+  if (score.objective_us < sampled_.makespan_us) {
+    sampled_.makespan_us = score.objective_us;
+    sampled_.assignment = assignment;
+  }
+  return static_cast<float>(-std::sqrt(time_ratio(score.objective_us, unit_us_)));
+}
+
+}  // namespace placeto::train
