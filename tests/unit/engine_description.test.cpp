@@ -187,3 +187,23 @@ TEST_CASE("of ONNX Runtime's providers, the processor's refuses nothing") {
   const auto ruled = rule(*engine, "cpu", {node("Conv", 1, {"bool"}), node("Nothing", 99)});
   CHECK(ruled.forbidden.empty());
 }
+
+TEST_CASE("ONNX Runtime's CUDA and DirectML lack versions and types, as their tables say") {
+  const auto engine = EngineDescription::load("onnxruntime");
+  REQUIRE_MESSAGE(engine.ok(), engine.status().message());
+  const std::vector<NodeSpec> nodes = {node("Conv", 17, {"float", "float", "float"}),
+                                       node("Conv", 17, {"double", "double"}),
+                                       node("Conv", 17, {"bfloat16", "bfloat16"}),
+                                       node("Conv", 22, {"bfloat16", "bfloat16"}),
+                                       node("CumSum", 11, {"float16", "int64"}),
+                                       node("ReduceProd", 17, {"int64"}),
+                                       node("Gather", 17, {"string", "int64"}),
+                                       node("Reshape", 17, {"int64", "int64"}),
+                                       node("Add", 6, {"float", "float"})};
+  const auto cuda = rule(*engine, "cuda", nodes);
+  CHECK(cuda.forbidden == Nodes{2, 4, 5, 6, 8});
+  CHECK(note(cuda) ==
+        "cuda on gpu lacks Add (1, operator set 6), Conv (1, of bfloat16), CumSum (1, of "
+        "float16), Gather (1, of string), ReduceProd (1, of int64): not placed there");
+  CHECK(rule(*engine, "directml", nodes).forbidden == Nodes{1, 2, 3, 6, 8});
+}
