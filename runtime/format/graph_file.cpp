@@ -30,9 +30,10 @@ const List* verified_list(Verifier& verifier, const Table* table, flatbuffers::v
   return ok ? list : nullptr;
 }
 
-// The generated verifier walks the strings of every node's allowed_kinds, however many nodes share
-// one list: quadratic in the size of a hostile file. This walk reads only the lengths, and refuses
-// what could not be true of lists that are not shared, before the full verification.
+// The generated verifier walks the strings of every node's allowed_kinds and input_types, however
+// many nodes share one list: quadratic in the size of a hostile file. This walk reads only the
+// lengths, and refuses what could not be true of lists that are not shared, before the full
+// verification.
 Status check_shape(std::span<const uint8_t> bytes, const Limits& limits) {
   Verifier::Options options;
   options.max_depth = 4;
@@ -56,11 +57,12 @@ Status check_shape(std::span<const uint8_t> bytes, const Limits& limits) {
   for (uint32_t v = 0; v < count; ++v) {
     const auto* node = reinterpret_cast<const Table*>(nodes->Get(v));
     ok = node->VerifyTableStart(verifier);
-    const auto* kinds =
-        verified_list<CopyBudget::Strings>(verifier, node, schema::Node::VT_ALLOWED_KINDS, ok);
-    if (!ok) return malformed(bytes, FileKind::kGraph);
+    for (const auto field : {schema::Node::VT_ALLOWED_KINDS, schema::Node::VT_INPUT_TYPES}) {
+      const auto* list = verified_list<CopyBudget::Strings>(verifier, node, field, ok);
+      if (!ok) return malformed(bytes, FileKind::kGraph);
+      names += list == nullptr ? 0 : list->size();
+    }
     verifier.EndTable();
-    names += kinds == nullptr ? 0 : kinds->size();
     if (names > bytes.size()) return CopyBudget::too_much_sharing(entry("nodes", v));
   }
   return {};
@@ -80,6 +82,8 @@ Status copy_node(const schema::Node& from, CopyBudget& budget, NodeSpec& to) {
   budget.copy(from.allowed_kinds(), to.allowed_kinds);
   to.launches = from.launches();
   to.measured = from.measured();
+  to.opset = from.opset();
+  budget.copy(from.input_types(), to.input_types);
   return {};
 }
 
@@ -114,9 +118,9 @@ uint64_t bytes_needed(const GraphSpec& spec) {
   uint64_t bytes = 256 + string_bytes(spec.name) + vector_bytes(spec.kinds);
   for (const NodeSpec& node : spec.nodes) {
     // Table, its share of the vtables, and its entry in the list of nodes.
-    bytes += 96 + string_bytes(node.name) + string_bytes(node.op) + string_bytes(node.colocate) +
+    bytes += 104 + string_bytes(node.name) + string_bytes(node.op) + string_bytes(node.colocate) +
              vector_bytes(node.cost_us) + vector_bytes(node.outputs) +
-             vector_bytes(node.allowed_kinds);
+             vector_bytes(node.allowed_kinds) + vector_bytes(node.input_types);
   }
   return bytes + 40 * spec.edges.size();
 }
@@ -128,9 +132,10 @@ Offset<schema::Node> add_node(FlatBufferBuilder& builder, const NodeSpec& node) 
   const auto outputs = add_list(builder, node.outputs);
   const auto colocate = add_shared_text(builder, node.colocate);
   const auto allowed_kinds = add_texts(builder, node.allowed_kinds);
+  const auto input_types = add_texts(builder, node.input_types);
   return schema::CreateNode(builder, name, op, cost_us, outputs, node.resident_bytes,
                             node.workspace_bytes, node.flops, node.bytes_accessed, colocate,
-                            allowed_kinds, node.launches, node.measured);
+                            allowed_kinds, node.launches, node.measured, node.opset, input_types);
 }
 
 }  // namespace

@@ -73,6 +73,15 @@ Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
       return s.at(join({node_place(spec, v), ": allowed_kinds[", k, "]"}));
     }
   }
+  if (node.input_types.size() > kMostInputTypes) {
+    return too_many("input_types", node.input_types.size(), kMostInputTypes)
+        .at(node_place(spec, v));
+  }
+  for (size_t i = 0; i < node.input_types.size(); ++i) {
+    if (Status s = check_text(node.input_types[i], limits); !s.ok()) {
+      return s.at(join({node_place(spec, v), ": input_types[", i, "]"}));
+    }
+  }
   return {};
 }
 

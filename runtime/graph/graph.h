@@ -16,6 +16,9 @@ namespace placeto {
 // `output` of an edge that orders two nodes and moves no bytes.
 inline constexpr uint32_t kControlEdge = 0xffffffffu;
 
+// Of one node: more types than that are refused.
+inline constexpr uint32_t kMostInputTypes = 4'096;
+
 // A graph as it is written down: schema/README.md says what each field means.
 struct NodeSpec {
   std::string name;
@@ -30,6 +33,8 @@ struct NodeSpec {
   std::vector<std::string> allowed_kinds;  // empty: every kind
   uint64_t measured = 0;                   // bit k: cost_us[k] was measured; 0: not known
   uint64_t launches = 0;                   // operators it starts, those of a loop each time; 0: one
+  uint32_t opset = 0;  // version of the operator set that `op` is of; 0: not known
+  std::vector<std::string> input_types;  // of elements: "float", "int64"; "": none, or not known
 };
 
 struct EdgeSpec {

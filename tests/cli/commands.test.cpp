@@ -267,6 +267,34 @@ TEST_CASE_FIXTURE(CommandsScene,
   CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
 }
 
+TEST_CASE_FIXTURE(CommandsScene,
+                  "what a provider has in other versions or of other types is not placed on it") {
+  json typed = json::parse(engine_graph());
+  typed["nodes"][0].update({{"opset", 13}, {"input_types", {"bfloat16", "bfloat16"}}});
+  typed["nodes"][1] = {{"op", "TopK"}, {"cost_us", {1000, 100}}, {"outputs", {8}}};
+  typed["nodes"][1].update({{"opset", 11}, {"input_types", {"int8", "int64"}}});
+  typed["nodes"][3].update({{"opset", 5}, {"input_types", {"float"}}});
+  const std::string row = write("typed.json", typed.dump());
+  const std::string pair = write("pair.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu"}, {"name": "gpu:0", "kind": "gpu"}],
+      "default_link": {"bandwidth_bytes_per_us": 1000}})");
+  const json placed = run_json(
+      {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(placed.at("assignment") == json({0, 0, 1, 0}));
+  CHECK(placed.at("note").get<std::string>().find(
+            "cuda on gpu:0 lacks Conv (1, of bfloat16), Relu (1, operator set 5), TopK (1, of "
+            "int8): not placed there") != std::string::npos);
+
+  const std::string binary = path("typed.plgr");  // as in the other form
+  REQUIRE(run({"convert", row, binary}).status == 0);
+  const json seen = run_json({"inspect", binary, "--json"});
+  CHECK(seen.at("opsets") == json({5, 11, 13}));
+  CHECK(seen.at("typed_nodes") == 3);
+  const json again = run_json(
+      {"place", binary, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(again.at("note") == placed.at("note"));
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "an engine's description is checked, and says where it is wrong") {
   const auto refused = [this](const std::string& text) {
     return run({"place", graph, "-t", topology, "--engine", write("engine.json", text)}).err;

@@ -1,5 +1,6 @@
 // Binary files: what goes in comes out.
 #include <doctest/doctest.h>
+#include <graph_generated.h>
 
 #include "runtime/format/file_kind.h"
 #include "runtime/format/graph_file.h"
@@ -73,6 +74,18 @@ TEST_CASE("equal operator types and keys are stored once") {
   for (NodeSpec& node : spec.nodes) node.op = node.colocate = std::string(1000, 'x');
   CHECK(encode_graph(spec)->size() < 100'000);
   CHECK(same(*decode_graph(*encode_graph(spec)), spec));
+}
+
+TEST_CASE("operator set versions and input types survive, and are left out where there are none") {
+  GraphSpec spec;
+  spec.nodes.resize(2);
+  spec.nodes[1].opset = 13;
+  spec.nodes[1].input_types = {"float", "", "float"};
+  const auto bytes = *encode_graph(spec);
+  CHECK(same(*decode_graph(bytes), spec));
+  const auto* nodes = schema::GetGraph(bytes.data())->nodes();
+  CHECK(nodes->Get(0)->input_types() == nullptr);
+  CHECK(nodes->Get(1)->input_types()->size() == 3);
 }
 
 TEST_CASE("kinds have names and identifiers, and short bytes have no kind") {

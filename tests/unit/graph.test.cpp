@@ -194,6 +194,9 @@ TEST_CASE("names must be UTF-8 without NUL, and messages show any bytes safely")
         "nodes[1] 'b': op: is 'a\\x00b', expected text without NUL characters");
   CHECK(graph_after([](GraphSpec& g) { g.name = "\xc0\x80"; }) ==
         "name: is '\\xc0\\x80', expected valid UTF-8");
+  CHECK(graph_after([](GraphSpec& g) {
+          g.nodes[1].input_types = {"", "\xff"};
+        }) == "nodes[1] 'b': input_types[1]: is '\\xff', expected valid UTF-8");
   // Surrogates, above U+10FFFF, overlong, cut short.
   for (const char* text : {"\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xf0\x80\x80\x80",
                            "\xe2\x82", "\xf0\x9f\x98", "\x80"}) {
@@ -222,6 +225,9 @@ TEST_CASE("sizes over the limits are refused") {
               g.nodes[0].allowed_kinds = {"a", "b"};
             },
             {.max_kinds = 1}) == "nodes[0] 'a': allowed_kinds: 2 entries, expected at most 1");
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[0].input_types.resize(4096); }) == "ok");
+  CHECK(graph_after([](GraphSpec& g) { g.nodes[0].input_types.resize(4097); }) ==
+        "nodes[0] 'a': input_types: 4097 entries, expected at most 4096");
   CHECK(graph_after([](GraphSpec& g) { g.nodes[2].op = "four"; }, {.max_name_bytes = 3}) ==
         "nodes[2] 'c': op: is 4 bytes long, expected at most 3");
 }

@@ -77,7 +77,7 @@ TEST_CASE("an unknown field is refused by name, line, column and path") {
             "{\n  \"format_version\": 1,\n  \"nodes\": [\n    {},\n    {\"cost\": 1}\n  ]\n}") ==
         "line 5, column 6: nodes[1]: unknown field 'cost', expected one of name, op, cost_us, "
         "outputs, resident_bytes, workspace_bytes, flops, bytes_accessed, colocate, allowed_kinds, "
-        "launches, measured");
+        "launches, measured, opset, input_types");
   CHECK(contains(graph_error("{\"nodes\": [{}], \"Name\": 1}"),
                  "line 1, column 17: unknown field 'Name', expected one of format_version, name,"));
 }
@@ -229,6 +229,8 @@ TEST_CASE("a list that is too long is refused where it gets too long, not once i
                  "workloads[4096]: more than 4096 entries"));
   CHECK(contains(node_error("\"cost_us\": " + list("", "1", 100).substr(22)),
                  "cost_us[64]: more than 64 entries"));
+  CHECK(contains(node_error("\"input_types\": " + list("", "\"\"", 5000).substr(22)),
+                 "input_types[4096]: more than 4096 entries"));
 }
 
 TEST_CASE("a text that is too long is refused where it gets too long, not once it is read") {
@@ -256,11 +258,11 @@ TEST_CASE("short lists that are too much together are refused where they get too
       contains(error(nodes_with("\"cost_us\": [" + sixteen + "]", 7), limits),
                "line 1, column 334: nodes[6].cost_us[0]: more than 96 entries in all lists of this "
                "name, expected at most that many"));
-  CHECK(contains(error(nodes_with("\"allowed_kinds\": [\"\", \"\", \"\", \"\", \"\", \"\", \"\", "
-                                  "\"\", \"\", \"\"]",
-                                  10),
-                       limits),
-                 "nodes[9].allowed_kinds[6]: more than 96 entries in all lists"));
+  for (const std::string field : {"allowed_kinds", "input_types"}) {
+    const std::string ten = R"(": ["", "", "", "", "", "", "", "", "", ""])";
+    CHECK(contains(error(nodes_with("\"" + field + ten, 10), limits),
+                   "nodes[9]." + field + "[6]: more than 96 entries in all lists"));
+  }
   CHECK(contains(error(nodes_with("\"outputs\": [1, 2, 3]", 7), limits),
                  "nodes[6].outputs[2]: more than 20 entries in all lists"));
   CHECK(error(nodes_with("\"outputs\": [1, 2, 3]", 6), limits) == "ok");

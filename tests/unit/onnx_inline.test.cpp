@@ -82,6 +82,11 @@ TEST_CASE("an If whose input is set becomes the branch that it takes") {
         std::vector<EdgeSpec>{{0, 0, 1}, {1, 0, 2}, {0, 0, 3}, {2, 0, 4}, {3, 0, 4}});
   CHECK(without.spec.nodes[1].resident_bytes == 64);
   CHECK(without.spec.nodes[1].flops == 2u * 4 * 4 * 4);
+  for (const NodeSpec& node : without.spec.nodes) {  // as in the graph around the branch
+    CHECK(node.opset == 17);
+    CHECK(node.input_types ==
+          std::vector<std::string>(node.op == "MatMul" || node.op == "Add" ? 2 : 1, "float"));
+  }
   CHECK(without.report.unknown.empty());
   REQUIRE(without.report.inlined.size() == 1);
   CHECK(without.report.inlined[0].node == "merged");

@@ -67,6 +67,8 @@ struct GraphFigures {
   uint64_t control_edges = 0, estimated = 0, colocated_nodes = 0, depth = 0, sources = 0, sinks = 0;
   std::set<std::string> colocations;
   std::map<std::string, uint64_t> ops;
+  std::set<uint32_t> opsets;    // what is known
+  uint64_t typed = 0;           // nodes whose inputs have types
   std::vector<double> cost_us;  // total per kind, of the nodes that state it and can run there
   double ccr = 0;
 };
@@ -94,6 +96,8 @@ void count_node(const Graph& graph, uint32_t v, GraphFigures& figures) {
   figures.sources += graph.in_edges(v).empty() ? 1 : 0;
   figures.sinks += graph.out_edges(v).empty() ? 1 : 0;
   ++figures.ops[node.op];
+  if (node.opset != 0) figures.opsets.insert(node.opset);
+  figures.typed += node.input_types.empty() ? 0 : 1;
   if (!node.colocate.empty()) {
     ++figures.colocated_nodes;
     figures.colocations.insert(node.colocate);
@@ -154,6 +158,8 @@ Json describe(const Graph& graph) {
           {"ccr", f.ccr > 0 ? Json(f.ccr) : Json(nullptr)},
           {"colocations", f.colocations.size()},
           {"colocated_nodes", f.colocated_nodes},
+          {"opsets", f.opsets},
+          {"typed_nodes", f.typed},
           {"ops", f.ops}};
 }
 
@@ -198,6 +204,10 @@ std::string summarize(const Graph& graph, bool color) {
     sheet.add("colocation", fmt::format("{} in {}", plural(f.colocated_nodes, "node"),
                                         plural(f.colocations.size(), "set")));
   }
+  if (!f.opsets.empty()) {
+    sheet.add("operator sets", fmt::format("{}", fmt::join(f.opsets, ", ")));
+  }
+  if (f.typed != 0) sheet.add("input types", "known of " + plural(f.typed, "node"));
   sheet.add("operators", ops_line(f.ops));
   return sheet.render(color);
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
+#include "tools/io/element_names.h"
 #include "tools/io/shipped.h"
 
 namespace placeto {
@@ -20,7 +23,7 @@ class DescriptionReader {
 
   void read(const Json& json, EngineDescription& to) {
     if (!object(json, "engine",
-                {"format_version", "name", "version", "execution", "tolerance", "prices",
+                {"format_version", "name", "version", "execution", "tolerance", "prices", "types",
                  "providers", "operators", "whole"})) {
       return;
     }
@@ -34,10 +37,9 @@ class DescriptionReader {
       }
     }
     if (const auto found = json.find("prices"); found != json.end()) prices(*found, to);
+    if (const auto found = json.find("types"); found != json.end()) name_types(*found);
     if (const auto found = json.find("providers"); found != json.end()) providers(*found, to);
-    if (const auto found = json.find("operators"); found != json.end()) {
-      to.operators_ = operators(*found, "operators");
-    }
+    if (const auto found = json.find("operators"); found != json.end()) operators(*found, to);
     if (const auto found = json.find("whole"); found != json.end()) whole(*found, to);
   }
 
@@ -82,15 +84,88 @@ class DescriptionReader {
     if (found == json.end()) return {};
     return texts(*found, where + "." + field);
   }
-  EngineDescription::Operators operators(const Json& json, const std::string& where) {
-    EngineDescription::Operators all;
-    if (!json.is_object()) {
-      return fail(where, "expected an object: a list of operators for each domain"), all;
-    }
+  void operators(const Json& json, EngineDescription& to) {
+    if (!json.is_object()) return fail("operators", "expected a list of operators per domain");
     for (const auto& [domain, list] : json.items()) {
-      const std::vector<std::string> names = texts(list, where + "." + domain);
-      all[domain] = {names.begin(), names.end()};
+      const std::vector<std::string> names = texts(list, "operators." + domain);
+      to.operators_[domain] = {names.begin(), names.end()};
     }
+  }
+
+  // "float int64 real": types, and names that "types" has for several. "": any type.
+  TypeSet types(const Json& json, const std::string& where) {
+    if (!json.is_string()) return fail(where, "expected text: types with spaces between"), 0;
+    std::istringstream words(json.get<std::string>());
+    TypeSet types = 0;
+    for (std::string word; words >> word;) {
+      const auto several = types_.find(word);
+      const int32_t type = element_named(word);
+      if (several == types_.end() && type == 0) {
+        fail(where, in_quotes(word) + " is no type of elements, and no name that 'types' has");
+      }
+      types |= several != types_.end() ? several->second : TypeSet{1} << type;
+    }
+    return types == 0 ? kAnyType : types;
+  }
+  void name_types(const Json& json) {
+    if (!json.is_object()) return fail("types", "expected an object: names for types");
+    for (const auto& [name, list] : json.items()) {
+      const std::string where = "types." + name;
+      if (element_named(name) != 0) return fail(where, "is itself a type of elements");
+      types_[name] = types(list, where);
+    }
+  }
+
+  // [7, 12], or [13]: and all that follow.
+  void versions(const Json& json, const std::string& where, Kernel& kernel) {
+    const auto version = [](const Json& j) {
+      return j.is_number_unsigned() && j.get<uint64_t>() >= 1 && j.get<uint64_t>() <= 1'000'000;
+    };
+    const bool valid = json.is_array() && (json.size() == 1 || json.size() == 2) &&
+                       std::all_of(json.begin(), json.end(), version) &&
+                       json.front().get<uint64_t>() <= json.back().get<uint64_t>();
+    if (!valid) return fail(where, "expected [FIRST, LAST] or [FIRST], versions from 1");
+    kernel.first = json[0].get<uint32_t>();
+    if (json.size() == 2) kernel.last = json[1].get<uint32_t>();
+  }
+  Kernel kernel(const Json& json, const std::string& where) {
+    Kernel kernel;
+    if (!object(json, where, {"opset", "types"})) return kernel;
+    if (const auto found = json.find("opset"); found != json.end()) {
+      versions(*found, where + ".opset", kernel);
+    }
+    const auto found = json.find("types");
+    if (found == json.end()) return kernel;
+    if (!found->is_array()) return fail(where + ".types", "expected a list, by input"), kernel;
+    for (size_t i = 0; i < found->size(); ++i) {
+      kernel.inputs.push_back(types((*found)[i], where + ".types[" + std::to_string(i) + "]"));
+    }
+    return kernel;
+  }
+  // Operators by name alone, or by name with their kernels.
+  KernelTable table(const Json& json, const std::string& where) {
+    KernelTable table;
+    if (json.is_array()) {
+      for (const std::string& op : texts(json, where)) table[op];
+      return table;
+    }
+    if (!json.is_object()) {
+      return fail(where, "expected a list of operators, or an object with their kernels"), table;
+    }
+    for (const auto& [op, list] : json.items()) {
+      const std::string place = where + "." + op;
+      if (!list.is_array()) return fail(place, "expected a list of kernels"), table;
+      for (size_t i = 0; i < list.size(); ++i) {
+        table[op].push_back(kernel(list[i], place + "[" + std::to_string(i) + "]"));
+      }
+      table[op];
+    }
+    return table;
+  }
+  std::map<std::string, KernelTable> tables(const Json& json, const std::string& where) {
+    std::map<std::string, KernelTable> all;
+    if (!json.is_object()) return fail(where, "expected an object: operators per domain"), all;
+    for (const auto& [domain, list] : json.items()) all[domain] = table(list, where + "." + domain);
     return all;
   }
 
@@ -123,7 +198,7 @@ class DescriptionReader {
       EngineDescription::Provider& provider = to.providers_[key];
       const auto found = json.find("operators");
       provider.runs_all = found == json.end();
-      if (!provider.runs_all) provider.operators = operators(*found, where + ".operators");
+      if (!provider.runs_all) provider.operators = tables(*found, where + ".operators");
     }
   }
 
@@ -138,6 +213,8 @@ class DescriptionReader {
     if (!found->is_array()) return fail("whole.chains", "expected a list of lists");
     for (const Json& chain : *found) to.chains_.push_back(texts(chain, "whole.chains"));
   }
+
+  std::map<std::string, TypeSet> types_;  // what one name stands for
 };
 
 Result<EngineDescription> EngineDescription::parse(std::string_view text, const std::string& name) {

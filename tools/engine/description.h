@@ -12,6 +12,7 @@
 
 #include "runtime/base/result.h"
 #include "runtime/cost/problem.h"
+#include "tools/engine/kernels.h"
 
 namespace placeto {
 
@@ -42,18 +43,18 @@ class EngineDescription {
   friend class DescriptionReader;
 
   using Names = std::set<std::string>;
-  using Operators = std::map<std::string, Names>;  // by domain
   struct Prices {
     std::vector<std::string> kinds;  // empty: every other
     double stage_us = 0, cut_us = 0, cut_bytes_per_us = 0;
   };
   struct Provider {
     bool runs_all = false;
-    Operators operators;
+    std::map<std::string, KernelTable> operators;  // by domain
   };
   enum class Answer { kRuns, kLacks, kUnknown };
 
-  Answer ask(const Provider& provider, const std::string& op) const;
+  // `why` it lacks an operator that it has in other versions, or of other types.
+  Answer ask(const Provider& provider, const NodeSpec& node, std::string& why) const;
   Result<const Provider*> find_provider(const std::string& name) const;
   void keep_whole(const Graph& graph, Rules& rules) const;
 
@@ -62,7 +63,7 @@ class EngineDescription {
   double tolerance_ = 0;
   std::vector<Prices> prices_;
   std::map<std::string, Provider> providers_;
-  Operators operators_;  // all that there are, of domains where that is known
+  std::map<std::string, Names> operators_;  // all there are, by domain where that is known
   Names with_readers_, with_makers_;
   std::vector<std::vector<std::string>> chains_;
 };

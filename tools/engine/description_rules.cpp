@@ -4,14 +4,16 @@
 namespace placeto {
 namespace {
 
-// Per device, how many nodes of each operator.
-using Counts = std::map<std::string, std::map<std::string, uint32_t>>;
+// How many nodes of each operator, apart by why the provider lacks them.
+using Counts = std::map<std::pair<std::string, std::string>, uint32_t>;
 
-// "Loop (1), NonMaxSuppression (2)".
-std::string counts_text(const std::map<std::string, uint32_t>& counts) {
+// "Conv (3, of double), Loop (1), TopK (1, operator set 9)".
+std::string counts_text(const Counts& counts) {
   std::string text;
-  for (const auto& [op, count] : counts) {
-    text += (text.empty() ? "" : ", ") + op + " (" + std::to_string(count) + ")";
+  for (const auto& [which, count] : counts) {
+    const auto& [op, why] = which;
+    text += (text.empty() ? "" : ", ") + op + " (" + std::to_string(count) +
+            (why.empty() ? "" : ", " + why) + ")";
   }
   return text;
 }
@@ -64,16 +66,25 @@ std::optional<uint32_t> only_reader(const Graph& graph, uint32_t node) {
 
 }  // namespace
 
-// Of a graph's operator, which may name its domain: "com.microsoft:Attention".
-EngineDescription::Answer EngineDescription::ask(const Provider& provider,
-                                                 const std::string& op) const {
+// A graph's operator may name its domain, "com.microsoft:Attention", but need not: operators of one
+// name in several domains are taken for each other.
+EngineDescription::Answer EngineDescription::ask(const Provider& provider, const NodeSpec& node,
+                                                 std::string& why) const {
   if (provider.runs_all) return Answer::kRuns;
-  const size_t colon = op.rfind(':');
-  const std::string type = colon == std::string::npos ? op : op.substr(colon + 1);
-  for (const auto& [domain, names] : provider.operators) {
-    if (names.contains(type)) return Answer::kRuns;
+  const size_t colon = node.op.rfind(':');
+  const std::string type = colon == std::string::npos ? node.op : node.op.substr(colon + 1);
+  std::vector<const Kernel*> kernels;
+  for (const auto& [domain, table] : provider.operators) {
+    const auto found = table.find(type);
+    if (found == table.end()) continue;
+    if (found->second.empty()) return Answer::kRuns;
+    for (const Kernel& kernel : found->second) kernels.push_back(&kernel);
   }
-  const auto lists = [&](const Operators& known) {  // in a domain that this provider lists, too
+  if (!kernels.empty()) {
+    why = refusal(kernels, node);
+    return why.empty() ? Answer::kRuns : Answer::kLacks;
+  }
+  const auto lists = [&](const auto& known) {  // in a domain that this provider lists, too
     for (const auto& [domain, names] : known) {
       if (names.contains(type) && provider.operators.contains(domain)) return true;
     }
@@ -128,7 +139,7 @@ Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
                                    std::vector<std::string>& notes) const {
   const auto providers = providers_of(wishes, topology);
   if (!providers.ok()) return providers.status();
-  Counts lacked, unknown;
+  std::map<std::string, Counts> lacked, unknown;  // by device
   for (uint32_t d = 0; d < topology.device_count(); ++d) {
     const std::string& name = (*providers)[d];
     if (name.empty()) continue;
@@ -138,12 +149,13 @@ Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
     const std::string where = name + " on " + topology.device(d).name;
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       const std::string& op = graph.node(v).op;
-      const Answer answer = ask(**provider, op);
+      std::string why;
+      const Answer answer = ask(**provider, graph.node(v), why);
       if (answer == Answer::kLacks) {
         rules.forbids.push_back({v, d});
-        ++lacked[where][op];
+        ++lacked[where][{op, why}];
       } else if (answer == Answer::kUnknown) {
-        ++unknown[where][op.empty() ? "(no operator named)" : op];
+        ++unknown[where][{op.empty() ? "(no operator named)" : op, ""}];
       }
     }
   }

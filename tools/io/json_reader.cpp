@@ -40,7 +40,7 @@ struct ListLimit {
 
 // Tensors of policies are as long as files may be; what else has no limit of its own describes a
 // policy: features, widths, where it comes from.
-std::array<ListLimit, 16> list_limits(const Limits& limits) {
+std::array<ListLimit, 17> list_limits(const Limits& limits) {
   constexpr uint64_t kMostDescribing = 4'096, kMostDescribingInAll = 65'536;
   const uint64_t nodes = limits.max_nodes, devices = limits.max_devices, kinds = limits.max_kinds;
   const uint64_t of_all_nodes = kinds + 8 * nodes, data = limits.max_file_bytes / 4;
@@ -56,6 +56,7 @@ std::array<ListLimit, 16> list_limits(const Limits& limits) {
            {"peak_memory_bytes", devices, devices + devices * kMostCandidates},
            {"kinds", kinds, kinds},
            {"allowed_kinds", kinds, of_all_nodes},
+           {"input_types", kMostInputTypes, of_all_nodes},
            {"cost_us", kinds, of_all_nodes},
            {"candidates", kMostCandidates, kMostCandidates},
            {"data", data, data},
@@ -153,7 +154,7 @@ class Reader {
   uoffset_t add_numbers(const Entries& entries);
 
   JsonScanner scan_;
-  std::array<ListLimit, 16> lists_;
+  std::array<ListLimit, 17> lists_;
   flatbuffers::FlatBufferBuilder builder_;
   std::vector<JsonStep> path_;
   std::string text_;  // the last string read

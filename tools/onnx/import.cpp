@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/io/element_names.h"
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/prepare.h"
 
@@ -58,10 +59,35 @@ void collect_inner(const GraphProto& graph, std::vector<Parameter>& found) {
   }
 }
 
+// The version that the model imports of each domain's operator set.
+std::unordered_map<std::string, uint32_t> versions_of(const onnx::ModelProto& model) {
+  std::unordered_map<std::string, uint32_t> versions;
+  for (const auto& import : model.opset_import()) {
+    const bool sensible = import.version() > 0 && import.version() <= 1'000'000;
+    const std::string domain = is_default_domain(import.domain()) ? "" : import.domain();
+    versions[domain] = sensible ? static_cast<uint32_t>(import.version()) : 0;
+  }
+  return versions;
+}
+
+// Those that the model defines: "domain:name".
+std::unordered_set<std::string> functions_of(const onnx::ModelProto& model) {
+  std::unordered_set<std::string> functions;
+  for (const auto& function : model.functions()) {
+    functions.insert(function.domain() + ":" + function.name());
+  }
+  return functions;
+}
+
 class Importer {
  public:
   Importer(const OnnxModel& model, const Analysis& analysis, const ImportOptions& options)
-      : model_(model), graph_(model.proto.graph()), analysis_(analysis), options_(options) {}
+      : model_(model),
+        graph_(model.proto.graph()),
+        analysis_(analysis),
+        options_(options),
+        versions_(versions_of(model.proto)),
+        functions_(functions_of(model.proto)) {}
 
   ImportedGraph run(const std::string& fallback_name);
   // Nodes that share a large parameter.
@@ -75,11 +101,14 @@ class Importer {
   void attribute_parameters();
   void count(const Parameter& parameter);
   uint64_t output_bytes(const std::string& name) const;
+  void describe_operator(const NodeProto& node, NodeSpec& spec) const;
 
   const OnnxModel& model_;
   const GraphProto& graph_;
   const Analysis& analysis_;
   const ImportOptions& options_;
+  std::unordered_map<std::string, uint32_t> versions_;         // of operator sets, by domain
+  std::unordered_set<std::string> functions_;                  // of the model, "domain:name"
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
   std::unordered_map<std::string, size_t> parameter_at_;
   NodePairs together_;
@@ -127,6 +156,22 @@ uint64_t Importer::output_bytes(const std::string& name) const {
   return tensor_bytes(value->element_type(), *dims).value_or(0);
 }
 
+// Which version of the operator it is, and of what types. A call of a function that the model
+// defines is an operator of no set, whatever its name: what runs is the function's body.
+void Importer::describe_operator(const NodeProto& node, NodeSpec& spec) const {
+  if (functions_.contains(node.domain() + ":" + node.op_type())) return;
+  const auto version = versions_.find(is_default_domain(node.domain()) ? "" : node.domain());
+  if (version != versions_.end()) spec.opset = version->second;
+  if (node.input_size() > static_cast<int>(kMostInputTypes)) return;
+  bool known = false;
+  for (const std::string& input : node.input()) {
+    const Value* value = input.empty() ? nullptr : analysis_.scope.find(input);
+    spec.input_types.emplace_back(value == nullptr ? "" : element_name(value->element_type()));
+    known |= !spec.input_types.back().empty();
+  }
+  if (!known) spec.input_types.clear();
+}
+
 void Importer::add_inner_parameters(int position, NodeSpec& spec) {
   std::vector<Parameter> found;
   for (const auto& attribute : graph_.node(position).attribute()) {
@@ -150,6 +195,7 @@ void Importer::add_nodes() {
     NodeSpec spec;
     spec.name = model_.node_names[at];
     spec.op = node.op_type();
+    describe_operator(node, spec);
     for (const std::string& output : node.output()) {
       output_at_.emplace(output, static_cast<uint32_t>(spec.outputs.size()));
       spec.outputs.push_back(output_bytes(output));
@@ -272,11 +318,9 @@ std::string shape_text(const onnx::TypeProto& type) {
 std::string type_text(const onnx::TypeProto& type) {
   if (!type.has_tensor_type()) return "not a tensor";
   const int element = type.tensor_type().elem_type();
-  std::string name = TensorProto::DataType_IsValid(element)
-                         ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(element))
-                         : std::to_string(element);
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return name;
+  if (element == 0) return "undefined";
+  const std::string_view name = element_name(element);
+  return name.empty() ? std::to_string(element) : std::string(name);
 }
 
 // What the model says of itself, before anything is set.

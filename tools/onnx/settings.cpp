@@ -1,11 +1,10 @@
 #include "tools/onnx/settings.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "runtime/graph/text.h"
+#include "tools/io/element_names.h"
 
 namespace placeto {
 namespace {
@@ -32,29 +31,6 @@ bool read_number(std::string_view text, Number& number) {
 bool read_value(std::string_view text, double& value) {
   if (text == "true" || text == "false") return value = text == "true" ? 1 : 0, true;
   return read_number(text, value) && std::isfinite(value);
-}
-
-// Numbers of onnx::TensorProto::DataType.
-constexpr std::array<std::pair<std::string_view, int32_t>, 14> kTypes = {{{"float", 1},
-                                                                          {"uint8", 2},
-                                                                          {"int8", 3},
-                                                                          {"uint16", 4},
-                                                                          {"int16", 5},
-                                                                          {"int32", 6},
-                                                                          {"int64", 7},
-                                                                          {"string", 8},
-                                                                          {"bool", 9},
-                                                                          {"float16", 10},
-                                                                          {"double", 11},
-                                                                          {"uint32", 12},
-                                                                          {"uint64", 13},
-                                                                          {"bfloat16", 16}}};
-
-int32_t type_named(std::string_view name) {
-  for (const auto& [known, type] : kTypes) {
-    if (known == name) return type;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -84,7 +60,7 @@ Result<ShapeSetting> parse_shape_setting(const std::string& text) {
     const size_t colon = shape.find(':');
     bool read = true;
     if (colon != std::string_view::npos) {
-      setting.element_type = type_named(shape.substr(colon + 1));
+      setting.element_type = element_named(shape.substr(colon + 1));
       read = setting.element_type != 0;
       shape = shape.substr(0, colon);
     }
