@@ -27,7 +27,8 @@ class PolicyObserver {
 // What a placing takes beside the options of its methods.
 struct PlacerOptions {
   const Policy* policy = nullptr;  // nullptr: none
-  // Other than kPortable, placements may differ from machine to machine (kernels.h).
+  // Other than kPortable, placements may differ from machine to machine (kernels.h), but by
+  // policies of exact sums.
   KernelChoice kernels = KernelChoice::kPortable;
   PolicyObserver* observer = nullptr;
   // If given, written when kInfeasible or kNotFound is returned: by how many bytes per device the

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -282,6 +283,10 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
        [](PolicySpec& s) { s.dimensions.pool_hidden = {4}; }},
       {"dimensions.directions is 2, expected 0",
        [](PolicySpec& s) { s.dimensions.directions = 2; }},
+      {"dimensions.grid is 16, expected 0 to 15", [](PolicySpec& s) { s.dimensions.grid = 16; }},
+      {"tensors: sums of 'encoder.0.weight' may be inexact, expected below 2^24 steps with "
+       "dimensions.grid 5",
+       [](PolicySpec& s) { s.dimensions.grid = 5; }},
       {"number of node_features is 0", [](PolicySpec& s) { s.node_features.clear(); }},
       {"'head.1.weight': shape is [3, 8], expected [8, 3]",
        [](PolicySpec& s) {
@@ -319,6 +324,19 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
     breakage.apply(spec);
     check_refused(load(encode(spec)), breakage.part);
   }
+}
+
+TEST_CASE("a policy of exact sums is loaded, and keeps its grid") {
+  PolicySpec spec = fixture::pairwise();
+  spec.dimensions.grid = 5;
+  for (PolicyTensor& tensor : spec.tensors) {
+    for (float& x : tensor.data) x = std::round(x * 64) / 64;
+  }
+  const auto policy = Policy::load(encode(spec), Policy::Bytes::kCopy, fixture::kKnown);
+  REQUIRE(policy.ok());
+  CHECK((*policy)->dimensions() == spec.dimensions);
+  CHECK((*policy)->head().grid() == 5);
+  CHECK((*policy)->graph_network().encoder.grid() == 5);
 }
 
 TEST_CASE("a placeto policy from before its directions were kept apart is refused as that") {

@@ -52,6 +52,7 @@ Json describe(const Policy& policy) {
           {"devices", policy.dimensions().devices},
           {"embedding", policy.dimensions().embedding},
           {"rounds", policy.dimensions().rounds},
+          {"grid", policy.dimensions().grid},
           {"networks", std::move(networks)},
           {"node_features", describe(policy.node_features())},
           {"pair_features", describe(policy.pair_features())},
@@ -79,6 +80,9 @@ std::string summarize(const Policy& policy, bool color) {
   }
   if (policy.dimensions().embedding > 0) {
     sheet.add_row({"rounds", std::to_string(policy.dimensions().rounds)});
+  }
+  if (const uint32_t grid = policy.dimensions().grid; grid > 0) {
+    sheet.add_row({"sums", fmt::format("exact, activations in steps of 1/{}", 1u << grid)});
   }
   sheet.add_row({"parameters", format_count(policy.parameter_count())});
   sheet.add_row({"size", format_bytes(policy.file_bytes())});

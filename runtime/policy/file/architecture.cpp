@@ -81,6 +81,7 @@ Status check_dimensions(Architecture architecture, const PolicyDimensions& d, si
       check_hidden(where + "pool_hidden", d.pool_hidden, placeto),
       check_hidden(where + "head_hidden", d.head_hidden, true),
       check_directions(d.directions, placeto ? 2 : 0),
+      check_bounds(where + "grid", d.grid, 0, placeto ? 0 : kMaxGrid),
       check_bounds("the number of node_features", node_features, node_least, node_most),
       check_bounds("the number of pair_features", pair_features, pair_least, pair_most),
   };

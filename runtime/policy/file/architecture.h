@@ -37,6 +37,7 @@ inline constexpr uint32_t kMaxLayerWidth = 4'096;
 inline constexpr uint32_t kMaxHiddenLayers = 8;
 inline constexpr uint32_t kMaxRounds = 64;
 inline constexpr uint32_t kMaxFeatures = 1'024;
+inline constexpr uint32_t kMaxGrid = 15;
 
 std::optional<Architecture> find_architecture(std::string_view name);
 std::string_view name_of(Architecture architecture);

@@ -26,7 +26,7 @@ const float* tensor_data(const schema::Policy& file, const std::string& name) {
   return nullptr;
 }
 
-Mlp build_mlp(const schema::Policy& file, const NetworkShape& shape) {
+Mlp build_mlp(const schema::Policy& file, const NetworkShape& shape, uint32_t grid) {
   std::vector<DenseLayer> layers;
   for (size_t i = 0; i + 1 < shape.widths.size(); ++i) {
     const std::string name = shape.name + "." + std::to_string(i);
@@ -35,7 +35,7 @@ Mlp build_mlp(const schema::Policy& file, const NetworkShape& shape) {
                       tensor_data(file, name + ".bias"),
                       relu ? Activation::kRelu : Activation::kNone});
   }
-  return Mlp(std::move(layers));
+  return Mlp(std::move(layers), grid);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ void Policy::build_networks() {
   }
   for (const NetworkShape& shape :
        networks_of(architecture_, dimensions_, columns, pair_features_.size())) {
-    networks_.push_back({shape.name, build_mlp(file, shape)});
+    networks_.push_back({shape.name, build_mlp(file, shape, dimensions_.grid)});
   }
   if (architecture_ != Architecture::kPairwise || dimensions_.embedding == 0) return;
   graph_network_.encoder = *find_network("encoder");

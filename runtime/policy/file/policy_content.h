@@ -35,7 +35,8 @@ inline PolicyDimensions dimensions_of(const schema::Dimensions& from) {
           list_of(from.message_hidden()),
           list_of(from.pool_hidden()),
           list_of(from.head_hidden()),
-          from.directions()};
+          from.directions(),
+          from.grid()};
 }
 
 }  // namespace placeto

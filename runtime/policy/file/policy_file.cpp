@@ -87,7 +87,7 @@ Offset<schema::Dimensions> add_dimensions(FlatBufferBuilder& b, const PolicyDime
   const auto encoder = add_list(b, d.encoder_hidden), message = add_list(b, d.message_hidden);
   const auto pool = add_list(b, d.pool_hidden), head = add_list(b, d.head_hidden);
   return schema::CreateDimensions(b, d.embedding, d.rounds, d.devices, encoder, message, pool, head,
-                                  d.directions);
+                                  d.directions, d.grid);
 }
 
 Offset<Features> add_features(FlatBufferBuilder& b, const std::vector<PolicyFeature>& features) {

@@ -10,6 +10,7 @@
 #include "runtime/policy/file/architecture.h"
 #include "runtime/policy/file/policy_content.h"
 #include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/net/grid.h"
 
 namespace placeto {
 namespace {
@@ -133,6 +134,26 @@ Status check_tensors(const Tensors* tensors, const std::vector<TensorShape>& exp
             shape_text(tensor.shape)}));
 }
 
+// The sums of every layer, where the policy says that they are exact: whatever computes them then
+// returns the same bits.
+Status check_sums(const Tensors& tensors, const std::vector<TensorShape>& shapes, uint32_t grid) {
+  const auto numbers = [&](const std::string& name) {
+    for (const schema::Tensor* tensor : tensors) {
+      if (tensor->name()->string_view() != name) continue;
+      return std::span(tensor->data()->data(), tensor->data()->size());
+    }
+    return std::span<const float>();
+  };
+  for (size_t i = 0; grid > 0 && i + 1 < shapes.size(); i += 2) {  // weights, then their biases
+    if (sums_are_exact(numbers(shapes[i].name), numbers(shapes[i + 1].name), grid)) continue;
+    return Status::bad_input(join({"tensors: sums of ", in_quotes(shapes[i].name),
+                                   " may be inexact, expected below 2^24 steps with "
+                                   "dimensions.grid ",
+                                   grid}));
+  }
+  return {};
+}
+
 Status check_provenance(const schema::Provenance& from, const Limits& limits) {
   if (Status s = check_known_fields(&from); !s.ok()) return s;
   if (size_of(from.workloads()) > kMaxWorkloads) {
@@ -177,7 +198,9 @@ Status verify_policy_meaning(std::span<const uint8_t> bytes, const KnownFeatures
     if (!s.ok()) return s;
   }
   const auto networks = networks_of(*architecture, dimensions, node_features, pair_features);
-  if (Status s = check_tensors(policy.tensors(), tensors_of(networks)); !s.ok()) return s;
+  const std::vector<TensorShape> tensors = tensors_of(networks);
+  if (Status s = check_tensors(policy.tensors(), tensors); !s.ok()) return s;
+  if (Status s = check_sums(*policy.tensors(), tensors, dimensions.grid); !s.ok()) return s;
   if (policy.provenance() == nullptr) return {};
   return check_provenance(*policy.provenance(), limits).at("provenance");
 }

@@ -19,6 +19,7 @@ struct PolicyDimensions {
   std::vector<uint32_t> pool_hidden;     // hidden layers of each f and g of pooling (`placeto`)
   std::vector<uint32_t> head_hidden;     // hidden layers of the head
   uint32_t directions = 0;               // of message passing that are kept apart; `placeto`: 2
+  uint32_t grid = 0;  // > 0: an exact-sum network (net/grid.h), activations in steps of 2^-grid
   friend bool operator==(const PolicyDimensions&, const PolicyDimensions&) = default;
 };
 

@@ -4,8 +4,9 @@
 // in the same order on every machine: bias first, then inputs 0, 1, 2, ..., one multiplication and
 // one addition each, vectorised over outputs and never over inputs. oneDNN chooses order and fused
 // multiply-adds by instruction set, so its last bits differ between machines, and so may an arg max
-// over what it computes. Placing therefore uses kPortable unless the caller gives that promise up;
-// README.md has the measurements that say how little this costs.
+// over what it computes. Placing therefore uses kPortable unless the caller gives that promise up,
+// or the network's sums are exact in any order; README.md has the measurements that say how little
+// this costs.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ enum class Activation : uint8_t { kNone, kRelu };  // kRelu: x > 0 ? x : 0, so N
 
 enum class KernelChoice : uint8_t {
   kAuto,      // whichever is faster for the shape, by measurement
-  kPortable,  // always portable loops: the same bits on every machine
+  kPortable,  // the same bits on every machine: portable loops, but for exact sums
   kOneDnn,    // oneDNN for every shape; portable loops where it cannot run (see Kernels)
 };
 
@@ -42,7 +43,9 @@ using DenseFunction = void (*)(const DenseLayer& layer, const float* x, size_t x
 // not used at all where its threading cannot be limited that way.
 class Kernels {
  public:
-  explicit Kernels(KernelChoice choice);
+  // exact_sums: every layer is one of an exact-sum network (grid.h), whose bits are the same
+  // whatever computes them. kPortable is kAuto then.
+  explicit Kernels(KernelChoice choice, bool exact_sums = false);
   ~Kernels();
   Kernels(Kernels&&) noexcept;
   Kernels& operator=(Kernels&&) noexcept;

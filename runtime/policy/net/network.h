@@ -53,10 +53,13 @@ class Mlp {
  public:
   Mlp() = default;
   // At least one layer; each takes as many inputs as the one before has outputs.
-  explicit Mlp(std::vector<DenseLayer> layers);
+  // grid > 0: of an exact-sum network (grid.h). Its inputs are on that grid; so are hidden
+  // activations. Outputs are exact sums, to be put on it by whoever feeds them to another network.
+  explicit Mlp(std::vector<DenseLayer> layers, uint32_t grid = 0);
 
   uint32_t inputs() const { return layers_.front().inputs; }
   uint32_t outputs() const { return layers_.back().outputs; }
+  uint32_t grid() const { return grid_; }
   // Largest number of outputs of a hidden layer: what Workspace::plan wants to know; 0 if none.
   uint32_t widest() const;
   std::span<const DenseLayer> layers() const { return layers_; }
@@ -68,6 +71,7 @@ class Mlp {
 
  private:
   std::vector<DenseLayer> layers_;
+  uint32_t grid_ = 0;
 };
 
 // x_v <- g(sum over the senders u of v of f(x_u)) + x_v, for all nodes at once: every message is

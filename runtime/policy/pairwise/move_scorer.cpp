@@ -10,7 +10,7 @@ namespace placeto {
 MoveScorer::MoveScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
                        Stop* stop)
     : policy_(&policy),
-      kernels_(kernels),
+      kernels_(kernels, policy.dimensions().grid > 0),
       embedding_(policy, problem, workspace_, stop),
       columns_(columns_of(policy.pair_features(), kPairFeatureList)),
       pooled_(embedding_.width()) {
@@ -31,7 +31,8 @@ std::span<const float> MoveScorer::score(const MoveFeatures& features,
     float* input = &inputs_[i * width];
     features.row(devices[i], row);
     std::copy(pooled_.begin(), pooled_.end(), input);
-    normalise(row, columns_, policy_->pair_features(), input + pooled_.size());
+    normalise(row, columns_, policy_->pair_features(), policy_->dimensions().grid,
+              input + pooled_.size());
   }
   policy_->head().run(inputs_.data(), width, scores_.data(), 1,
                       static_cast<uint32_t>(devices.size()), kernels_, workspace_);

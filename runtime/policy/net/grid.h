@@ -1,0 +1,35 @@
+// Exact-sum networks: sums that come out the same in any order, fused or not.
+//
+// Activations are whole multiples of a step, 2^-grid, at most 255 of them from 0; weights and
+// biases are whole multiples of steps of their own, powers of two as well. Then every partial sum
+// of a layer is a whole multiple of the product of both steps, and where it is less than 2^24 of
+// them a float holds it exactly. So every kernel, on every processor, returns the same bits; what
+// lies between layers (rounding to the grid, sums over neighbours, means) is computed in one order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace placeto {
+
+inline constexpr float kMostSteps = 255;
+
+// Each to the nearest step (ties to an even number of them) that is within the bound.
+inline void snap(float* x, size_t count, uint32_t grid) {
+  constexpr float kRounding = 12'582'912;  // 1.5 * 2^23: floats from there on have no fractions
+  const auto steps = static_cast<float>(1u << grid);
+  const float step = 1 / steps;
+  for (size_t i = 0; i < count; ++i) {
+    const float bounded = std::min(std::max(-kMostSteps, x[i] * steps), kMostSteps);
+    x[i] = (bounded + kRounding - kRounding) * step;
+  }
+}
+
+// Whether a layer's sums are exact: of every output, 255 steps times the sum of its weights'
+// magnitudes, and its bias, are below 2^24 of the layer's steps, and the bias is a multiple of one.
+// weights: [inputs, outputs], row-major; bias: [outputs]; all finite.
+bool sums_are_exact(std::span<const float> weights, std::span<const float> bias, uint32_t grid);
+
+}  // namespace placeto
