@@ -77,6 +77,14 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   SUBCASE("with a graph network") {
     config = wide(test::small_graph_config());
   }
+  SUBCASE("without a graph network, of exact sums") {
+    config = wide(test::small_config());
+    config.learn.grid = 5;
+  }
+  SUBCASE("with a graph network, of exact sums") {
+    config = wide(test::small_graph_config());
+    config.learn.grid = 5;
+  }
   const Trained trained(config);
   const Problem& problem = *trained.instance.problem;
   const Hierarchy hierarchy(problem);
@@ -102,6 +110,7 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   CHECK(rows > 50);
   CHECK(largest > 1e-3f);
   CHECK(most < 1e-4f);
+  if (config.learn.grid > 0) CHECK(most == 0);
   CHECK(placer.scorer().embeddings() == (config.learn.embedding > 0 ? options.passes : 0));
   MESSAGE("largest difference ", most, " among ", rows, " scores up to ", largest);
 }

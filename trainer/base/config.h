@@ -56,6 +56,7 @@ struct LearnConfig {
   double averaging = 0.998;
   double imitation = 0;
   std::string start;
+  uint32_t grid = 0;
   friend bool operator==(const LearnConfig&, const LearnConfig&) = default;
 };
 

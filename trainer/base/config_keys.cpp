@@ -124,6 +124,10 @@ const std::vector<ConfigKey> kKeys = {
      "policy file to begin with, or \"default\", the one that ships, instead of weights drawn by "
      "seed; "
      "it may lack the graph network"},
+    {"learn", "grid", AT(learn.grid),
+     "above 0: an exact-sum network, whose activations are multiples of 2^-grid, so that every "
+     "processor and kernel computes the same bits; 5 is a good choice",
+     0, kMaxGrid},
 
     {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, 64},
     {"placeto", "averaging", AT(placeto.averaging),

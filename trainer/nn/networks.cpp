@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/nn/exact.h"
+
 namespace placeto::train {
 namespace {
 
@@ -26,9 +28,10 @@ std::vector<float> floats_of(const torch::Tensor& tensor) {
   return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
 }
 
-void put_layer(const std::string& name, const torch::nn::Linear& layer, double unit,
+void put_layer(const std::string& name, const torch::nn::Linear& layer, double unit, uint32_t grid,
                std::vector<PolicyTensor>& tensors) {
-  const torch::Tensor weight = layer->weight.t() * unit, bias = layer->bias * unit;
+  const auto [of_outputs, bias] = weights_of(layer, unit, grid);
+  const torch::Tensor weight = of_outputs.t();
   tensors.push_back({name + ".weight", shape_of(weight), floats_of(weight)});
   tensors.push_back({name + ".bias", shape_of(bias), floats_of(bias)});
 }
@@ -55,8 +58,8 @@ Adjacency adjacency_of(int64_t nodes, const std::vector<int64_t>& sources,
           sparse(nodes, nodes, sources, targets, ones)};
 }
 
-DenseImpl::DenseImpl(const NetworkShape& shape, double unit)
-    : relu_at_end_(shape.relu_at_end), unit_(unit) {
+DenseImpl::DenseImpl(const NetworkShape& shape, double unit, uint32_t grid)
+    : relu_at_end_(shape.relu_at_end), unit_(exact_unit(unit, grid)), grid_(grid) {
   for (size_t i = 0; i + 1 < shape.widths.size(); ++i) {
     layers_.push_back(register_module(std::to_string(i),
                                       torch::nn::Linear(shape.widths[i], shape.widths[i + 1])));
@@ -67,16 +70,17 @@ DenseImpl::DenseImpl(const NetworkShape& shape, double unit)
 
 torch::Tensor DenseImpl::forward(torch::Tensor x) {
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const double unit = unit_of(i);
-    x = torch::linear(x, layers_[i]->weight * unit, layers_[i]->bias * unit);
+    const auto [weight, bias] = weights_of(layers_[i], unit_of(i), grid_);
+    x = torch::linear(x, weight, bias);
     if (i + 1 < layers_.size() || relu_at_end_) x = torch::relu_(x);
+    if (i + 1 < layers_.size()) x = snapped(x, grid_);
   }
   return x;
 }
 
 void DenseImpl::put(const std::string& name, std::vector<PolicyTensor>& tensors) const {
   for (size_t i = 0; i < layers_.size(); ++i) {
-    put_layer(name + "." + std::to_string(i), layers_[i], unit_of(i), tensors);
+    put_layer(name + "." + std::to_string(i), layers_[i], unit_of(i), grid_, tensors);
   }
 }
 
@@ -84,11 +88,12 @@ void DenseImpl::take(std::span<const PolicyTensor>& tensors) {
   for (size_t i = 0; i < layers_.size(); ++i) take_layer(tensors, unit_of(i), layers_[i]);
 }
 
-NetworksImpl::NetworksImpl(std::vector<NetworkShape> shapes) : shapes_(std::move(shapes)) {
+NetworksImpl::NetworksImpl(std::vector<NetworkShape> shapes, uint32_t grid)
+    : shapes_(std::move(shapes)), grid_(grid) {
   for (const NetworkShape& shape : shapes_) {
     std::string name = shape.name;
     std::replace(name.begin(), name.end(), '.', '_');  // LibTorch keeps '.' for itself
-    networks_.push_back(register_module(name, Dense(shape, unit_of(shape.name))));
+    networks_.push_back(register_module(name, Dense(shape, unit_of(shape.name), grid)));
   }
 }
 
@@ -101,16 +106,18 @@ Dense& NetworksImpl::network(const std::string& name) {
 
 torch::Tensor NetworksImpl::heard(const torch::Tensor& x, const torch::Tensor& adjacency,
                                   const std::string& name) {
-  const torch::Tensor messages = network(name + ".f")->forward(x).view({x.size(0), -1});
-  return network(name + ".g")->forward(torch::mm(adjacency, messages).view(x.sizes()));
+  const torch::Tensor messages =
+      snapped(network(name + ".f")->forward(x), grid_).view({x.size(0), -1});
+  const torch::Tensor sums = snapped(torch::mm(adjacency, messages), grid_);
+  return network(name + ".g")->forward(sums.view(x.sizes()));
 }
 
 torch::Tensor NetworksImpl::embed(const torch::Tensor& features, const Adjacency& graph,
                                   uint32_t rounds) {
-  torch::Tensor x = network("encoder")->forward(features);
+  torch::Tensor x = snapped(network("encoder")->forward(features), grid_);
   for (uint32_t round = 0; round < rounds; ++round) {
-    x = x + heard(x, graph.along, "along");
-    x = x + heard(x, graph.against, "against");
+    x = snapped(x + heard(x, graph.along, "along"), grid_);
+    x = snapped(x + heard(x, graph.against, "against"), grid_);
   }
   return x;
 }

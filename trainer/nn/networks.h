@@ -17,8 +17,9 @@ namespace placeto::train {
 // Values of a tensor in row-major order.
 std::vector<float> floats_of(const torch::Tensor& tensor);
 
-// A fully connected layer as the tensors of a policy file, outputs times `unit`; and back.
-void put_layer(const std::string& name, const torch::nn::Linear& layer, double unit,
+// A fully connected layer as the tensors of a policy file, outputs times `unit`, rounded where grid
+// is above 0 (exact.h); and back.
+void put_layer(const std::string& name, const torch::nn::Linear& layer, double unit, uint32_t grid,
                std::vector<PolicyTensor>& tensors);
 // Takes the tensors from the front; they have the layer's shape.
 void take_layer(std::span<const PolicyTensor>& tensors, double unit, torch::nn::Linear& layer);
@@ -39,7 +40,8 @@ Adjacency adjacency_of(int64_t nodes, const std::vector<int64_t>& sources,
 // are drawn by Glorot's rule, biases are 0, and the last layer computes in `unit`: its outputs are
 // multiplied by it, which makes them small at first, and keeps steps of the optimizer small.
 struct DenseImpl : torch::nn::Module {
-  DenseImpl(const NetworkShape& shape, double unit);
+  // grid > 0: of an exact-sum network.
+  DenseImpl(const NetworkShape& shape, double unit, uint32_t grid = 0);
   torch::Tensor forward(torch::Tensor x);
   // As the tensors of a policy file, and back.
   void put(const std::string& name, std::vector<PolicyTensor>& tensors) const;
@@ -51,12 +53,13 @@ struct DenseImpl : torch::nn::Module {
   std::vector<torch::nn::Linear> layers_;
   bool relu_at_end_;
   double unit_;
+  uint32_t grid_;
 };
 TORCH_MODULE(Dense);
 
 // Networks of a policy by name (architecture.h).
 struct NetworksImpl : torch::nn::Module {
-  explicit NetworksImpl(std::vector<NetworkShape> shapes);
+  explicit NetworksImpl(std::vector<NetworkShape> shapes, uint32_t grid = 0);
 
   // Of `pairwise`: embeddings [nodes, ..., embedding] from features [nodes, ..., columns]: the
   // encoder, then rounds of message passing along the edges and against them.
@@ -76,6 +79,7 @@ struct NetworksImpl : torch::nn::Module {
 
  private:
   std::vector<NetworkShape> shapes_;
+  uint32_t grid_;
   std::vector<Dense> networks_;  // in the order of shapes_
 };
 TORCH_MODULE(Networks);

@@ -40,6 +40,7 @@ Status PairwiseLearner::begin_with(const PolicySpec& policy) {
     wanted = {};
     wanted.head_hidden = expected.dimensions.head_hidden;
   }
+  wanted.grid = policy.dimensions.grid;  // rounded or not
   const bool fits =
       policy.architecture == expected.architecture && policy.dimensions == wanted &&
       std::ranges::all_of(policy.pair_features, is_asked) &&

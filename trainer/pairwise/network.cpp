@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/nn/exact.h"
+
 namespace placeto::train {
 namespace {
 
@@ -16,6 +18,7 @@ torch::Tensor rows_tensor(const std::vector<float>& rows, int64_t columns) {
 PolicyDimensions dimensions_of(const LearnConfig& config) {
   PolicyDimensions d;
   d.head_hidden = config.hidden;
+  d.grid = config.grid;
   if (config.embedding == 0) return d;
   d.embedding = config.embedding;
   d.rounds = config.rounds;
@@ -89,7 +92,7 @@ PairwiseNetImpl::PairwiseNetImpl(const LearnConfig& config) : config_(config) {
   shift_ = register_buffer("shift", torch::zeros({kPairFeatures}));
   scale_ = register_buffer("scale", torch::ones({kPairFeatures}));
   if (config.embedding == 0) return;
-  graph_ = register_module("graph", Networks(shapes));
+  graph_ = register_module("graph", Networks(shapes, config.grid));
   node_shift_ = register_buffer("node_shift", torch::zeros({kNodeFeatures}));
   node_scale_ = register_buffer("node_scale", torch::ones({kNodeFeatures}));
   torch::NoGradGuard no_gradient;
@@ -110,26 +113,33 @@ torch::Tensor PairwiseNetImpl::embed_groups(const Samples& batch) {
     nodes += state->node_count();
   }
   std::vector<int64_t> decisions, members;
-  std::vector<float> shares;
+  std::vector<float> sizes;
   for (uint32_t g = 0; g < batch.decisions(); ++g) {
     const auto group = batch.nodes(g);
     for (const uint32_t v : group) members.push_back(first[batch.graph[g]] + v);
     decisions.insert(decisions.end(), group.size(), g);
-    shares.insert(shares.end(), group.size(), 1 / static_cast<float>(group.size()));
+    sizes.push_back(static_cast<float>(group.size()));
   }
-  const torch::Tensor x = graph_->embed((torch::cat(rows) - node_shift_) * node_scale_,
-                                        adjacency_of(nodes, sources, targets), config_.rounds);
-  return torch::mm(sparse(batch.decisions(), nodes, decisions, members, torch::tensor(shares)), x);
+  const torch::Tensor x =
+      graph_->embed(snapped((torch::cat(rows) - node_shift_) * node_scale_, config_.grid),
+                    adjacency_of(nodes, sources, targets), config_.rounds);
+  const torch::Tensor ones = torch::ones({static_cast<int64_t>(members.size())});
+  const torch::Tensor sums =
+      torch::mm(sparse(batch.decisions(), nodes, decisions, members, ones), x);
+  const torch::Tensor means = sums / torch::tensor(sizes).unsqueeze(1);
+  return snapped(means, config_.grid);
 }
 
 torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
-  torch::Tensor x = (rows_tensor(batch.rows, kPairFeatures) - shift_) * scale_;
+  torch::Tensor x =
+      snapped((rows_tensor(batch.rows, kPairFeatures) - shift_) * scale_, config_.grid);
   if (config_.embedding > 0) {
     x = torch::cat({embed_groups(batch).index_select(0, decision_of_rows(batch)), x}, 1);
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
-    x = layers_[i]->forward(x);
-    if (i + 1 < layers_.size()) x = torch::relu(x);
+    const auto [weight, bias] = weights_of(layers_[i], 1, config_.grid);
+    x = torch::linear(x, weight, bias);
+    if (i + 1 < layers_.size()) x = snapped(torch::relu(x), config_.grid);
   }
   return x.squeeze(1);
 }
@@ -163,7 +173,7 @@ PolicySpec PairwiseNetImpl::policy() const {
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
     const double unit = i + 1 == layers_.size() ? kScoreUnit : 1;
-    put_layer("head." + std::to_string(i), layers_[i], unit, spec.tensors);
+    put_layer("head." + std::to_string(i), layers_[i], unit, config_.grid, spec.tensors);
   }
   return spec;
 }

@@ -13,8 +13,9 @@
 
 namespace placeto::train {
 
-// The head computes hundredths of log makespan, so that all magnitudes are near 1.
-inline constexpr double kScoreUnit = 0.01;
+// The head computes in this unit of log makespan, so that all magnitudes are near 1. A power of
+// two: exact sums stay exact.
+inline constexpr double kScoreUnit = 1.0 / 128;
 
 // A decision per row: [rows].
 torch::Tensor decision_of_rows(const Samples& batch);
@@ -22,7 +23,7 @@ torch::Tensor decision_of_rows(const Samples& batch);
 struct PairwiseNetImpl : torch::nn::Module {
   explicit PairwiseNetImpl(const LearnConfig& config);
 
-  // Hundredths of log makespan, [rows of the batch].
+  // Log makespan in units of kScoreUnit, [rows of the batch].
   torch::Tensor forward(const Samples& batch);
 
   // Of the features that no policy taken has set.

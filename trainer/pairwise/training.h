@@ -28,8 +28,8 @@ struct PairwiseTraining {
 // 0.
 struct Candidates {
   torch::Tensor decision;  // [rows]: which one each belongs to
-  torch::Tensor gains;     // [rows], hundredths
-  torch::Tensor scores;    // [rows], hundredths
+  torch::Tensor gains;     // [rows], in units of kScoreUnit
+  torch::Tensor scores;    // [rows], likewise
   int64_t decisions = 0;
 
   Candidates(const Samples& batch, PairwiseNet& network)
