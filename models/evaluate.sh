@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the shipped policies: writes the tables, numbers and figures that models/evaluation.md
-# quotes into models/figures. One thread; an hour or more.
+# quotes into models/figures. One thread; several hours, an hour of them for `table`.
 #
 #     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
 #
@@ -78,8 +78,8 @@ for step in $steps; do
       "$train" pareto models/default.plpo --problems 24 --csv "$out/pareto.csv" --svg "$out/pareto.svg"
       ;;
     table)
-      "$train" table models/default.plpo "${families[@]}" --groups 128 --rnn 300 \
-        --csv "$out/table.csv"
+      "$train" table models/default.plpo "${families[@]}" --rnn 5000 --hierarchical 5000 \
+        --trained 1200000 --csv "$out/table.csv"
       ;;
     *)
       echo "unknown step $step" >&2

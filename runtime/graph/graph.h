@@ -16,7 +16,7 @@ namespace placeto {
 // `output` of an edge that orders two nodes and moves no bytes.
 inline constexpr uint32_t kControlEdge = 0xffffffffu;
 
-// Of one node: more types than that are refused.
+// A node that names more types is refused.
 inline constexpr uint32_t kMostInputTypes = 4'096;
 
 // A graph as it is written down: schema/README.md says what each field means.

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <set>
+#include <vector>
+
 #include "runtime/policy/guide.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
@@ -108,6 +112,57 @@ TEST_CASE("a guide of either architecture places, tells its steps, and only one 
     CHECK(!feature_name(*policy, columns - 1).empty());
     CHECK(feature_name(*policy, columns).empty());
   }
+}
+
+TEST_CASE("a policy of exact sums scores moves alike on every kernel, another one need not") {
+  PolicySpec spec = test::small_pairwise_policy();
+  PolicyDimensions& dimensions = spec.dimensions;
+  dimensions.embedding = 16;
+  dimensions.rounds = 2;
+  dimensions.encoder_hidden = dimensions.message_hidden = {32};
+  dimensions.head_hidden = {24};
+  for (const Feature& feature : kNodeFeatureList) {
+    spec.node_features.push_back({std::string(feature.name), 0, 3});
+  }
+  test::draw_weights(spec, 11);
+  PolicySpec exact_spec = spec;
+  exact_spec.dimensions.grid = 5;
+  for (PolicyTensor& tensor : exact_spec.tensors) {
+    for (float& x : tensor.data) x = std::round(x * 64) / 64;
+  }
+  const auto policy = test::load_policy(spec), exact = test::load_policy(exact_spec);
+  Random random(72);
+  bool differs = false;
+  std::set<float> different;
+  for (int i = 0; i < 6; ++i) {
+    const test::Instance instance = test::random_instance({.most_nodes = 600}, 0, random);
+    if (!instance.problem || instance.problem->node_count() < 256) continue;
+    const Problem& problem = *instance.problem;
+    const Hierarchy hierarchy(problem);
+    MoveEvaluator evaluator(problem);
+    evaluator.rebase(test::random_assignment(problem, random));
+    PlacementState state(problem);
+    state.refresh(evaluator);
+    const auto scores = [&](const Policy& by, KernelChoice kernels) {
+      MoveScorer scorer(by, problem, kernels);
+      scorer.embed(state);
+      MoveFeatures features(problem, hierarchy);
+      std::vector<float> all;
+      for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
+        features.begin(state, 0, group);
+        const auto of_group = scorer.score(features, features.candidates());
+        all.insert(all.end(), of_group.begin(), of_group.end());
+      }
+      return all;
+    };
+    const std::vector<float> portable = scores(*exact, KernelChoice::kPortable);
+    different.insert(portable.begin(), portable.end());
+    CHECK(scores(*exact, KernelChoice::kOneDnn) == portable);
+    CHECK(scores(*exact, KernelChoice::kAuto) == portable);
+    differs |= scores(*policy, KernelChoice::kOneDnn) != scores(*policy, KernelChoice::kPortable);
+  }
+  CHECK(different.size() > 100);
+  CHECK(differs == Kernels::onednn_available());
 }
 
 }  // namespace placeto

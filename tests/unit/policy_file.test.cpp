@@ -326,17 +326,25 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
   }
 }
 
-TEST_CASE("a policy of exact sums is loaded, and keeps its grid") {
+TEST_CASE("a policy of exact sums is loaded, and refused for any layer whose sums may round") {
   PolicySpec spec = fixture::pairwise();
   spec.dimensions.grid = 5;
   for (PolicyTensor& tensor : spec.tensors) {
     for (float& x : tensor.data) x = std::round(x * 64) / 64;
   }
+  std::reverse(spec.tensors.begin(), spec.tensors.end());
   const auto policy = Policy::load(encode(spec), Policy::Bytes::kCopy, fixture::kKnown);
   REQUIRE(policy.ok());
   CHECK((*policy)->dimensions() == spec.dimensions);
   CHECK((*policy)->head().grid() == 5);
   CHECK((*policy)->graph_network().encoder.grid() == 5);
+  for (const PolicyTensor& tensor : spec.tensors) {
+    CAPTURE(tensor.name);
+    PolicySpec rounds = spec;
+    tensor_named(rounds, tensor.name).data.back() = 0.3f;
+    const std::string layer = tensor.name.substr(0, tensor.name.rfind('.'));
+    check_refused(load(encode(rounds)), "sums of '" + layer + ".weight' may be inexact");
+  }
 }
 
 TEST_CASE("a placeto policy from before its directions were kept apart is refused as that") {

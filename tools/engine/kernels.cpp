@@ -8,7 +8,9 @@
 namespace placeto {
 namespace {
 
-// Of one input. A name that ONNX does not have is bit 0, which no kernel lists.
+static_assert(std::size(kElementNames) <= 8 * sizeof(TypeSet));
+
+// The type of one input. A name that ONNX does not have is bit 0, which no kernel lists.
 TypeSet type_of(const std::string& name) {
   return name.empty() ? kAnyType : TypeSet{1} << element_named(name);
 }

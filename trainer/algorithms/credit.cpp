@@ -7,7 +7,7 @@
 //
 // An iteration records decisions in states that the current policy causes (pairwise/collect.h),
 // then takes steps of Adam on decisions drawn from the last iterations' records. With s the scores,
-// both in hundredths, and staying at g = s = 0, the loss is the sum of
+// both in units of kScoreUnit, and staying at g = s = 0, the loss is the sum of
 //   regression   mean of w smooth_l1(s - g), w = 1 + improving_weight where g > 0
 //   all-action   minus the mean over decisions of sum_d softmax(s)_d g_d: the expected gain, whose
 //                gradient is the exact policy gradient of one step (Allen et al., "Mean

@@ -150,6 +150,7 @@ Status check_whole(const Config& c, const std::string& file) {
        "algorithm: credit is for pairwise, reinforce for placeto, siblings for both"},
       {c.learn.embedding > 0 && !credit,
        "learn.embedding: is for credit, expected 0 with other algorithms"},
+      {c.learn.grid > 0 && placeto, "learn.grid: is for pairwise, expected 0 with placeto"},
       {c.data.only > 0 && c.data.set == "mixed",
        "data.only: is for a family, expected 0 with mixed"},
       {!placeto && c.data.set != "mixed", "data.set: pairwise learns on mixed"},

@@ -126,13 +126,13 @@ class Grader {
   void run_sampling() {
     if (options_.rnn_placements > 0) {
       grade_sampling("rnn", options_.rnn_placements, [&] {
-        return place_by_rnn(instance_, {.placements = options_.rnn_placements});
+        return Result<Sampled>(place_by_rnn(instance_, {.placements = options_.rnn_placements}));
       });
     }
     if (options_.hierarchical_placements > 0) {
       grade_sampling("hierarchical", options_.hierarchical_placements, [&] {
-        return place_by_hierarchy(operators_of(instance_),
-                                  {.placements = options_.hierarchical_placements});
+        return Result<Sampled>(place_by_hierarchy(
+            operators_of(instance_), {.placements = options_.hierarchical_placements}));
       });
     }
     if (options_.trained_placements > 0) {
@@ -142,19 +142,21 @@ class Grader {
     }
   }
 
+  // After a tenth, a third and all of its placements; nothing where it cannot place.
   void grade_sampling(const char* name, uint64_t placements, auto place) {
     const ProcessorTime watch;
-    const Sampled sampled = place();
+    const Result<Sampled> sampled = place();
+    if (!sampled.ok()) return;
     const double ms = watch.milliseconds();
+    const uint64_t all = sampled->curve.back().placements;
     for (const uint32_t part : {10u, 3u, 1u}) {
-      Outcome outcome{{Approach::kSampled, name, placements / part}, kInfinity, ms / part, 0, 0};
-      for (const auto& [count, us] : sampled.curve) {
-        if (count > placements / part && part > 1) break;
-        if (us < outcome.makespan_us) outcome.until_best = count;
-        outcome.makespan_us = us;
-      }
-      outcome.evaluations = placements / part;
-      outcomes_.push_back(std::move(outcome));
+      if (placements / part == 0) continue;
+      const Sampled::Point& best = sampled->best_within(part == 1 ? all : placements / part);
+      outcomes_.push_back({{Approach::kSampled, name, placements / part},
+                           best.best_us,
+                           ms / part,
+                           placements / part,
+                           best.placements});
     }
   }
 

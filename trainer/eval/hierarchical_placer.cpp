@@ -5,31 +5,31 @@
 #include <algorithm>
 
 #include "runtime/base/random.h"
+#include "trainer/eval/decisions.h"
 #include "trainer/eval/sequence_model.h"
-#include "trainer/eval/units.h"
 
 namespace placeto::train {
 namespace {
 
-constexpr int64_t kSizeColumns = kUnitSizes, kPlaces = 3;
+constexpr int64_t kSizeColumns = kDecisionSizes, kPlaces = 3;
 
-// [units, sizes + places]: where a unit stands in topological order, and where those stand on
-// average that it receives from and sends to.
-torch::Tensor features_of(const Units& units) {
-  torch::Tensor features = torch::zeros({units.count(), kSizeColumns + kPlaces});
+// [decisions, sizes + places]: where a decision stands in topological order, and where those stand
+// on average that it receives from and sends to.
+torch::Tensor features_of(const Decisions& decisions) {
+  torch::Tensor features = torch::zeros({decisions.count(), kSizeColumns + kPlaces});
   auto x = features.accessor<float, 2>();
-  std::vector<float> sources(units.count()), targets(units.count());
+  std::vector<float> sources(decisions.count()), targets(decisions.count());
   const auto place = [&](uint32_t u) {
-    return static_cast<float>(u) / static_cast<float>(units.count());
+    return static_cast<float>(u) / static_cast<float>(decisions.count());
   };
-  for (const auto& [from, to] : units.edges) {
+  for (const auto& [from, to] : decisions.edges) {
     x[to][kSizeColumns + 1] += place(from);
     x[from][kSizeColumns + 2] += place(to);
     ++sources[to];
     ++targets[from];
   }
-  for (uint32_t u = 0; u < units.count(); ++u) {
-    for (int64_t i = 0; i < kSizeColumns; ++i) x[u][i] = units.sizes[u][static_cast<size_t>(i)];
+  for (uint32_t u = 0; u < decisions.count(); ++u) {
+    for (int64_t i = 0; i < kSizeColumns; ++i) x[u][i] = decisions.sizes[u][static_cast<size_t>(i)];
     x[u][kSizeColumns] = place(u);
     if (sources[u] > 0) x[u][kSizeColumns + 1] /= sources[u];
     if (targets[u] > 0) x[u][kSizeColumns + 2] /= targets[u];
@@ -38,13 +38,15 @@ torch::Tensor features_of(const Units& units) {
 }
 
 struct HierarchicalModelImpl : torch::nn::Module {
-  HierarchicalModelImpl(const Units& units, int64_t devices, const HierarchicalOptions& options)
-      : types(register_module("types", torch::nn::Embedding(units.types, kTypeEmbedding))),
+  HierarchicalModelImpl(const Decisions& decisions, int64_t devices,
+                        const HierarchicalOptions& options)
+      : types(register_module("types", torch::nn::Embedding(decisions.types, kTypeEmbedding))),
         hidden(register_module(
             "hidden", torch::nn::Linear(kTypeEmbedding + kSizeColumns + kPlaces, options.hidden))),
         groups(register_module("groups", torch::nn::Linear(options.hidden, options.groups))),
-        placer(register_module("placer", SequenceModel(units.types + kSizeColumns + options.groups,
-                                                       devices, options.hidden))) {}
+        placer(
+            register_module("placer", SequenceModel(decisions.types + kSizeColumns + options.groups,
+                                                    devices, options.hidden))) {}
   torch::nn::Embedding types;
   torch::nn::Linear hidden, groups;
   SequenceModel placer;
@@ -56,27 +58,27 @@ class HierarchicalPlacer {
   HierarchicalPlacer(const Instance& operators, const HierarchicalOptions& options)
       : problem_(*operators.problem),
         options_(options),
-        units_(read_units(problem_)),
-        type_(torch::tensor(units_.type)),
-        features_(features_of(units_)),
+        decisions_(read_decisions(problem_)),
+        type_(torch::tensor(decisions_.type)),
+        features_(features_of(decisions_)),
         judge_(operators, options.baseline_decay),
         random_(options.seed) {}
 
   Sampled run() {
     at::set_num_threads(1);
     torch::manual_seed(options_.seed);
-    HierarchicalModel model(units_, problem_.device_count(), options_);
+    HierarchicalModel model(decisions_, problem_.device_count(), options_);
     torch::optim::Adam adam(model->parameters(), torch::optim::AdamOptions(options_.learning_rate));
     const torch::Tensor barred = torch::zeros({options_.groups, problem_.device_count()});
     for (uint32_t done = 0; done < options_.placements;) {
       const uint32_t batch = std::min(options_.batch, options_.placements - done);
       const Groups drawn = draw_groups(model, batch);
       const Sequences placed =
-          model->placer->sample(inputs_of(drawn.of_unit), barred, batch, random_);
+          model->placer->sample(inputs_of(drawn.of_decision), barred, batch, random_);
       std::vector<Assignment> placements;
       for (size_t b = 0; b < batch; ++b) {
         placements.push_back(
-            placement_of(problem_, units_, devices_of(drawn.of_unit[b], placed.device[b])));
+            placement_of(problem_, decisions_, devices_of(drawn.of_decision[b], placed.device[b])));
       }
       const torch::Tensor advantage = torch::tensor(judge_.advantages(placements));
       done += batch;
@@ -90,22 +92,23 @@ class HierarchicalPlacer {
 
  private:
   struct Groups {
-    std::vector<std::vector<uint32_t>> of_unit;  // [batch][unit]
-    torch::Tensor log_probability;               // [batch]
+    std::vector<std::vector<uint32_t>> of_decision;  // [batch][decision]
+    torch::Tensor log_probability;                   // [batch]
   };
 
   Groups draw_groups(HierarchicalModel& model, uint32_t batch) {
     const torch::Tensor x = torch::cat({model->types->forward(type_), features_}, 1);
     const torch::Tensor log_p = torch::log_softmax(
-        model->groups->forward(torch::relu(model->hidden->forward(x))), 1);  // [units, groups]
+        model->groups->forward(torch::relu(model->hidden->forward(x))), 1);  // [decisions, groups]
     const torch::Tensor p = log_p.detach().exp();
     Groups drawn;
     std::vector<torch::Tensor> sums;
     for (uint32_t b = 0; b < batch; ++b) {
       const torch::Tensor choice = draw_choices(p, random_);
       const auto chosen = choice.accessor<int64_t, 1>();
-      auto& of_unit = drawn.of_unit.emplace_back(units_.count());
-      for (uint32_t u = 0; u < units_.count(); ++u) of_unit[u] = static_cast<uint32_t>(chosen[u]);
+      auto& of_decision = drawn.of_decision.emplace_back(decisions_.count());
+      for (uint32_t u = 0; u < decisions_.count(); ++u)
+        of_decision[u] = static_cast<uint32_t>(chosen[u]);
       sums.push_back(log_p.gather(1, choice.unsqueeze(1)).sum());
     }
     drawn.log_probability = torch::stack(sums);
@@ -117,40 +120,40 @@ class HierarchicalPlacer {
   torch::Tensor inputs_of(const std::vector<std::vector<uint32_t>>& groups) const {
     const auto batch = static_cast<int64_t>(groups.size());
     torch::Tensor inputs =
-        torch::zeros({options_.groups, batch, units_.types + kSizeColumns + options_.groups});
+        torch::zeros({options_.groups, batch, decisions_.types + kSizeColumns + options_.groups});
     auto in = inputs.accessor<float, 3>();
-    std::vector<float> of_type(static_cast<size_t>(units_.types));
-    std::array<float, kUnitSizes> of_size{1e-9f, 1e-9f, 1e-9f};
-    for (uint32_t u = 0; u < units_.count(); ++u) {
-      ++of_type[static_cast<size_t>(units_.type[u])];
-      for (size_t i = 0; i < kUnitSizes; ++i) of_size[i] += units_.sizes[u][i];
+    std::vector<float> of_type(static_cast<size_t>(decisions_.types));
+    std::array<float, kDecisionSizes> of_size{1e-9f, 1e-9f, 1e-9f};
+    for (uint32_t u = 0; u < decisions_.count(); ++u) {
+      ++of_type[static_cast<size_t>(decisions_.type[u])];
+      for (size_t i = 0; i < kDecisionSizes; ++i) of_size[i] += decisions_.sizes[u][i];
     }
     for (int64_t b = 0; b < batch; ++b) {
       const std::vector<uint32_t>& group = groups[static_cast<size_t>(b)];
-      for (uint32_t u = 0; u < units_.count(); ++u) {
+      for (uint32_t u = 0; u < decisions_.count(); ++u) {
         auto row = in[group[u]][b];
-        row[units_.type[u]] += 1 / of_type[static_cast<size_t>(units_.type[u])];
-        for (size_t i = 0; i < kUnitSizes; ++i) {
-          row[units_.types + static_cast<int64_t>(i)] += units_.sizes[u][i] / of_size[i];
+        row[decisions_.type[u]] += 1 / of_type[static_cast<size_t>(decisions_.type[u])];
+        for (size_t i = 0; i < kDecisionSizes; ++i) {
+          row[decisions_.types + static_cast<int64_t>(i)] += decisions_.sizes[u][i] / of_size[i];
         }
       }
-      for (const auto& [from, to] : units_.edges) {
+      for (const auto& [from, to] : decisions_.edges) {
         if (group[from] == group[to]) continue;
-        in[group[from]][b][units_.types + kSizeColumns + group[to]] = 1;
-        in[group[to]][b][units_.types + kSizeColumns + group[from]] = -1;
+        in[group[from]][b][decisions_.types + kSizeColumns + group[to]] = 1;
+        in[group[to]][b][decisions_.types + kSizeColumns + group[from]] = -1;
       }
     }
     return inputs;
   }
 
-  // Per unit: its group's device, or the first that it may be on where rules forbid that.
+  // Per decision: its group's device, or the first that it may be on where rules forbid that.
   std::vector<uint32_t> devices_of(const std::vector<uint32_t>& group,
                                    const std::vector<uint32_t>& device) const {
     std::vector<uint32_t> devices;
-    for (uint32_t u = 0; u < units_.count(); ++u) {
+    for (uint32_t u = 0; u < decisions_.count(); ++u) {
       uint32_t d = device[group[u]];
-      if (!problem_.allowed(units_.group[u], d)) {
-        for (d = 0; !problem_.allowed(units_.group[u], d);) ++d;
+      if (!problem_.allowed(decisions_.group[u], d)) {
+        for (d = 0; !problem_.allowed(decisions_.group[u], d);) ++d;
       }
       devices.push_back(d);
     }
@@ -159,7 +162,7 @@ class HierarchicalPlacer {
 
   const Problem& problem_;
   const HierarchicalOptions& options_;
-  Units units_;
+  Decisions decisions_;
   torch::Tensor type_, features_;
   SampleJudge judge_;
   Random random_;

@@ -26,7 +26,7 @@ struct HierarchicalOptions {
   uint64_t seed = 1;
 };
 
-// Of operators: nothing is merged before. Colocated ones are one.
+// Places operators, colocated ones as one: nothing is merged before.
 Sampled place_by_hierarchy(const Instance& operators, const HierarchicalOptions& options);
 
 }  // namespace placeto::train

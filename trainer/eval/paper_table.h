@@ -23,8 +23,8 @@ struct NamedPolicy {
 
 struct PaperOptions {
   std::string network;  // this one alone; empty: all
-  // That policies of the published architecture and the RNN placer place; 0: so many of each
-  // network that most of what operators gain is left.
+  // Groups that policies of the published architecture and the RNN placer place; 0: as many as each
+  // network needs, so that there is something left to decide.
   uint32_t groups = 0;
   // Sampled by placers trained on the network itself; 0: left out.
   uint32_t rnn_placements = 1'000, hierarchical_placements = 1'000;

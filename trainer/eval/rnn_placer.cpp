@@ -6,35 +6,37 @@
 #include <limits>
 
 #include "runtime/base/random.h"
+#include "trainer/eval/decisions.h"
 #include "trainer/eval/sequence_model.h"
-#include "trainer/eval/units.h"
 
 namespace placeto::train {
 namespace {
 
-// [units, sizes + units]: sizes, and the row of the adjacency matrix: 1 where it sends to, -1 where
-// it receives from.
-torch::Tensor inputs_of(const Units& units) {
-  constexpr auto kFirstUnit = static_cast<int64_t>(kUnitSizes);
-  torch::Tensor inputs = torch::zeros({units.count(), kFirstUnit + units.count()});
+// [decisions, sizes + decisions]: sizes, and the row of the adjacency matrix: 1 where it sends to,
+// -1 where it receives from.
+torch::Tensor inputs_of(const Decisions& decisions) {
+  constexpr auto kFirstDecision = static_cast<int64_t>(kDecisionSizes);
+  torch::Tensor inputs = torch::zeros({decisions.count(), kFirstDecision + decisions.count()});
   auto in = inputs.accessor<float, 2>();
-  for (uint32_t u = 0; u < units.count(); ++u) {
-    for (size_t i = 0; i < kUnitSizes; ++i) in[u][static_cast<int64_t>(i)] = units.sizes[u][i];
+  for (uint32_t u = 0; u < decisions.count(); ++u) {
+    for (size_t i = 0; i < kDecisionSizes; ++i)
+      in[u][static_cast<int64_t>(i)] = decisions.sizes[u][i];
   }
-  for (const auto& [from, to] : units.edges) {
-    in[from][kFirstUnit + to] = 1;
-    in[to][kFirstUnit + from] = -1;
+  for (const auto& [from, to] : decisions.edges) {
+    in[from][kFirstDecision + to] = 1;
+    in[to][kFirstDecision + from] = -1;
   }
   return inputs;
 }
 
-// [units, devices]: -infinity where the rules forbid, else 0.
-torch::Tensor barred_of(const Problem& problem, const Units& units) {
-  torch::Tensor barred = torch::zeros({units.count(), problem.device_count()});
+// [decisions, devices]: -infinity where the rules forbid, else 0.
+torch::Tensor barred_of(const Problem& problem, const Decisions& decisions) {
+  torch::Tensor barred = torch::zeros({decisions.count(), problem.device_count()});
   auto at = barred.accessor<float, 2>();
-  for (uint32_t u = 0; u < units.count(); ++u) {
+  for (uint32_t u = 0; u < decisions.count(); ++u) {
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
-      if (!problem.allowed(units.group[u], d)) at[u][d] = -std::numeric_limits<float>::infinity();
+      if (!problem.allowed(decisions.group[u], d))
+        at[u][d] = -std::numeric_limits<float>::infinity();
     }
   }
   return barred;
@@ -54,14 +56,14 @@ TORCH_MODULE(RnnModel);
 
 Sampled place_by_rnn(const Instance& instance, const RnnOptions& options) {
   const Problem& problem = *instance.problem;
-  const Units units = read_units(problem);
-  const torch::Tensor type = torch::tensor(units.type), sizes = inputs_of(units),
-                      barred = barred_of(problem, units);
+  const Decisions decisions = read_decisions(problem);
+  const torch::Tensor type = torch::tensor(decisions.type), sizes = inputs_of(decisions),
+                      barred = barred_of(problem, decisions);
   SampleJudge judge(instance, options.baseline_decay);
   Random random(options.seed);
   at::set_num_threads(1);
   torch::manual_seed(options.seed);
-  RnnModel model(units.types, sizes.size(1), problem.device_count(), options.hidden);
+  RnnModel model(decisions.types, sizes.size(1), problem.device_count(), options.hidden);
   torch::optim::Adam adam(model->parameters(), torch::optim::AdamOptions(options.learning_rate));
   for (uint32_t done = 0; done < options.placements;) {
     const uint32_t batch = std::min(options.batch, options.placements - done);
@@ -69,7 +71,7 @@ Sampled place_by_rnn(const Instance& instance, const RnnOptions& options) {
     const Sequences drawn = model->sequence->sample(inputs, barred, batch, random);
     std::vector<Assignment> placements;
     for (const auto& devices : drawn.device) {
-      placements.push_back(placement_of(problem, units, devices));
+      placements.push_back(placement_of(problem, decisions, devices));
     }
     const torch::Tensor advantage = torch::tensor(judge.advantages(placements));
     done += batch;

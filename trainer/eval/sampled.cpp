@@ -12,11 +12,13 @@ namespace placeto::train {
 // constant" where the paper's run fails.
 constexpr double kFailure = 10;
 
-uint64_t Sampled::until_best() const {
-  for (const auto& [count, us] : curve) {
-    if (us == makespan_us && !assignment.empty()) return count;
+const Sampled::Point& Sampled::best_within(uint64_t placements) const {
+  const Point* best = &curve.front();
+  for (const Point& point : curve) {
+    if (point.placements > placements) break;
+    if (point.best_us < best->best_us) best = &point;
   }
-  return 0;
+  return *best;
 }
 
 SampleJudge::SampleJudge(const Instance& instance, double decay)
@@ -32,8 +34,8 @@ std::vector<float> SampleJudge::advantages(std::span<const Assignment> batch) {
   std::vector<float> all;
   for (const Assignment& assignment : batch) all.push_back(reward(assignment));
   count_ += batch.size();
-  sampled_.curve.emplace_back(count_, sampled_.makespan_us);
   const double mean = std::accumulate(all.begin(), all.end(), 0.0) / double(all.size());
+  sampled_.curve.push_back({count_, sampled_.makespan_us, mean});
   if (!begun_) baseline_ = mean;
   begun_ = true;
   for (float& reward : all) reward -= static_cast<float>(baseline_);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "runtime/cost/evaluator.h"
@@ -15,14 +14,19 @@
 namespace placeto::train {
 
 struct Sampled {
-  // Of the instance's nodes: the best that fits memory; empty if none did.
+  // The best that fits memory, by the instance's nodes; empty if none did.
   Assignment assignment;
   double makespan_us = std::numeric_limits<double>::infinity();  // on the ungrouped graph
-  // Placements sampled so far and the best makespan among them, again and again.
-  std::vector<std::pair<uint64_t, double>> curve;
+  struct Point {
+    uint64_t placements;  // sampled so far
+    double best_us;       // the least makespan among them; infinity if none fitted memory
+    double mean_reward;   // of those since the point before
+  };
+  std::vector<Point> curve;
 
-  // Placements until the best was sampled, as far as the curve tells; 0 if none fitted.
-  uint64_t until_best() const;
+  // The point at which the best of the first so many placements is there; the first point if none
+  // of them fitted.
+  const Point& best_within(uint64_t placements) const;
 };
 
 // Rewards of placements by REINFORCE as placers of whole graphs use it (Mirhoseini et al., ICML
@@ -32,7 +36,7 @@ class SampleJudge {
   // `decay`: of the average. The instance must outlive it.
   SampleJudge(const Instance& instance, double decay);
 
-  // Of a batch of placements of the instance's nodes: the advantage of each.
+  // The advantage of each of a batch of placements of the instance's nodes.
   std::vector<float> advantages(std::span<const Assignment> batch);
 
   const Sampled& sampled() const { return sampled_; }

@@ -18,7 +18,7 @@ namespace {
 struct FromStarts {
   // Per policy and start: of the start, of what the passes end in, and how many steps they took.
   std::vector<std::array<std::array<double, 3>, 3>> policies;
-  std::vector<std::pair<uint64_t, double>> rnn;  // placements sampled, best of them
+  std::vector<Sampled::Point> rnn;  // makespans over the best heuristic's
 };
 
 std::optional<FromStarts> measure(Instance instance, std::span<const NamedPolicy> policies,
@@ -43,14 +43,16 @@ std::optional<FromStarts> measure(Instance instance, std::span<const NamedPolicy
     RnnOptions rnn;
     rnn.placements = options.rnn_placements;
     m.rnn = place_by_rnn(course->instance, rnn).curve;
-    for (auto& [sampled, us] : m.rnn) us = time_ratio(us, course->reference_us);
+    for (Sampled::Point& point : m.rnn) {
+      point.best_us = time_ratio(point.best_us, course->reference_us);
+    }
   }
   return m;
 }
 
 // Placements that the RNN sampled until it was as good; infinity if it never was.
 double placements_to(const FromStarts& m, double ratio) {
-  for (const auto& [sampled, best] : m.rnn) {
+  for (const auto& [sampled, best, _] : m.rnn) {
     if (best <= ratio) return double(sampled);
   }
   return std::numeric_limits<double>::infinity();
@@ -82,7 +84,7 @@ StartRow row_of(std::span<const FromStarts> graphs, size_t policy) {
     row.rnn_placements[k] = median(placements);
   }
   double rnn = 0;
-  for (const FromStarts& m : graphs) rnn += m.rnn.empty() ? NAN : std::log(m.rnn.back().second);
+  for (const FromStarts& m : graphs) rnn += m.rnn.empty() ? NAN : std::log(m.rnn.back().best_us);
   row.rnn = std::exp(rnn * share);
   return row;
 }

@@ -10,7 +10,7 @@ namespace placeto::train {
 namespace {
 
 // The recipes in models/, for one graph.
-Config config_for(const Instance& instance, const TrainedOptions& options) {
+Config config_for(const Instance& instance, const OneGraphOptions& options) {
   Config config;
   config.algorithm = "reinforce";
   config.architecture = "placeto";
@@ -45,19 +45,17 @@ class Follower {
     const Score score = instance_.merged
                             ? evaluator_.evaluate(place_operators(instance_, episode.best))
                             : evaluator_.evaluate(episode.best);
+    const auto best = std::min_element(episode.cost.begin(), episode.cost.end());
     if (score.feasible() && score.objective_us < sampled_.makespan_us) {
       sampled_.makespan_us = score.objective_us;
       sampled_.assignment = episode.best;
-      const auto best = std::min_element(episode.cost.begin(), episode.cost.end());
-      sampled_.curve.emplace_back(count_ + static_cast<uint64_t>(best - episode.cost.begin()),
-                                  score.objective_us);
+      const auto step = static_cast<uint64_t>(best - episode.cost.begin());
+      sampled_.curve.push_back({count_ + step, sampled_.makespan_us, -episode.cost.back()});
     }
     count_ += episode.steps();
+    sampled_.curve.push_back({count_, sampled_.makespan_us, -episode.cost.back()});
   }
-  Sampled take() {
-    sampled_.curve.emplace_back(count_, sampled_.makespan_us);
-    return std::move(sampled_);
-  }
+  Sampled take() { return std::move(sampled_); }
 
  private:
   const Instance& instance_;
@@ -68,7 +66,7 @@ class Follower {
 
 }  // namespace
 
-Sampled place_by_training(const Instance& instance, const TrainedOptions& options) {
+Result<Sampled> place_by_training(const Instance& instance, const OneGraphOptions& options) {
   const Config config = config_for(instance, options);
   Follower follower(instance);
   TrainOptions train_options;
@@ -78,10 +76,11 @@ Sampled place_by_training(const Instance& instance, const TrainedOptions& option
   Run run{config, "",     nowhere, train_options, ProblemSource::of(config, std::move(one)),
           {},     nullptr};
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
-  if (!algorithm->begin(run, false).ok()) return {};
+  if (Status s = algorithm->begin(run, false); !s.ok()) return s;
   for (; run.state.iteration < config.iterations; ++run.state.iteration) {
-    if (!run.act_by(algorithm->learner().acting_policy()).ok()) break;
-    if (!algorithm->iterate(run).ok()) break;
+    if (Status s = run.act_by(algorithm->learner().acting_policy()); !s.ok()) return s;
+    const Result<Iteration> done = algorithm->iterate(run);
+    if (!done.ok()) return done.status();
   }
   return follower.take();
 }

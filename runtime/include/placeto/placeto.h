@@ -520,8 +520,9 @@ typedef struct placeto_options {
   uint32_t samples; /* placements that a policy draws by chance, seeded, beside its greedy one; the
                        best of all counts; default 0, at most 100,000 */
   int32_t kernels;  /* default PLACETO_KERNELS_PORTABLE. The others round differently from one
-                       instruction set to the next: scores agree to about six digits, but where two
-                       devices are nearly as good, machines may choose differently */
+                       instruction set to the next, but for policies of exact sums: scores agree to
+                       about six digits, but where two devices are nearly as good, machines may
+                       choose differently */
   placeto_step_function on_step; /* NULL (default): nobody asks. With `samples`, what a trainer or
                                     an analysis needs of each decision */
   void* step_context;            /* handed to `on_step` */

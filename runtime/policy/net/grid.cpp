@@ -1,5 +1,6 @@
 #include "runtime/policy/net/grid.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -7,6 +8,9 @@
 
 namespace placeto {
 namespace {
+
+constexpr int kBits = 24;                                  // of a float's mantissa
+constexpr int kLeastExponent = -126, kMostExponent = 127;  // of normal floats
 
 // The largest power of two that the number is a multiple of, as its exponent.
 int lowest_bit(float x) {
@@ -21,21 +25,25 @@ int lowest_bit(float x) {
 }  // namespace
 
 bool sums_are_exact(std::span<const float> weights, std::span<const float> bias, uint32_t grid) {
-  constexpr double kMost = 1 << 24;
+  constexpr double kMost = 1 << kBits;
   int finest = std::numeric_limits<int>::max();  // step of the weights
   for (const float w : weights) {
     if (w != 0) finest = std::min(finest, lowest_bit(w));
   }
   if (finest == std::numeric_limits<int>::max()) return true;  // nothing is added up
   const int step = finest - static_cast<int>(grid);
+  // Every sum is a normal float: smaller ones may be flushed to zero, larger ones are infinite.
+  if (step < kLeastExponent || step + kBits > kMostExponent) return false;
   std::vector<double> sum(bias.size());
   for (size_t j = 0; j < bias.size(); ++j) {
     if (bias[j] != 0 && lowest_bit(bias[j]) < step) return false;
     sum[j] = std::ldexp(std::abs(double{bias[j]}), -step);
   }
-  for (size_t i = 0; i < weights.size(); ++i) {
-    double& of_output = sum[i % bias.size()];
-    of_output += double{kMostSteps} * std::ldexp(std::abs(double{weights[i]}), -finest);
+  const double steps_of_weight = std::ldexp(double{kMostSteps}, -finest);
+  for (size_t i = 0; i < weights.size(); i += sum.size()) {
+    for (size_t j = 0; j < sum.size(); ++j) {
+      sum[j] += steps_of_weight * std::abs(double{weights[i + j]});
+    }
   }
   return std::all_of(sum.begin(), sum.end(), [](double steps) { return steps < kMost; });
 }

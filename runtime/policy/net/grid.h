@@ -28,8 +28,9 @@ inline void snap(float* x, size_t count, uint32_t grid) {
 }
 
 // Whether a layer's sums are exact: of every output, 255 steps times the sum of its weights'
-// magnitudes, and its bias, are below 2^24 of the layer's steps, and the bias is a multiple of one.
-// weights: [inputs, outputs], row-major; bias: [outputs]; all finite.
+// magnitudes, and its bias, are below 2^24 of the layer's steps, the bias is a multiple of one, and
+// neither is a step a subnormal float nor are 2^24 of them infinite. weights: [inputs, outputs],
+// row-major; bias: [outputs]; all finite.
 bool sums_are_exact(std::span<const float> weights, std::span<const float> bias, uint32_t grid);
 
 }  // namespace placeto

@@ -11,11 +11,10 @@ namespace placeto {
 class OneDnnDense {};  // a build without oneDNN never makes one
 #endif
 
-Kernels::Kernels(KernelChoice choice, bool exact_sums)
-    : choice_(exact_sums && choice == KernelChoice::kPortable ? KernelChoice::kAuto : choice),
-      portable_(portable_dense_variants().back().run) {
+Kernels::Kernels(KernelChoice choice)
+    : choice_(choice), portable_(portable_dense_variants().back().run) {
 #if PLACETO_ONEDNN
-  if (choice_ != KernelChoice::kPortable) onednn_ = OneDnnDense::create();
+  if (choice != KernelChoice::kPortable) onednn_ = OneDnnDense::create();
 #endif
 }
 Kernels::~Kernels() = default;

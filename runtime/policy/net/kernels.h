@@ -4,9 +4,9 @@
 // in the same order on every machine: bias first, then inputs 0, 1, 2, ..., one multiplication and
 // one addition each, vectorised over outputs and never over inputs. oneDNN chooses order and fused
 // multiply-adds by instruction set, so its last bits differ between machines, and so may an arg max
-// over what it computes. Placing therefore uses kPortable unless the caller gives that promise up,
-// or the network's sums are exact in any order; README.md has the measurements that say how little
-// this costs.
+// over what it computes. Placing therefore uses kPortable unless the caller gives that promise up;
+// README.md has the measurements that say how little this costs. Of exact-sum networks (grid.h)
+// every choice returns the same bits.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ enum class Activation : uint8_t { kNone, kRelu };  // kRelu: x > 0 ? x : 0, so N
 
 enum class KernelChoice : uint8_t {
   kAuto,      // whichever is faster for the shape, by measurement
-  kPortable,  // the same bits on every machine: portable loops, but for exact sums
+  kPortable,  // always portable loops: the same bits on every machine
   kOneDnn,    // oneDNN for every shape; portable loops where it cannot run (see Kernels)
 };
 
@@ -43,9 +43,7 @@ using DenseFunction = void (*)(const DenseLayer& layer, const float* x, size_t x
 // not used at all where its threading cannot be limited that way.
 class Kernels {
  public:
-  // exact_sums: every layer is one of an exact-sum network (grid.h), whose bits are the same
-  // whatever computes them. kPortable is kAuto then.
-  explicit Kernels(KernelChoice choice, bool exact_sums = false);
+  explicit Kernels(KernelChoice choice);
   ~Kernels();
   Kernels(Kernels&&) noexcept;
   Kernels& operator=(Kernels&&) noexcept;

@@ -92,11 +92,15 @@ dnnl_status_t append_relu(dnnl_post_ops_t ops) {
 dnnl_primitive_attr_t create_attributes(Activation activation) {
   dnnl_primitive_attr_t attributes = nullptr;
   if (dnnl_primitive_attr_create(&attributes) != dnnl_success) return nullptr;
-  if (activation == Activation::kNone) return attributes;
-  dnnl_post_ops_t ops = nullptr;
-  const bool ok = dnnl_post_ops_create(&ops) == dnnl_success && append_relu(ops) == dnnl_success &&
-                  dnnl_primitive_attr_set_post_ops(attributes, ops) == dnnl_success;
-  dnnl_post_ops_destroy(ops);
+  // Whatever the process or its environment has as a default: floats are not rounded to fewer bits.
+  bool ok =
+      dnnl_primitive_attr_set_fpmath_mode(attributes, dnnl_fpmath_mode_strict) == dnnl_success;
+  if (activation == Activation::kRelu) {
+    dnnl_post_ops_t ops = nullptr;
+    ok = ok && dnnl_post_ops_create(&ops) == dnnl_success && append_relu(ops) == dnnl_success &&
+         dnnl_primitive_attr_set_post_ops(attributes, ops) == dnnl_success;
+    dnnl_post_ops_destroy(ops);
+  }
   if (ok) return attributes;
   dnnl_primitive_attr_destroy(attributes);
   return nullptr;

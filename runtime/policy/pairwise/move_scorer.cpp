@@ -10,7 +10,7 @@ namespace placeto {
 MoveScorer::MoveScorer(const Policy& policy, const Problem& problem, KernelChoice kernels,
                        Stop* stop)
     : policy_(&policy),
-      kernels_(kernels, policy.dimensions().grid > 0),
+      kernels_(kernels),
       embedding_(policy, problem, workspace_, stop),
       columns_(columns_of(policy.pair_features(), kPairFeatureList)),
       pooled_(embedding_.width()) {
