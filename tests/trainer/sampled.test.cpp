@@ -52,7 +52,7 @@ const Placer kPlacers[] = {
                uint32_t placements) { return place_by_rnn(instance, {.placements = placements}); }},
     {"hierarchical",
      [](const Instance& instance, uint32_t placements) {
-       return place_by_hierarchy(instance, {.placements = placements, .groups = 8});
+       return place_by_hierarchy(instance, {.placements = placements}, 8);
      }},
     {"trained",
      [](const Instance& instance, uint32_t placements) {

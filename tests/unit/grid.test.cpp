@@ -12,6 +12,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/base/sha256.h"
+#include "runtime/format/buffer.h"
 #include "runtime/policy/net/dense_portable.h"
 #include "runtime/policy/net/network.h"
 
@@ -164,10 +165,6 @@ TEST_CASE("an exact-sum graph network has the same bits on every kernel and proc
   CHECK(exact.run(KernelChoice::kAuto) == x);
   CHECK(*std::max_element(x.begin(), x.end()) <= 255 * kStep);
   const auto* bytes = reinterpret_cast<const uint8_t*>(x.data());
-  std::string text;
-  for (const uint8_t byte : sha256({bytes, x.size() * sizeof(float)})) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  CHECK(text == "694cc805daf12573abaafd7b5757a68cc1019a701909eef5da689def7abf4ec6");
+  CHECK(hexadecimal(sha256({bytes, x.size() * sizeof(float)})) ==
+        "694cc805daf12573abaafd7b5757a68cc1019a701909eef5da689def7abf4ec6");
 }

@@ -38,15 +38,14 @@ torch::Tensor features_of(const Decisions& decisions) {
 }
 
 struct HierarchicalModelImpl : torch::nn::Module {
-  HierarchicalModelImpl(const Decisions& decisions, int64_t devices,
-                        const HierarchicalOptions& options)
+  HierarchicalModelImpl(const Decisions& decisions, int64_t devices, int64_t group_count,
+                        int64_t width)
       : types(register_module("types", torch::nn::Embedding(decisions.types, kTypeEmbedding))),
-        hidden(register_module(
-            "hidden", torch::nn::Linear(kTypeEmbedding + kSizeColumns + kPlaces, options.hidden))),
-        groups(register_module("groups", torch::nn::Linear(options.hidden, options.groups))),
-        placer(
-            register_module("placer", SequenceModel(decisions.types + kSizeColumns + options.groups,
-                                                    devices, options.hidden))) {}
+        hidden(register_module("hidden",
+                               torch::nn::Linear(kTypeEmbedding + kSizeColumns + kPlaces, width))),
+        groups(register_module("groups", torch::nn::Linear(width, group_count))),
+        placer(register_module("placer", SequenceModel(decisions.types + kSizeColumns + group_count,
+                                                       devices, width))) {}
   torch::nn::Embedding types;
   torch::nn::Linear hidden, groups;
   SequenceModel placer;
@@ -55,9 +54,10 @@ TORCH_MODULE(HierarchicalModel);
 
 class HierarchicalPlacer {
  public:
-  HierarchicalPlacer(const Instance& operators, const HierarchicalOptions& options)
+  HierarchicalPlacer(const Instance& operators, const SamplingOptions& options, uint32_t groups)
       : problem_(*operators.problem),
         options_(options),
+        groups_(groups),
         decisions_(read_decisions(problem_)),
         type_(torch::tensor(decisions_.type)),
         features_(features_of(decisions_)),
@@ -67,9 +67,9 @@ class HierarchicalPlacer {
   Sampled run() {
     at::set_num_threads(1);
     torch::manual_seed(options_.seed);
-    HierarchicalModel model(decisions_, problem_.device_count(), options_);
+    HierarchicalModel model(decisions_, problem_.device_count(), groups_, options_.hidden);
     torch::optim::Adam adam(model->parameters(), torch::optim::AdamOptions(options_.learning_rate));
-    const torch::Tensor barred = torch::zeros({options_.groups, problem_.device_count()});
+    const torch::Tensor barred = torch::zeros({groups_, problem_.device_count()});
     for (uint32_t done = 0; done < options_.placements;) {
       const uint32_t batch = std::min(options_.batch, options_.placements - done);
       const Groups drawn = draw_groups(model, batch);
@@ -120,7 +120,7 @@ class HierarchicalPlacer {
   torch::Tensor inputs_of(const std::vector<std::vector<uint32_t>>& groups) const {
     const auto batch = static_cast<int64_t>(groups.size());
     torch::Tensor inputs =
-        torch::zeros({options_.groups, batch, decisions_.types + kSizeColumns + options_.groups});
+        torch::zeros({groups_, batch, decisions_.types + kSizeColumns + groups_});
     auto in = inputs.accessor<float, 3>();
     std::vector<float> of_type(static_cast<size_t>(decisions_.types));
     std::array<float, kDecisionSizes> of_size{1e-9f, 1e-9f, 1e-9f};
@@ -161,7 +161,8 @@ class HierarchicalPlacer {
   }
 
   const Problem& problem_;
-  const HierarchicalOptions& options_;
+  const SamplingOptions& options_;
+  uint32_t groups_;
   Decisions decisions_;
   torch::Tensor type_, features_;
   SampleJudge judge_;
@@ -170,8 +171,9 @@ class HierarchicalPlacer {
 
 }  // namespace
 
-Sampled place_by_hierarchy(const Instance& operators, const HierarchicalOptions& options) {
-  return HierarchicalPlacer(operators, options).run();
+Sampled place_by_hierarchy(const Instance& operators, const SamplingOptions& options,
+                           uint32_t groups) {
+  return HierarchicalPlacer(operators, options, groups).run();
 }
 
 }  // namespace placeto::train

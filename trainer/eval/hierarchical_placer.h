@@ -15,18 +15,8 @@
 
 namespace placeto::train {
 
-struct HierarchicalOptions {
-  uint32_t placements = 1'000;  // sampled in all
-  uint32_t batch = 10;          // placements of one gradient
-  uint32_t groups = 64;
-  uint32_t hidden = 64;
-  double learning_rate = 3e-3;
-  double baseline_decay = 0.9;
-  double most_gradient = 1;
-  uint64_t seed = 1;
-};
-
 // Places operators, colocated ones as one: nothing is merged before.
-Sampled place_by_hierarchy(const Instance& operators, const HierarchicalOptions& options);
+Sampled place_by_hierarchy(const Instance& operators, const SamplingOptions& options,
+                           uint32_t groups = 64);
 
 }  // namespace placeto::train

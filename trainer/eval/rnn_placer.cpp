@@ -54,7 +54,7 @@ TORCH_MODULE(RnnModel);
 
 }  // namespace
 
-Sampled place_by_rnn(const Instance& instance, const RnnOptions& options) {
+Sampled place_by_rnn(const Instance& instance, const SamplingOptions& options) {
   const Problem& problem = *instance.problem;
   const Decisions decisions = read_decisions(problem);
   const torch::Tensor type = torch::tensor(decisions.type), sizes = inputs_of(decisions),

@@ -17,17 +17,7 @@
 
 namespace placeto::train {
 
-struct RnnOptions {
-  uint32_t placements = 1'000;  // sampled in all
-  uint32_t batch = 10;          // placements of one gradient
-  uint32_t hidden = 64;
-  double learning_rate = 3e-3;
-  double baseline_decay = 0.9;
-  double most_gradient = 1;
-  uint64_t seed = 1;
-};
-
 // The problem's groups (colocated nodes) are what is decided.
-Sampled place_by_rnn(const Instance& instance, const RnnOptions& options);
+Sampled place_by_rnn(const Instance& instance, const SamplingOptions& options);
 
 }  // namespace placeto::train

@@ -29,6 +29,17 @@ struct Sampled {
   const Point& best_within(uint64_t placements) const;
 };
 
+// How Mirhoseini's placers sample and learn.
+struct SamplingOptions {
+  uint32_t placements = 1'000;  // sampled in all
+  uint32_t batch = 10;          // placements of one gradient
+  uint32_t hidden = 64;         // units of every layer
+  double learning_rate = 3e-3;
+  double baseline_decay = 0.9;
+  double most_gradient = 1;
+  uint64_t seed = 1;
+};
+
 // Rewards of placements by REINFORCE as placers of whole graphs use it (Mirhoseini et al., ICML
 // 2017, section 3.1): the negated square root of the run time, less its moving average.
 class SampleJudge {

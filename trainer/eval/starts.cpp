@@ -40,7 +40,7 @@ std::optional<FromStarts> measure(Instance instance, std::span<const NamedPolicy
     }
   }
   if (options.rnn_placements > 0) {
-    RnnOptions rnn;
+    SamplingOptions rnn;
     rnn.placements = options.rnn_placements;
     m.rnn = place_by_rnn(course->instance, rnn).curve;
     for (Sampled::Point& point : m.rnn) {
