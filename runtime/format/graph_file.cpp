@@ -84,6 +84,7 @@ Status copy_node(const schema::Node& from, CopyBudget& budget, NodeSpec& to) {
   to.measured = from.measured();
   to.opset = from.opset();
   budget.copy(from.input_types(), to.input_types);
+  budget.copy(from.domain(), to.domain);
   return {};
 }
 
@@ -118,9 +119,10 @@ uint64_t bytes_needed(const GraphSpec& spec) {
   uint64_t bytes = 256 + string_bytes(spec.name) + vector_bytes(spec.kinds);
   for (const NodeSpec& node : spec.nodes) {
     // Table, its share of the vtables, and its entry in the list of nodes.
-    bytes += 104 + string_bytes(node.name) + string_bytes(node.op) + string_bytes(node.colocate) +
+    bytes += 112 + string_bytes(node.name) + string_bytes(node.op) + string_bytes(node.colocate) +
              vector_bytes(node.cost_us) + vector_bytes(node.outputs) +
-             vector_bytes(node.allowed_kinds) + vector_bytes(node.input_types);
+             vector_bytes(node.allowed_kinds) + vector_bytes(node.input_types) +
+             string_bytes(node.domain);
   }
   return bytes + 40 * spec.edges.size();
 }
@@ -133,9 +135,11 @@ Offset<schema::Node> add_node(FlatBufferBuilder& builder, const NodeSpec& node) 
   const auto colocate = add_shared_text(builder, node.colocate);
   const auto allowed_kinds = add_texts(builder, node.allowed_kinds);
   const auto input_types = add_texts(builder, node.input_types);
+  const auto domain = add_shared_text(builder, node.domain);
   return schema::CreateNode(builder, name, op, cost_us, outputs, node.resident_bytes,
                             node.workspace_bytes, node.flops, node.bytes_accessed, colocate,
-                            allowed_kinds, node.launches, node.measured, node.opset, input_types);
+                            allowed_kinds, node.launches, node.measured, node.opset, input_types,
+                            domain);
 }
 
 }  // namespace

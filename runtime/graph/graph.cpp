@@ -58,8 +58,9 @@ Status check_kinds(const GraphSpec& spec, const Limits& limits) {
 // the checks.
 Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
   const NodeSpec& node = spec.nodes[v];
-  for (auto [field, text] : {std::pair{"name", &node.name}, std::pair{"op", &node.op},
-                             std::pair{"colocate", &node.colocate}}) {
+  for (auto [field, text] :
+       {std::pair{"name", &node.name}, std::pair{"op", &node.op}, std::pair{"domain", &node.domain},
+        std::pair{"colocate", &node.colocate}}) {
     if (Status s = check_text(*text, limits); !s.ok()) {
       return s.at(join({node_place(spec, v), ": ", field}));
     }

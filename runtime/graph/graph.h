@@ -35,6 +35,7 @@ struct NodeSpec {
   uint64_t launches = 0;                   // operators it starts, those of a loop each time; 0: one
   uint32_t opset = 0;  // version of the operator set that `op` is of; 0: not known
   std::vector<std::string> input_types;  // of elements: "float", "int64"; "": none, or not known
+  std::string domain;  // that `op` is of: "ai.onnx", "com.microsoft"; "": not known
 };
 
 struct EdgeSpec {

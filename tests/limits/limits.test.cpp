@@ -156,6 +156,7 @@ TEST_CASE("names of 4,096 bytes are taken, of 4,097 refused, wherever they stand
       [](GraphSpec& g, const std::string& name) { g.nodes[1].name = name; },
       [](GraphSpec& g, const std::string& name) { g.nodes[1].op = name; },
       [](GraphSpec& g, const std::string& name) { g.nodes[1].colocate = name; },
+      [](GraphSpec& g, const std::string& name) { g.nodes[1].domain = name; },
       [](GraphSpec& g, const std::string& name) { g.nodes[1].allowed_kinds = {name}; },
       [](GraphSpec& g, const std::string& name) { g.nodes[1].input_types = {name}; },
       [](GraphSpec& g, const std::string& name) { g.kinds = {name}; }};

@@ -150,6 +150,26 @@ TEST_CASE("an operator that two domains have is run if either has a kernel for i
   CHECK(ruled.forbidden == Nodes{3, 4});
 }
 
+TEST_CASE("an operator whose domain is known is judged by that domain alone") {
+  const auto engine = engine_with(
+      R"({"ai.onnx": {"Gelu": [{"types": ["float"]}], "Own": []},
+          "com.microsoft": {"Gelu": [{"types": ["float16"]}]}, "blocked": []})");
+  const auto of = [](const std::string& domain, NodeSpec spec) {
+    spec.domain = domain;
+    return spec;
+  };
+  const auto ruled =
+      rule(engine, "p",
+           {of("ai.onnx", node("Gelu", 0, {"float"})), of("ai.onnx", node("Gelu", 0, {"float16"})),
+            of("com.microsoft", node("Gelu", 0, {"float"})),
+            of("com.microsoft", node("Gelu", 0, {"float16"})),
+            node("com.microsoft:Gelu", 0, {"float"})});
+  CHECK(ruled.forbidden == Nodes{1, 2, 4});
+  const auto unknown = rule(engine, "p", {of("elsewhere", node("Own"))});
+  CHECK(unknown.forbidden.empty());
+  CHECK(note(unknown) == "whether p on gpu runs Own (1) is not known: allowed");
+}
+
 TEST_CASE("a table of kernels that is malformed is refused with its place") {
   const auto of = [](const std::string& kernels) {
     return refused(R"("providers": {"p": {"operators": {"ai.onnx": {"Add": )" + kernels + "}}}}");
@@ -206,4 +226,10 @@ TEST_CASE("ONNX Runtime's CUDA and DirectML lack versions and types, as their ta
         "cuda on gpu lacks Add (1, operator set 6), Conv (1, of bfloat16), CumSum (1, of "
         "float16), Gather (1, of string), ReduceProd (1, of int64): not placed there");
   CHECK(rule(*engine, "directml", nodes).forbidden == Nodes{1, 2, 3, 6, 8});
+  // What its optimizer makes for processors has no kernels elsewhere.
+  NodeSpec blocked = node("Conv", 1, {"float", "float"});
+  blocked.domain = "com.microsoft.nchwc";
+  CHECK(rule(*engine, "cuda", {blocked}).forbidden == Nodes{0});
+  CHECK(rule(*engine, "directml", {blocked}).forbidden == Nodes{0});
+  CHECK(rule(*engine, "cpu", {blocked}).forbidden.empty());
 }

@@ -313,6 +313,8 @@ TEST_CASE("nodes have the version of their operator set and the types of their i
   CHECK(node(got, "slice").input_types == Types{"float16", "int64", "int64", "", "int64"});
   CHECK(node(got, "add").input_types == Types{"", "float16"});
   CHECK(node(got, "gelu").opset == 1);
+  CHECK(node(got, "gelu").domain == "com.microsoft");
+  CHECK(node(got, "slice").domain == "ai.onnx");
   CHECK(node(got, "gelu").input_types == Types{"float16"});
   CHECK(node(got, "own").opset == 0);  // of a domain that the model does not import
   CHECK(node(got, "own").input_types == Types{"float16"});
@@ -355,6 +357,7 @@ TEST_CASE("functions of the model are one node with the work of their body") {
   CHECK(node(got, "call").outputs == std::vector<uint64_t>{64});
   CHECK(node(got, "call").launches == 2);
   CHECK(node(got, "call").opset == 0);  // an operator of no set
+  CHECK(node(got, "call").domain.empty());
   CHECK(node(got, "call").input_types.empty());
 
   function->mutable_node(0)->set_op_type("Twice");  // calls itself

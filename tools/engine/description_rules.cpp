@@ -18,6 +18,14 @@ std::string counts_text(const Counts& counts) {
   return text;
 }
 
+// The operator's domain, "" where that is not known, and its name there. It may stand before the
+// name, too: "com.microsoft:Attention".
+std::pair<std::string, std::string> domain_and_type(const NodeSpec& node) {
+  const size_t colon = node.op.rfind(':');
+  if (colon == std::string::npos) return {node.domain, node.op};
+  return {node.domain.empty() ? node.op.substr(0, colon) : node.domain, node.op.substr(colon + 1)};
+}
+
 // "cpu, gpu".
 std::string kinds_text(const Topology& topology) {
   std::set<std::string> kinds;
@@ -66,16 +74,18 @@ std::optional<uint32_t> only_reader(const Graph& graph, uint32_t node) {
 
 }  // namespace
 
-// A graph's operator may name its domain, "com.microsoft:Attention", but need not: operators of one
-// name in several domains are taken for each other.
+// Where a graph does not name an operator's domain, those of one name in several domains are taken
+// for each other.
 EngineDescription::Answer EngineDescription::ask(const Provider& provider, const NodeSpec& node,
                                                  std::string& why) const {
   if (provider.runs_all) return Answer::kRuns;
-  const size_t colon = node.op.rfind(':');
-  const std::string type = colon == std::string::npos ? node.op : node.op.substr(colon + 1);
+  const auto [of_domain, type] = domain_and_type(node);
+  const auto may_be_of = [&](const std::string& domain) {
+    return of_domain.empty() || of_domain == domain;
+  };
   std::vector<const Kernel*> kernels;
   for (const auto& [domain, table] : provider.operators) {
-    const auto found = table.find(type);
+    const auto found = may_be_of(domain) ? table.find(type) : table.end();
     if (found == table.end()) continue;
     if (found->second.empty()) return Answer::kRuns;
     for (const Kernel& kernel : found->second) kernels.push_back(&kernel);
@@ -86,7 +96,8 @@ EngineDescription::Answer EngineDescription::ask(const Provider& provider, const
   }
   const auto lists = [&](const auto& known) {  // in a domain that this provider lists, too
     for (const auto& [domain, names] : known) {
-      if (names.contains(type) && provider.operators.contains(domain)) return true;
+      const bool listed = may_be_of(domain) && provider.operators.contains(domain);
+      if (listed && names.contains(type)) return true;
     }
     return false;
   };

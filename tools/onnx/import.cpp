@@ -156,11 +156,13 @@ uint64_t Importer::output_bytes(const std::string& name) const {
   return tensor_bytes(value->element_type(), *dims).value_or(0);
 }
 
-// Which version of the operator it is, and of what types. A call of a function that the model
+// Which operator it is, of which version, and of what types. A call of a function that the model
 // defines is an operator of no set, whatever its name: what runs is the function's body.
 void Importer::describe_operator(const NodeProto& node, NodeSpec& spec) const {
   if (functions_.contains(node.domain() + ":" + node.op_type())) return;
-  const auto version = versions_.find(is_default_domain(node.domain()) ? "" : node.domain());
+  const bool is_onnx = is_default_domain(node.domain());
+  spec.domain = is_onnx ? "ai.onnx" : node.domain();
+  const auto version = versions_.find(is_onnx ? "" : node.domain());
   if (version != versions_.end()) spec.opset = version->second;
   if (node.input_size() > static_cast<int>(kMostInputTypes)) return;
   bool known = false;

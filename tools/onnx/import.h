@@ -10,7 +10,8 @@
 //   (kLargeShared), the nodes share a device and the first holds it, unless `copy_shared` is set.
 // - An If whose condition is constant, follows from constants and fixed shapes, or is set
 //   (ModelSettings) is replaced by the branch that it takes (inline_branches.h).
-// - Nodes have the version of their operator set that the model imports and the types of their
+// - Nodes have the domain of their operator, the version of its operator set that the model imports
+// and the types of their
 //   inputs, as far as they are known; calls of functions that the model defines have neither.
 // - Any other node with subgraphs is one node: its edges include what its subgraphs read from
 // outside, and
