@@ -54,6 +54,20 @@ Status check_kinds(const GraphSpec& spec, const Limits& limits) {
   return {};
 }
 
+using TextCheck = Status (*)(std::string_view text, const Limits& limits);
+
+Status check_list(const GraphSpec& spec, size_t v, const char* field,
+                  const std::vector<std::string>& list, size_t most, TextCheck check,
+                  const Limits& limits) {
+  if (list.size() > most) return too_many(field, list.size(), most).at(node_place(spec, v));
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (Status s = check(list[i], limits); !s.ok()) {
+      return s.at(entry(field, i)).at(node_place(spec, v));
+    }
+  }
+  return {};
+}
+
 // Places are put into words only when something is wrong: a message per node would cost more than
 // the checks.
 Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
@@ -62,28 +76,13 @@ Status check_node_texts(const GraphSpec& spec, size_t v, const Limits& limits) {
        {std::pair{"name", &node.name}, std::pair{"op", &node.op}, std::pair{"domain", &node.domain},
         std::pair{"colocate", &node.colocate}}) {
     if (Status s = check_text(*text, limits); !s.ok()) {
-      return s.at(join({node_place(spec, v), ": ", field}));
+      return s.at(field).at(node_place(spec, v));
     }
   }
-  if (node.allowed_kinds.size() > limits.max_kinds) {
-    return too_many("allowed_kinds", node.allowed_kinds.size(), limits.max_kinds)
-        .at(node_place(spec, v));
-  }
-  for (size_t k = 0; k < node.allowed_kinds.size(); ++k) {
-    if (Status s = check_name(node.allowed_kinds[k], limits); !s.ok()) {
-      return s.at(join({node_place(spec, v), ": allowed_kinds[", k, "]"}));
-    }
-  }
-  if (node.input_types.size() > kMostInputTypes) {
-    return too_many("input_types", node.input_types.size(), kMostInputTypes)
-        .at(node_place(spec, v));
-  }
-  for (size_t i = 0; i < node.input_types.size(); ++i) {
-    if (Status s = check_text(node.input_types[i], limits); !s.ok()) {
-      return s.at(join({node_place(spec, v), ": input_types[", i, "]"}));
-    }
-  }
-  return {};
+  const Status kinds = check_list(spec, v, "allowed_kinds", node.allowed_kinds, limits.max_kinds,
+                                  check_name, limits);
+  if (!kinds.ok()) return kinds;
+  return check_list(spec, v, "input_types", node.input_types, kMostInputTypes, check_text, limits);
 }
 
 Status check_costs(const GraphSpec& spec, size_t v) {

@@ -91,7 +91,12 @@ TEST_CASE("activations go to the nearest step within the bound, ties to an even 
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> x = {0,     0.49f, 0.5f, 0.51f,     1.5f,    2.5f,
                           -0.5f, -1.5f, 1e9f, -infinity, infinity};
+  const std::vector<float> before = x;
   snap(x.data(), x.size(), 0);
+  CHECK(x == before);  // no grid
+  for (float& v : x) v /= 2;
+  snap(x.data(), x.size(), 1);
+  for (float& v : x) v *= 2;
   CHECK(x == std::vector<float>{0, 0, 0, 1, 2, 2, 0, -2, 255, -255, 255});
   float fine[] = {0.1f, std::numeric_limits<float>::quiet_NaN()};
   snap(fine, 2, 5);

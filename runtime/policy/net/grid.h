@@ -7,7 +7,6 @@
 // lies between layers (rounding to the grid, sums over neighbours, means) is computed in one order.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,16 +15,9 @@ namespace placeto {
 
 inline constexpr float kMostSteps = 255;
 
-// Each to the nearest step (ties to an even number of them) that is within the bound.
-inline void snap(float* x, size_t count, uint32_t grid) {
-  constexpr float kRounding = 12'582'912;  // 1.5 * 2^23: floats from there on have no fractions
-  const auto steps = static_cast<float>(1u << grid);
-  const float step = 1 / steps;
-  for (size_t i = 0; i < count; ++i) {
-    const float bounded = std::min(std::max(-kMostSteps, x[i] * steps), kMostSteps);
-    x[i] = (bounded + kRounding - kRounding) * step;
-  }
-}
+// Each to the nearest step (ties to an even number of them) that is within the bound; nothing
+// changes where grid is 0.
+void snap(float* x, size_t count, uint32_t grid);
 
 // Whether a layer's sums are exact: of every output, 255 steps times the sum of its weights'
 // magnitudes, and its bias, are below 2^24 of the layer's steps, the bias is a multiple of one, and

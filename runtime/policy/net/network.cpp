@@ -64,7 +64,7 @@ void Mlp::run(const float* x, size_t x_stride, float* y, size_t y_stride, uint32
       const uint32_t outputs = layers_[i].outputs;
       assert(hidden.size() >= size_t{Workspace::kBlockRows} * outputs);
       kernels.dense(layers_[i], in, in_stride, hidden.data(), outputs, count);
-      if (grid_ > 0) snap(hidden.data(), size_t{count} * outputs, grid_);
+      snap(hidden.data(), size_t{count} * outputs, grid_);
       in = hidden.data();
       in_stride = outputs;
     }
@@ -92,19 +92,19 @@ void MessagePassing::run(const Lists& senders, float* x, Kernels& kernels, Works
   f_.run(x, width, messages, width, nodes, kernels, workspace, stop);
   if (stopped(stop)) return;
   const uint32_t grid = f_.grid();
-  if (grid > 0) snap(messages, size_t{nodes} * width, grid);
+  snap(messages, size_t{nodes} * width, grid);
   for (uint32_t begin = 0; begin < nodes; begin += Workspace::kBlockRows) {
     const uint32_t count = std::min(Workspace::kBlockRows, nodes - begin);
     for (uint32_t i = 0; i < count; ++i) {
       sum_rows(senders[begin + i], messages, width, width, sums + size_t{i} * width);
       if (spend(stop, kWorkPerRow + senders[begin + i].size())) return;
     }
-    if (grid > 0) snap(sums, size_t{count} * width, grid);
+    snap(sums, size_t{count} * width, grid);
     g_.run(sums, width, updates, width, count, kernels, workspace);
     for (uint32_t i = 0; i < count; ++i) {
       add(updates + size_t{i} * width, x + size_t{begin + i} * width, width);
     }
-    if (grid > 0) snap(x + size_t{begin} * width, size_t{count} * width, grid);
+    snap(x + size_t{begin} * width, size_t{count} * width, grid);
   }
 }
 
@@ -117,7 +117,7 @@ void GraphNetwork::embed(const float* features, size_t features_stride, const Li
                          const Lists& successors, float* x, Kernels& kernels, Workspace& workspace,
                          Stop* stop) const {
   encoder.run(features, features_stride, x, width(), predecessors.size(), kernels, workspace, stop);
-  if (encoder.grid() > 0) snap(x, size_t{predecessors.size()} * width(), encoder.grid());
+  snap(x, size_t{predecessors.size()} * width(), encoder.grid());
   for (uint32_t round = 0; round < rounds && !stopped(stop); ++round) {
     along.run(predecessors, x, kernels, workspace, stop);
     if (!stopped(stop)) against.run(successors, x, kernels, workspace, stop);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/policy/net/grid.h"
 #include "runtime/policy/pairwise/inputs.h"
 #include "runtime/policy/pairwise/node_features.h"
 
@@ -36,9 +37,10 @@ void GraphEmbedding::update(const PlacementState& state, Kernels& kernels, Works
   node_features(state, node_rows_.data(), stop);
   for (uint32_t v = 0; v < state.problem().node_count(); ++v) {
     normalise(&node_rows_[size_t{v} * kNodeFeatures], columns_, policy_->node_features(),
-              policy_->dimensions().grid, &inputs_[size_t{v} * columns_.size()]);
+              &inputs_[size_t{v} * columns_.size()]);
     if (spend(stop, 1)) return;
   }
+  snap(inputs_.data(), inputs_.size(), policy_->dimensions().grid);
   policy_->graph_network().embed(inputs_.data(), columns_.size(), {in_.offset, in_.index},
                                  {out_.offset, out_.index}, embedding_.data(), kernels, workspace,
                                  stop);
@@ -50,7 +52,6 @@ void GraphEmbedding::pool(std::span<const uint32_t> nodes, float* out) const {
     for (size_t i = 0; i < width_; ++i) out[i] += embedding_[size_t{v} * width_ + i];
   }
   for (size_t i = 0; i < width_; ++i) out[i] /= static_cast<float>(nodes.size());
-  if (policy_->dimensions().grid > 0) snap(out, width_, policy_->dimensions().grid);
 }
 
 }  // namespace placeto

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "runtime/policy/net/grid.h"
 #include "runtime/policy/pairwise/features.h"
 
 namespace placeto {
@@ -23,13 +22,11 @@ inline std::vector<uint32_t> columns_of(std::span<const PolicyFeature> wanted,
   return columns;
 }
 
-// On the grid, if the policy has one.
 inline void normalise(const float* row, std::span<const uint32_t> columns,
-                      std::span<const PolicyFeature> features, uint32_t grid, float* out) {
+                      std::span<const PolicyFeature> features, float* out) {
   for (size_t i = 0; i < columns.size(); ++i) {
     out[i] = (row[columns[i]] - features[i].shift) * features[i].scale;
   }
-  if (grid > 0) snap(out, columns.size(), grid);
 }
 
 }  // namespace placeto

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runtime/policy/net/grid.h"
 #include "runtime/policy/pairwise/inputs.h"
 
 namespace placeto {
@@ -31,9 +32,9 @@ std::span<const float> MoveScorer::score(const MoveFeatures& features,
     float* input = &inputs_[i * width];
     features.row(devices[i], row);
     std::copy(pooled_.begin(), pooled_.end(), input);
-    normalise(row, columns_, policy_->pair_features(), policy_->dimensions().grid,
-              input + pooled_.size());
+    normalise(row, columns_, policy_->pair_features(), input + pooled_.size());
   }
+  snap(inputs_.data(), devices.size() * width, policy_->dimensions().grid);
   policy_->head().run(inputs_.data(), width, scores_.data(), 1,
                       static_cast<uint32_t>(devices.size()), kernels_, workspace_);
   return {scores_.data(), devices.size()};
