@@ -1,5 +1,7 @@
 #include "trainer/base/config_keys.h"
 
+#include "runtime/policy/file/architecture.h"
+
 namespace placeto::train {
 namespace {
 
