@@ -69,7 +69,7 @@ TEST_CASE("sampling placers find out that independent chains are best apart") {
     CHECK(placed.makespan_us < 0.85 * single_us);
     CHECK(Evaluator(*instance.problem).timeline(placed.assignment).makespan_us ==
           doctest::Approx(placed.makespan_us));
-    const Sampled::Point& best = placed.best_within(placed.curve.back().placements);
+    const Sampled::Point best = placed.best_within(placed.curve.back().placements);
     CHECK(best.best_us == placed.makespan_us);
     CHECK(best.placements > 0);
     CHECK(placed.best_within(best.placements - 1).best_us > placed.makespan_us);
@@ -121,5 +121,7 @@ TEST_CASE("a judge's advantages are rewards above their moving average, and its 
   CHECK(judge.advantages(std::vector<Assignment>{one})[0] < 0);  // the average has risen
   CHECK(judge.sampled().assignment == halves);
   CHECK(judge.sampled().best_within(5).placements == 4);
+  CHECK(judge.sampled().best_within(3).placements == 2);
+  CHECK(std::isinf(judge.sampled().best_within(1).best_us));  // a batch is of two
   CHECK(judge.sampled().curve[1].mean_reward > judge.sampled().curve[0].mean_reward);
 }

@@ -29,6 +29,19 @@ float by_hand(const PolicySpec& spec, std::vector<float> x) {
   return x[0];
 }
 
+// A random placement, and what features read of it.
+struct ScorerScene {
+  ScorerScene(const Problem& problem, Random& random)
+      : hierarchy(problem), evaluator(problem), state(problem), features(problem, hierarchy) {
+    evaluator.rebase(test::random_assignment(problem, random));
+    state.refresh(evaluator);
+  }
+  Hierarchy hierarchy;
+  MoveEvaluator evaluator;
+  PlacementState state;
+  MoveFeatures features;
+};
+
 }  // namespace
 
 TEST_CASE("a score is what the head makes of the policy's columns, normalised") {
@@ -43,17 +56,13 @@ TEST_CASE("a score is what the head makes of the policy's columns, normalised") 
     const test::Instance instance = test::random_instance({.most_nodes = 30}, 0, random);
     if (!instance.problem) continue;
     const Problem& problem = *instance.problem;
-    const Hierarchy hierarchy(problem);
-    MoveEvaluator evaluator(problem);
-    evaluator.rebase(test::random_assignment(problem, random));
-    PlacementState state(problem);
-    state.refresh(evaluator);
-    MoveFeatures features(problem, hierarchy);
+    ScorerScene scene(problem, random);
+    MoveFeatures& features = scene.features;
     MoveScorer scorer(*policy, problem, KernelChoice::kPortable);
-    scorer.embed(state);
+    scorer.embed(scene.state);
     CHECK(scorer.embeddings() == 0);  // it has no graph network
-    for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
-      features.begin(state, 0, group);
+    for (uint32_t group = 0; group < scene.hierarchy.group_count(0); ++group) {
+      features.begin(scene.state, 0, group);
       const auto devices = features.candidates();
       if (devices.empty()) continue;
       const auto scores = scorer.score(features, devices);
@@ -138,18 +147,14 @@ TEST_CASE("a policy of exact sums scores moves alike on every kernel, another on
     const test::Instance instance = test::random_instance({.most_nodes = 600}, 0, random);
     if (!instance.problem || instance.problem->node_count() < 256) continue;
     const Problem& problem = *instance.problem;
-    const Hierarchy hierarchy(problem);
-    MoveEvaluator evaluator(problem);
-    evaluator.rebase(test::random_assignment(problem, random));
-    PlacementState state(problem);
-    state.refresh(evaluator);
+    ScorerScene scene(problem, random);
     const auto scores = [&](const Policy& by, KernelChoice kernels) {
       MoveScorer scorer(by, problem, kernels);
-      scorer.embed(state);
-      MoveFeatures features(problem, hierarchy);
+      scorer.embed(scene.state);
+      MoveFeatures& features = scene.features;
       std::vector<float> all;
-      for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
-        features.begin(state, 0, group);
+      for (uint32_t group = 0; group < scene.hierarchy.group_count(0); ++group) {
+        features.begin(scene.state, 0, group);
         const auto of_group = scorer.score(features, features.candidates());
         all.insert(all.end(), of_group.begin(), of_group.end());
       }

@@ -292,46 +292,6 @@ TEST_CASE("models in the layout of the engine's optimizer have shapes") {
   CHECK(node(got, "ReorderOutput").outputs == std::vector<uint64_t>{20 * 16 * 16 * 4});
 }
 
-TEST_CASE("nodes have the version of their operator set and the types of their inputs") {
-  OnnxBuilder b(13);
-  auto* own = b.model().add_opset_import();
-  own->set_domain("com.microsoft");
-  own->set_version(1);
-  b.input("x", {"2", "4"}, onnx::TensorProto::FLOAT16);
-  b.integers("from", {0});
-  b.integers("steps", {1});
-  b.weight("w", {4}, onnx::TensorProto::FLOAT16, 2);
-  b.node("Slice", {"x", "from", "steps", "", "steps"}, {"s"}, "slice");
-  b.node("Mystery", {"s"}, {"m"}, "mystery");
-  b.node("Add", {"m", "w"}, {"a"}, "add");
-  b.node("QuickGelu", {"s"}, {"g"}, "gelu").set_domain("com.microsoft");
-  b.node("Own", {"g"}, {"y"}, "own").set_domain("nowhere");
-  b.node("RandomNormal", {}, {"r"}, "random");
-  const auto got = imported(b);
-  using Types = std::vector<std::string>;
-  CHECK(node(got, "slice").opset == 13);
-  CHECK(node(got, "slice").input_types == Types{"float16", "int64", "int64", "", "int64"});
-  CHECK(node(got, "add").input_types == Types{"", "float16"});
-  CHECK(node(got, "gelu").opset == 1);
-  CHECK(node(got, "gelu").domain == "com.microsoft");
-  CHECK(node(got, "slice").domain == "ai.onnx");
-  CHECK(node(got, "gelu").input_types == Types{"float16"});
-  CHECK(node(got, "own").opset == 0);  // of a domain that the model does not import
-  CHECK(node(got, "own").input_types == Types{"float16"});
-  CHECK(node(got, "random").opset == 13);
-  CHECK(node(got, "random").input_types.empty());
-}
-
-TEST_CASE("a node of more inputs than a graph may name the types of has none") {
-  OnnxBuilder b;
-  b.input("x", {"1"});
-  b.node("Sum", std::vector<std::string>(4096, "x"), {"y"}, "most");
-  b.node("Sum", std::vector<std::string>(4097, "x"), {"z"}, "more");
-  const auto got = imported(b);
-  CHECK(node(got, "most").input_types.size() == 4096);
-  CHECK(node(got, "more").input_types.empty());
-}
-
 TEST_CASE("functions of the model are one node with the work of their body") {
   OnnxBuilder b;
   b.input("x", {"4", "4"});

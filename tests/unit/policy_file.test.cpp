@@ -284,7 +284,8 @@ TEST_CASE("each thing that makes no sense in a policy has its own message") {
       {"dimensions.directions is 2, expected 0",
        [](PolicySpec& s) { s.dimensions.directions = 2; }},
       {"dimensions.grid is 16, expected 0 to 15", [](PolicySpec& s) { s.dimensions.grid = 16; }},
-      {"encoder.0.weight: sums may round, but dimensions.grid is set",
+      {"tensors: sums of 'encoder.0.weight' may round, expected exact ones, as dimensions.grid is "
+       "5",
        [](PolicySpec& s) { s.dimensions.grid = 5; }},
       {"number of node_features is 0", [](PolicySpec& s) { s.node_features.clear(); }},
       {"'head.1.weight': shape is [3, 8], expected [8, 3]",
@@ -342,7 +343,7 @@ TEST_CASE("a policy of exact sums is loaded, and refused for any layer whose sum
     PolicySpec rounds = spec;
     tensor_named(rounds, tensor.name).data.back() = 0.3f;
     const std::string layer = tensor.name.substr(0, tensor.name.rfind('.'));
-    check_refused(load(encode(rounds)), layer + ".weight: sums may round");
+    check_refused(load(encode(rounds)), "sums of '" + layer + ".weight' may round");
   }
 }
 

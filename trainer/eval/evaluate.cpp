@@ -151,7 +151,7 @@ class Grader {
     const uint64_t all = sampled->curve.back().placements;
     for (const uint32_t part : {10u, 3u, 1u}) {
       if (placements / part == 0) continue;
-      const Sampled::Point& best = sampled->best_within(part == 1 ? all : placements / part);
+      const Sampled::Point best = sampled->best_within(part == 1 ? all : placements / part);
       outcomes_.push_back({{Approach::kSampled, name, placements / part},
                            best.best_us,
                            ms / part,

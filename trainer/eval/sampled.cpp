@@ -12,13 +12,13 @@ namespace placeto::train {
 // constant" where the paper's run fails.
 constexpr double kFailure = 10;
 
-const Sampled::Point& Sampled::best_within(uint64_t placements) const {
-  const Point* best = &curve.front();
+Sampled::Point Sampled::best_within(uint64_t placements) const {
+  Point best;
   for (const Point& point : curve) {
     if (point.placements > placements) break;
-    if (point.best_us < best->best_us) best = &point;
+    if (point.best_us < best.best_us) best = point;
   }
-  return *best;
+  return best;
 }
 
 SampleJudge::SampleJudge(const Instance& instance, double decay)

@@ -18,15 +18,15 @@ struct Sampled {
   Assignment assignment;
   double makespan_us = std::numeric_limits<double>::infinity();  // on the ungrouped graph
   struct Point {
-    uint64_t placements;  // sampled so far
-    double best_us;       // the least makespan among them; infinity if none fitted memory
-    double mean_reward;   // of those since the point before
+    uint64_t placements = 0;                                   // sampled so far
+    double best_us = std::numeric_limits<double>::infinity();  // least of them that fit memory
+    double mean_reward = 0;                                    // of those since the point before
   };
   std::vector<Point> curve;
 
-  // The point at which the best of the first so many placements is there; the first point if none
-  // of them fitted.
-  const Point& best_within(uint64_t placements) const;
+  // The point at which the best of the first so many placements is there; as before the first where
+  // none of them fitted, or the curve tells of none.
+  Point best_within(uint64_t placements) const;
 };
 
 // How Mirhoseini's placers sample and learn.

@@ -1,7 +1,7 @@
 // Exact-sum networks (runtime/policy/net/grid.h) under training: what is rounded in use is rounded
-// on the way forward, and on the way back it is as if it were not (straight-through estimator:
-// Bengio, Leonard and Courville, 2013, arXiv 1308.3432). Private to the files that include
-// LibTorch.
+// on the way forward, and on the way back it is as if it were not, but for activations beyond their
+// bound, which nothing changes (straight-through estimator: Bengio, Leonard and Courville, 2013,
+// arXiv 1308.3432). Private to the files that include LibTorch.
 #pragma once
 
 #include <torch/torch.h>

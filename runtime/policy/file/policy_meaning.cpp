@@ -144,7 +144,9 @@ Status check_sums(const Tensors& tensors, const std::vector<TensorShape>& shapes
   };
   for (size_t i = 0; grid > 0 && i < shapes.size(); i += 2) {  // weights, then their biases
     if (sums_are_exact(numbers(i), numbers(i + 1), grid)) continue;
-    return Status::bad_input("sums may round, but dimensions.grid is set").at(shapes[i].name);
+    return Status::bad_input(
+        join({"tensors: sums of ", in_quotes(shapes[i].name),
+              " may round, expected exact ones, as dimensions.grid is ", grid}));
   }
   return {};
 }

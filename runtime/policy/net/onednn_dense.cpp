@@ -88,13 +88,21 @@ dnnl_status_t append_relu(dnnl_post_ops_t ops) {
 #endif
 }
 
+// Whatever the process or its environment has as a default: floats are not rounded to fewer bits.
+// Versions before 2.5 never do.
+dnnl_status_t keep_all_bits([[maybe_unused]] dnnl_primitive_attr_t attributes) {
+#if DNNL_VERSION_MAJOR > 2 || (DNNL_VERSION_MAJOR == 2 && DNNL_VERSION_MINOR >= 5)
+  return dnnl_primitive_attr_set_fpmath_mode(attributes, dnnl_fpmath_mode_strict);
+#else
+  return dnnl_success;
+#endif
+}
+
 // nullptr on failure. The attribute copies the operations it is given.
 dnnl_primitive_attr_t create_attributes(Activation activation) {
   dnnl_primitive_attr_t attributes = nullptr;
   if (dnnl_primitive_attr_create(&attributes) != dnnl_success) return nullptr;
-  // Whatever the process or its environment has as a default: floats are not rounded to fewer bits.
-  bool ok =
-      dnnl_primitive_attr_set_fpmath_mode(attributes, dnnl_fpmath_mode_strict) == dnnl_success;
+  bool ok = keep_all_bits(attributes) == dnnl_success;
   if (activation == Activation::kRelu) {
     dnnl_post_ops_t ops = nullptr;
     ok = ok && dnnl_post_ops_create(&ops) == dnnl_success && append_relu(ops) == dnnl_success &&

@@ -1,0 +1,93 @@
+// What `place --engine` makes of an engine's description.
+#include <doctest/doctest.h>
+
+#include "tests/cli/runner.h"
+
+using namespace placeto::test;
+using nlohmann::json;
+
+namespace {
+
+// Four operators in a row; "gpu" runs all of them ten times faster.
+std::string engine_graph() {
+  json graph{{"format_version", 1}, {"name", "row"}, {"kinds", {"cpu", "gpu"}}};
+  for (const char* op : {"Conv", "NonMaxSuppression", "MyOwn", "Relu"}) {
+    graph["nodes"].push_back(
+        {{"name", op}, {"op", op}, {"cost_us", {1000, 100}}, {"outputs", {8}}});
+    const size_t last = graph["nodes"].size() - 1;
+    if (last > 0) graph["edges"].push_back({{"source", last - 1}, {"target", last}});
+  }
+  return graph.dump();
+}
+
+struct EngineScene : SmallScene {
+  std::string pair = write("pair.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu"}, {"name": "gpu:0", "kind": "gpu"}],
+      "default_link": {"bandwidth_bytes_per_us": 1000}})");
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(EngineScene,
+                  "what a provider lacks is not placed on it, and the note says which") {
+  const std::string row = write("row.json", engine_graph());
+  const json placed = run_json(
+      {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(placed.at("assignment") == json({1, 0, 1, 1}));
+  CHECK(placed.at("stages") == json({0, 1, 2, 2}));
+  const std::string note = placed.at("note");
+  CHECK(note.find("cuda on gpu:0 lacks NonMaxSuppression (1): not placed there") !=
+        std::string::npos);
+  CHECK(note.find("cuda on gpu:0 runs MyOwn (1) is not known: allowed") != std::string::npos);
+
+  const Run none =
+      run({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=metal"});
+  CHECK(none.status == 2);
+  CHECK(none.err.find("has no provider 'metal'") != std::string::npos);
+  const Run nowhere =
+      run({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "npu=cuda"});
+  CHECK(nowhere.err.find("no device or kind 'npu'") != std::string::npos);
+  CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
+}
+
+TEST_CASE_FIXTURE(EngineScene,
+                  "what a provider has in other versions or of other types is not placed on it") {
+  json typed = json::parse(engine_graph());
+  typed["nodes"][0].update({{"opset", 13}, {"input_types", {"bfloat16", "bfloat16"}}});
+  typed["nodes"][1] = {{"op", "TopK"}, {"cost_us", {1000, 100}}, {"outputs", {8}}};
+  typed["nodes"][1].update({{"opset", 11}, {"input_types", {"int8", "int64"}}});
+  typed["nodes"][3].update({{"opset", 5}, {"input_types", {"float"}}});
+  const std::string row = write("typed.json", typed.dump());
+  const json placed = run_json(
+      {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(placed.at("assignment") == json({0, 0, 1, 0}));
+  CHECK(placed.at("note").get<std::string>().find(
+            "cuda on gpu:0 lacks Conv (1, of bfloat16), Relu (1, operator set 5), TopK (1, of "
+            "int8): not placed there") != std::string::npos);
+
+  const std::string binary = path("typed.plgr");  // as in the other form
+  REQUIRE(run({"convert", row, binary}).status == 0);
+  const json seen = run_json({"inspect", binary, "--json"});
+  CHECK(seen.at("opsets") == json({5, 11, 13}));
+  CHECK(seen.at("typed_nodes") == 3);
+  const json again = run_json(
+      {"place", binary, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(again.at("note") == placed.at("note"));
+}
+
+TEST_CASE_FIXTURE(EngineScene, "an engine's description is checked, and says where it is wrong") {
+  const auto refused = [this](const std::string& text) {
+    return run({"place", graph, "-t", topology, "--engine", write("engine.json", text)}).err;
+  };
+  CHECK(refused("{").find("is not JSON, at byte 2") != std::string::npos);
+  CHECK(refused(R"({"format_version": 2})").find("format_version: expected 1") !=
+        std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "speed": 3})").find("unknown field 'speed'") !=
+        std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "execution": "fast"})").find("execution: expected") !=
+        std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "prices": [{"cut_us": -1}]})")
+            .find("prices[0].cut_us: expected a number") != std::string::npos);
+  CHECK(refused(R"({"format_version": 1, "providers": {"x": {"operators": [1]}}})")
+            .find("providers.x.operators: expected an object") != std::string::npos);
+}
