@@ -165,6 +165,21 @@ class Package(unittest.TestCase):
         with self.assertRaises(ValueError):  # C would stop reading there
             graph.find("first\0")
 
+    def test_what_is_no_text_or_no_list_is_refused_by_name(self):
+        """C would read from the address that the integer is, and each letter would be a kind."""
+        builder = placeto.GraphBuilder()
+        for expected, call in (
+                ("name is 5, expected a text", lambda: builder.add(5)),
+                ("colocate is 5, expected a text", lambda: builder.add("a", colocate=5)),
+                ("allowed_kinds is 1, expected a text",
+                 lambda: builder.add("a", allowed_kinds=[1])),
+                ("allowed_kinds is 'gpu', expected a list",
+                 lambda: builder.add("a", allowed_kinds="gpu")),
+                ("kinds is 'gpu', expected a list", lambda: placeto.GraphBuilder(kinds="gpu"))):
+            with self.subTest(expected), self.assertRaises(TypeError) as raised:
+                call()
+            self.assertEqual(str(raised.exception), expected)
+
     def test_the_version_is_that_of_the_library(self):
         self.assertEqual(placeto.__version__, placeto.version())
         try:

@@ -224,8 +224,11 @@ _RANGES[ctypes.c_int32] = (-2 ** 31, 2 ** 31 - 1)
 
 def _checked(kind: Any, value: Any, name: str) -> Any:
     """What goes to C as `kind`: ctypes would take the lowest bits of any integer, and -1 for a
-    budget would have no end; and C would read a text up to its first NUL."""
-    if kind is ctypes.c_char_p and isinstance(value, (str, bytes)):
+    budget would have no end; and C would read a text up to its first NUL, or from the address that
+    an integer is."""
+    if kind is ctypes.c_char_p and value is not None:
+        if not isinstance(value, (str, bytes)):
+            raise TypeError(f"{name} is {value!r}, expected a text")
         text = value.encode() if isinstance(value, str) else value
         if b"\0" in text:
             raise ValueError(f"{name} is {value!r}, expected a text without NUL")
@@ -249,6 +252,8 @@ def _checked(kind: Any, value: Any, name: str) -> Any:
 
 def _list_of(kind: Any, values: Iterable[Any], name: str) -> Any:
     """An array of C."""
+    if isinstance(values, (str, bytes)):  # each letter would be one
+        raise TypeError(f"{name} is {values!r}, expected a list")
     checked = [_checked(kind, value, name) for value in values]
     return (kind * len(checked))(*checked)
 
