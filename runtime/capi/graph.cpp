@@ -33,7 +33,14 @@ Outcome read_node(const placeto_node* node, NodeSpec& to) {
   to.bytes_accessed = from.bytes_accessed;
   to.colocate = text_or_empty(from.colocate);
   to.launches = from.launches;
-  return read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count, to.allowed_kinds);
+  to.domain = text_or_empty(from.domain);
+  to.opset = from.opset;
+  if (Outcome o = read_texts("allowed_kinds", from.allowed_kinds, from.allowed_kind_count,
+                             to.allowed_kinds);
+      !o.ok()) {
+    return o;
+  }
+  return read_texts("input_types", from.input_types, from.input_type_count, to.input_types);
 }
 
 Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
@@ -42,8 +49,10 @@ Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
   auto made = std::make_unique<placeto_graph>();
   made->value = std::make_shared<const Graph>(std::move(*built));
   for (const NodeSpec& node : made->value->spec().nodes) {
-    made->allowed_begin.push_back(made->allowed_kinds.size());
-    for (const std::string& kind : node.allowed_kinds) made->allowed_kinds.push_back(kind.c_str());
+    made->texts_begin.push_back(made->texts.size());
+    for (const auto* list : {&node.allowed_kinds, &node.input_types}) {
+      for (const std::string& text : *list) made->texts.push_back(text.c_str());
+    }
   }
   *graph = made.release();
   return {};
@@ -52,13 +61,14 @@ Outcome hand_out(GraphSpec spec, const Limits& limits, placeto_graph** graph) {
 // As read_node reads it.
 Outcome write_node(const placeto_graph& graph, uint32_t node, placeto_node* to) {
   const NodeSpec& from = graph.value->node(node);
+  const char* const* texts = graph.texts.data() + graph.texts_begin[node];
   return write_struct(
       "placeto_node",
       {0, from.name.c_str(), from.op.c_str(), from.cost_us.data(), from.cost_us.size(),
        from.outputs.data(), from.outputs.size(), from.resident_bytes, from.workspace_bytes,
-       from.flops, from.bytes_accessed, from.colocate.c_str(),
-       graph.allowed_kinds.data() + graph.allowed_begin[node], from.allowed_kinds.size(),
-       from.launches},
+       from.flops, from.bytes_accessed, from.colocate.c_str(), texts, from.allowed_kinds.size(),
+       from.launches, from.domain.c_str(), from.opset, texts + from.allowed_kinds.size(),
+       from.input_types.size()},
       to);
 }
 

@@ -21,8 +21,9 @@ struct placeto_policy {
 
 struct placeto_graph {
   std::shared_ptr<const placeto::Graph> value;
-  std::vector<const char*> allowed_kinds;  // of all nodes, one after the other
-  std::vector<size_t> allowed_begin;       // of each node, in that list
+  // What placeto_node points to: of all nodes, one after the other, allowed_kinds and input_types.
+  std::vector<const char*> texts;
+  std::vector<size_t> texts_begin;  // of each node, in that list
 };
 
 struct placeto_topology {

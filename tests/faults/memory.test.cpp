@@ -179,6 +179,9 @@ TEST_CASE("building a graph node by node survives every failing allocation") {
       node.output_count = 1;
       node.allowed_kinds = kinds;
       node.allowed_kind_count = 1;
+      node.domain = name;
+      node.input_types = kinds;
+      node.input_type_count = 1;
       status = placeto_graph_builder_add_node(builder, &node, nullptr, error);
       if (status == PLACETO_OK && v > 0) {
         status = placeto_graph_builder_add_edge(builder, 0, 0, static_cast<uint32_t>(v), error);

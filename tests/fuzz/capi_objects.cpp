@@ -43,6 +43,10 @@ void add_node(Input& input, placeto_graph_builder* builder, uint32_t kinds) {
   node.colocate = input.one_in(6) ? key.c_str() : nullptr;
   node.allowed_kinds = allowed;
   node.allowed_kind_count = input.one_in(8) ? 1 : 0;
+  node.domain = node.op == nullptr ? key.c_str() : nullptr;
+  node.opset = static_cast<uint32_t>(node.flops);
+  node.input_types = allowed;
+  node.input_type_count = node.opset % 2;
   placeto_error error;
   check_outcome(placeto_graph_builder_add_node(builder, &node, nullptr, &error), error);
 }

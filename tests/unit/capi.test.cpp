@@ -165,6 +165,16 @@ TEST_CASE("a graph builder refuses NULL, unknown structs and lists without addre
   CHECK(placeto_graph_builder_add_node(builder.get(), &node, nullptr, &error) ==
         PLACETO_INVALID_ARGUMENT);
   CHECK(mentions(error, "allowed_kinds[1]"));
+  node.allowed_kind_count = 1;
+  node.input_types = kinds;
+  node.input_type_count = 2;
+  CHECK(placeto_graph_builder_add_node(builder.get(), &node, nullptr, &error) ==
+        PLACETO_INVALID_ARGUMENT);
+  CHECK(mentions(error, "input_types[1]"));
+  node.input_types = nullptr;
+  CHECK(placeto_graph_builder_add_node(builder.get(), &node, nullptr, &error) ==
+        PLACETO_INVALID_ARGUMENT);
+  CHECK(mentions(error, "input_types is NULL, expected 2 entries"));
   CHECK(placeto_graph_builder_set_kinds(builder.get(), kinds, 2, &error) ==
         PLACETO_INVALID_ARGUMENT);
   CHECK(placeto_graph_builder_set_kinds(nullptr, kinds, 1, &error) == PLACETO_INVALID_ARGUMENT);
@@ -196,9 +206,44 @@ TEST_CASE("a list of more entries than there can be is refused before it is read
     refused("outputs is said to have ");
     node.allowed_kinds = &kind, node.allowed_kind_count = count;
     refused("allowed_kinds is said to have ");
+    node.input_types = &kind, node.input_type_count = count;
+    refused("input_types is said to have ");
     CHECK(placeto_graph_builder_set_kinds(builder.get(), &kind, count, &error) ==
           PLACETO_INVALID_ARGUMENT);
   }
+}
+
+TEST_CASE("a node's domain and input types have the bounds that they have in files") {
+  const std::string within(4096, 'x'), beyond(4097, 'x');
+  const auto built = [](const char* domain, const std::vector<const char*>& types,
+                        placeto_error& error) {
+    const GraphBuilder builder = graph_builder("g");
+    placeto_node node;
+    REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
+    node.name = "a";
+    node.domain = domain;
+    node.opset = 4294967295u;
+    node.input_types = types.data();
+    node.input_type_count = types.size();
+    REQUIRE(placeto_graph_builder_add_node(builder.get(), &node, nullptr, nullptr) == PLACETO_OK);
+    placeto_graph* graph = nullptr;
+    const placeto_status status =
+        placeto_graph_builder_build(builder.get(), nullptr, &graph, &error);
+    placeto_graph_free(graph);
+    return status;
+  };
+  placeto_error error;
+  CHECK(built(within.c_str(), {"", within.c_str()}, error) == PLACETO_OK);
+  CHECK(built("", std::vector<const char*>(4096, "float"), error) == PLACETO_OK);
+  CHECK(built(beyond.c_str(), {}, error) == PLACETO_BAD_INPUT);
+  CHECK(mentions(error, "nodes[0] 'a': domain: "));
+  CHECK(mentions(error, "expected at most 4096"));
+  CHECK(built("\xff", {}, error) == PLACETO_BAD_INPUT);
+  CHECK(mentions(error, "nodes[0] 'a': domain: "));
+  CHECK(built("", {"float", beyond.c_str()}, error) == PLACETO_BAD_INPUT);
+  CHECK(mentions(error, "nodes[0] 'a': input_types[1]: "));
+  CHECK(built("", std::vector<const char*>(4097, "float"), error) == PLACETO_BAD_INPUT);
+  CHECK(mentions(error, "nodes[0] 'a': input_types: 4097 entries, expected at most 4096"));
 }
 
 TEST_CASE("what is wrong with a graph is said when it is built, and the builder stays usable") {

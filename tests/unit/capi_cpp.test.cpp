@@ -87,6 +87,28 @@ TEST_CASE("the C++ wrapper places a graph and reads everything back") {
   CHECK(scored->makespan_us() == doctest::Approx(54));  // 8 bytes over the link of 2 per us
 }
 
+TEST_CASE("the C++ wrapper says of a node what it was given") {
+  placeto::GraphBuilder builder;
+  const char* const types[] = {"float", "int64"};
+  placeto::Node node;
+  node.op = "Conv";
+  node.domain = "ai.onnx";
+  node.opset = 17;
+  node.input_types = types;
+  node.input_type_count = 2;
+  builder.add_node(node);
+  const auto graph = builder.build();
+  REQUIRE(graph);
+  const auto given = graph->node(0);
+  REQUIRE(given);
+  CHECK(std::string(given->op) == "Conv");
+  CHECK(std::string(given->domain) == "ai.onnx");
+  CHECK(given->opset == 17);
+  REQUIRE(given->input_type_count == 2);
+  CHECK(std::string(given->input_types[1]) == "int64");
+  CHECK(graph->node(1).error().status == PLACETO_INVALID_ARGUMENT);
+}
+
 TEST_CASE("the C++ wrapper encodes and loads") {
   const auto graph = chain(3);
   const auto topology = host(1000);

@@ -35,6 +35,11 @@ Graph unlike_nodes() {
   node.colocate = "key";
   node.allowed_kinds = &kinds[1];
   node.allowed_kind_count = 1;
+  node.domain = "com.microsoft";
+  node.opset = 17;
+  const char* const types[] = {"float", "", "int64"};
+  node.input_types = types;
+  node.input_type_count = 3;
   add("a", on_cpu, 1);
   REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
   node.resident_bytes = 11;
@@ -118,6 +123,48 @@ TEST_CASE("a graph can be built again from what it says of itself") {
             PLACETO_OK);
   }
   CHECK(encoded(placeto_graph_encode, build(again)) == encoded(placeto_graph_encode, graph));
+}
+
+TEST_CASE("a node says of which domain, version and types its operator is") {
+  const Graph graph = unlike_nodes();
+  placeto_node node;
+  node.struct_size = sizeof node;
+  REQUIRE(placeto_graph_node(graph.get(), 0, &node, nullptr) == PLACETO_OK);
+  CHECK(std::string(node.domain) == "com.microsoft");
+  CHECK(node.opset == 17);
+  REQUIRE(node.input_type_count == 3);
+  CHECK(std::vector<std::string>(node.input_types, node.input_types + 3) ==
+        std::vector<std::string>{"float", "", "int64"});
+  REQUIRE(node.allowed_kind_count == 1);
+  CHECK(std::string(node.allowed_kinds[0]) == "cpu");
+  REQUIRE(placeto_graph_node(graph.get(), 2, &node, nullptr) == PLACETO_OK);
+  CHECK(std::string(node.domain) == "");
+  CHECK(node.opset == 0);
+  CHECK(node.input_type_count == 0);
+  REQUIRE(node.allowed_kind_count == 2);
+  CHECK(std::string(node.allowed_kinds[1]) == "cpu");
+}
+
+TEST_CASE("of an older program's node nothing is taken that it does not know") {
+  const GraphBuilder builder = graph_builder("older");
+  placeto_node node;
+  REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
+  node.launches = 2;
+  node.domain = "ai.onnx";
+  node.opset = 17;
+  for (const size_t size : {offsetof(placeto_node, launches), offsetof(placeto_node, domain),
+                            offsetof(placeto_node, opset)}) {
+    node.struct_size = size;
+    REQUIRE(placeto_graph_builder_add_node(builder.get(), &node, nullptr, nullptr) == PLACETO_OK);
+  }
+  const Graph graph = build(builder);
+  node.struct_size = sizeof node;
+  for (const uint32_t known : {0u, 1u, 2u}) {
+    REQUIRE(placeto_graph_node(graph.get(), known, &node, nullptr) == PLACETO_OK);
+    CHECK(node.launches == (known > 0 ? 2 : 0));
+    CHECK(std::string(node.domain) == (known > 1 ? "ai.onnx" : ""));
+    CHECK(node.opset == 0);
+  }
 }
 
 TEST_CASE("a topology can be built again from what it says of itself") {

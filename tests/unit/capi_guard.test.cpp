@@ -196,12 +196,11 @@ TEST_CASE("nodes, devices, links and rules are read as far as their struct_size 
   refuses_stubs<placeto_link>(add_link);
   refuses_stubs<placeto_topology_rules>(set_rules);
   const LastBytes room;
-  placeto_node* const node = room.last<placeto_node>();
-  REQUIRE(placeto_default_node(node, sizeof *node) == PLACETO_OK);
-  CHECK(add_node(node, nullptr) == PLACETO_OK);
-  auto* const older_node = reinterpret_cast<placeto_node*>(room.last<char>(kWithoutLaunches));
-  REQUIRE(placeto_default_node(older_node, kWithoutLaunches) == PLACETO_OK);
-  CHECK(add_node(older_node, nullptr) == PLACETO_OK);
+  for (size_t size = kWithoutLaunches; size <= sizeof(placeto_node); size += alignof(void*)) {
+    auto* const node = reinterpret_cast<placeto_node*>(room.last<char>(size));
+    REQUIRE(placeto_default_node(node, size) == PLACETO_OK);
+    CHECK(add_node(node, nullptr) == PLACETO_OK);
+  }
   placeto_device* const device = room.last<placeto_device>();
   REQUIRE(placeto_default_device(device, sizeof *device) == PLACETO_OK);
   CHECK(add_device(device, nullptr) == PLACETO_OK);
@@ -221,7 +220,7 @@ TEST_CASE("nodes, devices, links and rules are read as far as their struct_size 
 
 TEST_CASE("lists of a node are read to their end and no further") {
   const GraphBuilder builder = graph_builder("g");
-  const LastBytes kinds, costs, outputs, allowed, index, names;
+  const LastBytes kinds, costs, outputs, allowed, types, domain, index, names;
   const char** const kind = kinds.last<const char*>(2);
   kind[0] = "a";
   kind[1] = std::strcpy(names.last<char>(2), "b");
@@ -235,6 +234,11 @@ TEST_CASE("lists of a node are read to their end and no further") {
   *allowed.last<const char*>() = "b";
   node.allowed_kinds = allowed.last<const char*>();
   node.allowed_kind_count = 1;
+  types.last<const char*>(2)[0] = "int64";
+  types.last<const char*>(2)[1] = kind[1];
+  node.input_types = types.last<const char*>(2);
+  node.input_type_count = 2;
+  node.domain = std::strcpy(domain.last<char>(8), "ai.onnx");
   CHECK(placeto_graph_builder_add_node(builder.get(), &node, index.last<uint32_t>(), nullptr) ==
         PLACETO_OK);
   CHECK(*index.last<uint32_t>() == 0);
@@ -273,7 +277,7 @@ TEST_CASE("what getters fill in ends where the caller's memory does, an older pr
   const Topology topology = devices(2);
   const LastBytes room, error;
   const auto fills = [&]<class Struct>(Struct, size_t oldest, auto getter) {
-    for (const size_t size : {oldest, sizeof(Struct)}) {
+    for (size_t size = oldest; size <= sizeof(Struct); size += alignof(void*)) {
       auto* const to = reinterpret_cast<Struct*>(room.last<char>(size));
       to->struct_size = size;
       CHECK(getter(to, error.last<placeto_error>()) == PLACETO_OK);

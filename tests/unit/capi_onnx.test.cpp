@@ -107,6 +107,45 @@ TEST_CASE("a topology loads by name, from JSON, and not from nothing") {
   CHECK(mentions(error, "2xk80"));
 }
 
+TEST_CASE("an engine judges nodes made in C by their domain, version and types") {
+  const GraphBuilder builder = graph_builder("made");
+  const auto add_relu = [&](const char* domain, uint32_t opset, const char* type) {
+    placeto_node node;
+    REQUIRE(placeto_default_node(&node, sizeof node) == PLACETO_OK);
+    node.op = "Relu";
+    node.domain = domain;
+    node.opset = opset;
+    node.input_types = &type;
+    node.input_type_count = 1;
+    REQUIRE(placeto_graph_builder_add_node(builder.get(), &node, nullptr, nullptr) == PLACETO_OK);
+  };
+  add_relu(nullptr, 0, "");
+  add_relu("ai.onnx", 13, "float");
+  add_relu("com.microsoft", 1, "float");  // which has none of that name
+  add_relu("ai.onnx", 5, "float");
+  add_relu("ai.onnx", 13, "string");
+  const Graph graph = build(builder);
+  const Engine engine = engine_named("onnxruntime");
+  const Topology topology = built_in("cpu+gpu");
+  std::vector<std::string> notes;
+  const char* const providers[] = {"gpu=cuda"};
+  placeto_onnx_rules* raw = nullptr;
+  placeto_error error;
+  REQUIRE_MESSAGE(placeto_onnx_engine_rules(engine.get(), graph.get(), topology.get(), providers, 1,
+                                            collect, &notes, &raw, &error) == PLACETO_OK,
+                  error.message);
+  const EngineRules rules(raw);
+  CHECK(notes == std::vector<std::string>{
+                     "cuda on gpu:0 lacks Relu (1, of string), Relu (1, operator set 5): not "
+                     "placed there",
+                     "whether cuda on gpu:0 runs Relu (1) is not known: allowed"});
+  placeto_options chosen = options();
+  REQUIRE(placeto_onnx_rules_add(rules.get(), &chosen, &error) == PLACETO_OK);
+  REQUIRE(chosen.forbid_count == 2);
+  CHECK(chosen.forbids[0].node == 3);
+  CHECK(chosen.forbids[1].node == 4);
+}
+
 TEST_CASE("an engine's demands follow the caller's rules, and its notes say what it lacks") {
   const std::string text = graph_json(
       R"({"name": "a", "op": "Conv", "cost_us": [1000, 100], "outputs": [8]},

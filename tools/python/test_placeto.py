@@ -143,6 +143,8 @@ class Package(unittest.TestCase):
                 ("node", -1, large, placeto.place(graph, topology).explain),
                 ("outputs", -1, huge, lambda v: builder.add("a", outputs=[v])),
                 ("flops", -1, huge, lambda v: builder.add("a", flops=v)),
+                ("opset", -1, large, lambda v: builder.add("a", opset=v)),
+                ("opset", 2 ** 32, large, lambda v: builder.add("a", opset=v)),
                 ("source", -1, large, lambda v: builder.connect(v, 0)),
                 ("output", -1, large, lambda v: builder.connect(0, 1, v)),
                 ("memory_bytes", -1, huge, lambda v: machine.add("a", "gpu", memory_bytes=v)),
@@ -173,6 +175,10 @@ class Package(unittest.TestCase):
                 ("colocate is 5, expected a text", lambda: builder.add("a", colocate=5)),
                 ("allowed_kinds is 1, expected a text",
                  lambda: builder.add("a", allowed_kinds=[1])),
+                ("domain is 17, expected a text", lambda: builder.add("a", domain=17)),
+                ("input_types is 1, expected a text", lambda: builder.add("a", input_types=[1])),
+                ("input_types is 'float', expected a list",
+                 lambda: builder.add("a", input_types="float")),
                 ("allowed_kinds is 'gpu', expected a list",
                  lambda: builder.add("a", allowed_kinds="gpu")),
                 ("kinds is 'gpu', expected a list", lambda: placeto.GraphBuilder(kinds="gpu"))):
@@ -242,6 +248,23 @@ class Package(unittest.TestCase):
         self.assertEqual((topology.device(1).name, topology.device(1).memory_bytes), ("gpu:1", 7))
         times = placeto.run_times(graph, topology)
         self.assertEqual(sum(sum(row) for row in times) if HAVE_NUMPY else sum(times), 2040)
+
+    def test_nodes_say_of_which_domain_version_and_types_their_operators_are(self):
+        builder = placeto.GraphBuilder()
+        builder.add("a", "Gelu", domain="com.microsoft", opset=1, input_types=["float", ""],
+                    allowed_kinds=["gpu"])
+        builder.add("b", "Gelu")
+        graph = placeto.Graph.from_bytes(builder.build().to_bytes())
+        node = graph.node(0)
+        self.assertEqual((node.domain, node.opset, node.input_types, node.allowed_kinds),
+                         ("com.microsoft", 1, ["float", ""], ["gpu"]))
+        node = graph.node(1)
+        self.assertEqual((node.domain, node.opset, node.input_types), ("", 0, []))
+        builder.add("c", input_types=["float"] * 4097)
+        with self.assertRaises(placeto.Error) as raised:
+            builder.build()
+        self.assertIn("nodes[2] 'c': input_types: 4097 entries, expected at most 4096",
+                      str(raised.exception))
 
     @unittest.skipUnless(HAVE_NUMPY, "NumPy is not installed")
     def test_lists_are_numpy_arrays(self):

@@ -227,6 +227,12 @@ typedef struct placeto_node {
   const char* const* allowed_kinds; /* kinds of device that may run it */
   size_t allowed_kind_count;        /* 0: every kind */
   uint64_t launches; /* operators it starts, those of a loop's body each time; 0: one, itself */
+  /* What an engine has kernels for depends on these, too (placeto_onnx_engine_rules). */
+  const char* domain;             /* of `op`: "ai.onnx", "com.microsoft"; NULL: not known */
+  uint32_t opset;                 /* version of that domain's operator set; 0: not known */
+  const char* const* input_types; /* of the elements of each input, as ONNX names them: "float",
+                                     "int64"; "": an absent input, no tensor, or not known */
+  size_t input_type_count;        /* at most 4,096; 0: not known */
 } placeto_node;
 
 /* A node without costs, outputs or constraints. */

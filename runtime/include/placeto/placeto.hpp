@@ -199,6 +199,16 @@ class Graph {
   uint32_t find_node(const std::string& name) const {
     return placeto_graph_find_node(get(), name.c_str());
   }
+  // What its pointers lead to lives as long as the graph.
+  Expected<placeto_node> node(uint32_t node) const {
+    placeto_error error;
+    placeto_node value{};
+    value.struct_size = sizeof value;
+    if (placeto_graph_node(get(), node, &value, &error) != PLACETO_OK) {
+      return detail::error_of(error);
+    }
+    return value;
+  }
   const placeto_graph* get() const { return handle_.get(); }
 
  private:

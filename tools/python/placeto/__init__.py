@@ -350,7 +350,8 @@ class _Handle:
 
 
 class Node(NamedTuple):
-    """A node as it was given. Costs: one for each kind of the graph, or one for every device."""
+    """A node as it was given. Costs: one for each kind of the graph, or one for every device. Domain
+    "", opset 0, no input types: not known."""
 
     name: str
     op: str
@@ -363,6 +364,9 @@ class Node(NamedTuple):
     colocate: str
     allowed_kinds: list[str]
     launches: int
+    domain: str
+    opset: int
+    input_types: list[str]
 
 
 class Graph(_Handle):
@@ -410,7 +414,8 @@ class Graph(_Handle):
                     value.workspace_bytes, value.flops, value.bytes_accessed,
                     value.colocate.decode(),
                     [value.allowed_kinds[i].decode() for i in range(value.allowed_kind_count)],
-                    value.launches)
+                    value.launches, value.domain.decode(), value.opset,
+                    [value.input_types[i].decode() for i in range(value.input_type_count)])
 
     def edges(self) -> tuple[Numbers, Numbers, Numbers]:
         """Source, output and target of every edge."""
@@ -442,17 +447,21 @@ class GraphBuilder(_Handle):
     def add(self, name: str, op: str = "", *, cost_us: Sequence[float] = (),
             outputs: Sequence[int] = (), resident_bytes: int = 0, workspace_bytes: int = 0,
             flops: int = 0, bytes_accessed: int = 0, colocate: Optional[str] = None,
-            allowed_kinds: Sequence[str] = (), launches: int = 0) -> int:
-        """The number of the new node. Costs: one for each kind, or one for every device."""
+            allowed_kinds: Sequence[str] = (), launches: int = 0, domain: str = "",
+            opset: int = 0, input_types: Sequence[str] = ()) -> int:
+        """The number of the new node. Costs: one for each kind, or one for every device. Domain,
+        opset and input types (as ONNX names them: "float", "int64") are what engines go by."""
         costs = _list_of(ctypes.c_double, cost_us, "cost_us")
         sizes = _list_of(ctypes.c_uint64, outputs, "outputs")
         kinds = _list_of(ctypes.c_char_p, allowed_kinds, "allowed_kinds")
+        types = _list_of(ctypes.c_char_p, input_types, "input_types")
         node = _with_fields(_defaulted(_native.placeto_node, "placeto_default_node"), {
             "name": name, "op": op, "cost_us": costs, "cost_count": len(costs), "outputs": sizes,
             "output_count": len(sizes), "resident_bytes": resident_bytes,
             "workspace_bytes": workspace_bytes, "flops": flops, "bytes_accessed": bytes_accessed,
             "colocate": colocate, "allowed_kinds": kinds, "allowed_kind_count": len(kinds),
-            "launches": launches})
+            "launches": launches, "domain": domain, "opset": opset, "input_types": types,
+            "input_type_count": len(types)})
         index = ctypes.c_uint32()
         _call("placeto_graph_builder_add_node", self._handle, byref(node), byref(index))
         return index.value
