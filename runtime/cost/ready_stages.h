@@ -12,14 +12,15 @@
 
 namespace placeto {
 
-// A stage of one run.
+// A stage: what it takes, which all runs have in common, and its part in one of them.
 struct StageRun {
   double head_us = 0, work_us = 0, tail_us = 0;   // what enters, nodes, what leaves
   double rank = 0;                                // for dispatch: priority
   double ready_us = 0, start_us = 0, end_us = 0;  // ready_us: as far as is known
   double left_us = 0;                             // at least, from its start to the end of the run
-  uint32_t missing = 0;                           // arrivals
+  uint32_t missing = 0;                           // arrivals, all of them
   uint32_t unsent = 0;                            // of them, those that are not on their way
+  bool waits = false;                             // for one of them
   uint32_t first_cut = kNoIndex;                  // that leaves it
   uint32_t child = kNoIndex, sibling = kNoIndex;  // in the heap of ready stages of its device
   double taken_us() const { return (head_us + work_us) + tail_us; }
@@ -107,7 +108,7 @@ class ReadyStages {
 
   uint32_t next_of(Device& device) {
     if (ordered()) {
-      const bool waits = device.next == device.end || stages_[sequence_[device.next]].missing != 0;
+      const bool waits = device.next == device.end || stages_[sequence_[device.next]].waits;
       return waits ? kNoIndex : sequence_[device.next++];
     }
     const uint32_t first = device.ready;

@@ -22,12 +22,11 @@
 #include <span>
 #include <vector>
 
-#include "runtime/base/no_index.h"
 #include "runtime/cost/bottleneck.h"
-#include "runtime/cost/cut_sender.h"
 #include "runtime/cost/problem.h"
-#include "runtime/cost/ready_stages.h"
 #include "runtime/cost/simulator.h"
+#include "runtime/cost/stage_engine.h"
+#include "runtime/cost/stage_plan.h"
 #include "runtime/cost/stages.h"
 
 namespace placeto {
@@ -64,44 +63,17 @@ class StagedSimulator {
   void describe(Timeline& timeline);
 
   // No run has more transfers.
-  size_t most_transfers() const { return most_transfers_; }
+  size_t most_transfers() const { return problem_->graph().edge_count(); }
 
  private:
-  // A distinct tensor that leaves a stage, or a control edge to another one.
-  struct Cut {
-    uint32_t output, reader_begin, reader_end;
-    uint32_t next;  // of the same stage
+  // There is one for each rule, so that the better can be kept.
+  struct Divided {
+    StagePlan plan;
+    StagedRun run;
+    std::vector<double> channel_busy_us{};
+    double objective_us = 0;
   };
-  struct Event {
-    double time;
-    uint32_t arrival;  // 0: a stage ends, 1: the last cut that a stage reads arrives
-    uint32_t index;    // of the device whose stage ends, of the stage that reads
-  };
-  struct Cuts {  // of the run that is being made
-    std::vector<Cut> list;
-    std::vector<uint32_t> readers;  // stages, of each cut
-    std::vector<uint32_t> seen;     // per stage: the last output that it was found to read
-  };
-  // A run and all that it says. There is one for each rule, so that the better can be kept.
-  struct Run {
-    Division division;
-    std::vector<StageRun> stages;
-    std::vector<uint32_t> started;  // stages in the order in which they did
-    std::vector<TransferSlice> transfers;
-    std::vector<double> device_busy_us, channel_busy_us;
-    double makespan_us = 0, drain_us = 0, objective_us = 0;
-  };
-  double evaluate(std::span<const uint32_t> assignment, double cutoff_us, Run& run);
-  void compile(std::span<const uint32_t> assignment, Run& run);
-  void find_cuts(Run& run);
-  void add_cut(uint32_t output, uint32_t stage, Run& run);
-  void add_control(uint32_t reader, uint32_t stage, Run& run);
-  double price_us(uint32_t device, uint32_t output) const;
-  void find_what_is_left(std::span<const uint32_t> assignment, Run& run);
-  bool simulate(std::span<const uint32_t> assignment, double cutoff_us, Run& run);
-  void end_stage(uint32_t stage, Run& run);
-  void push(Event event);
-  Event pop();
+  double evaluate(std::span<const uint32_t> assignment, double cutoff_us, Divided& divided);
 
   struct Times {
     std::vector<double> start_us, finish_us, done_us;
@@ -113,16 +85,12 @@ class StagedSimulator {
   Stop* stop_;
   StageTables tables_;
   StageFormer former_;
+  StagePlanner planner_;
+  StageEngine engine_;
   Bottleneck bottleneck_;
-  size_t most_transfers_;
-  Run runs_[2];
-  Run* kept_ = &runs_[0];
+  Divided divided_[2];
+  Divided* kept_ = &divided_[0];
   std::vector<uint32_t> assignment_;  // of the last run
-  Cuts cuts_;
-  std::vector<Event> events_;           // binary heap
-  std::vector<double> device_left_us_;  // of stages that have not started
-  ReadyStages ready_;
-  CutSender sender_;
   Times times_;
 };
 

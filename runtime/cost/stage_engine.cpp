@@ -1,0 +1,143 @@
+#include "runtime/cost/stage_engine.h"
+
+#include <algorithm>
+
+#include "runtime/base/no_index.h"
+
+namespace placeto {
+
+StagedRun::StagedRun(const Problem& problem) {
+  started.reserve(problem.node_count());
+  transfers.reserve(problem.graph().edge_count());
+}
+
+StageEngine::StageEngine(const Problem& problem, Stop* stop)
+    : problem_(problem),
+      stop_(stop),
+      device_left_us_(problem.device_count()),
+      ready_(problem.device_count(), problem.node_count(), ranks_stages(problem)),
+      sender_(problem, stop) {
+  events_.reserve(size_t{problem.graph().edge_count()} + problem.device_count());
+}
+
+// The longest way to the end of the run, if nothing waits for a device or a channel; from the last
+// stage to the first, since dependencies lead to higher numbers.
+void StageEngine::find_what_is_left(std::span<const uint32_t> assignment, StagePlan& plan) {
+  const std::vector<uint32_t>& device_of = plan.division.device;
+  for (uint32_t s = plan.division.stage_count(); s-- > 0;) {
+    double behind_us = 0;
+    for (uint32_t c = plan.stages[s].first_cut; c != kNoIndex; c = plan.cuts[c].next) {
+      const StageCut& cut = plan.cuts[c];
+      CutWay way(problem_, assignment, cut.output, device_of[s]);
+      for (uint32_t i = cut.reader_begin; i < cut.reader_end; ++i) {
+        const uint32_t reader = plan.readers[i];
+        behind_us = std::max(behind_us, way.us(device_of[reader]) + plan.stages[reader].left_us);
+      }
+      if (spend(stop_, 1 + cut.reader_end - cut.reader_begin)) return;
+    }
+    plan.stages[s].left_us = plan.stages[s].taken_us() + behind_us;
+  }
+}
+
+double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us, StagePlan& plan,
+                        StagedRun& run) {
+  const double latest_us = kSurelyLate * cutoff_us;
+  run.makespan_us = kNever;
+  const double busiest_us = *std::max_element(plan.busy_us.begin(), plan.busy_us.end());
+  if (stopped(stop_) || busiest_us > latest_us) return kNever;
+  events_.clear();
+  run.started.clear();
+  run.transfers.clear();
+  ready_.begin(plan.stages, plan.division);
+  sender_.begin(assignment, run.transfers);
+  const bool may_be_late = cutoff_us < kNever;
+  if (may_be_late) {
+    find_what_is_left(assignment, plan);
+    device_left_us_ = plan.busy_us;
+  }
+  bool late = false;
+  for (uint32_t s = 0; s < plan.stages.size(); ++s) {
+    StageRun& stage = plan.stages[s];
+    stage.ready_us = 0;
+    stage.unsent = stage.missing;
+    stage.waits = stage.missing != 0;
+    if (stage.waits) continue;
+    ready_.arrive(s, 0);
+    late |= may_be_late && stage.left_us > latest_us;
+  }
+  double last_end_us = 0, last_event_us = 0;
+  for (double now = 0; !late;) {
+    ready_.take([&](uint32_t device, uint32_t s) {
+      StageRun& stage = plan.stages[s];
+      stage.start_us = now;
+      stage.end_us = now + stage.taken_us();
+      run.started.push_back(s);
+      push({stage.end_us, 0, device});
+      if (!may_be_late) return;
+      late |= now + std::max(stage.left_us, device_left_us_[device]) > latest_us;
+      device_left_us_[device] -= stage.taken_us();
+    });
+    if (events_.empty()) break;
+    now = events_.front().time;
+    while (!events_.empty() && events_.front().time == now) {
+      if (spend(stop_, 1)) return kNever;
+      const Event event = pop();
+      if (event.arrival != 0) {
+        plan.stages[event.index].waits = false;
+        ready_.arrive(event.index, now);
+        continue;
+      }
+      last_end_us = std::max(last_end_us, now);
+      end_stage(ready_.end(event.index), plan);
+    }
+    last_event_us = std::max(last_event_us, now);
+  }
+  if (late) return kNever;
+  run.drain_us = std::max(last_event_us, sender_.idle_us());
+  return run.makespan_us = last_end_us;
+}
+
+// What leaves it sets out.
+void StageEngine::end_stage(uint32_t stage, StagePlan& plan) {
+  const std::vector<uint32_t>& device_of = plan.division.device;
+  const double now = plan.stages[stage].end_us;
+  for (uint32_t c = plan.stages[stage].first_cut; c != kNoIndex; c = plan.cuts[c].next) {
+    const StageCut& cut = plan.cuts[c];
+    const std::span<const uint32_t> readers{plan.readers.data() + cut.reader_begin,
+                                            plan.readers.data() + cut.reader_end};
+    const bool control = cut.output == kControlEdge;
+    if (!control) sender_.send(cut.output, readers, device_of, now);
+    for (uint32_t reader : watched(readers, stop_)) {
+      StageRun& next = plan.stages[reader];
+      const double arrival_us = control ? now : sender_.arrival_us(device_of[reader]);
+      next.ready_us = std::max(next.ready_us, arrival_us);
+      if (--next.unsent == 0) push({next.ready_us, 1, reader});
+    }
+    if (spend(stop_, 1 + readers.size())) return;
+  }
+}
+
+// The heap's order: earliest first, ends before arrivals, then by index.
+static bool later(double time_a, uint64_t rest_a, double time_b, uint64_t rest_b) {
+  return time_a != time_b ? time_a > time_b : rest_a > rest_b;
+}
+
+void StageEngine::push(Event event) {
+  events_.push_back(event);
+  std::push_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+    return later(a.time, (uint64_t{a.arrival} << 32) | a.index, b.time,
+                 (uint64_t{b.arrival} << 32) | b.index);
+  });
+}
+
+StageEngine::Event StageEngine::pop() {
+  std::pop_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+    return later(a.time, (uint64_t{a.arrival} << 32) | a.index, b.time,
+                 (uint64_t{b.arrival} << 32) | b.index);
+  });
+  const Event event = events_.back();
+  events_.pop_back();
+  return event;
+}
+
+}  // namespace placeto

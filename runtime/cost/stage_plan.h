@@ -1,0 +1,54 @@
+// StagePlan: a division, and what its stages take by the prices of staged execution (staged.h).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/base/stop.h"
+#include "runtime/cost/problem.h"
+#include "runtime/cost/ready_stages.h"
+#include "runtime/cost/stages.h"
+
+namespace placeto {
+
+// A distinct tensor that leaves a stage, or a control edge to another one.
+struct StageCut {
+  uint32_t output, reader_begin, reader_end;  // readers: stages, each once
+  uint32_t next;                              // of the same stage
+};
+
+struct StagePlan {
+  Division division;
+  std::vector<StageRun> stages;
+  std::vector<StageCut> cuts;
+  std::vector<uint32_t> readers;  // of each cut
+  std::vector<double> busy_us;    // per device: what its stages take
+
+  explicit StagePlan(const Problem& problem);  // with room for every division
+};
+
+// Not shareable between threads; the problem must outlive it. No call allocates.
+class StagePlanner {
+ public:
+  explicit StagePlanner(const Problem& problem, Stop* stop = nullptr);
+
+  // Fills in what follows from plan.division, which fits the assignment. Incomplete once stopped.
+  void plan(std::span<const uint32_t> assignment, StagePlan& plan);
+
+ private:
+  void find_cuts(StagePlan& plan);
+  void add_cut(uint32_t output, uint32_t stage, StagePlan& plan);
+  void add_controls(uint32_t node, uint32_t stage, StagePlan& plan);
+  static void lead(StagePlan& plan, uint32_t stage, StageCut cut);
+  double price_us(uint32_t device, uint32_t output) const;
+
+  const Problem& problem_;
+  Stop* stop_;
+  bool has_control_ = false;
+  std::vector<uint32_t> seen_;  // per stage: the last output that it was found to read
+};
+
+// Whether devices take the stage of the highest upward rank, rather than the first that was ready.
+bool ranks_stages(const Problem& problem);
+
+}  // namespace placeto
