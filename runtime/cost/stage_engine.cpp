@@ -5,6 +5,13 @@
 #include "runtime/base/no_index.h"
 
 namespace placeto {
+namespace {
+
+// Late is what misses a cutoff by more than this: sums in another order may differ in their last
+// bits.
+constexpr double kSurelyLate = 1 + 1e-9;
+
+}  // namespace
 
 StagedRun::StagedRun(const Problem& problem) {
   started.reserve(problem.node_count());
@@ -22,42 +29,42 @@ StageEngine::StageEngine(const Problem& problem, Stop* stop)
 
 // The longest way to the end of the run, if nothing waits for a device or a channel; from the last
 // stage to the first, since dependencies lead to higher numbers.
-void StageEngine::find_what_is_left(std::span<const uint32_t> assignment, StagePlan& plan) {
-  const std::vector<uint32_t>& device_of = plan.division.device;
-  for (uint32_t s = plan.division.stage_count(); s-- > 0;) {
+void StageEngine::find_what_is_left(std::span<const uint32_t> assignment, PricedDivision& priced) {
+  const std::vector<uint32_t>& device_of = priced.division.device;
+  for (uint32_t s = priced.division.stage_count(); s-- > 0;) {
     double behind_us = 0;
-    for (uint32_t c = plan.stages[s].first_cut; c != kNoIndex; c = plan.cuts[c].next) {
-      const StageCut& cut = plan.cuts[c];
+    for (uint32_t c = priced.stages[s].first_cut; c != kNoIndex; c = priced.cuts[c].next) {
+      const StageCut& cut = priced.cuts[c];
       CutWay way(problem_, assignment, cut.output, device_of[s]);
       for (uint32_t i = cut.reader_begin; i < cut.reader_end; ++i) {
-        const uint32_t reader = plan.readers[i];
-        behind_us = std::max(behind_us, way.us(device_of[reader]) + plan.stages[reader].left_us);
+        const uint32_t reader = priced.readers[i];
+        behind_us = std::max(behind_us, way.us(device_of[reader]) + priced.stages[reader].left_us);
       }
       if (spend(stop_, 1 + cut.reader_end - cut.reader_begin)) return;
     }
-    plan.stages[s].left_us = plan.stages[s].taken_us() + behind_us;
+    priced.stages[s].left_us = priced.stages[s].taken_us() + behind_us;
   }
 }
 
-double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us, StagePlan& plan,
-                        StagedRun& run) {
+double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us,
+                        PricedDivision& priced, StagedRun& run) {
   const double latest_us = kSurelyLate * cutoff_us;
   run.makespan_us = kNever;
-  const double busiest_us = *std::max_element(plan.busy_us.begin(), plan.busy_us.end());
+  const double busiest_us = *std::max_element(priced.busy_us.begin(), priced.busy_us.end());
   if (stopped(stop_) || busiest_us > latest_us) return kNever;
   events_.clear();
   run.started.clear();
   run.transfers.clear();
-  ready_.begin(plan.stages, plan.division);
+  ready_.begin(priced.stages, priced.division);
   sender_.begin(assignment, run.transfers);
   const bool may_be_late = cutoff_us < kNever;
   if (may_be_late) {
-    find_what_is_left(assignment, plan);
-    device_left_us_ = plan.busy_us;
+    find_what_is_left(assignment, priced);
+    device_left_us_ = priced.busy_us;
   }
   bool late = false;
-  for (uint32_t s = 0; s < plan.stages.size(); ++s) {
-    StageRun& stage = plan.stages[s];
+  for (uint32_t s = 0; s < priced.stages.size(); ++s) {
+    StageRun& stage = priced.stages[s];
     stage.ready_us = 0;
     stage.unsent = stage.missing;
     stage.waits = stage.missing != 0;
@@ -68,7 +75,7 @@ double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us, 
   double last_end_us = 0, last_event_us = 0;
   for (double now = 0; !late;) {
     ready_.take([&](uint32_t device, uint32_t s) {
-      StageRun& stage = plan.stages[s];
+      StageRun& stage = priced.stages[s];
       stage.start_us = now;
       stage.end_us = now + stage.taken_us();
       run.started.push_back(s);
@@ -83,12 +90,12 @@ double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us, 
       if (spend(stop_, 1)) return kNever;
       const Event event = pop();
       if (event.arrival != 0) {
-        plan.stages[event.index].waits = false;
+        priced.stages[event.index].waits = false;
         ready_.arrive(event.index, now);
         continue;
       }
       last_end_us = std::max(last_end_us, now);
-      end_stage(ready_.end(event.index), plan);
+      end_stage(ready_.end(event.index), priced);
     }
     last_event_us = std::max(last_event_us, now);
   }
@@ -98,17 +105,17 @@ double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us, 
 }
 
 // What leaves it sets out.
-void StageEngine::end_stage(uint32_t stage, StagePlan& plan) {
-  const std::vector<uint32_t>& device_of = plan.division.device;
-  const double now = plan.stages[stage].end_us;
-  for (uint32_t c = plan.stages[stage].first_cut; c != kNoIndex; c = plan.cuts[c].next) {
-    const StageCut& cut = plan.cuts[c];
-    const std::span<const uint32_t> readers{plan.readers.data() + cut.reader_begin,
-                                            plan.readers.data() + cut.reader_end};
+void StageEngine::end_stage(uint32_t stage, PricedDivision& priced) {
+  const std::vector<uint32_t>& device_of = priced.division.device;
+  const double now = priced.stages[stage].end_us;
+  for (uint32_t c = priced.stages[stage].first_cut; c != kNoIndex; c = priced.cuts[c].next) {
+    const StageCut& cut = priced.cuts[c];
+    const std::span<const uint32_t> readers{priced.readers.data() + cut.reader_begin,
+                                            priced.readers.data() + cut.reader_end};
     const bool control = cut.output == kControlEdge;
     if (!control) sender_.send(cut.output, readers, device_of, now);
     for (uint32_t reader : watched(readers, stop_)) {
-      StageRun& next = plan.stages[reader];
+      StageRun& next = priced.stages[reader];
       const double arrival_us = control ? now : sender_.arrival_us(device_of[reader]);
       next.ready_us = std::max(next.ready_us, arrival_us);
       if (--next.unsent == 0) push({next.ready_us, 1, reader});

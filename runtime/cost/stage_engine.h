@@ -1,14 +1,14 @@
-// StageEngine: runs the stages of a plan, event by event, by the rules of staged.h.
+// StageEngine: runs the stages of a division, event by event, by the rules of staged.h.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "runtime/cost/cut_sender.h"
+#include "runtime/cost/priced_division.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/ready_stages.h"
 #include "runtime/cost/simulator.h"
-#include "runtime/cost/stage_plan.h"
 
 namespace placeto {
 
@@ -26,9 +26,9 @@ class StageEngine {
  public:
   explicit StageEngine(const Problem& problem, Stop* stop = nullptr);
 
-  // Runs the plan once: its stages get their times. Returns the makespan, and infinity as soon as
-  // that is sure to reach the cutoff, or once stopped.
-  double run(std::span<const uint32_t> assignment, double cutoff_us, StagePlan& plan,
+  // The stages get their times. Returns the makespan, and infinity as soon as that is sure to reach
+  // the cutoff, or once stopped.
+  double run(std::span<const uint32_t> assignment, double cutoff_us, PricedDivision& priced,
              StagedRun& run);
 
  private:
@@ -37,8 +37,8 @@ class StageEngine {
     uint32_t arrival;  // 0: a stage ends, 1: the last cut that a stage reads arrives
     uint32_t index;    // of the device whose stage ends, of the stage that reads
   };
-  void find_what_is_left(std::span<const uint32_t> assignment, StagePlan& plan);
-  void end_stage(uint32_t stage, StagePlan& plan);
+  void find_what_is_left(std::span<const uint32_t> assignment, PricedDivision& priced);
+  void end_stage(uint32_t stage, PricedDivision& priced);
   void push(Event event);
   Event pop();
 
@@ -49,27 +49,5 @@ class StageEngine {
   ReadyStages ready_;
   CutSender sender_;
 };
-
-// When nodes run: back to back behind what enters their stage. The sums are those of
-// StageRun::taken_us, so the last node of a stage that nothing leaves finishes when the stage ends,
-// to the bit. `done_us` is scratch.
-template <class StageOf>
-void fill_node_times(const Problem& problem, std::span<const uint32_t> assignment,
-                     std::span<const StageRun> stages, const StageOf& stage_of,
-                     std::vector<double>& done_us, std::span<double> start_us,
-                     std::span<double> finish_us, Stop* stop) {
-  done_us.assign(stages.size(), 0);
-  for (uint32_t v : problem.graph().topological_order()) {
-    const uint32_t s = stage_of(v);
-    start_us[v] = stages[s].start_us + (stages[s].head_us + done_us[s]);
-    done_us[s] += problem.run_us(v, assignment[v]);
-    finish_us[v] = stages[s].start_us + (stages[s].head_us + done_us[s]);
-    if (spend(stop, 1)) return;
-  }
-}
-
-// Late is what misses a cutoff by more than this: sums in another order may differ in their last
-// bits.
-inline constexpr double kSurelyLate = 1 + 1e-9;
 
 }  // namespace placeto

@@ -26,10 +26,11 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
       stop_(stop),
       tables_(problem, stop),
       former_(tables_.graph(), problem.device_count(), stop),
-      planner_(problem, stop),
+      pricer_(problem, stop),
       engine_(problem, stop),
       bottleneck_(problem),
-      divided_{{StagePlan(problem), StagedRun(problem)}, {StagePlan(problem), StagedRun(problem)}} {
+      divided_{{PricedDivision(problem), StagedRun(problem)},
+               {PricedDivision(problem), StagedRun(problem)}} {
   const uint32_t nodes = problem.node_count();
   for (Divided& divided : divided_) {
     divided.channel_busy_us.resize(problem.topology().channel_count());
@@ -48,7 +49,7 @@ double StagedSimulator::run(std::span<const uint32_t> assignment, double cutoff_
   double best = kNever;
   for (size_t i = 0; i < std::size(kStageRules); ++i) {
     Divided& divided = divided_[i];
-    Division& division = divided.plan.division;
+    Division& division = divided.priced.division;
     if (!former_.form(assignment, kStageRules[i], division, stop_)) return kNever;
     const double objective = evaluate(assignment, std::min(cutoff_us, best), divided);
     if (stopped(stop_)) return kNever;
@@ -66,7 +67,7 @@ double StagedSimulator::run(std::span<const uint32_t> assignment, const Division
   assignment_.assign(assignment.begin(), assignment.end());
   times_.filled = false;
   kept_ = &divided_[0];
-  kept_->plan.division = division;
+  kept_->priced.division = division;
   evaluate(assignment, cutoff_us, *kept_);
   return stopped(stop_) ? kNever : kept_->run.makespan_us;
 }
@@ -74,24 +75,32 @@ double StagedSimulator::run(std::span<const uint32_t> assignment, const Division
 // Returns the objective.
 double StagedSimulator::evaluate(std::span<const uint32_t> assignment, double cutoff_us,
                                  Divided& divided) {
-  planner_.plan(assignment, divided.plan);
+  pricer_.price(assignment, divided.priced);
   const bool latency = problem_->objective() == Objective::kLatency;
   divided.objective_us =
-      engine_.run(assignment, latency ? cutoff_us : kNever, divided.plan, divided.run);
+      engine_.run(assignment, latency ? cutoff_us : kNever, divided.priced, divided.run);
   if (!latency && !stopped(stop_)) {
-    divided.objective_us = bottleneck_.find(assignment, divided.plan.busy_us, divided.run.transfers,
-                                            divided.channel_busy_us, stop_);
+    divided.objective_us = bottleneck_.find(assignment, divided.priced.busy_us,
+                                            divided.run.transfers, divided.channel_busy_us, stop_);
   }
   return divided.objective_us;
 }
 
+// Nodes run back to back behind what enters. The sums are those of StageRun::taken_us, so the last
+// node of a stage that nothing leaves finishes when the stage ends, to the bit.
 const StagedSimulator::Times& StagedSimulator::times() {
   if (times_.filled || stopped(stop_)) return times_;  // a run that was stopped left no stages
   times_.filled = true;
-  const StagePlan& plan = kept_->plan;
-  fill_node_times(
-      *problem_, assignment_, plan.stages, [&](uint32_t v) { return plan.division.stage_of[v]; },
-      times_.done_us, times_.start_us, times_.finish_us, stop_);
+  const PricedDivision& priced = kept_->priced;
+  times_.done_us.assign(priced.stages.size(), 0);
+  for (uint32_t v : problem_->graph().topological_order()) {
+    const uint32_t s = priced.division.stage_of[v];
+    const StageRun& stage = priced.stages[s];
+    times_.start_us[v] = stage.start_us + (stage.head_us + times_.done_us[s]);
+    times_.done_us[s] += problem_->run_us(v, assignment_[v]);
+    times_.finish_us[v] = stage.start_us + (stage.head_us + times_.done_us[s]);
+    if (spend(stop_, 1)) break;
+  }
   return times_;
 }
 
@@ -104,17 +113,17 @@ void StagedSimulator::describe(Timeline& timeline) {
   const uint64_t copied = Stop::copied(problem_->node_count());
   if (spend(stop_, 2 * copied)) return;
   timeline.transfers.swap(kept_->run.transfers);
-  timeline.stage_of.assign(kept_->plan.division.stage_of.begin(),
-                           kept_->plan.division.stage_of.end());
+  timeline.stage_of.assign(kept_->priced.division.stage_of.begin(),
+                           kept_->priced.division.stage_of.end());
   timeline.stage_order.assign(kept_->run.started.begin(), kept_->run.started.end());
   timeline.stages.clear();
   if (spend(stop_, copied)) return;
-  timeline.stages.reserve(kept_->plan.stages.size());
-  in_pieces(0, kept_->plan.division.stage_count(), stop_, [&](uint32_t s) {
-    const StageRun& stage = kept_->plan.stages[s];
-    timeline.stages.push_back({kept_->plan.division.device[s], stage.start_us, stage.end_us});
+  timeline.stages.reserve(kept_->priced.stages.size());
+  in_pieces(0, kept_->priced.division.stage_count(), stop_, [&](uint32_t s) {
+    const StageRun& stage = kept_->priced.stages[s];
+    timeline.stages.push_back({kept_->priced.division.device[s], stage.start_us, stage.end_us});
   });
-  timeline.device_busy_us = kept_->plan.busy_us;
+  timeline.device_busy_us = kept_->priced.busy_us;
   timeline.channel_busy_us = kept_->channel_busy_us;
 }
 

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "runtime/cost/bottleneck.h"
+#include "runtime/cost/priced_division.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
 #include "runtime/cost/stage_engine.h"
-#include "runtime/cost/stage_plan.h"
 #include "runtime/cost/stages.h"
 
 namespace placeto {
@@ -68,7 +68,7 @@ class StagedSimulator {
  private:
   // There is one for each rule, so that the better can be kept.
   struct Divided {
-    StagePlan plan;
+    PricedDivision priced;
     StagedRun run;
     std::vector<double> channel_busy_us{};
     double objective_us = 0;
@@ -85,7 +85,7 @@ class StagedSimulator {
   Stop* stop_;
   StageTables tables_;
   StageFormer former_;
-  StagePlanner planner_;
+  StagePricer pricer_;
   StageEngine engine_;
   Bottleneck bottleneck_;
   Divided divided_[2];

@@ -1,4 +1,5 @@
-// StagePlan: a division, and what its stages take by the prices of staged execution (staged.h).
+// PricedDivision: a division, and what its stages take by the prices of staged execution
+// (staged.h).
 #pragma once
 
 #include <span>
@@ -17,29 +18,29 @@ struct StageCut {
   uint32_t next;                              // of the same stage
 };
 
-struct StagePlan {
+struct PricedDivision {
   Division division;
   std::vector<StageRun> stages;
   std::vector<StageCut> cuts;
   std::vector<uint32_t> readers;  // of each cut
   std::vector<double> busy_us;    // per device: what its stages take
 
-  explicit StagePlan(const Problem& problem);  // with room for every division
+  explicit PricedDivision(const Problem& problem);  // with room for every division
 };
 
 // Not shareable between threads; the problem must outlive it. No call allocates.
-class StagePlanner {
+class StagePricer {
  public:
-  explicit StagePlanner(const Problem& problem, Stop* stop = nullptr);
+  explicit StagePricer(const Problem& problem, Stop* stop = nullptr);
 
-  // Fills in what follows from plan.division, which fits the assignment. Incomplete once stopped.
-  void plan(std::span<const uint32_t> assignment, StagePlan& plan);
+  // Fills in what follows from its division, which fits the assignment. Incomplete once stopped.
+  void price(std::span<const uint32_t> assignment, PricedDivision& priced);
 
  private:
-  void find_cuts(StagePlan& plan);
-  void add_cut(uint32_t output, uint32_t stage, StagePlan& plan);
-  void add_controls(uint32_t node, uint32_t stage, StagePlan& plan);
-  static void lead(StagePlan& plan, uint32_t stage, StageCut cut);
+  void find_cuts(PricedDivision& priced);
+  void add_cut(uint32_t output, uint32_t stage, PricedDivision& priced);
+  void add_controls(uint32_t node, uint32_t stage, PricedDivision& priced);
+  static void lead(PricedDivision& priced, uint32_t stage, StageCut cut);
   double price_us(uint32_t device, uint32_t output) const;
 
   const Problem& problem_;
