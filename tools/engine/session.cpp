@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "runtime/graph/text.h"
+#include "tools/engine/thread_arena.h"
 
 namespace placeto {
 namespace {
@@ -149,14 +150,31 @@ Status load_engine() {
   return the_engine().status;
 }
 
-// All sessions allocate from one arena: what a stage has freed is in the cache when the next one
-// asks for memory.
+namespace {
+
+// The engine asks the arena of the thread that it computes on, not one with a lock for all.
+struct SessionMemory : OrtAllocator {
+  SessionMemory() : OrtAllocator{} {
+    version = ORT_API_VERSION;
+    Alloc = [](OrtAllocator*, size_t bytes) {
+      return bytes == 0 ? nullptr : arena_allocate(bytes);
+    };
+    Reserve = Alloc;
+    Free = [](OrtAllocator*, void* memory) { arena_release(memory); };
+    Info = [](const OrtAllocator* self) -> const OrtMemoryInfo* {
+      return static_cast<const SessionMemory*>(self)->info;
+    };
+  }
+  Ort::MemoryInfo info = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+};
+
+}  // namespace
+
 Ort::Env& engine_environment() {
+  static SessionMemory memory;  // outlives the environment
   static Ort::Env environment = [] {
     Ort::Env made(ORT_LOGGING_LEVEL_FATAL, "placeto");
-    made.CreateAndRegisterAllocator(
-        Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault),
-        Ort::ArenaCfg(0, -1, -1, -1));
+    Ort::ThrowOnError(Ort::GetApi().RegisterAllocator(made, &memory));
     return made;
   }();
   return environment;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "tools/engine/cores.h"
 
 namespace placeto {
 namespace {
@@ -18,6 +21,19 @@ std::vector<uint32_t> stages_needed(const ManifestStage& stage) {
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   return needed;
 }
+
+// Spinning, with turns for others. A thread that waits for this core, such as a worker that was
+// woken on it, would wait for milliseconds: both look busy, so the scheduler moves neither.
+class Spin {
+ public:
+  void once() {
+    constexpr int kTurnsAlone = 64;  // some microseconds
+    if (++turns_ > kTurnsAlone) std::this_thread::yield();
+  }
+
+ private:
+  int turns_ = 0;
+};
 
 // Sleeping alone would last up to a tenth of a millisecond too long.
 void rest_until(double time_us) {
@@ -59,7 +75,7 @@ Workers::Workers(const Manifest& manifest, const WorkerOptions& options, RunStag
     device_of[d]->order.push_back(s);
   }
   spins_ = options.threads_per_stage > 0 &&
-           devices_.size() * options.threads_per_stage <= std::thread::hardware_concurrency();
+           devices_.size() * options.threads_per_stage <= usable_cores();
   for (const auto& device : devices_) threads_.emplace_back([this, &device] { work(*device); });
 }
 
@@ -162,18 +178,37 @@ void Workers::run(const Task& task, double share) {
   if (last) slot.left.notify_all();
 }
 
+void Workers::stay_apart(Device& device) {
+  const int core = this_core();
+  if (core != device.core.load(std::memory_order_relaxed)) device.core = core;
+  bool moved = false;
+  size_t i = 0;
+  for (const auto& other : devices_) {
+    if (other.get() == &device) break;
+    const int taken = other->core.load(std::memory_order_relaxed);
+    if (device.taken.size() == i) device.taken.push_back(-1);
+    moved = std::exchange(device.taken[i++], taken) != taken || moved;
+  }
+  if (moved) leave_cores(device.taken);
+}
+
 uint32_t Workers::serve(Device& device, const Slot* slot) {
+  Spin spin;
   for (;;) {
     const uint32_t seen = events_.load();
     if (quit_.load() || (slot != nullptr && slot->left.load() == 0)) return seen;
     bool to_come = false;
     const Task task = next_task(device, to_come);
+    if (spins_ && (task.slot != nullptr || to_come)) stay_apart(device);
     if (task.slot != nullptr) {
       ++device.progress[task.slot_index].next;
       run(task, device.share);
+      spin = {};
     } else if (!to_come && slot == nullptr) {
       return seen;
-    } else if (!spins_) {
+    } else if (spins_) {
+      spin.once();
+    } else {
       events_.wait(seen);
     }
   }
@@ -189,8 +224,8 @@ void Workers::work(Device& device) {
     const uint32_t seen = serve(device, nullptr);
     device.server = Server::kNobody;
     const double until = now_us() + kSpinUs;
-    while (spins_ && events_.load() == seen && now_us() < until) {
-    }
+    Spin spin;
+    while (spins_ && events_.load() == seen && now_us() < until) spin.once();
     if (!quit_.load()) events_.wait(seen);
   }
 }

@@ -5,8 +5,9 @@
 // does not hold up the ones behind it. Nothing is allocated and no lock is taken while requests
 // run: what changes is counted in one atomic, on which workers wait. Waking one that sleeps takes
 // as long as many stages (70 to 135 us on a virtual machine), so a worker that has stages to come
-// spins, as the engine's own threads do, where every worker has a core to itself. Without a request
-// it sleeps.
+// spins, as the engine's own threads do, where every worker has a core to itself, and sees to it
+// that it has: two threads that the scheduler leaves on one core hold each other up for
+// milliseconds. Without a request it sleeps.
 #pragma once
 
 #include <atomic>
@@ -89,6 +90,8 @@ class Workers {
     double share = 1;
     std::atomic<Server> server{Server::kNobody};
     std::vector<Progress> progress;  // the server's
+    std::atomic<int> core{-1};       // that the server is on; -1: there is none, or it is not known
+    std::vector<int> taken;          // the server's: cores of the devices before this one
 
     bool takes(Server from, Server to) { return server.compare_exchange_strong(from, to); }
   };
@@ -97,6 +100,9 @@ class Workers {
   // Runs what is ready, until all of the slot's request (or, without one, all that is to come for
   // this device) is done. Returns what `events_` was when it was.
   uint32_t serve(Device& device, const Slot* slot);
+  // Moves a device's own thread off the cores of the devices before it; the first, which a calling
+  // thread may serve, never moves.
+  void stay_apart(Device& device);
   void start(uint32_t slot);
   void unpark(Device& device);
   bool in_flight() const;
