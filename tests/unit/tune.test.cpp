@@ -47,6 +47,14 @@ TEST_CASE("one step changes no time by more than twice, and other kinds not at a
   CHECK(feedback.factor[1][0] == 1);
 }
 
+TEST_CASE("fitted to a run, every stage takes what it was measured to") {
+  const Costs costs{{10, 30, -1, 0, 0, 7}, {1, 1, 1, 1, 1, 1}};
+  const std::vector<StageObservation> stages{{0, {0, 1}, 5, 25}, {0, {3, 4}, 1, 9}, {1, {2}, 8, 3}};
+  const Costs fitted = fit(costs, stages);
+  CHECK(fitted[0] == std::vector<double>{5, 15, -1, 4, 4, 7});
+  CHECK(fitted[1] == std::vector<double>{1, 1, 0, 1, 1, 1});
+}
+
 Contender placed(const char* name, uint32_t stages, double over_whole) {
   Contender c;
   c.name = name;

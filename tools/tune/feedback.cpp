@@ -64,4 +64,18 @@ Feedback learn(std::span<const std::vector<double>> cost_us,
   return feedback;
 }
 
+std::vector<std::vector<double>> fit(std::vector<std::vector<double>> cost_us,
+                                     std::span<const StageObservation> stages) {
+  for (const StageObservation& stage : stages) {
+    std::vector<double>& cost = cost_us[stage.kind];
+    const double before = sum_of(cost, stage.nodes);
+    const double after = std::max(0.0, stage.measured_us - stage.prices_us);
+    for (const uint32_t v : stage.nodes) {
+      cost[v] = before > 0 ? std::max(0.0, cost[v]) * (after / before)
+                           : after / static_cast<double>(stage.nodes.size());
+    }
+  }
+  return cost_us;
+}
+
 }  // namespace placeto

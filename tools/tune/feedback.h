@@ -33,4 +33,9 @@ struct Feedback {
 Feedback learn(std::span<const std::vector<double>> cost_us,
                std::span<const StageObservation> stages);
 
+// Run times with which every stage of one run takes what was measured of it: those of its nodes
+// share what its prices leave of that, as they did before, and evenly if they took nothing.
+std::vector<std::vector<double>> fit(std::vector<std::vector<double>> cost_us,
+                                     std::span<const StageObservation> stages);
+
 }  // namespace placeto

@@ -31,6 +31,21 @@ std::string work_path(std::string directory) {
   return directory + ".work";
 }
 
+// Run times by kind and node.
+std::vector<std::vector<double>> costs_of(const GraphSpec& spec) {
+  std::vector<std::vector<double>> costs(spec.kinds.size());
+  for (size_t k = 0; k < costs.size(); ++k) {
+    for (const NodeSpec& node : spec.nodes) costs[k].push_back(node.cost_us[k]);
+  }
+  return costs;
+}
+
+void set_costs(GraphSpec& spec, std::span<const std::vector<double>> costs) {
+  for (size_t k = 0; k < costs.size(); ++k) {
+    for (size_t v = 0; v < costs[k].size(); ++v) spec.nodes[v].cost_us[k] = costs[k][v];
+  }
+}
+
 class Tuner {
  public:
   Tuner(const Topology& topology, const TuneOptions& options)
@@ -51,6 +66,8 @@ class Tuner {
                     std::vector<Runnable*>& fresh);
   Status learn_from(const Graph& graph, const Topology& topology,
                     std::span<Runnable* const> measured);
+  Status predict_from_stages();
+  void note_prediction(Runnable& contender) const;
   Status confirm();
   Status deliver(TuneResult& result);
   const Runnable* one_device() const;
@@ -131,6 +148,13 @@ Status Tuner::add_unplaced() {
   return add(replicas, model_.file);
 }
 
+void Tuner::note_prediction(Runnable& contender) const {
+  contender.info.predicted_us = options_.objective == Objective::kLatency
+                                    ? contender.predicted.makespan_us
+                                    : contender.predicted.bottleneck_us;
+  contender.info.predicted_over_whole = contender.info.predicted_us / model_.whole_us;
+}
+
 Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
                          std::vector<Runnable*>& fresh) {
   Simulator simulator(problem);
@@ -150,6 +174,7 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   if (Status s = write_stages(model_, problem.graph(), *contender); !s.ok()) {
     return s;
   }
+  note_prediction(*contender);
   Contender& info = contender->info;
   info.threads = options_.threads;
   info.name = info.stages == 1 ? "one device"
@@ -190,18 +215,32 @@ Result<std::vector<Runnable*>> Tuner::place() {
     if (!on_one && fresh.size() >= options_.finalists) continue;
     if (Status s = add_placed(*problem, candidate, fresh); !s.ok()) return s;
   }
-  // What was measured before is predicted anew too.
-  Simulator simulator(*problem);
-  for (const auto& contender : contenders_) {
-    if (contender->info.way != Contender::Way::kPlaced) continue;
-    const Division division = recorded_division(contender->predicted);
-    contender->predicted = simulator.run(contender->placement.assignment, division);
-    contender->info.predicted_us = options_.objective == Objective::kLatency
-                                       ? contender->predicted.makespan_us
-                                       : contender->predicted.bottleneck_us;
-    contender->info.predicted_over_whole = contender->info.predicted_us / model_.whole_us;
-  }
   return fresh;
+}
+
+// What the cost model makes of each contender's own stage times: how its stages wait for one
+// another. Nothing without such times, as for a stream.
+Status Tuner::predict_from_stages() {
+  const auto graph = Graph::build(model_.spec);
+  const auto topology = Topology::build(machine_);
+  for (const auto& contender : contenders_) {
+    if (contender->stage_us.empty() || contender->info.way != Contender::Way::kPlaced) continue;
+    const Division division = recorded_division(contender->predicted);
+    const auto run_with = [&](const Graph& costs) -> Status {
+      const auto problem = Problem::build(costs, *topology, {});
+      if (!problem.ok()) return problem.status();
+      contender->predicted = Simulator(*problem).run(contender->placement.assignment, division);
+      return {};
+    };
+    if (Status s = run_with(*graph); !s.ok()) return s;  // for the prices that hold by now
+    const auto stages = observations_of(*topology, *graph, *contender);
+    if (!stages.ok()) return stages.status();
+    GraphSpec measured = model_.spec;
+    set_costs(measured, fit(costs_of(measured), *stages));
+    if (Status s = run_with(*Graph::build(measured)); !s.ok()) return s;
+    note_prediction(*contender);
+  }
+  return {};
 }
 
 Status Tuner::learn_from(const Graph& graph, const Topology& topology,
@@ -214,17 +253,14 @@ Status Tuner::learn_from(const Graph& graph, const Topology& topology,
     for (StageObservation& stage : *seen) observations.push_back(std::move(stage));
   }
   if (observations.empty()) return {};
-  std::vector<std::vector<double>> costs(model_.spec.kinds.size());
-  for (size_t k = 0; k < costs.size(); ++k) {
-    for (const NodeSpec& node : model_.spec.nodes) costs[k].push_back(node.cost_us[k]);
-  }
+  std::vector<std::vector<double>> costs = costs_of(model_.spec);
   const Feedback feedback = learn(costs, observations);
   for (size_t k = 0; k < costs.size(); ++k) {
     for (size_t v = 0; v < costs[k].size(); ++v) {
-      double& cost = model_.spec.nodes[v].cost_us[k];
-      if (cost > 0) cost *= feedback.factor[k][v];
+      if (costs[k][v] > 0) costs[k][v] *= feedback.factor[k][v];
     }
   }
+  set_costs(model_.spec, costs);
   for (DeviceSpec& device : machine_.devices) {
     device.stage_us = std::max(0.0, device.stage_us + feedback.stage_excess_us);
   }
@@ -351,6 +387,7 @@ Result<TuneResult> Tuner::run() {
     if (Status s = round(settled); !s.ok()) return s;
   }
   if (Status s = confirm(); !s.ok()) return s;
+  if (Status s = predict_from_stages(); !s.ok()) return s;
   TuneResult result;
   result.rounds = rounds_;
   result.whole_us = model_.whole_us;

@@ -4,12 +4,14 @@
 // 2. It is profiled for each kind of device, and the profile scaled to a run without profiling.
 // 3. Placed; the best few placements, and one device, are divided into stages and written.
 // 4. All of them run in turns, each beside a run of the whole model, and so do the ways that need
-// no
-//    placement: more threads, replicas (for a stream), the engine as it comes.
+//    no placement: more threads, replicas (for a stream), the engine as it comes.
 // 5. What stages took goes into the cost model (feedback.h), and 3 and 4 are done again until a
 //    round brings no placement that has not been measured, or prediction and measurement agree.
 // 6. The best and one device run again, more often. What is handed out is the fastest *measured*,
 //    the simplest among equals; so it is never worse than one device or the engine alone.
+//
+// What is predicted of a placed contender in the end is what the cost model makes of the times that
+// its own stages took.
 #pragma once
 
 #include <atomic>
