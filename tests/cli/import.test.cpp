@@ -259,6 +259,40 @@ TEST_CASE_FIXTURE(ImportScene, "a split knows the numbers that it was placed wit
   CHECK(json::parse(again.out)["status"] == "bad usage");
 }
 
+// The second device has work as soon as `p` has run, and the first need not wait for it:
+//
+//   p (0) - q (1) - add (0)
+//     |               |
+//     +---- r (0) ----+
+TEST_CASE_FIXTURE(ImportScene,
+                  "without recorded stages, a topology forms those that simulate has") {
+  OnnxBuilder b;
+  b.input("x", {"256", "256"});
+  for (const auto& [name, from] : {std::pair{"p", "x"}, std::pair{"q", "p"}, std::pair{"r", "p"}}) {
+    b.weight(std::string("w") + name, {256, 256});
+    b.node("MatMul", {from, std::string("w") + name}, {name}, name);
+  }
+  b.node("Add", {"q", "r"}, {"y"}, "add");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"256", "256"});
+  const std::string branches = write("branches.onnx", b.bytes());
+  const std::string staged = write("staged.json", R"({"format_version": 1, "execution": "staged",
+      "devices": [
+        {"name": "a", "kind": "cpu", "peak_flops": 1e9, "memory_bandwidth": 1e10},
+        {"name": "b", "kind": "cpu", "peak_flops": 1e9, "memory_bandwidth": 1e10}],
+      "default_link": {"bandwidth_bytes_per_us": 100000}})");
+  const std::string placed = write(
+      "p.json", R"({"format_version": 1, "devices": ["a", "b"], "assignment": [0, 1, 0, 0]})");
+  const json simulated = run_json({"simulate", branches, "-t", staged, "-p", placed, "--json"});
+  CHECK(simulated.at("stages").size() == 4);  // p, q, r, add
+
+  const Run fewest = run({"export", placed, "--model", branches, "--split", path("few"), "--json"});
+  CHECK(json::parse(fewest.out).at("stages").size() == 3);
+  CHECK_MESSAGE(fewest.err.find("records no stages") != std::string::npos, fewest.err);
+  const json same = run_json(
+      {"export", placed, "--model", branches, "-t", staged, "--split", path("same"), "--json"});
+  CHECK(same.at("stages").size() == 4);
+}
+
 TEST_CASE_FIXTURE(ImportScene, "what a model is run with is looked for before it is run") {
   fails({"tune", model, "-t", topology, "-o", "-", "--dim", "batch=1"}, 2, "a new directory");
   fails({"tune", "nosuch.onnx", "-t", topology, "-o", path("tuned")}, 3,

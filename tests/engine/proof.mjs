@@ -6,8 +6,8 @@
 //
 // MACHINE.json: what detect --workers 2 and measure wrote. MODELS.json: a list of {"name", "kind",
 // "file", "dims": ["n=1"], "inputs": ["sr=16000"]}. unlike: the second worker is held to half of the
-// time. small: each worker has 0.7 of the memory that the model needs on one. Each model is placed in five ways at least, each is run beside the whole model, and all
-// numbers are quotients with that.
+// time. small: each worker has 0.7 of the memory that the model needs on one. Each model is placed
+// in five ways at least, each is run beside the whole model, and all numbers are quotients with that.
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -115,7 +115,7 @@ function measure(model, optimized, placement, graphFile, topology, wholeUs, fold
   const stages = path.join(folder, placement.name.replace(/ /g, '_'));
   rmSync(stages, {recursive: true, force: true});
   const split = json(['export', placement.file, '--model', optimized, '--graph', graphFile,
-    '--split', stages]);
+    '-t', topology, '--split', stages]);
   const ran = json(['run', stages, '--model', optimized, '--runs', kRuns, '--mode', 'latency',
     '--check', ...hold, ...common]);
   return {

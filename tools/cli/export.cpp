@@ -187,6 +187,13 @@ void export_split(Job& job) {
   }
   Placed placed = resolve(job);
   placed.prediction = std::move(prediction);
+  const std::vector<bool> used = used_devices(placed);
+  if (std::count(used.begin(), used.end(), true) > 1 && options.stages == "recorded" &&
+      job.placement.stages.empty()) {
+    note(options.placement +
+         " records no stages: they are as few as possible; --topology forms those that simulate "
+         "predicts");
+  }
   const PlacedModel model = read_model(job, "--split", placed);
   std::optional<StageRule> rule;
   if (options.stages == "overlap") rule = StageRule::kOverlap;
