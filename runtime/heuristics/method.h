@@ -31,7 +31,8 @@ struct MethodOptions {
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
   Grouping grouping = Grouping::kAutomatic;
   // Of placements within that share of the best, `auto` hands out the one with the fewest stages,
-  // so one device unless leaving it gains more. At 0, ties alone.
+  // so one device unless leaving it gains more; of those that leave it, only what itself gains as
+  // much. At 0, ties alone.
   double tolerance = 0;
 };
 

@@ -1,6 +1,8 @@
 #include "runtime/heuristics/workbench.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 namespace placeto {
 
@@ -23,6 +25,20 @@ const Candidate& Workbench::best() const {
   return *std::min_element(
       candidates_.begin(), candidates_.end(),
       [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+}
+
+double Workbench::tolerated_us() const {
+  const double factor = 1 + options_->tolerance;
+  const double within_us = best().score.objective_us * factor;
+  double alone_us = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates_) {
+    const Assignment& on = candidate.assignment;
+    const bool alone = std::adjacent_find(on.begin(), on.end(), std::not_equal_to<>()) == on.end();
+    if (alone && candidate.score.feasible()) {
+      alone_us = std::min(alone_us, candidate.score.objective_us);
+    }
+  }
+  return alone_us > within_us ? std::min(within_us, alone_us / factor) : within_us;
 }
 
 const Candidate* Workbench::find(std::string_view method) const {

@@ -49,12 +49,12 @@ void leave_timeline_out(const Problem& problem, PlaceResult& result) {
   result.simulated = false;
 }
 
-// Of the candidates within the tolerance of the best, the one with the fewest stages; of these the
-// better, and of these the one tried first.
+// Of the candidates that the tolerance allows, the one with the fewest stages; of these the better,
+// and of these the one tried first.
 const Candidate& simplest(Workbench& bench) {
   const Candidate* chosen = &bench.best();
-  const double limit_us = chosen->score.objective_us * (1 + bench.options().tolerance);
   if (!chosen->score.feasible()) return *chosen;
+  const double limit_us = bench.tolerated_us();
   uint32_t fewest = 0;  // not counted yet
   for (const Candidate& candidate : bench.candidates()) {
     if (!candidate.score.feasible() || candidate.score.objective_us > limit_us) continue;

@@ -156,7 +156,7 @@ Status simplify(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   Candidate found = bench.best();
   found.method = step.name;
-  const double limit_us = found.score.objective_us * (1 + bench.options().tolerance);
+  const double limit_us = bench.tolerated_us();
   const uint32_t stages = count_stages(found, bench.evaluator());
   simplify_stages(stage_evaluations(bench.problem().graph()), limit_us, bench.evaluator(), found);
   if (found.division.stage_count() < stages && !stopped(bench.stop())) bench.add(std::move(found));
