@@ -92,7 +92,8 @@ std::string explain_choice(const std::vector<Contender>& contenders, size_t chos
       comparison("one device", other([](const Contender& c) {
                    return c.way == Contender::Way::kPlaced && c.stages == 1;
                  })),
-      comparison("the best division", other(is_division)),
+      comparison(is_division(winner) ? "the best other division" : "the best division",
+                 other(is_division)),
       comparison("the best of threads and replicas", other([](const Contender& c) {
                    return c.way == Contender::Way::kThreads || c.way == Contender::Way::kReplicas;
                  })),

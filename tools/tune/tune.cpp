@@ -11,6 +11,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/placer/placer.h"
+#include "tools/engine/cores.h"
 #include "tools/export/new_directory.h"
 #include "tools/io/scratch.h"
 #include "tools/io/write.h"
@@ -113,15 +114,18 @@ Status Tuner::start() {
   return whole_->prepare();
 }
 
-// What needs no placement, where all devices are equal processors: more threads, the engine as it
-// comes, and, for a stream, replicas. Not where a device stands for a slower one: what would run on
-// the others could not be held.
+// What needs no placement: more threads, the engine as it comes, and, for a stream, replicas. Not
+// where a processor stands for a slower one: what would run on the others could not be held.
 Status Tuner::add_unplaced() {
-  const auto equal = [&](const DeviceSpec& d) {
-    return d.kind == "cpu" && d.slowdown == machine_.devices[0].slowdown;
-  };
-  const auto count = static_cast<uint32_t>(machine_.devices.size());
-  if (count < 2 || !std::all_of(machine_.devices.begin(), machine_.devices.end(), equal)) return {};
+  uint32_t processors = 0;
+  for (size_t d = 0; d < machine_.devices.size(); ++d) {
+    const DeviceSpec& device = machine_.devices[d];
+    const bool held = !options_.share.empty() && options_.share[d] < 1;
+    if (held || device.slowdown != machine_.devices[0].slowdown) return {};
+    processors += options_.providers[d] == "cpu" ? 1 : 0;
+  }
+  // One device for all of a processor is as many workers as that has cores.
+  const uint32_t count = processors == 1 ? usable_cores() : processors;
   const auto add = [&](Contender info, const std::string& file) {
     auto contender = std::make_unique<Runnable>();
     contender->info = std::move(info);
@@ -130,17 +134,19 @@ Status Tuner::add_unplaced() {
     if (s.ok()) contenders_.push_back(std::move(contender));
     return s;
   };
-  Contender threads;
-  threads.way = Contender::Way::kThreads;
-  threads.name = fmt::format("one device, {} threads", count);
-  threads.threads = count;
-  if (Status s = add(threads, model_.file); !s.ok()) return s;
+  if (count > options_.threads) {
+    Contender threads;
+    threads.way = Contender::Way::kThreads;
+    threads.name = fmt::format("one device, {} threads", count);
+    threads.threads = count;
+    if (Status s = add(threads, model_.file); !s.ok()) return s;
+  }
   Contender engine;
   engine.way = Contender::Way::kEngine;
   engine.name = "the engine by itself";
   engine.threads = 0;  // as many as it likes
   if (Status s = add(engine, options_.model); !s.ok()) return s;
-  if (options_.objective != Objective::kThroughput) return {};
+  if (options_.objective != Objective::kThroughput || count < 2) return {};
   Contender replicas;
   replicas.way = Contender::Way::kReplicas;
   replicas.name = fmt::format("{} replicas", count);
