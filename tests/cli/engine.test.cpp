@@ -51,6 +51,22 @@ TEST_CASE_FIXTURE(EngineScene,
 }
 
 TEST_CASE_FIXTURE(EngineScene,
+                  "where no device is left for an operator, the failure says what providers lack") {
+  json lacked = json::parse(engine_graph());
+  lacked["nodes"][0] = {{"name", "norm"}, {"op", "GroupNorm"}, {"domain", "com.microsoft"}};
+  lacked["nodes"][0].update({{"cost_us", {1000, 100}}, {"outputs", {8}}});
+  const std::string row = write("lacked.json", lacked.dump());
+  const Run nowhere = run({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider",
+                           "gpu=cuda", "--pin", "norm=cpu:0"});
+  CHECK(nowhere.status != 0);
+  CHECK_MESSAGE(nowhere.err.find("cpu on cpu:0 lacks GroupNorm (1)") != std::string::npos,
+                nowhere.err);
+  const json placed = run_json(
+      {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
+  CHECK(placed.at("assignment")[0] == 1);  // only there
+}
+
+TEST_CASE_FIXTURE(EngineScene,
                   "what a provider has in other versions or of other types is not placed on it") {
   json typed = json::parse(engine_graph());
   typed["nodes"][0].update({{"opset", 13}, {"input_types", {"bfloat16", "bfloat16"}}});

@@ -45,4 +45,10 @@ void Engine::restrict(const Graph& graph, const Topology& topology, Rules& rules
   if (!fits.ok()) require(fits.at("--provider"));
 }
 
+Failure Engine::with_notes(const Failure& failure) const {
+  std::string text = failure.what();
+  for (const std::string& note : choice_.notes) text += "; " + note;
+  return {failure.status, text, failure.word};
+}
+
 }  // namespace placeto::cli

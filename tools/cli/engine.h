@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/common.h"
 #include "tools/engine/description.h"
 #include "tools/options/options.h"
 
@@ -33,7 +34,19 @@ class Engine {
   void restrict(const Graph& graph, const Topology& topology, Rules& rules);
   const EngineChoice& choice() const { return choice_; }
 
+  // What `run` returns; a Failure of it with what the engine forbids, which may be why.
+  template <class Run>
+  auto explaining(const Run& run) const {
+    try {
+      return run();
+    } catch (Failure& failure) {
+      throw with_notes(failure);
+    }
+  }
+
  private:
+  Failure with_notes(const Failure& failure) const;
+
   std::optional<EngineDescription> description_;
   std::vector<std::string> providers_;
   EngineChoice choice_;

@@ -139,8 +139,8 @@ void run_place(PlaceOptions& options) {
   options.method.stop_on_interrupt = true;
   Watch watch = watch_for(options.method);  // what it reads is read
   Stop* const stop = &watch.stop();
-  const Problem problem =
-      build_problem(options.graph, graph, options.topology, topology, rules, stop);
+  const Problem problem = engine.explaining(
+      [&] { return build_problem(options.graph, graph, options.topology, topology, rules, stop); });
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
   PlaceResult result = require(run_method(problem, options.method, watch));
   const Timeline& timeline = result.timeline;
