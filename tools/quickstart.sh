@@ -57,7 +57,11 @@ fi
 # Before the caller's: those may end in `-- FILE`.
 defaults=()
 if [ -z "$graph" ]; then defaults+=("$out/inception_v3.graph"); fi
-if [ -z "$topology" ]; then defaults+=(-t edge-cpu-gpu-npu); fi
+example=''
+if [ -z "$topology" ]; then
+  example=edge-cpu-gpu-npu
+  defaults+=(-t "$example")
+fi
 if [ -z "$budget" ]; then defaults+=(--budget 2k); fi
 if [ -z "$placement" ]; then defaults+=(--output "${placement:=$out/placement.json}"); fi
 if [ -z "$report" ]; then defaults+=(--report "${report:=$out/report.html}"); fi
@@ -89,4 +93,7 @@ where() { # a file as the caller named it
 say "Done"
 echo "Placement: $(where "$placement")"
 echo "Report:    $(where "$report") (open it in a browser)"
+if [ -n "$example" ]; then
+  echo "Machine:   $example is an example; \`placeto detect -o host.json\` describes this one (-t host.json)"
+fi
 echo "Next:      $placeto help"
