@@ -81,6 +81,31 @@ TEST_CASE("stages on two devices give what the whole model gives") {
   CHECK(split->model().tensor_bytes("y") == 4 * 8 * 4);
 }
 
+TEST_CASE("stages are not compared with a model that has other outputs") {
+  const Scene scene("4");
+  OnnxBuilder other = diamond("4");
+  other.node("Neg", {"y"}, {"z"}, "neg");
+  const auto save = [&](const std::string& name) {
+    std::ofstream(scene.folder.path(name), std::ios::binary) << other.bytes();
+    return scene.folder.path(name);
+  };
+  OnnxBuilder::set_type(*other.graph().add_output(), "z", {"4", "8"});
+  const auto more = open(save("more.onnx"), {});
+  other.graph().mutable_output()->DeleteSubrange(0, 1);
+  const auto unlike = open(save("unlike.onnx"), {});
+  const auto split = open(scene.stages, {});
+  const auto said = [&](Runner& actual, Runner& expected) {
+    const auto compared = compare_outputs(actual.model(), expected.model());
+    REQUIRE(!compared.ok());
+    CHECK(compared.status().code() == StatusCode::kBadInput);
+    return compared.status().message();
+  };
+  CHECK(said(*split, *more).find("they lack its outputs 'z'") != std::string::npos);
+  CHECK(said(*more, *split).find("it lacks their outputs 'z'") != std::string::npos);
+  CHECK(said(*split, *unlike).find("outputs 'z', and it lacks their outputs 'y'") !=
+        std::string::npos);
+}
+
 TEST_CASE("tensors whose shapes are not known before the run pass without memory of ours") {
   const Scene scene("n");
   SessionSettings settings;

@@ -146,6 +146,7 @@ RunJob open(const RunOptions& options) {
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   job.whole =
       require(StagedModel::open(whole_model(path.filename().string(), "cpu:0"), folder, alone));
+  if (options.check) require(check_same_outputs(job.runner->model(), *job.whole).at(file));
   fill(*job.whole, options);
   require(job.whole->prepare());
   return job;

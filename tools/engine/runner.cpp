@@ -23,6 +23,25 @@ bool is_number(const std::string& text, double& value) {
   return !text.empty() && *end == '\0';
 }
 
+// outputs().size() if there is none of that name.
+size_t index_of_output(const StagedModel& model, const std::string& name) {
+  const auto same = [&](const TensorInfo& info) { return info.name == name; };
+  const auto it = std::find_if(model.outputs().begin(), model.outputs().end(), same);
+  return static_cast<size_t>(it - model.outputs().begin());
+}
+
+// "'y', 'z'": outputs of `model` that the other one lacks, the first few.
+std::string lacking_outputs(const StagedModel& model, const StagedModel& other) {
+  constexpr size_t kShown = 5;
+  std::string names;
+  size_t count = 0;
+  for (const TensorInfo& output : model.outputs()) {
+    if (index_of_output(other, output.name) < other.outputs().size()) continue;
+    if (++count <= kShown) names += (count > 1 ? ", " : "") + in_quotes(output.name);
+  }
+  return count <= kShown ? names : names + " and " + std::to_string(count - kShown) + " more";
+}
+
 }  // namespace
 
 Result<Manifest> manifest_of(const std::string& path, std::string& directory) {
@@ -100,17 +119,27 @@ Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& give
   return {};
 }
 
+Status check_same_outputs(const StagedModel& actual, const StagedModel& expected) {
+  const std::string lacking = lacking_outputs(expected, actual);
+  const std::string unknown = lacking_outputs(actual, expected);
+  if (lacking.empty() && unknown.empty()) return {};
+  std::string text = "the stages are of another model:";
+  if (!lacking.empty()) text += " they lack its outputs " + lacking;
+  if (!unknown.empty())
+    text += (lacking.empty() ? " it lacks" : ", and it lacks") + std::string(" their outputs ") +
+            unknown;
+  return Status::bad_input(text);
+}
+
 Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected) {
+  if (Status s = check_same_outputs(actual, expected); !s.ok()) return s;
   double worst = 0;
   for (size_t i = 0; i < expected.outputs().size(); ++i) {
-    const std::string& name = expected.outputs()[i].name;
-    for (size_t k = 0; k < actual.outputs().size(); ++k) {
-      if (actual.outputs()[k].name != name) continue;
-      const auto a = actual.output(0, k), b = expected.output(0, i);
-      if (!a.ok()) return a.status();
-      if (!b.ok()) return b.status();
-      worst = std::max(worst, deviation(b->element, a->bytes, b->bytes));
-    }
+    const size_t k = index_of_output(actual, expected.outputs()[i].name);
+    const auto a = actual.output(0, k), b = expected.output(0, i);
+    if (!a.ok()) return a.status();
+    if (!b.ok()) return b.status();
+    worst = std::max(worst, deviation(b->element, a->bytes, b->bytes));
   }
   return worst;
 }

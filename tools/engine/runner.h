@@ -60,7 +60,10 @@ struct GivenInput {
 Result<GivenInput> parse_given_input(const std::string& text);
 Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given);
 
-// The largest deviation (tensor.h) of any output that both models have, slot 0.
+// Fails with kBadInput, naming them, when one model has outputs that the other lacks: the stages
+// are then those of another model.
+Status check_same_outputs(const StagedModel& actual, const StagedModel& expected);
+// The largest deviation (tensor.h) of any output, slot 0. Fails as check_same_outputs does.
 Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected);
 
 }  // namespace placeto
