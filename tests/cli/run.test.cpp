@@ -73,6 +73,51 @@ TEST_CASE("a manifest is told by what it holds, and has to have its folder") {
   }
 }
 
+TEST_CASE("verify refuses a provider for a device or kind that the plan lacks") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  for (const char* fits : {"gpu=cuda", "gpu:0=cuda"}) {
+    CHECK(place.run({"verify", "plan.json", "good.json", "--provider", fits}).status == 0);
+  }
+  for (const char* lacks : {"npu=cuda", "gpu:1=cuda", "cuda"}) {
+    const Run run = place.run({"verify", "plan.json", "good.json", "--provider", lacks});
+    CHECK_MESSAGE(run.status == 2, lacks);
+    CHECK_MESSAGE(run.err.find(lacks) != std::string::npos, run.err);
+  }
+}
+
+TEST_CASE("verify ends with 1 when no record has a node of a stage, and names it") {
+  const SmallScene place;
+  place.write("placement.json", R"({"format_version": 1, "graph": "small", "topology": "pair",
+    "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 0, 1, 1, 0],
+    "stages": [0, 0, 0, 1, 1, 2], "order": [0, 1, 2]})");
+  const auto event = [](const std::string& name) {
+    return R"({"cat": "Node", "name": ")" + name + R"(_kernel_time", "ts": )" +
+           std::to_string(10 * name[0]) + R"(, "dur": 5,
+      "args": {"provider": "CUDAExecutionProvider"}})";
+  };
+  place.write("first.json", "[" + event("a") + "]");
+  place.write("rest.json", "[" + event("e") + "]");
+  place.write("last.json", "[" + event("f") + "]");
+  place.write("whole.json", "[" + event("a") + "," + event("f") + "]");
+  const auto verify = [&](std::vector<std::string> records) {
+    records.insert(records.begin(), {"verify", "placement.json", "-g", place.graph, "--json"});
+    const Run run = place.run(records);
+    auto report = nlohmann::json::parse(run.out, nullptr, false);
+    REQUIRE_MESSAGE(report.is_object(), run.err);
+    report["exit"] = run.status;
+    return report;
+  };
+  const auto part = verify({"first.json", "first.json"});
+  CHECK(part["exit"] == 1);
+  CHECK(part["as_planned"] == 1);
+  CHECK(part["not_run"] == nlohmann::json({"stage 1", "stage 2"}));
+  CHECK(part["error"].get<std::string>().find("stage 1, stage 2") != std::string::npos);
+  CHECK(verify({"first.json", "rest.json", "last.json"})["exit"] == 0);
+  CHECK(verify({"whole.json"})["exit"] == 0);  // one session, which may fold a stage
+}
+
 TEST_CASE("verify says what it lacks") {
   const Workplace place;
   place.write("plan.json", kNames);

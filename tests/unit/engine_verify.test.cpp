@@ -66,6 +66,38 @@ TEST_CASE("names that the engine changed lead to the node they come from") {
   CHECK(result.differences[0].node == "conv1_nchwc");
 }
 
+TEST_CASE("a stage of which no record has a node did not run, and its nodes are not folded") {
+  const std::vector<PlannedNode> staged{{"conv1", "gpu:0", "", "first"},
+                                        {"relu1", "gpu:0", "", "first"},
+                                        {"resize", "gpu:0", "", "second"},
+                                        {"softmax", "cpu:0", "", "third"}};
+  const Profile first = record({{"conv1", "CUDAExecutionProvider"}});
+  const auto part = verify_run(staged, std::vector<Profile>{first}, {});
+  REQUIRE(part.ok());
+  CHECK(part->not_run == std::vector<std::string>{"second", "third"});
+  CHECK(part->not_seen == 1);
+  const Profile rest =
+      record({{"softmax", "CPUExecutionProvider"}, {"resize", "CUDAExecutionProvider"}});
+  const auto all = verify_run(staged, std::vector<Profile>{first, rest}, {}, true);
+  REQUIRE(all.ok());
+  CHECK(all->not_run.empty());
+  CHECK(all->not_seen == 1);
+  const auto split = verify_run(staged, std::vector<Profile>{rest}, {}, true);
+  CHECK(split->not_run == std::vector<std::string>{"first"});
+  const auto whole = verify_run(staged, std::vector<Profile>{rest}, {});  // one session
+  CHECK(whole->not_run.empty());
+  CHECK(whole->not_seen == 2);
+}
+
+TEST_CASE("a record that is given twice counts once") {
+  const Profile once =
+      record({{"conv1", "CUDAExecutionProvider"}, {"resize", "CPUExecutionProvider"}});
+  const auto result = verify_run(kPlan, std::vector<Profile>{once, once}, {});
+  REQUIRE(result.ok());
+  CHECK(result->as_planned == 1);
+  CHECK(result->differences.size() == 1);
+}
+
 TEST_CASE("several records, as of the stages of a split model, are one run") {
   const std::vector<Profile> records{record({{"conv1", "CUDAExecutionProvider"}}),
                                      record({{"softmax", "CPUExecutionProvider"}})};

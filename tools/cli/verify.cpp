@@ -1,10 +1,12 @@
 // placeto verify: a plan against the engine's record of a run; or the signature of a policy.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "runtime/format/file.h"
+#include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
@@ -25,8 +27,9 @@ constexpr const char* kVerifyExamples = R"(Examples:
 
 A plan is a placement (with --model or --graph, for the names of its nodes), what export --format
 json printed, or a split model. A record is a profile of ONNX Runtime. Exit status 1: the engine ran
-a node on another provider than the one its device stands for, and the list says which. A device
-stands for the provider that --provider names, else for those of its kind.)";
+a node on another provider than the one its device stands for, and the list says which, or no record
+has a node of a stage. A device stands for the provider that --provider names, else for those of its
+kind.)";
 
 struct VerifyOptions {
   Common common;
@@ -35,10 +38,18 @@ struct VerifyOptions {
   ModelOptions import;
 };
 
-std::vector<PlannedNode> named(const Placed& placed) {
-  std::vector<PlannedNode> plan;
+struct Plan {
+  std::vector<PlannedNode> nodes;
+  std::vector<std::string> devices;
+  bool is_split = false;  // each stage is a model, and has a record of its own
+};
+
+Plan named(const Placed& placed) {
+  Plan plan{{}, placed.devices};
   for (const PlacedNode& node : placed.nodes) {
-    plan.push_back({node.name, placed.devices[node.device], node.op});
+    const bool staged = node.stage != kNoStage;
+    plan.nodes.push_back({node.name, placed.devices[node.device], node.op,
+                          staged ? fmt::format("stage {}", node.stage) : ""});
   }
   return plan;
 }
@@ -57,13 +68,17 @@ bool is_names(const Json& tree) {
   return tree.is_object() && tree.contains("nodes") && tree["nodes"].is_object();
 }
 
-std::vector<PlannedNode> read_names(const Json& tree, const std::string& path) {
-  std::vector<PlannedNode> plan;
+Plan read_names(const Json& tree, const std::string& path) {
+  Plan plan;
+  if (const auto devices = tree.find("devices"); devices != tree.end() && devices->is_object()) {
+    for (const auto& device : devices->items()) plan.devices.push_back(device.key());
+  }
   for (const auto& [name, device] : tree["nodes"].items()) {
     if (!device.is_string()) {
       throw Failure(kBadInputFile, path + ": nodes." + name + ": expected the name of a device");
     }
-    plan.push_back({name, device.get<std::string>()});
+    plan.nodes.push_back({name, device.get<std::string>()});
+    plan.devices.push_back(plan.nodes.back().device);
   }
   return plan;
 }
@@ -73,20 +88,22 @@ bool is_manifest(const Json& tree) {
   return tree.is_object() && tree.contains("model") && tree.contains("stages");
 }
 
-std::vector<PlannedNode> read_split(const std::string& path) {
+Plan read_split(const std::string& path) {
   std::string directory;
   const Manifest manifest = require(read_manifest(path, directory));
-  std::vector<PlannedNode> plan;
+  Plan plan{{}, manifest.devices, true};
   for (const ManifestStage& stage : manifest.stages) {
     const std::string file = directory + "/" + stage.file;
     for (std::string& name : require(model_node_names(file))) {
-      plan.push_back({std::move(name), manifest.devices[stage.device]});
+      // What reads nothing may be folded as a whole.
+      plan.nodes.push_back({std::move(name), manifest.devices[stage.device], "",
+                            stage.inputs.empty() ? "" : stage.file});
     }
   }
   return plan;
 }
 
-std::vector<PlannedNode> read_plan(const VerifyOptions& options) {
+Plan read_plan(const VerifyOptions& options) {
   std::error_code error;
   const bool is_manifest_name =
       std::filesystem::path(options.plan).filename() == "manifest.json";  // also a broken one
@@ -128,7 +145,8 @@ void print_json_report(const Verification& result, const std::string& failure) {
   Json report{{"as_planned", result.as_planned},
               {"not_seen", result.not_seen},
               {"by_engine", result.by_engine},
-              {"differences", std::move(differences)}};
+              {"differences", std::move(differences)},
+              {"not_run", result.not_run}};
   if (!failure.empty()) {  // as of every failure
     report["error"] = failure;
     report["status"] = "not as planned";
@@ -154,7 +172,38 @@ void print_text_report(const VerifyOptions& options, const Verification& result)
   if (result.by_engine > 0) {
     text += fmt::format("; {} of the engine's own", format_count(result.by_engine));
   }
+  if (!result.not_run.empty()) {
+    text += fmt::format("; {} not run", plural(result.not_run.size(), "stage"));
+  }
   print(text + "\n");
+}
+
+// "2 nodes did not run as planned; 1 stage not run: ..."; "" if all is as planned.
+std::string failure_of(const Verification& result) {
+  constexpr size_t kShown = 20;
+  std::string text, stages;
+  if (!result.differences.empty()) {
+    text = fmt::format("{} did not run as planned", plural(result.differences.size(), "node"));
+  }
+  if (result.not_run.empty()) return text;
+  for (size_t i = 0; i < std::min(kShown, result.not_run.size()); ++i) {
+    stages += (i > 0 ? ", " : "") + result.not_run[i];
+  }
+  if (result.not_run.size() > kShown) {
+    stages += fmt::format(" and {} more", format_count(result.not_run.size() - kShown));
+  }
+  return fmt::format("{}{} not run: no record has a node of {}", text.empty() ? "" : text + "; ",
+                     plural(result.not_run.size(), "stage"), stages);
+}
+
+// As the plan's devices are called, and in the form of `run`.
+std::vector<DeviceAlias> aliases_of(const VerifyOptions& options, const Plan& plan) {
+  std::vector<DeviceAlias> aliases;
+  for (const std::string& text : options.providers) {
+    aliases.push_back(require(parse_device_alias(text)));
+  }
+  by_device(plan.devices, options.providers, "--provider", "");
+  return aliases;
 }
 
 void verify_record(const VerifyOptions& options) {
@@ -163,24 +212,18 @@ void verify_record(const VerifyOptions& options) {
     inputs.push_back(path);
   }
   check_outputs({}, inputs);
-  const std::vector<PlannedNode> plan = read_plan(options);
+  const Plan plan = read_plan(options);
+  const std::vector<DeviceAlias> aliases = aliases_of(options, plan);
   std::vector<Profile> records;
   for (const std::string& file : options.records) {
     records.push_back(require(read_profile(input_path(file))));
   }
-  std::vector<DeviceAlias> aliases;
-  for (const std::string& text : options.providers) {
-    aliases.push_back(require(parse_device_alias(text)));
-  }
-  const Verification result = require(verify_run(plan, records, aliases));
+  const Verification result = require(verify_run(plan.nodes, records, aliases, plan.is_split));
   if (result.as_planned == 0 && result.differences.empty()) {
     throw Failure(kBadInputFile, options.records.front() + ": names no node of " + options.plan +
                                      "; expected a record of a run of that plan");
   }
-  std::string failure;
-  if (!result.differences.empty()) {
-    failure = fmt::format("{} did not run as planned", plural(result.differences.size(), "node"));
-  }
+  const std::string failure = failure_of(result);
   if (options.common.json) {
     print_json_report(result, failure);
   } else {

@@ -32,15 +32,33 @@ constexpr Service kServices[] = {
 };
 
 // The plan's nodes as a graph, for that is what engine's nodes are matched with; nodes of one name
-// are one, and have the devices of all of them.
+// are one, and have the devices and stages of all of them.
 struct PlanGraph {
   GraphSpec spec;
   std::vector<std::vector<std::string>> devices;  // per node
+  std::vector<std::vector<uint32_t>> stages;      // per node, indices into stage_names
+  std::vector<std::string> stage_names;
+};
+
+// Of the stages that the plan names, in its order.
+class StageIndex {
+ public:
+  explicit StageIndex(std::vector<std::string>& names) : names_(names) {}
+  uint32_t of(const std::string& name) {
+    const auto [it, fresh] = index_.emplace(name, static_cast<uint32_t>(names_.size()));
+    if (fresh) names_.push_back(name);
+    return it->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, uint32_t> index_;
 };
 
 PlanGraph graph_of(std::span<const PlannedNode> plan) {
   PlanGraph result;
   std::unordered_map<std::string_view, size_t> index;
+  StageIndex stages(result.stage_names);
   for (const PlannedNode& node : plan) {
     const auto [it, fresh] = index.emplace(node.name, result.devices.size());
     if (fresh) {
@@ -48,10 +66,61 @@ PlanGraph graph_of(std::span<const PlannedNode> plan) {
       result.spec.nodes.back().name = node.name;
       result.spec.nodes.back().op = node.op;
       result.devices.emplace_back();
+      result.stages.emplace_back();
     }
     result.devices[it->second].push_back(node.device);
+    if (!node.stage.empty()) result.stages[it->second].push_back(stages.of(node.stage));
   }
   return result;
+}
+
+bool same_record(const Profile& a, const Profile& b) {
+  const auto same = [](const ProfiledNode& x, const ProfiledNode& y) {
+    return x.name == y.name && x.provider == y.provider && x.op == y.op && x.index == y.index &&
+           x.median_us == y.median_us;
+  };
+  return a.runs == b.runs && a.median_run_us == b.median_run_us &&
+         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), same);
+}
+
+// Whether one of those before it is the same.
+bool is_repeated(std::span<const Profile> records, size_t at) {
+  return std::any_of(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(at),
+                     [&](const Profile& before) { return same_record(before, records[at]); });
+}
+
+// Whether no stage has all of the nodes that were seen.
+bool spans_stages(const PlanGraph& planned, const std::vector<bool>& seen) {
+  std::vector<uint32_t> common;
+  bool first = true;
+  for (size_t v = 0; v < seen.size(); ++v) {
+    if (!seen[v] || planned.stages[v].empty()) continue;
+    const std::vector<uint32_t>& own = planned.stages[v];
+    if (first) common = own;
+    first = false;
+    std::erase_if(common, [&](uint32_t s) { return std::ranges::find(own, s) == own.end(); });
+    if (common.empty()) return true;
+  }
+  return false;
+}
+
+// What was not seen: whole stages, unless they ran `together`, and nodes of the others.
+void add_unseen(const PlanGraph& planned, const std::vector<bool>& seen, bool together,
+                Verification& result) {
+  std::vector<bool> ran(planned.stage_names.size(), together);
+  for (size_t v = 0; v < seen.size(); ++v) {
+    if (!seen[v]) continue;
+    for (const uint32_t s : planned.stages[v]) ran[s] = true;
+  }
+  for (size_t s = 0; s < ran.size(); ++s) {
+    if (!ran[s]) result.not_run.push_back(planned.stage_names[s]);
+  }
+  for (size_t v = 0; v < seen.size(); ++v) {
+    const std::vector<uint32_t>& stages = planned.stages[v];
+    const bool in_run =
+        stages.empty() || std::ranges::any_of(stages, [&](auto s) { return ran[s]; });
+    if (!seen[v] && in_run) ++result.not_seen;
+  }
 }
 
 }  // namespace
@@ -65,13 +134,17 @@ bool provider_serves(const std::string& provider, const std::string& engine_name
 }
 
 Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
-                                std::span<const DeviceAlias> aliases) {
+                                std::span<const DeviceAlias> aliases, bool is_split) {
   PlanGraph planned = graph_of(plan);
   const auto graph = Graph::build(std::move(planned.spec));
   if (!graph.ok()) return graph.status();
   std::vector<bool> seen(graph->node_count(), false);
   Verification result;
-  for (const Profile& record : records) {
+  bool together = false;  // stages, in one session
+  for (size_t r = 0; r < records.size(); ++r) {
+    if (is_repeated(records, r)) continue;
+    const Profile& record = records[r];
+    std::vector<bool> seen_here(graph->node_count(), false);
     const EngineNodes nodes = match_engine_nodes(*graph, {}, record);
     for (size_t i = 0; i < record.nodes.size(); ++i) {
       const ProfiledNode& node = record.nodes[i];
@@ -79,7 +152,7 @@ Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<con
         ++result.by_engine;
         continue;
       }
-      seen[nodes.by_name[i]] = true;
+      seen[nodes.by_name[i]] = seen_here[nodes.by_name[i]] = true;
       const std::vector<std::string>& devices = planned.devices[nodes.by_name[i]];
       const auto serves = [&](const std::string& device) {
         const std::string alias = find_alias(device, aliases);
@@ -91,8 +164,9 @@ Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<con
         result.differences.push_back({node.name, node.op, devices.front(), node.provider});
       }
     }
+    together = together || (!is_split && spans_stages(planned, seen_here));
   }
-  result.not_seen = static_cast<uint32_t>(std::count(seen.begin(), seen.end(), false));
+  add_unseen(planned, seen, together, result);
   return result;
 }
 

@@ -14,7 +14,8 @@ namespace placeto {
 
 struct PlannedNode {
   std::string name, device;
-  std::string op = {};  // "": not known
+  std::string op = {};     // "": not known
+  std::string stage = {};  // that it runs in; "": none is known
 };
 
 struct Difference {
@@ -23,9 +24,11 @@ struct Difference {
 
 struct Verification {
   uint32_t as_planned = 0;
-  uint32_t not_seen = 0;   // planned nodes that no record has: fused into others or folded
+  uint32_t not_seen = 0;   // planned nodes that no record has, though it has others of their stage:
+                           // fused into others or folded
   uint32_t by_engine = 0;  // recorded nodes that lead to no planned one: copies, changes of layout
   std::vector<Difference> differences;
+  std::vector<std::string> not_run;  // stages of which no record has a node, in the plan's order
 };
 
 // Whether the provider ("CUDAExecutionProvider") is what the engine's name of a device ("cuda",
@@ -33,9 +36,11 @@ struct Verification {
 bool provider_serves(const std::string& provider, const std::string& engine_name);
 
 // Nodes are matched as run times are (costs/engine_nodes.h), by names and numbers alone. Two
-// planned nodes of one name agree with either's device. Fails with kBadInput if the plan has no
-// nodes.
+// planned nodes of one name agree with either's device, and are of either's stage. A record that is
+// given twice counts once. `is_split`: each stage is a model, with a record of its own; else the
+// engine may have fused or folded whole stages if a record has nodes of several, and none of them
+// counts as not run. Fails with kBadInput if the plan has no nodes.
 Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
-                                std::span<const DeviceAlias> aliases);
+                                std::span<const DeviceAlias> aliases, bool is_split = false);
 
 }  // namespace placeto
