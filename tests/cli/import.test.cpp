@@ -203,6 +203,8 @@ TEST_CASE_FIXTURE(ImportScene,
       fails({"import", file, "-o", "g.json"}, 3, text);
       fails({"place", file, "-t", topology}, 3, text);
       fails({"inspect", file}, 3, text);
+      fails({"run", file}, 3, text);
+      fails({"tune", file, "-t", topology, "-o", path("tuned")}, 3, text);
     }
     fails({"compare", file, "-t", topology}, 3, format);
     fails({"convert", file, "g.json"}, 3, format);

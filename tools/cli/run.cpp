@@ -11,6 +11,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
@@ -43,7 +44,11 @@ struct RunOptions {
 std::string whole_file(const RunOptions& options, const Manifest& manifest,
                        const std::string& directory) {
   namespace fs = std::filesystem;
-  if (!options.model.empty()) return readable_path(options.model);
+  if (!options.model.empty()) {
+    std::string file = readable_path(options.model);
+    refuse_foreign_model(file);
+    return file;
+  }
   std::error_code error;
   for (const fs::path& folder : {fs::path(directory), fs::path(directory) / ".."}) {
     const fs::path file = folder / manifest.model;
@@ -120,6 +125,7 @@ void fill(StagedModel& model, const RunOptions& options) {
 RunJob open(const RunOptions& options) {
   const std::string plan = input_path(options.plan);
   if (plan != options.plan && holds_json(plan)) fail_without_stages();
+  refuse_foreign_model(plan);
   RunJob job{options, {}, {}, "", nullptr, nullptr};
   std::string& directory = job.directory;
   job.manifest = require(manifest_of(plan, directory));

@@ -10,6 +10,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/interruption.h"
 #include "tools/cli/methods.h"
@@ -100,6 +101,7 @@ void run_tune(const TuneSettings& options) {
   tuning.share = hold(options, machine);
   tuning.providers = by_device(names_of(machine), options.providers, "--provider", "cpu");
   tuning.model = readable_path(options.model);
+  refuse_foreign_model(tuning.model);
   tuning.directory = options.out;
   for (const std::string& dim : options.dims) {
     tuning.dims.push_back(dim_setting(dim));
