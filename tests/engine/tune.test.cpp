@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -164,6 +165,22 @@ TEST_CASE("the example server plans at its first start and opens that plan at it
   CHECK(second.find("100 requests of 4 clients") != std::string::npos);
   const std::string other = output_of(command + " n=32");
   CHECK(other.find("new plan ") != std::string::npos);
+}
+
+TEST_CASE("the example server says when it cannot keep plans") {
+  const Folder folder;
+  const std::string model = write_model(folder), machine = folder.path("machine.json");
+  REQUIRE(write_topology(machine, two_workers()).ok());
+  for (const std::string& cache : {model, model + "/plans", std::string("/proc/plans")}) {
+    const std::string said = folder.path("said");
+    const int status = std::system((std::string(PLACETO_SERVE_ONNX) + " " + model + " " + machine +
+                                    " " + cache + " n=64 2>" + said)
+                                       .c_str());
+    CHECK(WEXITSTATUS(status) == 4);
+    std::string text;
+    std::getline(std::ifstream(said), text);
+    CHECK_MESSAGE(text.find(cache + ": cannot keep plans there: ") != std::string::npos, text);
+  }
 }
 
 }  // namespace

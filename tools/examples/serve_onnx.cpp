@@ -5,13 +5,18 @@
 // The first start finds the fastest way to run the model here, by measuring (tune.h), and keeps it
 // in the folder CACHE under a name made of the model's and the machine's content; later starts with
 // the same model on the same machine open what is there. Then four clients send requests at the
-// same time, and what they waited is printed.
+// same time, and what they waited is printed. Exit status 4: plans cannot be kept in CACHE.
+#include <unistd.h>
+
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -43,6 +48,23 @@ std::string hexadecimal(const placeto::Sha256Digest& digest) {
     text += byte;
   }
   return text;
+}
+
+// That plans can be kept there, which takes a folder: kInternal if not.
+Status open_cache(const std::string& cache) {
+  std::error_code error;
+  std::filesystem::create_directories(cache, error);
+  if (!error && !std::filesystem::is_directory(cache, error)) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (!error) return {};
+  return Status::internal(cache + ": cannot keep plans there: " + error.message());
+}
+
+// A plan that is there needs only to be read.
+Status check_writable(const std::string& cache) {
+  if (access(cache.c_str(), W_OK | X_OK) == 0) return {};
+  return Status::internal(cache + ": cannot keep plans there: " + std::strerror(errno));
 }
 
 // Changes with the model, the machine, the axes and the engine.
@@ -118,14 +140,16 @@ class Server {
 };
 
 Result<std::unique_ptr<Server>> start(const Service& service) {
+  if (Status s = open_cache(service.cache); !s.ok()) return s;
   const auto machine = placeto::read_topology(service.topology);
   if (!machine.ok()) return machine.status();
   const auto name = name_of_plan(service, *machine);
   if (!name.ok()) return name.status();
-  std::filesystem::create_directories(service.cache);
   const std::string directory = service.cache + "/" + *name;
-  const bool cached = std::filesystem::exists(directory + "/manifest.json");
+  std::error_code error;
+  const bool cached = std::filesystem::exists(directory + "/manifest.json", error);
   if (!cached) {
+    if (Status s = check_writable(service.cache); !s.ok()) return s;
     if (Status s = make_plan(service, *machine, directory); !s.ok()) return s;
   }
   const double begin = placeto::now_us();
@@ -169,7 +193,7 @@ Status serve_clients(Server& server) {
 
 int fail(const Status& status) {
   std::fprintf(stderr, "%s\n", status.message().c_str());
-  return 1;
+  return status.code() == placeto::StatusCode::kInternal ? 4 : 1;
 }
 
 }  // namespace
