@@ -301,3 +301,14 @@ TEST_CASE_FIXTURE(ImportScene, "what a model is run with is looked for before it
         "nosuch.onnx: cannot open: No such file");
   fails({"run", "nosuch.onnx"}, 3, "nosuch.onnx: cannot open: No such file");
 }
+
+TEST_CASE_FIXTURE(ImportScene, "where a run cannot write is said before it runs") {
+  const auto tune = [&](const std::string& out, const std::string& text) {
+    fails({"tune", model, "-t", topology, "-o", out, "--dim", "batch=1"}, 4, text);
+  };
+  tune("/nodir/x", "/nodir/x: cannot write there: /nodir: No such file");
+  tune("/nodir/x/", "/nodir: No such file");
+  tune(model + "/x", "Not a directory");
+  fails({"run", model, "--dim", "batch=1", "--write-profiles", "/nodir/x"}, 4,
+        "/nodir/x_stage_0.json: cannot write there: No such file");
+}

@@ -179,6 +179,15 @@ class RunningLine {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), shown_ = begin_;
 };
 
+// The engine does not say when it cannot write a profile.
+void check_written(const std::vector<std::string>& profiles) {
+  std::error_code error;
+  for (const std::string& file : profiles) {
+    if (std::filesystem::is_regular_file(file, error)) continue;
+    throw Failure(kInternalError, file + ": the engine did not write this profile");
+  }
+}
+
 Measured measure(RunJob& job) {
   const auto runs = static_cast<uint32_t>(job.options.runs);
   Measured measured;
@@ -200,6 +209,7 @@ Measured measure(RunJob& job) {
   }
   if (!job.options.profile.empty()) {
     measured.profiles = require(job.runner->model().end_profiling());
+    check_written(measured.profiles);
   }
   return measured;
 }
@@ -407,7 +417,9 @@ void run_run(const RunOptions& options) {
   constexpr double kSame = 1e-3;
   std::vector<std::string> inputs{options.plan, options.model};
   for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
-  check_outputs({options.report}, inputs);
+  // The engine adds the time to the names of its profiles.
+  const std::string& prefix = options.profile;
+  check_outputs({options.report, prefix.empty() ? "" : prefix + "_stage_0.json"}, inputs);
   RunJob job = open(options);
   const Measured measured = measure(job);
   if (options.common.json) {

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "tools/cli/by_device.h"
@@ -91,8 +94,22 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
   print(table.render(options.common.color()) + "\n" + result.why + "\n");
 }
 
+// That the folder of the new directory is there, which else is found out late.
+void check_new_directory(const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::path target = path;
+  if (target.filename().empty()) target = target.parent_path();  // "out/"
+  std::error_code error;
+  if (fs::is_symlink(target, error)) return;  // it goes where the link leads
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (access((folder / ".").c_str(), W_OK | X_OK) == 0) return;
+  throw Failure(kInternalError, fmt::format("{}: cannot write there: {}: {}", path, folder.string(),
+                                            std::strerror(errno)));
+}
+
 void run_tune(const TuneSettings& options) {
   if (options.out == "-") throw Failure(kBadUsage, "--output -: expected a new directory");
+  check_new_directory(options.out);
   std::vector<std::string> inputs{options.model, options.topology};
   for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
   check_outputs({}, inputs);
