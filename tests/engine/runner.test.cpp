@@ -148,6 +148,44 @@ TEST_CASE("a manifest tells the numbers that it was placed with, and the axes th
   CHECK_FALSE(with("[7]").ok());
 }
 
+// y = x * factor, where the factor is an input that the stages do not have.
+TEST_CASE("the whole model gets the values that the stages were made with") {
+  OnnxBuilder b;
+  b.input("x", {"2", "2"});
+  b.input("factor", {"2"});
+  b.input("negate", {"1"}, onnx::TensorProto::BOOL);
+  b.node("Neg", {"x"}, {"n"}, "neg");
+  b.node("Where", {"negate", "n", "x"}, {"w"}, "where");
+  b.node("Mul", {"w", "factor"}, {"y"}, "mul");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"2", "2"});
+  const Folder folder;
+  const std::string model = folder.path("model.onnx"), stages = folder.path("stages");
+  std::ofstream(model, std::ios::binary) << b.bytes();
+  ModelSettings settings;
+  settings.inputs = {{"factor", {2, 0.5}}, {"negate", {1}}};
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 0, 1};
+  const auto placed = placed_model(model, placement, settings);
+  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
+  const auto read = PlacedModel::read(model, *placed, settings);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  REQUIRE(read->write_stages(stages, StageRule::kFewest).ok());
+  const auto manifest = nlohmann::json::parse(std::ifstream(stages + "/manifest.json"));
+  CHECK(manifest["set"] == nlohmann::json{{"factor", "2,0.5"}, {"negate", "true"}});
+
+  const auto split = open(stages, {}), whole = open(model, {});
+  run_once(*split, 0);
+  run_once(*whole, 0);
+  CHECK(*compare_outputs(split->model(), whole->model()) > 1e-3);
+  REQUIRE(fill_set_inputs(whole->model(), split->manifest().set).ok());
+  run_once(*whole, 0);
+  CHECK(*compare_outputs(split->model(), whole->model()) < 1e-6);
+  CHECK(fill_set_inputs(whole->model(), std::vector<InputSetting>{{"factor", {1, 2, 3}}})
+            .message()
+            .find("'factor' was set to 3 numbers, and the model has 2") != std::string::npos);
+}
+
 TEST_CASE("slots keep the tensors of their own requests") {
   const Scene scene("4");
   const auto split = open(scene.stages, {.slots = 2});

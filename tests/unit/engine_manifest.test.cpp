@@ -71,6 +71,24 @@ TEST_CASE("a manifest that contradicts itself is refused with the place") {
         std::string::npos);
 }
 
+TEST_CASE("a manifest tells which inputs of the model always have a value") {
+  const auto with = [](const std::string& set) {
+    return changed("\"order\"", "\"set\": " + set + ", \"order\"");
+  };
+  const auto manifest = parse_manifest(with(R"({"use_cache": "false", "a=b": "1,2.5"})"));
+  REQUIRE(manifest.ok());
+  REQUIRE(manifest->set.size() == 2);
+  CHECK(manifest->set[0].name == "a=b");
+  CHECK(manifest->set[0].values == std::vector<double>{1, 2.5});
+  CHECK(manifest->set[1].values == std::vector<double>{0});
+  CHECK(parse_manifest(manifest_text())->set.empty());
+  CHECK(refusal(with("[1]")).find("manifest.set: expected an object") != std::string::npos);
+  for (const char* value : {"0", "\"\"", "\"no\"", "\"b=1\"", "null"}) {
+    CHECK(refusal(with(std::string("{\"x\": ") + value + "}")).find("manifest.set.x: expected") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("a manifest never names a file outside of its directory") {
   CHECK(refusal(changed("\"stage_1.onnx\"", "\"../../etc/passwd\"")).find("beside the manifest") !=
         std::string::npos);

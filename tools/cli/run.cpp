@@ -113,10 +113,16 @@ SessionSettings settings_of(const RunOptions& options, const Manifest& manifest)
   return settings;
 }
 
-void fill(StagedModel& model, const RunOptions& options) {
+void fill(StagedModel& model, const RunOptions& options, const Manifest& manifest) {
   std::vector<GivenInput> given;
   for (const std::string& text : options.inputs) {
     given.push_back(require(parse_given_input(text)));
+    for (const InputSetting& set : manifest.set) {
+      if (set.name != given.back().name) continue;
+      throw Failure(kBadUsage, fmt::format("--input '{}': the stages were made with --set {}=..., "
+                                           "so it is no input any more",
+                                           text, set.name));
+    }
     given.back().source = input_path(given.back().source);
   }
   require(fill_model_inputs(model, given));
@@ -136,7 +142,7 @@ RunJob open(const RunOptions& options) {
                                   shares_by_device(job.manifest.devices, options.holds, "--hold")};
   job.runner = require(Runner::open(job.manifest, directory, settings, workers));
   job.manifest = job.runner->manifest();
-  fill(job.runner->model(), options);
+  fill(job.runner->model(), options, job.manifest);
   require(job.runner->start());
 
   const std::string file = whole_file(options, job.manifest, directory);
@@ -153,7 +159,8 @@ RunJob open(const RunOptions& options) {
   job.whole =
       require(StagedModel::open(whole_model(path.filename().string(), "cpu:0"), folder, alone));
   if (options.check) require(check_same_outputs(job.runner->model(), *job.whole).at(file));
-  fill(*job.whole, options);
+  fill(*job.whole, options, job.manifest);
+  require(fill_set_inputs(*job.whole, job.manifest.set).at(file));
   require(job.whole->prepare());
   return job;
 }

@@ -248,6 +248,23 @@ Status read_dims(const Json& object, Manifest& manifest) {
   return {};
 }
 
+// Values of inputs, which need not be there.
+Status read_set(const Json& object, Manifest& manifest) {
+  const auto set = object.find("set");
+  if (set == object.end()) return {};
+  if (!set->is_object()) return expected("manifest.set", "an object");
+  for (const auto& [name, value] : set->items()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    auto setting = parse_input_setting(name + "=" + text);
+    if (text.find('=') != std::string::npos || !setting.ok()) {
+      return expected("manifest.set." + name,
+                      "a text with true, false, a number, or numbers with commas between them");
+    }
+    manifest.set.push_back(*std::move(setting));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view text) {
@@ -277,6 +294,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   }
   if (s.ok()) s = read_time(object, "predicted_whole_us", "manifest", manifest.predicted_whole_us);
   if (s.ok()) s = read_dims(object, manifest);
+  if (s.ok()) s = read_set(object, manifest);
   if (s.ok()) read_free_dims(object, manifest.free_dims);
   if (s.ok()) s = check(manifest);
   if (!s.ok()) return s;

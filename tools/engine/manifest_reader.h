@@ -10,6 +10,7 @@
 
 #include "runtime/base/result.h"
 #include "tools/onnx/dimensions.h"
+#include "tools/onnx/settings.h"
 
 namespace placeto {
 
@@ -53,6 +54,7 @@ struct Manifest {
   double predicted_makespan_us = 0;  // 0: not known
   FreeDims free_dims;
   std::vector<DimSetting> dims;   // that it was placed with; may be absent in the files
+  std::vector<InputSetting> set;  // inputs of the whole model that the stages do not have
   double predicted_whole_us = 0;  // of the whole model on its best device; 0: not known
 };
 

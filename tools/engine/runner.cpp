@@ -23,6 +23,23 @@ bool is_number(const std::string& text, double& value) {
   return !text.empty() && *end == '\0';
 }
 
+// One number for all elements, or one for each.
+Status fill_values(const TensorInfo& info, std::span<const double> values,
+                   std::span<std::byte> out) {
+  if (values.size() == 1) return fill_value(info.element, values[0], out);
+  const size_t width = element_bytes(info.element);
+  if (values.size() * width != out.size()) {
+    return Status::bad_input("input " + in_quotes(info.name) + " was set to " +
+                             std::to_string(values.size()) + " numbers, and the model has " +
+                             std::to_string(out.size() / width) + " elements there");
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Status s = fill_value(info.element, values[i], out.subspan(i * width, width));
+    if (!s.ok()) return s;
+  }
+  return {};
+}
+
 // outputs().size() if there is none of that name.
 size_t index_of_output(const StagedModel& model, const std::string& name) {
   const auto same = [&](const TensorInfo& info) { return info.name == name; };
@@ -115,6 +132,17 @@ Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& give
       status = read_tensor_file(it->source, info, model.input(0, i));
     }
     if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set) {
+  for (const InputSetting& setting : set) {
+    for (size_t i = 0; i < whole.inputs().size(); ++i) {
+      if (whole.inputs()[i].name != setting.name) continue;
+      const Status s = fill_values(whole.inputs()[i], setting.values, whole.input(0, i));
+      if (!s.ok()) return s;
+    }
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ struct GivenInput {
 // "NAME=FILE.npy", "NAME=FILE" or "NAME=3": kInvalidArgument for anything else.
 Result<GivenInput> parse_given_input(const std::string& text);
 Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given);
+
+// Of those of the whole model's inputs that the stages do not have (Manifest::set), slot 0.
+Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set);
 
 // Fails with kBadInput, naming them, when one model has outputs that the other lacks: the stages
 // are then those of another model.

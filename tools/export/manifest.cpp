@@ -119,6 +119,7 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
                 {"outputs", Json::array()},  {"stages", Json::array()},
                 {"order", plan.order}};
   if (!placed.dims.empty()) manifest["dims"] = describe_dims(placed.dims);
+  for (const auto& [input, value] : placed.set) manifest["set"][input] = value;
   if (placed.prediction.makespan_us > 0) {
     manifest["predicted_makespan_us"] = placed.prediction.makespan_us;
     if (placed.prediction.whole_us > 0) manifest["predicted_whole_us"] = placed.prediction.whole_us;

@@ -1,6 +1,8 @@
 #include "tools/export/onnx_export.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <unordered_map>
@@ -134,6 +136,32 @@ std::vector<std::string> dims_of(const OnnxModel& model, const std::vector<std::
   return texts;
 }
 
+// "false", "2", "1,2,3": as --set takes it.
+std::string value_text(const InputSetting& setting, bool is_bool) {
+  std::string text;
+  for (const double value : setting.values) {
+    if (!text.empty()) text += ',';
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    text += is_bool ? std::string(value != 0 ? "true" : "false") : std::string(digits.data(), end);
+  }
+  return text;
+}
+
+// Of the model as it was read, whose inputs they still are.
+std::vector<std::pair<std::string, std::string>> set_of(const onnx::GraphProto& graph,
+                                                        std::span<const InputSetting> settings) {
+  std::vector<std::pair<std::string, std::string>> set;
+  for (const InputSetting& setting : settings) {
+    const auto input = std::ranges::find(graph.input(), setting.name,
+                                         [](const auto& info) { return info.name(); });
+    const bool is_bool = input != graph.input().end() &&
+                         input->type().tensor_type().elem_type() == onnx::TensorProto::BOOL;
+    set.emplace_back(setting.name, value_text(setting, is_bool));
+  }
+  return set;
+}
+
 }  // namespace
 
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
@@ -197,6 +225,7 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   whole.with_weights = true;
   Result<OnnxModel> model = read_onnx(path, whole);
   if (!model.ok()) return model.status();
+  auto set = set_of(model->proto.graph(), settings.inputs);
   const auto inlined = prepare_nodes(*model, settings);
   if (!inlined.ok()) return inlined.status().at(path);
   Result<std::vector<uint32_t>> device = devices_of_nodes(*model, placed);
@@ -204,6 +233,7 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   std::vector<uint32_t> stage = stages_of_nodes(*model, placed);
   auto state = std::make_unique<State>(
       State{path, placed, std::move(*model), std::move(*device), std::move(stage)});
+  state->placed.set = std::move(set);
   return PlacedModel(std::move(state));
 }
 

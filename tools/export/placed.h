@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -34,6 +35,8 @@ struct Placed {
   std::vector<uint32_t> order = {};  // of stages, as recorded; empty: none
   Prediction prediction = {};
   std::vector<std::string> dims = {};  // the numbers of free dimensions: "batch=1"
+  // Inputs that always have a value, and are none of the stages: {"use_cache", "false"}.
+  std::vector<std::pair<std::string, std::string>> set = {};
 };
 
 // Fails with kBadInput when the placement has not one entry per node of the graph.
