@@ -385,6 +385,54 @@ TEST_CASE("a loop starts the operators of its body each time, and constants neve
   CHECK(node(got, "after").launches == 0);
 }
 
+// A Loop of one Relu, whose body ends with the condition of that name.
+struct ConditionalLoop {
+  OnnxBuilder b;
+  onnx::GraphProto* body;
+  ConditionalLoop(const std::string& first, const std::string& last) {
+    b.input("x", {"4"});
+    b.integers("trips", {100});
+    auto& loop = b.node("Loop", {"trips", first, "x"}, {"y", "all"}, "loop");
+    body = &OnnxBuilder::body(loop, "body");
+    for (const char* name : {"i", "c", "v"}) body->add_input()->set_name(name);
+    OnnxBuilder::add_node(*body, "Relu", {"v"}, {"z"});
+    for (const std::string& name : {last, std::string("z"), std::string("z")}) {
+      body->add_output()->set_name(name);
+    }
+  }
+  void boolean(const char* name, bool content) {
+    auto* tensor = b.graph().add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(onnx::TensorProto::BOOL);
+    tensor->add_int32_data(content);
+  }
+};
+
+TEST_CASE("a loop whose condition stays true runs as often as it says, as PyTorch exports for") {
+  for (const char* last : {"c", "same", "on"}) {
+    CAPTURE(last);
+    ConditionalLoop loop("on", last);
+    loop.boolean("on", true);
+    OnnxBuilder::add_node(*loop.body, "Identity", {"c"}, {"same"});
+    const auto got = imported(loop.b);
+    CHECK(node(got, "loop").launches == 1 + 100 * 2);
+    CHECK(node(got, "loop").outputs == std::vector<uint64_t>{16, 1600});
+  }
+}
+
+TEST_CASE("a loop whose condition may change counts one iteration") {
+  ConditionalLoop computed("on", "less"), given("asked", "c"), ends("on", "off"), none("off", "on");
+  OnnxBuilder::add_node(*computed.body, "Less", {"i", "trips"}, {"less"});
+  given.b.input("asked", {}, onnx::TensorProto::BOOL);
+  for (ConditionalLoop* loop : {&computed, &given, &ends, &none}) {
+    loop->boolean("on", true);
+    loop->boolean("off", false);
+    const auto got = imported(loop->b);
+    CHECK(node(got, "loop").launches == 1 + 1 + (loop == &computed));
+    CHECK(node(got, "loop").outputs.at(1) < 1600);
+  }
+}
+
 TEST_CASE("a loop may have as many nodes as its file holds") {
   OnnxBuilder b;
   b.input("x", {"4"});

@@ -1,5 +1,6 @@
 // Nodes with graphs inside: If, Loop, Scan, and calls of functions that the model defines.
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -132,6 +133,33 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
   return {};
 }
 
+namespace {
+
+bool is_true(const Value* value) {
+  const Constant* constant = value != nullptr ? value->constant.get() : nullptr;
+  return constant != nullptr && constant->size() == 1 && constant->number(0) != 0;
+}
+
+Value boolean(bool content) {
+  Value value;
+  value.set_constant({onnx::TensorProto::BOOL, {}, {content ? 1 : 0}, {}});
+  return value;
+}
+
+// How often the body of a Loop runs; nullopt where values decide while it does. `forever`: whether
+// a condition that is true before an iteration is true after it, too.
+std::optional<uint64_t> trips_of(const NodeInputs& inputs, bool forever) {
+  const Constant* trips = !inputs.empty() && inputs[0] ? inputs[0]->constant.get() : nullptr;
+  if (trips == nullptr || !trips->whole() || trips->size() != 1 || trips->ints[0] < 0) {
+    return std::nullopt;
+  }
+  const bool conditional = inputs.size() > 1 && inputs[1] != nullptr;
+  if (conditional && !(is_true(inputs[1]) && forever)) return std::nullopt;
+  return static_cast<uint64_t>(trips->ints[0]);
+}
+
+}  // namespace
+
 // Loop(max trips, condition, state...) -> state..., one entry per iteration...
 Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
                             const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
@@ -143,23 +171,22 @@ Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, con
     const auto at = static_cast<size_t>(i);
     Value value = bind(at >= 2 && at < inputs.size() ? inputs[at] : nullptr, graph->input(i));
     if (i < 2) value.set_tensor(i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, {});
+    if (i == 1 && at < inputs.size() && is_true(inputs[at])) value = boolean(true);
     keep(graph->input(i).name(), std::move(value), inner);
   }
   Body body;
   const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
   if (!status.ok()) return status.at("body");
-  const Constant* trips = !inputs.empty() && inputs[0] ? inputs[0]->constant.get() : nullptr;
-  const bool counted = trips != nullptr && trips->whole() && trips->size() == 1 &&
-                       trips->ints[0] >= 0 && (inputs.size() < 2 || inputs[1] == nullptr);
+  const auto trips = trips_of(inputs, !body.outputs.empty() && is_true(&body.outputs[0]));
   for (size_t i = 0; i < outputs.size() && i + 1 < body.outputs.size(); ++i) {
     const Value& last = body.outputs[i + 1];  // after the condition
     if (i < states) {
       outputs[i] = inputs[i + 2] != nullptr ? either(*inputs[i + 2], last) : last;
     } else {
-      outputs[i] = with_axis(last, 0, counted ? trips->ints[0] : kUnknownDim);
+      outputs[i] = with_axis(last, 0, trips ? static_cast<int64_t>(*trips) : kUnknownDim);
     }
   }
-  if (counted) repeat_work(body.work, static_cast<uint64_t>(trips->ints[0]));
+  if (trips) repeat_work(body.work, *trips);
   finish_control(std::move(body), true, result);
   return {};
 }
