@@ -98,6 +98,30 @@ TEST_CASE("nodes inside another node are part of it") {
   CHECK(got.nodes.size() == 2);
 }
 
+TEST_CASE("the time of a node on a GPU is that of its kernels, not of their launch") {
+  const auto kernel = [](const std::string& args, int dur) {
+    return R"({"cat":"Kernel","ts":-7,"dur":)" + std::to_string(dur) +
+           R"(,"name":"implicit_gemm","args":{"stream":"13",)" + args + "}},";
+  };
+  const std::string of_conv = R"("op_name":"Conv","parent_name":"conv_kernel_time")";
+  const Profile got =
+      profile("[" + kernel(R"("grid_x":"1")", 900) +  // a copy at load, which no node launched
+              event("conv", "Conv", 0, 5) + "," + kernel(of_conv, 80) + kernel(of_conv, 20) +
+              event("host", "Reshape", 10, 3) + "," + kernel(of_conv, 0) +
+              event("add", "Add", 20, 4) + "," + kernel(R"("op_name":"Add")", 30) +
+              kernel(R"("op_name":"Conv")", 900) + event("inner", "Mul", 32, 2) + "," +
+              kernel(R"("op_name":"Mul","parent_name":"inner_kernel_time")", 50) +
+              event("if", "If", 30, 9) + "]");
+  REQUIRE(got.nodes.size() == 4);
+  CHECK(got.nodes[0].median_us == 100);
+  CHECK(got.nodes[1].median_us == 3);
+  CHECK(got.nodes[2].median_us == 30);
+  CHECK(got.nodes[3].median_us == 50);
+  const auto bad = parse_profile("[" + event("conv", "Conv", 0, 5) + "," + kernel(of_conv, -1) +
+                                 event("add", "Add", 20, 4) + "]");
+  CHECK(bad.status().message().find("event 1: \"dur\" is -1") == 0);
+}
+
 TEST_CASE("profiles that were cut off are read as far as they go; other files are refused") {
   const std::string text = "[" + event("a", "", 0, 5) + ",\n" + event("b", "", 9, 6) + "]";
   CHECK(profile(text.substr(0, text.size() - 8)).total_us() == 5);

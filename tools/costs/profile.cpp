@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/format/file.h"
@@ -23,10 +25,15 @@ struct NodeEvent : Event {
   std::string name, op, provider;
   uint32_t index = kNoIndex;
   uint64_t output_bytes = 0;
+  std::optional<double> kernels_us;  // on the device, where the provider says
+
+  // Of a provider that runs beside the host, `duration` is that of the launch.
+  double us() const { return kernels_us.value_or(duration); }
 };
 
 struct Events {
   std::vector<NodeEvent> nodes;
+  std::unordered_map<std::string, size_t> latest;  // of each name
   std::vector<Event> runs;
 };
 
@@ -51,18 +58,46 @@ T number_of(const nlohmann::json& args, const char* key, T fallback) {
   return error == std::errc() && end == text.data() + text.size() ? value : fallback;
 }
 
-Status read_times(const nlohmann::json& event, size_t i, Event& out) {
-  for (const auto& [key, value] : {std::pair{"ts", &out.begin}, std::pair{"dur", &out.duration}}) {
-    const auto it = event.find(key);
-    if (it == event.end() || !it->is_number()) {
-      return bad_event(i, std::string("has no number \"") + key + "\", expected microseconds");
-    }
-    *value = it->get<double>();
-    if (!(*value >= 0 && *value <= kMaxTime)) {
-      return bad_event(i, std::string("\"") + key + "\" is " + number_text(*value) +
-                              ", expected microseconds that are not negative");
-    }
+Status read_time(const nlohmann::json& event, size_t i, const char* key, double& value) {
+  const auto it = event.find(key);
+  if (it == event.end() || !it->is_number()) {
+    return bad_event(i, std::string("has no number \"") + key + "\", expected microseconds");
   }
+  value = it->get<double>();
+  if (!(value >= 0 && value <= kMaxTime)) {
+    return bad_event(i, std::string("\"") + key + "\" is " + number_text(value) +
+                            ", expected microseconds that are not negative");
+  }
+  return {};
+}
+
+Status read_times(const nlohmann::json& event, size_t i, Event& out) {
+  if (Status s = read_time(event, i, "ts", out.begin); !s.ok()) return s;
+  return read_time(event, i, "dur", out.duration);
+}
+
+// The node that launched a kernel: of that name in "parent_name", or, in older versions, the
+// one before it in the list. Null for copies outside of any.
+NodeEvent* launched_by(const nlohmann::json& args, Events& events) {
+  const std::string parent = text_of(args, "parent_name"), op = text_of(args, "op_name");
+  if (parent.ends_with(kKernelTime)) {
+    const auto at = events.latest.find(parent.substr(0, parent.size() - kKernelTime.size()));
+    return at == events.latest.end() ? nullptr : &events.nodes[at->second];
+  }
+  if (!parent.empty() || op.empty() || events.nodes.empty()) return nullptr;
+  return events.nodes.back().op == op ? &events.nodes.back() : nullptr;
+}
+
+// Kernels follow the node that launched them. When one began is not asked for: the device's clock
+// is another one.
+Status add_kernel(const nlohmann::json& event, size_t i, Events& events) {
+  const auto args = event.find("args");
+  if (args == event.end() || !args->is_object()) return {};
+  NodeEvent* node = launched_by(*args, events);
+  if (node == nullptr) return {};
+  double us = 0;
+  if (Status s = read_time(event, i, "dur", us); !s.ok()) return s;
+  node->kernels_us = node->kernels_us.value_or(0) + us;
   return {};
 }
 
@@ -75,6 +110,7 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
     events.runs.push_back(run);
     return {};
   }
+  if (category == "Kernel") return add_kernel(event, i, events);
   if (category != "Node" || !name.ends_with(kKernelTime)) return {};  // fences and the like
   NodeEvent node;
   if (Status s = read_times(event, i, node); !s.ok()) return s;
@@ -85,11 +121,13 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
     node.index = number_of(*args, "node_index", kNoIndex);
     node.output_bytes = number_of(*args, "output_size", uint64_t{0});
   }
+  events.latest[node.name] = events.nodes.size();
   events.nodes.push_back(std::move(node));
   return {};
 }
 
-// By beginning, an event before those inside it; then without those inside another one.
+// By beginning, an event before those inside it; then without those inside another one, which has
+// their kernels.
 void drop_nested(std::vector<NodeEvent>& nodes) {
   std::stable_sort(nodes.begin(), nodes.end(), [](const Event& a, const Event& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.duration > b.duration;
@@ -99,7 +137,12 @@ void drop_nested(std::vector<NodeEvent>& nodes) {
   for (NodeEvent& node : nodes) {
     // Times are whole microseconds: neighbours touch, and short ones have no duration at all.
     const bool inside = node.begin < end && node.end() <= end;
-    if (inside) continue;
+    if (inside) {
+      if (node.kernels_us) {
+        outer.back().kernels_us = outer.back().kernels_us.value_or(0) + *node.kernels_us;
+      }
+      continue;
+    }
     end = std::max(end, node.end());
     outer.push_back(std::move(node));
   }
@@ -152,7 +195,7 @@ Profile summarize(const Events& events) {
       profile.nodes.push_back(
           {node.name, node.op, node.provider, node.index, node.output_bytes, 0});
     }
-    times[it->second].push_back(node.duration);
+    times[it->second].push_back(node.us());
   }
   for (size_t i = 0; i < times.size(); ++i) profile.nodes[i].median_us = median(times[i]);
   std::vector<double> runs;

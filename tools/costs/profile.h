@@ -35,7 +35,8 @@ struct ProfileLimits {
   uint32_t max_events = 20'000'000;
 };
 
-// Reads a profile. A file that lacks the closing bracket, as one of a session that was not ended,
+// Reads a profile. Where a provider says how long the kernels of a node ran on the device, that is
+// its time. A file that lacks the closing bracket, as one of a session that was not ended,
 // is read as far as it goes. Events of nodes inside another one (the bodies of If, Loop and Scan)
 // are part of it. Fails with kBadInput, naming the event, when it is not such a list or holds no
 // event of a node.
