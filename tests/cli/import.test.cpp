@@ -139,6 +139,22 @@ TEST_CASE_FIXTURE(ImportScene, "what is wrong with a model or its options is sai
   fails({"place", graph, "-t", topology, "--dim", "batch=1"}, 2, "no ONNX model");
 }
 
+TEST_CASE_FIXTURE(ImportScene, "profiles of other engines are told by what they hold") {
+  const std::string trt = add("trt.json", R"([{"count": 9},
+    {"name": "conv + relu", "averageMs": 0.5}, {"name": "fc", "medianMs": 0.25}])");
+  const std::string openvino =
+      add("ov.csv", "layerName;execStatus;realTime (ms)\nconv;EXECUTED;2\nfc;EXECUTED;1\n");
+  const json said = run_json({"import", model, "--dim", "batch=1", "--profile", "gpu=" + trt,
+                              "--profile", "npu=" + openvino, "-o", "graph.json", "--json"});
+  CHECK(said.at("profiles").at(0).at("profiled_us") == 750.0);
+  CHECK(said.at("profiles").at(1).at("matched_share") == 1.0);
+  const json graph = json::parse(read("graph.json"));
+  CHECK(graph.at("kinds") == json({"gpu", "npu"}));
+  CHECK(graph.at("nodes").at(0).at("cost_us").at(0).get<double>() > 450);
+  CHECK(graph.at("nodes").at(0).at("cost_us").at(1) == 2000.0);
+  CHECK(graph.at("nodes").at(4).at("cost_us") == json({250.0, 1000.0}));
+}
+
 TEST_CASE_FIXTURE(ImportScene, "profiles and tables become costs by kind") {
   const std::string profile = add("cpu.json", small_profile());
   const std::string table = add("gpu.csv",
@@ -155,6 +171,11 @@ TEST_CASE_FIXTURE(ImportScene, "profiles and tables become costs by kind") {
   before = files();
   fails({"import", model, "--dim", "batch=1", "--profile", profile, "-o", "g.json"}, 2,
         "KIND=FILE");
+  fails({"import", model, "--dim", "batch=1", "--profile",
+         "gpu=" + add("trt.json", "[{\"count\": 9}, {\"name\": \"conv\"}]"), "-o", "g.json"},
+        3, "trt.json: entry 1");
+  fails({"import", model, "--dim", "batch=1", "--profile", "gpu=" + table, "-o", "g.json"}, 3,
+        "gpu.csv: is no profile that is known");
   fails({"import", model, "--dim", "batch=1", "--costs", add("part.csv", "conv,cpu,1\n"), "-o",
          "g.json"},
         3, "'relu'");

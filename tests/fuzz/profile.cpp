@@ -1,9 +1,10 @@
-// Run times in their three forms, told by the first character: profiles of ONNX Runtime ('['),
-// efficiency files ('{'), and tables of node, kind and time.
+// Run times in their forms, told by the beginning: profiles of ONNX Runtime and TensorRT ('['),
+// counters of OpenVINO, efficiency files ('{'), and tables of node, kind and time.
 #include <cmath>
 
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/targets.h"
+#include "tools/costs/any_profile.h"
 #include "tools/costs/efficiency_file.h"
 #include "tools/costs/measured.h"
 
@@ -26,7 +27,7 @@ Graph small_graph() {
 }
 
 int read_profile_text(std::string_view text) {
-  const auto profile = parse_profile(text);
+  const auto profile = parse_any_profile(text);
   if (!profile.ok()) return check_refused(profile.status()), 0;
   check(!profile->nodes.empty() && profile->runs > 0, "a profile holds nodes and runs");
   check(std::isfinite(profile->total_us()) && profile->total_us() >= 0, "times are times");
@@ -66,7 +67,7 @@ int read_table_text(std::string_view text) {
 int fuzz_profile(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes = own_copy(data, size);
   const std::string_view text = text_of(bytes.data(), bytes.size());
-  if (text.starts_with('[')) return read_profile_text(text);
+  if (text.starts_with('[') || text.starts_with("layerName;")) return read_profile_text(text);
   if (text.starts_with('{')) return read_efficiency_text(text);
   return read_table_text(text);
 }

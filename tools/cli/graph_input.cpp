@@ -75,8 +75,10 @@ void add_model_settings(Command& command, ModelOptions& options) {
 void add_model_options(Command& command, ModelOptions& options) {
   add_model_settings(command, options);
   command.heading("Of ONNX models");
-  command.list("--profile", "KIND=FILE", options.costs.profiles,
-               "Run times on a kind of device, from ONNX Runtime's profile (repeatable)");
+  command.list(
+      "--profile", "KIND=FILE", options.costs.profiles,
+      "Run times on a kind of device, from a profile of ONNX Runtime, trtexec or benchmark_app "
+      "(repeatable)");
   command.list("--costs", "FILE", options.costs.tables, "Run times, from lines node,kind,us");
   command.list("--efficiencies", "FILE", options.costs.efficiencies,
                "What calibrate wrote; estimates what is not measured");

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "tools/costs/joined_names.h"
 #include "tools/costs/operator_class.h"
 
 namespace placeto {
@@ -14,10 +15,22 @@ namespace {
 
 constexpr std::string_view kPrefixes[] = {"fused ", "fused_"};
 // What onnxruntime/core/optimizer appends to the name of a node or of its output.
-constexpr std::string_view kSuffixes[] = {"_nchwc",           "_nhwc",        "_quant",  "_fused",
-                                          "/MatMulAddFusion", "_gemm",        "_Fusion", "_qlinear",
-                                          "_mul_fusion",      "_transformed", "_kernel", "/",
-                                          "_transpose_fusion"};
+constexpr std::string_view kSuffixes[] = {"_nchwc",
+                                          "_nhwc",
+                                          "_quant",
+                                          "_fused",
+                                          "/MatMulAddFusion",
+                                          "_gemm",
+                                          "_Fusion",
+                                          "_qlinear",
+                                          "_mul_fusion",
+                                          "_transformed",
+                                          "_kernel",
+                                          "/",
+                                          "_transpose_fusion",
+                                          "/WithoutBiases"};  // the last: OpenVINO
+// What TensorRT's parser puts before the output of a node without a name.
+constexpr std::string_view kOfOutput = "node_of_";
 
 // Names as long as this are told from words that happen to occur in others.
 constexpr size_t kLeastContained = 6;
@@ -78,6 +91,17 @@ class Names {
       if (const uint32_t v = exact(name); changed && v != kNoGraphNode) return v;
     }
     return longest_contained(node.name);
+  }
+
+  // Those that a joined name names, each once.
+  std::vector<uint32_t> find_all(const std::string& name, RangeWalk& walk) const {
+    const auto lookup = [this](std::string_view one) {
+      const uint32_t v = exact(one);
+      if (v != kNoGraphNode || !one.starts_with(kOfOutput)) return v;
+      return exact(one.substr(kOfOutput.size()));
+    };
+    if (const uint32_t v = lookup(name); v != kNoGraphNode) return {v};
+    return joined_nodes(name, lookup, walk);
   }
 
  private:
@@ -200,7 +224,15 @@ EngineNodes match_engine_nodes(const Graph& graph,
                                const Profile& profile) {
   const Names names(graph, output_names);
   EngineNodes nodes;
-  for (const ProfiledNode& node : profile.nodes) nodes.by_name.push_back(names.find(node));
+  RangeWalk walk(graph);
+  for (const ProfiledNode& node : profile.nodes) {
+    auto& joined = nodes.joined.emplace_back();
+    if (node.naming == Naming::kJoined) joined = names.find_all(node.name, walk);
+    const bool named = node.naming != Naming::kNone;
+    nodes.by_name.push_back(!joined.empty() ? joined.front()
+                            : named         ? names.find(node)
+                                            : kNoGraphNode);
+  }
   nodes.node_of = nodes.by_name;
   place_by_size(graph, profile, nodes);
   return nodes;

@@ -22,6 +22,8 @@ inline constexpr uint32_t kNoGraphNode = 0xffffffffu;
 struct EngineNodes {
   std::vector<uint32_t> by_name;  // by numbers and names
   std::vector<uint32_t> node_of;  // those, and more by position and size
+  // All that a joined name names, `by_name` first; empty for other names.
+  std::vector<std::vector<uint32_t>> joined;
 };
 
 // In this order: the index, for nodes to which the model gives no name of their own; the name as it
@@ -29,6 +31,7 @@ struct EngineNodes {
 // longest name that it contains. Then a node that is still without a place takes that of the
 // nearest reader of what ran just before whose outputs have as many bytes and that no other node of
 // the profile stands for; a changed layout (ReorderInput, ...) is none of the model's nodes.
+// A joined name stands for all nodes that it names; one that names none is looked for as others.
 // `output_names` by node may be empty. Linear in nodes of graph and profile.
 EngineNodes match_engine_nodes(const Graph& graph,
                                std::span<const std::vector<std::string>> output_names,

@@ -19,6 +19,7 @@ namespace {
 // does not use otherwise.
 uint32_t nearest_with_op(const Graph& graph, uint32_t v, const std::string& op,
                          const std::vector<bool>& taken) {
+  if (op.empty()) return v;
   constexpr int kFurthest = 6;
   uint32_t at = v;
   for (int i = 0; i < kFurthest; ++i) {
@@ -36,6 +37,19 @@ uint32_t nearest_with_op(const Graph& graph, uint32_t v, const std::string& op,
     at = next;
   }
   return v;
+}
+
+// Divides a time over nodes that the engine ran as one by their operations: as in other profiles,
+// the product has nearly all of it and what follows it nearly nothing.
+void divide(const Graph& graph, const std::vector<uint32_t>& nodes, double time,
+            std::vector<double>& us) {
+  double total = 0;
+  for (const uint32_t v : nodes) total += static_cast<double>(graph.node(v).flops);
+  for (const uint32_t v : nodes) {
+    const double share = total > 0 ? static_cast<double>(graph.node(v).flops) / total
+                                   : 1 / static_cast<double>(nodes.size());
+    us[v] += time * share;
+  }
 }
 
 // --- table
@@ -141,6 +155,12 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
     if (engine.by_name[i] != kNoGraphNode) {
       ++coverage.by_name;
       coverage.by_name_us += node.median_us;
+    }
+    if (const auto& joined = engine.joined[i]; !joined.empty()) {
+      divide(graph, joined, node.median_us, us);
+      for (const uint32_t v : joined) measured[v] = true;
+      before = joined.back();
+      continue;
     }
     if (node_of[i] != kNoGraphNode) {
       before = nearest_with_op(graph, node_of[i], node.op, taken);

@@ -12,6 +12,10 @@
 
 namespace placeto {
 
+// What the name of an engine's node says: one node of the model; several, as TensorRT joins them
+// (joined_names.h); or none, of a change of layout that only mentions the nodes beside it.
+enum class Naming { kOne, kJoined, kNone };
+
 // One node as the engine ran it, which may stand for several nodes of the model.
 struct ProfiledNode {
   std::string name;  // after graph optimization, without "_kernel_time"
@@ -20,6 +24,7 @@ struct ProfiledNode {
   uint32_t index = 0;         // of the engine's node; kNoIndex if the profile does not say
   uint64_t output_bytes = 0;  // of its outputs together; 0 if the profile does not say
   double median_us = 0;
+  Naming naming = Naming::kOne;
 };
 
 struct Profile {

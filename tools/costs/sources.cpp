@@ -1,6 +1,7 @@
 #include "tools/costs/sources.h"
 
 #include "runtime/format/file.h"
+#include "tools/costs/any_profile.h"
 #include "tools/costs/efficiency_file.h"
 
 namespace placeto {
@@ -20,7 +21,7 @@ Result<ProfileUse> split_profile(const std::string& text) {
 Result<KindCosts> read_profile_costs(const Graph& graph,
                                      std::span<const std::vector<std::string>> output_names,
                                      ProfileUse& use) {
-  const Result<Profile> profile = read_profile(use.file);
+  const Result<Profile> profile = read_any_profile(use.file);
   if (!profile.ok()) return profile.status();
   auto costs = costs_from_profile(graph, output_names, *profile, use.kind, use.coverage);
   return costs.ok() ? std::move(costs) : costs.status().at(use.file);

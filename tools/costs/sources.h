@@ -12,7 +12,7 @@
 namespace placeto {
 
 struct CostSources {
-  std::vector<std::string> profiles;      // KIND=FILE, of ONNX Runtime
+  std::vector<std::string> profiles;      // KIND=FILE (any_profile.h)
   std::vector<std::string> tables;        // files of node,kind,us
   std::vector<std::string> efficiencies;  // files that calibrate wrote
 
