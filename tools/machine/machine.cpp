@@ -17,6 +17,9 @@ constexpr double kLinkBytesPerUs = 10000;
 constexpr double kLinkLatencyUs = 10;
 // What passes between workers of one process is not copied: no size makes it slower.
 constexpr double kSharedBytesPerUs = 1e9;
+// A worker that is awake hears of a stage's end in one or two; more than that, and it was kept
+// waiting.
+constexpr double kBusyHandoverUs = 30;
 
 uint32_t worker_count(const Host& host, uint32_t wanted) {
   return wanted > 0 ? wanted : host.processors.numa_nodes;
@@ -91,7 +94,7 @@ std::string differences(const TopologySpec& machine, const char* what, Source De
 }
 
 struct Handover {
-  double worst_us = 0, bytes_per_us = kSharedBytesPerUs;
+  double worst_us = 0;
   bool known = false;
 };
 
@@ -109,9 +112,6 @@ Status measure_device(const std::string& provider, uint32_t threads, DeviceSpec&
   device.cut_bytes_per_us = prices->cut_bytes_per_us;
   device.prices_source = Source::kMeasured;
   handover.worst_us = std::max(handover.worst_us, prices->handover_us);
-  if (prices->handover_bytes_per_us > 0) {
-    handover.bytes_per_us = std::min(handover.bytes_per_us, prices->handover_bytes_per_us);
-  }
   handover.known = true;
   return {};
 }
@@ -163,13 +163,18 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
     names += (names.empty() ? "" : " ") + device.name + (s.ok() ? "" : "'s memory");
   }
   if (names.empty()) return Status::invalid(notes.front());
-  // Sessions share the memory of what passes between workers: being told of it takes time, and
-  // reading it out of another core's cache.
+  // Sessions share the memory of what passes between workers: being told of it takes time; its size
+  // is in the prices of stages.
   const bool processors_only = std::all_of(topology.devices.begin(), topology.devices.end(),
                                            [](const auto& d) { return d.kind == "cpu"; });
   if (handover.known && processors_only) {
-    topology.default_link = {handover.bytes_per_us, handover.worst_us, 0, Source::kMeasured};
+    topology.default_link = {kSharedBytesPerUs, handover.worst_us, 0, Source::kMeasured};
     topology.transfer = Transfer::kUnicast;
+  }
+  if (handover.worst_us > kBusyHandoverUs) {
+    notes.push_back(
+        "workers waited for a core, so that something else runs on this host: measure "
+        "again when it is idle");
   }
   topology.name =
       topology.name.substr(0, topology.name.find(" (")) + " (" + names + " measured" +

@@ -168,24 +168,21 @@ Result<StagePrices> measure_prices(const std::string& provider, const std::strin
   if (!one.ok()) return one.status();
   const auto many = divide(provider, {device}, threads, kWidth, kSmallCount);
   if (!many.ok()) return many.status();
-  const auto large = divide(provider, {device}, threads, 1, kLargeCount);
-  if (!large.ok()) return large.status();
-  StagePrices prices = prices_from(*one, *many, kWidth, *large, 4.0 * kLargeCount);
   // A session that others have worked since finds its own data gone from the nearest caches.
   const MakeChain works = [](uint32_t first, uint32_t length) {
     return working_chain_probe(first, length, kWorkingCount);
   };
   const auto working = divide(provider, {device}, threads, 1, works);
   if (!working.ok()) return working.status();
-  prices.stage_us = std::max(prices.stage_us, *working - 2 * prices.cut_us);
   const std::vector<std::string> two = {device, device + "'"};
   const auto passed = divide(provider, two, threads, 1, works);
   if (!passed.ok()) return passed.status();
-  prices.handover_us = std::max(0.0, *passed - *working);
-  const auto passed_large = divide(provider, two, threads, 1, kLargeCount);
-  if (!passed_large.ok()) return passed_large.status();
-  const double by_size_us = *passed_large - *large - prices.handover_us;
-  if (by_size_us > 0) prices.handover_bytes_per_us = 4.0 * kLargeCount / by_size_us;
+  const double handover_us = std::max(0.0, *passed - *working);
+  const auto large = divide(provider, two, threads, 1, kLargeCount);
+  if (!large.ok()) return large.status();
+  StagePrices prices = prices_from(*one, *many, kWidth, *large - handover_us, 4.0 * kLargeCount);
+  prices.stage_us = std::max(prices.stage_us, *working - 2 * prices.cut_us);
+  prices.handover_us = handover_us;
   return prices;
 }
 

@@ -25,14 +25,15 @@ Result<DeviceRates> measure_rates(const std::string& provider, const std::string
 // another worker does (runtime: staged execution).
 struct StagePrices {
   double stage_us = 0, cut_us = 0;
-  double cut_bytes_per_us = 0;       // 0: no time by size that could be told from noise
-  double handover_us = 0;            // from the end of a stage to a start on another worker
-  double handover_bytes_per_us = 0;  // what waits in the other core's cache; 0 as above
+  double cut_bytes_per_us = 0;  // 0: no time by size that could be told from noise
+  double handover_us = 0;       // from the end of a stage to a start on another worker
 };
 
 // From a chain of operators, whole and divided into stages, with one tensor and with eight between
 // stages, small and large, on one worker and on two in turn. Each divided run is compared with the
-// whole one beside it; differences of those are the prices.
+// whole one beside it; differences of those are the prices. The price by size is that of cuts
+// between two workers: stages read it out of another core's cache and write over what is there, and
+// are busy for as long, which no link is.
 Result<StagePrices> measure_prices(const std::string& provider, const std::string& device,
                                    uint32_t threads);
 
