@@ -389,6 +389,22 @@ TEST_CASE_FIXTURE(CommandsScene, "inspect tells what any file holds") {
   }
 }
 
+TEST_CASE_FIXTURE(CommandsScene, "inspect says where the numbers of a topology are from") {
+  write("sources.json", R"({"format_version": 1, "name": "two", "devices": [
+    {"name": "a", "kind": "cpu", "peak_flops": 2e9, "flops_source": "measured"},
+    {"name": "b", "kind": "cpu", "peak_flops": 2e9, "flops_source": "data_sheet"}],
+    "default_link": {"bandwidth_bytes_per_us": 100, "latency_us": 1, "source": "guess"}})");
+  const std::string out = run({"inspect", "sources.json"}).out;
+  for (const char* said : {"2.000 G (measured)", "2.000 G (data sheet)", "gap 0 us (guess)"}) {
+    CAPTURE(said);
+    CHECK(out.find(said) != std::string::npos);
+  }
+  const json said = run_json({"inspect", "sources.json", "--json"});
+  CHECK(said.at("devices").at(1).at("flops_source") == "data_sheet");
+  CHECK(said.at("devices").at(0).at("memory_source") == "unknown");
+  CHECK(said.at("default_link").at("source") == "guess");
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "inspect warns about a latency that is never charged") {
   std::string text = small_topology();
   text.replace(text.find("\"gap_us\""), 8, "\"latency_us\": 5, \"gap_us\"");

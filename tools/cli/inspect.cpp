@@ -27,6 +27,7 @@
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
+#include "tools/machine/machine.h"
 #include "tools/workloads/workload.h"
 
 namespace placeto::cli {
@@ -235,6 +236,11 @@ const char* name_of(Dispatch d) {
   return d == Dispatch::kFifo ? "fifo" : "priority";
 }
 
+const char* name_of(Source s) {
+  constexpr const char* kNames[] = {"unknown", "guess", "data_sheet", "measured"};
+  return kNames[static_cast<size_t>(s)];
+}
+
 Json warnings_of(const Topology& topology) {
   Json warnings = Json::array();
   if (ignores_latency(topology)) {
@@ -248,7 +254,8 @@ Json warnings_of(const Topology& topology) {
 Json describe_link(const LinkParameters& link) {
   return {{"bandwidth_bytes_per_us", link.bandwidth_bytes_per_us},
           {"latency_us", link.latency_us},
-          {"gap_us", link.gap_us}};
+          {"gap_us", link.gap_us},
+          {"source", name_of(link.source)}};
 }
 
 Json describe(const Topology& topology) {
@@ -260,7 +267,11 @@ Json describe(const Topology& topology) {
                        {"memory_bytes", d.memory_bytes},
                        {"peak_flops", d.peak_flops},
                        {"memory_bandwidth", d.memory_bandwidth},
-                       {"slowdown", d.slowdown}});
+                       {"slowdown", d.slowdown},
+                       {"memory_source", name_of(d.memory_source)},
+                       {"flops_source", name_of(d.flops_source)},
+                       {"bandwidth_source", name_of(d.bandwidth_source)},
+                       {"prices_source", name_of(d.prices_source)}});
     if (spec.execution != Execution::kStaged) continue;
     devices.back().update(
         {{"stage_us", d.stage_us}, {"cut_us", d.cut_us}, {"cut_bytes_per_us", d.cut_bytes_per_us}});
@@ -290,6 +301,17 @@ std::string link_text(const LinkParameters& link) {
                      format_us(link.latency_us), format_us(link.gap_us));
 }
 
+// A number, and where it is from if the topology says so.
+std::string sourced(std::string number, Source source) {
+  if (source != Source::kUnknown) number += fmt::format(" ({})", text_of(source));
+  return number;
+}
+
+bool same_sources(const DeviceSpec& a, const DeviceSpec& b) {
+  return a.memory_source == b.memory_source && a.flops_source == b.flops_source &&
+         a.bandwidth_source == b.bandwidth_source && a.prices_source == b.prices_source;
+}
+
 std::string device_sheet(const TopologySpec& spec, bool color) {
   const bool staged = spec.execution == Execution::kStaged;
   std::vector<Table::Column> columns{{"device", Align::kLeft},      {"kind", Align::kLeft},
@@ -305,7 +327,7 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
     const auto same = [&d, staged](const DeviceSpec& other) {
       return other.kind == d.kind && other.memory_bytes == d.memory_bytes &&
              other.peak_flops == d.peak_flops && other.memory_bandwidth == d.memory_bandwidth &&
-             other.slowdown == d.slowdown &&
+             other.slowdown == d.slowdown && same_sources(other, d) &&
              (!staged || (other.stage_us == d.stage_us && other.cut_us == d.cut_us &&
                           other.cut_bytes_per_us == d.cut_bytes_per_us));
     };
@@ -316,12 +338,13 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
     std::vector<std::string> cells{
         names,
         d.kind,
-        d.memory_bytes == 0 ? "unlimited" : format_bytes(d.memory_bytes),
-        d.peak_flops > 0 ? format_si(d.peak_flops) : "unknown",
-        d.memory_bandwidth > 0 ? format_si(d.memory_bandwidth) : "unknown",
+        d.memory_bytes == 0 ? "unlimited" : sourced(format_bytes(d.memory_bytes), d.memory_source),
+        d.peak_flops > 0 ? sourced(format_si(d.peak_flops), d.flops_source) : "unknown",
+        d.memory_bandwidth > 0 ? sourced(format_si(d.memory_bandwidth), d.bandwidth_source)
+                               : "unknown",
         fmt::format("{}", d.slowdown)};
     if (staged) {
-      cells.push_back(format_us(d.stage_us));
+      cells.push_back(sourced(format_us(d.stage_us), d.prices_source));
       cells.push_back(format_us(d.cut_us));
       cells.push_back(d.cut_bytes_per_us > 0 ? format_si(d.cut_bytes_per_us) : "-");
     }
@@ -363,7 +386,7 @@ std::string summarize(const Topology& topology, bool color) {
                                  name_of(spec.execution), name_of(spec.dispatch)));
   sheet.add("gap after a node", format_us(spec.op_gap_us));
   if (spec.default_link.bandwidth_bytes_per_us > 0) {
-    sheet.add("default link", link_text(spec.default_link));
+    sheet.add("default link", sourced(link_text(spec.default_link), spec.default_link.source));
   }
   std::string text = sheet.render(color) + "\n" + device_sheet(spec, color);
   if (!spec.links.empty()) text += "\n" + link_table(spec, color);
