@@ -28,6 +28,21 @@ std::vector<std::string> by_device(const std::vector<std::string>& devices,
   return values;
 }
 
+std::vector<std::string> providers_by_device(const std::vector<std::string>& devices,
+                                             const std::vector<std::string>& given) {
+  std::vector<std::string> values = by_device(devices, given, "--provider", "");
+  for (size_t d = 0; d < devices.size(); ++d) {
+    if (!values[d].empty()) continue;
+    values[d] = "cpu";
+    const std::string kind = device_prefix(devices[d]);
+    if (kind != devices[d] && kind != "cpu") {
+      note(fmt::format("note: {} is run by the processor; --provider {}=NAME says what runs it",
+                       devices[d], devices[d]));
+    }
+  }
+  return values;
+}
+
 std::vector<double> shares_by_device(const std::vector<std::string>& devices,
                                      const std::vector<std::string>& given, const char* option) {
   std::vector<double> shares;

@@ -11,6 +11,10 @@ namespace placeto::cli {
 std::vector<std::string> by_device(const std::vector<std::string>& devices,
                                    const std::vector<std::string>& given, const char* option,
                                    const std::string& absent);
+// The same of the engine's providers: the processor's where none is given, with a note for a device
+// that is of another kind.
+std::vector<std::string> providers_by_device(const std::vector<std::string>& devices,
+                                             const std::vector<std::string>& given);
 // The same of shares of the time, above 0 and up to 1; empty if none is given.
 std::vector<double> shares_by_device(const std::vector<std::string>& devices,
                                      const std::vector<std::string>& given, const char* option);

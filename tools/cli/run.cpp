@@ -105,7 +105,7 @@ SessionSettings settings_of(const RunOptions& options, const Manifest& manifest)
   SessionSettings settings;
   settings.threads = static_cast<uint32_t>(options.threads);
   settings.profile_prefix = options.profile;
-  settings.providers = by_device(manifest.devices, options.providers, "--provider", "cpu");
+  settings.providers = providers_by_device(manifest.devices, options.providers);
   settings.dims = dims_of(options, manifest);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;

@@ -116,7 +116,7 @@ void run_tune(const TuneSettings& options) {
   TopologySpec machine = load_topology(options.topology).spec();
   TuneOptions tuning;
   tuning.share = hold(options, machine);
-  tuning.providers = by_device(names_of(machine), options.providers, "--provider", "cpu");
+  tuning.providers = providers_by_device(names_of(machine), options.providers);
   tuning.model = readable_path(options.model);
   refuse_foreign_model(tuning.model);
   tuning.directory = options.out;
