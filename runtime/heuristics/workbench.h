@@ -31,8 +31,8 @@ class Workbench {
   const std::vector<Candidate>& candidates() const { return candidates_; }
   // The one tried first wins ties. There is one.
   const Candidate& best() const;
-  // How long the answer may take for being simpler: the tolerance more than the best and, where that
-  // leaves the best single device, by the tolerance less than there.
+  // How long the answer may take for being simpler: the tolerance more than the best and, where
+  // that leaves the best single device, by the tolerance less than there.
   double tolerated_us() const;
   // nullptr: none of that method yet.
   const Candidate* find(std::string_view method) const;

@@ -138,7 +138,8 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   CHECK(machine->devices[0].prices_source == Source::kMeasured);
   CHECK(machine->devices[1].flops_source == Source::kUnknown);
   CHECK(machine->default_link.source == Source::kMeasured);
-  CHECK(notes.size() == 1);
+  REQUIRE(!notes.empty());  // another one where the host is busy
+  CHECK(notes[0].find("cpu:1: left as it was") == 0);
   CHECK(Topology::build(*machine).ok());
 }
 

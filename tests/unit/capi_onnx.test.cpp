@@ -138,6 +138,7 @@ TEST_CASE("an engine judges nodes made in C by their domain, version and types")
   CHECK(notes == std::vector<std::string>{
                      "cuda on gpu:0 lacks Relu (1, of string), Relu (1, operator set 5): not "
                      "placed there",
+                     "whether cpu on cpu:0 runs Relu (1) is not known: allowed",
                      "whether cuda on gpu:0 runs Relu (1) is not known: allowed"});
   placeto_options chosen = options();
   REQUIRE(placeto_onnx_rules_add(rules.get(), &chosen, &error) == PLACETO_OK);
