@@ -534,7 +534,8 @@ typedef struct placeto_options {
   void* step_context;            /* handed to `on_step` */
   int32_t grouping;              /* default PLACETO_GROUPING_AUTO */
   double tolerance; /* of placements that cost at most this share more than the best, the one with
-                       the fewest stages; default 0, at most 1 */
+                       the fewest stages; what leaves one device gains as much by that. Default 0,
+                       at most 1 */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
