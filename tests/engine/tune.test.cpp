@@ -1,6 +1,8 @@
 // The loop, the machine it is for, and the server that keeps its plan: with the real engine.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -101,6 +103,53 @@ TEST_CASE("tune hands out a plan that runs, and says what it measured") {
   (*runner)->workers().submit(0);
   CHECK((*runner)->workers().wait(0).ok());
   CHECK((*runner)->manifest().predicted_whole_us > 0);
+}
+
+// y = x * w if `twice` is not set, else 2 x.
+TEST_CASE("an input that is set decides the branch that is tuned, and is no input of the result") {
+  OnnxBuilder b;
+  b.input("x", {"64", "64"});
+  b.input("twice", {"1"}, onnx::TensorProto::BOOL);
+  b.weight("w", {64, 64});
+  auto& choice = b.node("If", {"twice"}, {"r"}, "choice");
+  for (const bool twice : {true, false}) {
+    auto* attribute = choice.add_attribute();
+    attribute->set_name(twice ? "then_branch" : "else_branch");
+    attribute->set_type(onnx::AttributeProto::GRAPH);
+    onnx::GraphProto& branch = *attribute->mutable_g();
+    branch.set_name(attribute->name());
+    const std::string result = twice ? "doubled" : "product";
+    b.add_node(branch, twice ? "Add" : "MatMul", {"x", twice ? "x" : "w"}, {result}, result);
+    OnnxBuilder::set_type(*branch.add_output(), result, {"64", "64"});
+  }
+  b.node("Relu", {"r"}, {"y"}, "relu");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"64", "64"});
+  const Folder folder;
+  TuneOptions options = quick(folder);
+  std::ofstream(options.model, std::ios::binary) << b.bytes();
+  options.dims.clear();
+  options.set = {{"twice", {1}}};
+  const auto result = tune(*Topology::build(two_workers()), options);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  const bool engine = std::ranges::any_of(result->contenders, [](const Contender& c) {
+    return c.way == Contender::Way::kEngine && c.over_whole > 0;
+  });
+  CHECK(engine);
+  const auto tuned = *Runner::open(options.directory, {}), whole = *Runner::open(options.model, {});
+  CHECK(tuned->model().inputs().size() == 1);
+  REQUIRE(tuned->manifest().set.size() == 1);
+  for (Runner* runner : {tuned.get(), whole.get()}) {
+    REQUIRE(fill_model_inputs(runner->model(), {}).ok());
+    REQUIRE(fill_set_inputs(runner->model(), tuned->manifest().set).ok());
+    REQUIRE(runner->start().ok());
+    REQUIRE(runner->workers().run(0).ok());
+  }
+  const auto deviation = compare_outputs(tuned->model(), whole->model());
+  REQUIRE_MESSAGE(deviation.ok(), deviation.status().message());
+  CHECK(*deviation < 1e-6);
+  const auto y = tuned->model().output(0, 0);
+  REQUIRE(y.ok());
+  CHECK(std::ranges::any_of(y->bytes, [](std::byte b) { return b != std::byte{0}; }));  // w is 0
 }
 
 TEST_CASE("a device that is held to a tenth of the time is left out") {

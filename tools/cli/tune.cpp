@@ -36,7 +36,7 @@ struct TuneSettings {
   std::string model, topology, out;
   std::string policy = kDefaultPolicy;
   std::string objective = "latency";
-  std::vector<std::string> dims, inputs, providers, holds;
+  std::vector<std::string> dims, values, inputs, providers, holds;
   uint64_t threads = 1, finalists = 4, rounds = 3, runs = 15, evaluations = 1000;
 };
 
@@ -123,6 +123,9 @@ void run_tune(const TuneSettings& options) {
   for (const std::string& dim : options.dims) {
     tuning.dims.push_back(dim_setting(dim));
   }
+  for (const std::string& text : options.values) {
+    tuning.set.push_back(require(parse_input_setting(text)));
+  }
   for (const std::string& text : options.inputs) {
     tuning.inputs.push_back(require(parse_given_input(text)));
     tuning.inputs.back().source = input_path(tuning.inputs.back().source);
@@ -160,6 +163,9 @@ void add_tune(Program& program) {
               "The time of one request, or requests per time")
       .one_of({"latency", "throughput"});
   command.list("--dim", "NAME=N", options->dims, "Extent of a symbolic axis");
+  command.list("--set", "INPUT=VALUE", options->values,
+               "A value that the input always has (use_cache_branch=false): what is handed out "
+               "has no such input");
   command.list("--input", "NAME=FILE", options->inputs,
                "An .npy or raw file for an input, or a number");
   command.list("--provider", "DEVICE=NAME", options->providers,

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 
@@ -233,8 +234,12 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   std::vector<uint32_t> stage = stages_of_nodes(*model, placed);
   auto state = std::make_unique<State>(
       State{path, placed, std::move(*model), std::move(*device), std::move(stage)});
-  state->placed.set = std::move(set);
+  std::ranges::move(set, std::back_inserter(state->placed.set));
   return PlacedModel(std::move(state));
+}
+
+const Placed& PlacedModel::placed() const {
+  return state_->placed;
 }
 
 Result<AnnotatedModel> PlacedModel::annotated(const std::string& out,

@@ -51,6 +51,9 @@ class PlacedModel {
   PlacedModel& operator=(PlacedModel&&) noexcept;
   ~PlacedModel();
 
+  // What was given to read(), with the inputs that the settings set.
+  const Placed& placed() const;
+
   // A copy with layer annotations, to be written to `out`. Nothing else in the model changes; one
   // with external data can only be written beside itself.
   Result<AnnotatedModel> annotated(const std::string& out, std::span<const std::string> engine);

@@ -87,6 +87,8 @@ Status open_contender(const TuneOptions& options, Runnable& contender) {
     auto runner = Runner::open(*manifest, folder, settings, workers);
     if (!runner.ok()) return runner.status();
     if (Status s = fill_model_inputs((*runner)->model(), options.inputs); !s.ok()) return s;
+    // Only the model as it came has these.
+    if (Status s = fill_set_inputs((*runner)->model(), options.set); !s.ok()) return s;
     if (Status s = (*runner)->start(); !s.ok()) return s;
     contender.replicas.push_back(*std::move(runner));
   }
@@ -163,6 +165,7 @@ Status write_stages(const ProfiledModel& model, const Graph& graph, Runnable& co
     prediction.start_us.push_back(stage.start_us);
     prediction.us.push_back(stage.end_us - stage.start_us);
   }
+  placed->set = model.set;
   ModelSettings settings;
   settings.dims = model.dims;
   const auto split = PlacedModel::read(model.file, *placed, settings);

@@ -5,6 +5,7 @@
 #include "tools/costs/measured.h"
 #include "tools/costs/profile.h"
 #include "tools/engine/statistics.h"
+#include "tools/export/onnx_export.h"
 #include "tools/onnx/import.h"
 #include "tools/tune/session.h"
 
@@ -88,6 +89,31 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   return costs;
 }
 
+// The model with its inputs set: written as one stage, which takes along what it needs. Returns the
+// file.
+Result<std::string> write_set_model(const TuneOptions& options, const std::string& folder,
+                                    std::vector<std::pair<std::string, std::string>>& set) {
+  ImportOptions import;
+  import.settings.dims = options.dims;
+  import.settings.inputs = options.set;
+  const auto imported = import_onnx(options.model, import);
+  if (!imported.ok()) return imported.status();
+  const auto graph = Graph::build(imported->spec);
+  if (!graph.ok()) return graph.status();
+  PlacementSpec placement;
+  placement.devices = {"cpu:0"};
+  placement.assignment.assign(graph->node_count(), 0);
+  const auto placed = placed_graph(placement, *graph);
+  if (!placed.ok()) return placed.status();
+  const auto model = PlacedModel::read(options.model, *placed, import.settings);
+  if (!model.ok()) return model.status();
+  set = model->placed().set;
+  const std::string directory = folder + "/set";
+  const auto written = model->write_stages(directory, StageRule::kFewest, options.interrupted);
+  if (!written.ok()) return written.status();
+  return directory + "/" + written->stages.front().file;
+}
+
 }  // namespace
 
 Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions& options,
@@ -97,7 +123,13 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
   const std::vector<KindOfDevice> kinds = kinds_of(topology, options);
   model.reference = kinds.front().provider;
   if (Status s = check_dimensions(options.model, options.dims); !s.ok()) return s;
-  if (Status s = save_optimized(options.model, model.file, "cpu", options.dims); !s.ok()) return s;
+  std::string source = options.model;
+  if (!options.set.empty()) {
+    auto written = write_set_model(options, folder, model.set);
+    if (!written.ok()) return written.status();
+    source = *std::move(written);
+  }
+  if (Status s = save_optimized(source, model.file, "cpu", options.dims); !s.ok()) return s;
   // The engine leaves those axes' names in the saved model that it was not told.
   ImportOptions import;
   import.settings.dims = options.dims;

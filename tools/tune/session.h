@@ -18,6 +18,7 @@ struct ProfiledModel {
   std::string file;              // as the engine optimised it
   GraphSpec spec;                // with run times of every kind of the machine
   std::vector<DimSetting> dims;  // that are left for those who read the file
+  std::vector<std::pair<std::string, std::string>> set;  // as Placed has them
   double whole_us = 0;    // of the whole model on the first device, one run without profiling
   std::string reference;  // provider of that device
 };

@@ -408,10 +408,12 @@ Result<TuneResult> Tuner::run() {
 }
 
 Status Tuner::told(const Status& status) const {
-  const std::string copy = scratch_.root() + "/model.onnx";
   std::string message = status.message();
-  if (const size_t at = message.find(copy); at != std::string::npos) {
-    message.replace(at, copy.size(), options_.model);
+  for (const char* file : {"/model.onnx", "/set/stage_0.onnx"}) {
+    const std::string copy = scratch_.root() + file;
+    if (const size_t at = message.find(copy); at != std::string::npos) {
+      message.replace(at, copy.size(), options_.model);
+    }
   }
   return {status.code(), std::move(message)};
 }

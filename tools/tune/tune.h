@@ -1,6 +1,8 @@
 // The loop from a model to the fastest way to run it that was measured.
 //
-// 1. The engine saves the model as it optimises it: parts of it are not optimised across cuts.
+// 1. Inputs that are set become constants, and the branches that they decide part of the graph;
+// then
+//    the engine saves the model as it optimises it: parts of it are not optimised across cuts.
 // 2. It is profiled for each kind of device, and the profile scaled to a run without profiling.
 // 3. Placed; the best few placements, and one device, are divided into stages and written.
 // 4. All of them run in turns, each beside a run of the whole model, and so do the ways that need
@@ -32,6 +34,7 @@ struct TuneOptions {
   std::string model;      // ONNX file
   std::string directory;  // new: what is handed out
   std::vector<DimSetting> dims;
+  std::vector<InputSetting> set;  // inputs that are none of what is handed out
   std::vector<GivenInput> inputs;
   std::vector<std::string> providers;  // per device: cpu, cuda, ...
   std::vector<double> share;           // per device, to stand for slower ones; empty: 1
