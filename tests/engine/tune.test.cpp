@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tests/engine/output_of.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tools/io/write.h"
@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::Folder;
 using test::OnnxBuilder;
+using test::output_of;
 
 // Two branches of products, joined at the end.
 //
@@ -190,16 +191,6 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   REQUIRE(!notes.empty());  // another one where the host is busy
   CHECK(notes[0].find("cpu:1: left as it was") == 0);
   CHECK(Topology::build(*machine).ok());
-}
-
-std::string output_of(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  for (int c = 0; (c = fgetc(pipe)) != EOF;) text += static_cast<char>(c);
-  const int status = pclose(pipe);
-  CHECK_MESSAGE(status == 0, text);
-  return text;
 }
 
 TEST_CASE("the example server plans at its first start and opens that plan at its second") {

@@ -153,18 +153,20 @@ TEST_CASE("what a run says of stages: medians, and how fast a cut was handed ove
   CHECK(handover[1] == 2);
   CHECK(handover[2] == 5);
   CHECK(handover[3] == 1);
+  CHECK(wait_us(runs, 0, 3) == 21);
 }
 
 TEST_CASE("what a manifest predicts says how fast a cut is handed over, too") {
   Manifest manifest = zigzag();
-  CHECK(predicted_handover_us(manifest) == std::vector<double>(4, -1));
+  CHECK(handover_us(manifest, predicted_run(manifest)) == std::vector<double>(4, -1));
   manifest.predicted_makespan_us = 40;
   const double start_us[] = {0, 12, 25, 31}, us[] = {10, 8, 5, 9};
   for (size_t s = 0; s < 4; ++s) {
     manifest.stages[s].predicted_start_us = start_us[s];
     manifest.stages[s].predicted_us = us[s];
   }
-  CHECK(predicted_handover_us(manifest) == std::vector<double>{-1, 2, 5, 1});
+  CHECK(handover_us(manifest, predicted_run(manifest)) == std::vector<double>{-1, 2, 5, 1});
+  CHECK(wait_us(predicted_run(manifest), 0, 2) == 15);
 }
 
 }  // namespace

@@ -13,10 +13,11 @@
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/run_outcome.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
-#include "tools/engine/statistics.h"
 #include "tools/report/run_page.h"
+#include "tools/tune/tune.h"
 
 namespace placeto::cli {
 namespace {
@@ -27,7 +28,8 @@ constexpr const char* kRunExamples = R"(Examples:
   placeto run net.onnx --threads 2 --dim batch=1 --input mask=1 --input pixels=photo.npy
 
 One worker thread per device of the manifest runs that device's stages; sessions share the memory of
-what passes between them. The whole model runs on one thread beside every run, because processors
+what passes between them. A directory that tune wrote runs with the threads and replicas that it
+chose. The whole model runs on one thread beside every run, because processors
 change their speed: compare what is printed over it. It is found by --model, in the directory of the
 stages, or beside it. Inputs that are not given are the same numbers on every run.)";
 
@@ -36,7 +38,7 @@ struct RunOptions {
   std::string plan, model, profile, report;
   std::string mode = "both";
   std::vector<std::string> dims, inputs, providers, holds;
-  uint64_t runs = 30, threads = 1, in_flight = 0;
+  uint64_t runs = 30, threads = 0, replicas = 0, in_flight = 0;  // 0: not given
   bool check = false;
 };
 
@@ -57,20 +59,11 @@ std::string whole_file(const RunOptions& options, const Manifest& manifest,
   return "";
 }
 
-struct Measured {
-  LatencyRuns latency;
-  StreamRuns stream;
-  double deviation = -1;  // -1: not compared
-  std::vector<std::string> profiles;
-};
-
 struct RunJob {
   RunOptions options;
-  std::vector<DimSetting> dims;
-  Manifest manifest;
-  std::string directory;  // of the stages
-  std::unique_ptr<Runner> runner;
-  std::unique_ptr<StagedModel> whole;  // may be absent
+  RunOutcome outcome;                             // filled as things become known
+  std::vector<std::unique_ptr<Runner>> replicas;  // the first runs single requests, too
+  std::unique_ptr<StagedModel> whole;             // may be absent
 };
 
 // That the stages, or else the model, have such dimensions, or had them when they were placed.
@@ -101,10 +94,24 @@ std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manif
   });
 }
 
-SessionSettings settings_of(const RunOptions& options, const Manifest& manifest) {
+// Threads and replicas: as the caller says, else as tune chose, where it wrote the directory.
+void decide_sessions(const RunOptions& options, RunOutcome& outcome) {
+  std::error_code error;
+  const bool is_split = !outcome.manifest.outputs.empty();  // those of a model are not known yet
+  if (is_split && std::filesystem::exists(outcome.directory + "/tune.json", error)) {
+    const Contender choice = require(read_choice(outcome.directory));
+    outcome.chosen = choice.name;
+    outcome.threads = choice.threads;
+    outcome.replicas = choice.replicas;
+  }
+  if (options.threads > 0) outcome.threads = static_cast<uint32_t>(options.threads);
+  if (options.replicas > 0) outcome.replicas = static_cast<uint32_t>(options.replicas);
+}
+
+SessionSettings settings_of(const RunOptions& options, const RunOutcome& outcome) {
+  const Manifest& manifest = outcome.manifest;
   SessionSettings settings;
-  settings.threads = static_cast<uint32_t>(options.threads);
-  settings.profile_prefix = options.profile;
+  settings.threads = outcome.threads;
   settings.providers = providers_by_device(manifest.devices, options.providers);
   settings.dims = dims_of(options, manifest);
   settings.slots = static_cast<uint32_t>(options.in_flight);
@@ -128,40 +135,63 @@ void fill(StagedModel& model, const RunOptions& options, const Manifest& manifes
   require(fill_model_inputs(model, given));
 }
 
-RunJob open(const RunOptions& options) {
-  const std::string plan = input_path(options.plan);
-  if (plan != options.plan && holds_json(plan)) fail_without_stages();
-  refuse_foreign_model(plan);
-  RunJob job{options, {}, {}, "", nullptr, nullptr};
-  std::string& directory = job.directory;
-  job.manifest = require(manifest_of(plan, directory));
-  check_dims(options, job.manifest);
-  const SessionSettings settings = settings_of(options, job.manifest);
-  job.dims = settings.dims;
+// The first writes profiles, if any does.
+std::unique_ptr<Runner> open_replica(const RunJob& job, const SessionSettings& settings) {
+  const Manifest& manifest = job.outcome.manifest;
   const WorkerOptions workers{.share =
-                                  shares_by_device(job.manifest.devices, options.holds, "--hold")};
-  job.runner = require(Runner::open(job.manifest, directory, settings, workers));
-  job.manifest = job.runner->manifest();
-  fill(job.runner->model(), options, job.manifest);
-  require(job.runner->start());
+                                  shares_by_device(manifest.devices, job.options.holds, "--hold")};
+  auto runner = require(Runner::open(manifest, job.outcome.directory, settings, workers));
+  fill(runner->model(), job.options, runner->manifest());
+  require(runner->start());
+  return runner;
+}
 
-  const std::string file = whole_file(options, job.manifest, directory);
+void open_whole(RunJob& job) {
+  const RunOptions& options = job.options;
+  const Manifest& manifest = job.outcome.manifest;
+  const std::string file = whole_file(options, manifest, job.outcome.directory);
   if (file.empty()) {
-    if (!options.check) return job;
+    if (!options.check) return;
     throw Failure(kBadUsage,
                   "--check compares with the whole model, which is not beside the "
                   "stages: --model MODEL.onnx");
   }
   SessionSettings alone;
-  alone.dims = settings.dims;
+  alone.dims = job.outcome.dims;
   const std::filesystem::path path(file);
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   job.whole =
       require(StagedModel::open(whole_model(path.filename().string(), "cpu:0"), folder, alone));
-  if (options.check) require(check_same_outputs(job.runner->model(), *job.whole).at(file));
-  fill(*job.whole, options, job.manifest);
-  require(fill_set_inputs(*job.whole, job.manifest.set).at(file));
+  if (options.check) {
+    require(check_same_outputs(job.replicas.front()->model(), *job.whole).at(file));
+  }
+  fill(*job.whole, options, manifest);
+  require(fill_set_inputs(*job.whole, manifest.set).at(file));
   require(job.whole->prepare());
+}
+
+RunJob open(const RunOptions& options) {
+  const std::string plan = input_path(options.plan);
+  if (plan != options.plan && holds_json(plan)) fail_without_stages();
+  refuse_foreign_model(plan);
+  RunJob job{options, {}, {}, nullptr};
+  RunOutcome& outcome = job.outcome;
+  outcome.plan = options.plan;
+  outcome.runs = options.runs;
+  outcome.manifest = require(manifest_of(plan, outcome.directory));
+  check_dims(options, outcome.manifest);
+  decide_sessions(options, outcome);
+  SessionSettings settings = settings_of(options, outcome);
+  outcome.dims = settings.dims;
+  outcome.slots = settings.slots;
+  settings.profile_prefix = options.profile;
+  job.replicas.push_back(open_replica(job, settings));
+  outcome.manifest = job.replicas.front()->manifest();
+  settings.profile_prefix.clear();
+  while (options.mode != "latency" && job.replicas.size() < outcome.replicas) {
+    job.replicas.push_back(open_replica(job, settings));
+  }
+  open_whole(job);
   return job;
 }
 
@@ -195,229 +225,32 @@ void check_written(const std::vector<std::string>& profiles) {
   }
 }
 
-Measured measure(RunJob& job) {
+void measure(RunJob& job) {
   const auto runs = static_cast<uint32_t>(job.options.runs);
-  Measured measured;
-  Workers& workers = job.runner->workers();
+  RunOutcome& outcome = job.outcome;
+  Runner& first = *job.replicas.front();
   {
     RunningLine line("running one request at a time");
-    measured.latency = require(measure_latency(workers, job.whole.get(), runs, 3, std::ref(line)));
+    outcome.latency =
+        require(measure_latency(first.workers(), job.whole.get(), runs, 3, std::ref(line)));
   }
-  if (job.options.check) {
-    measured.deviation = require(compare_outputs(job.runner->model(), *job.whole));
-  }
+  if (job.options.check) outcome.deviation = require(compare_outputs(first.model(), *job.whole));
   if (job.options.mode != "latency") {
-    const uint32_t requests = std::max(8u, 2 * workers.slots());
+    std::vector<Workers*> workers;
+    for (const auto& replica : job.replicas) workers.push_back(&replica->workers());
+    const auto lanes = static_cast<uint32_t>(workers.size()) * outcome.slots;
+    const uint32_t requests = std::max(8u, 2 * lanes);
     const uint32_t batches = std::max(3u, runs / requests);
-    Workers* const only[] = {&workers};
     RunningLine line("running a stream of requests");
-    measured.stream =
-        require(measure_stream(only, job.whole.get(), batches, requests, std::ref(line)));
+    outcome.stream =
+        require(measure_stream(workers, job.whole.get(), batches, requests, std::ref(line)));
   }
   if (!job.options.profile.empty()) {
-    measured.profiles = require(job.runner->model().end_profiling());
-    check_written(measured.profiles);
+    outcome.profiles = require(first.model().end_profiling());
+    check_written(outcome.profiles);
   }
-  return measured;
-}
-
-Json spread(const std::vector<double>& values) {
-  return {{"median", median(values)},
-          {"p10", percentile(values, 0.1)},
-          {"p90", percentile(values, 0.9)}};
-}
-
-// A tensor that passes from one stage to others.
-struct Cut {
-  std::string name;
-  uint32_t from, to;
-  uint64_t bytes;
-};
-
-std::vector<Cut> cuts_of(RunJob& job) {
-  std::vector<Cut> cuts;
-  for (uint32_t s = 0; s < job.manifest.stages.size(); ++s) {
-    for (const ManifestTensor& input : job.manifest.stages[s].inputs) {
-      if (input.stage == kFromCaller) continue;
-      cuts.push_back({input.name, input.stage, s, job.runner->model().tensor_bytes(input.name)});
-    }
-  }
-  return cuts;
-}
-
-// The file, in the caller's words where he gave the model on standard input.
-std::string shown_file(const RunJob& job, const ManifestStage& stage) {
-  const std::string path = job.directory + "/" + stage.file, given = as_given(path);
-  return given == path ? stage.file : given;
-}
-
-Json stages_json(const RunJob& job, const Measured& measured) {
-  const size_t count = job.manifest.stages.size();
-  const auto summary = summarize_stages(measured.latency, count);
-  const auto handover = handover_us(job.manifest, measured.latency);
-  const auto predicted_handover = predicted_handover_us(job.manifest);
-  Json stages = Json::array();
-  for (size_t s = 0; s < count; ++s) {
-    const ManifestStage& stage = job.manifest.stages[s];
-    Json object{{"file", shown_file(job, stage)},
-                {"device", job.manifest.devices[stage.device]},
-                {"start_us", summary[s].start_us},
-                {"time_us", summary[s].time_us}};
-    if (stage.predicted_us > 0) {
-      object["predicted_start_us"] = stage.predicted_start_us;
-      object["predicted_us"] = stage.predicted_us;
-    }
-    if (handover[s] >= 0) object["handover_us"] = handover[s];
-    if (predicted_handover[s] >= 0) object["predicted_handover_us"] = predicted_handover[s];
-    stages.push_back(std::move(object));
-  }
-  return stages;
-}
-
-void print_report_json(RunJob& job, const Measured& measured) {
-  Json report{{"plan", job.options.plan},
-              {"engine", engine_version()},
-              {"devices", job.manifest.devices},
-              {"threads", job.options.threads},
-              {"bound_memory", job.runner->model().all_bound()},
-              {"latency_us", spread(measured.latency.latency_us)}};
-  for (const DimSetting& dim : job.dims) report["dims"][dim.name] = dim.value;
-  if (job.whole != nullptr) {
-    report["whole_us"] = spread(measured.latency.whole_us);
-    report["over_whole"] =
-        spread(over_whole(measured.latency.latency_us, measured.latency.whole_us));
-  }
-  if (job.manifest.predicted_makespan_us > 0) {
-    report["predicted_us"] = job.manifest.predicted_makespan_us;
-  }
-  if (job.manifest.predicted_whole_us > 0) {
-    report["predicted_whole_us"] = job.manifest.predicted_whole_us;
-  }
-  if (!measured.stream.request_us.empty()) {
-    report["stream"] = {{"in_flight", job.runner->workers().slots()},
-                        {"request_us", spread(measured.stream.request_us)}};
-    if (job.whole != nullptr) {
-      report["stream"]["over_whole"] =
-          spread(over_whole(measured.stream.request_us, measured.stream.whole_us));
-    }
-  }
-  if (measured.deviation >= 0) report["deviation"] = measured.deviation;
-  if (!measured.profiles.empty()) report["profiles"] = measured.profiles;
-  report["stages"] = stages_json(job, measured);
-  report["cuts"] = Json::array();
-  for (const Cut& cut : cuts_of(job)) {
-    report["cuts"].push_back(
-        {{"name", cut.name}, {"from", cut.from}, {"to", cut.to}, {"bytes", cut.bytes}});
-  }
-  print_json(report);
-}
-
-std::string against(double predicted, double measured) {
-  if (predicted <= 0) return "-";
-  return fmt::format("{} ({:+.0f}%)", format_us(predicted), 100 * (predicted / measured - 1));
-}
-
-std::string measured_table(const RunJob& job, const Measured& measured, bool color) {
-  Table table({{"stage"},
-               {"device"},
-               {"nodes", Align::kRight},
-               {"starts", Align::kRight},
-               {"takes", Align::kRight},
-               {"predicted", Align::kRight},
-               {"handed over in", Align::kRight},
-               {"predicted", Align::kRight}});
-  const size_t count = job.manifest.stages.size();
-  const auto summary = summarize_stages(measured.latency, count);
-  const auto handover = handover_us(job.manifest, measured.latency);
-  const auto predicted_handover = predicted_handover_us(job.manifest);
-  for (size_t s = 0; s < count; ++s) {
-    const ManifestStage& stage = job.manifest.stages[s];
-    table.add_row({shown_file(job, stage), job.manifest.devices[stage.device],
-                   stage.nodes > 0 ? format_count(stage.nodes) : "-",
-                   format_us(summary[s].start_us), format_us(summary[s].time_us),
-                   against(stage.predicted_us, summary[s].time_us),
-                   handover[s] < 0 ? "-" : format_us(handover[s]),
-                   predicted_handover[s] < 0 ? "-" : format_us(predicted_handover[s])});
-  }
-  return table.render(color);
-}
-
-std::string cut_table(RunJob& job, bool color) {
-  const std::vector<Cut> cuts = cuts_of(job);
-  if (cuts.empty()) return "";
-  Table table(
-      {{"tensor"}, {"from", Align::kRight}, {"to", Align::kRight}, {"bytes", Align::kRight}});
-  for (const Cut& cut : cuts) {
-    table.add_row({shortened(printable(cut.name), 40), std::to_string(cut.from),
-                   std::to_string(cut.to), format_bytes(cut.bytes)});
-  }
-  return "\n" + table.render(color);
-}
-
-// " with batch=1"
-std::string with_dims(const std::vector<DimSetting>& dims) {
-  std::string text;
-  for (const DimSetting& dim : dims) {
-    text += fmt::format("{}{}={}", text.empty() ? " with " : ", ", printable(dim.name), dim.value);
-  }
-  return text;
-}
-
-void print_text(RunJob& job, const Measured& measured) {
-  const bool color = job.options.common.color();
-  std::string text = measured_table(job, measured, color) + cut_table(job, color);
-  const double latency = median(measured.latency.latency_us);
-  text += fmt::format("\none request{}: {} (median of {})", with_dims(job.dims), format_us(latency),
-                      job.options.runs);
-  if (job.manifest.predicted_makespan_us > 0) {
-    text += ", predicted " + against(job.manifest.predicted_makespan_us, latency);
-  }
-  text += "\n";
-  if (job.whole != nullptr) {
-    text += fmt::format("the whole model on one thread: {}; a request takes {:.3f} of that\n",
-                        format_us(median(measured.latency.whole_us)),
-                        median(over_whole(measured.latency.latency_us, measured.latency.whole_us)));
-  }
-  if (!measured.stream.request_us.empty()) {
-    text += fmt::format("a stream, {} in flight: {} per request", job.runner->workers().slots(),
-                        format_us(median(measured.stream.request_us)));
-    if (job.whole != nullptr) {
-      text += fmt::format(", {:.3f} of the whole model on one thread",
-                          median(over_whole(measured.stream.request_us, measured.stream.whole_us)));
-    }
-    text += "\n";
-  }
-  if (measured.deviation >= 0) {
-    text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}\n", measured.deviation);
-  }
-  for (const std::string& file : measured.profiles) text += "profile: " + file + "\n";
-  print(text);
-}
-
-RunReport report_of(const RunJob& job, const Measured& measured) {
-  RunReport report;
-  report.title = "Run of " + (job.manifest.graph.empty() ? job.options.plan : job.manifest.graph);
-  report.devices = job.manifest.devices;
-  report.measured_us = median(measured.latency.latency_us);
-  report.predicted_us = job.manifest.predicted_makespan_us;
-  const auto summary = summarize_stages(measured.latency, job.manifest.stages.size());
-  for (size_t s = 0; s < summary.size(); ++s) {
-    const ManifestStage& stage = job.manifest.stages[s];
-    report.stages.push_back({shown_file(job, stage), stage.device, summary[s].start_us,
-                             summary[s].time_us, stage.predicted_start_us, stage.predicted_us});
-  }
-  if (job.whole != nullptr) {
-    report.facts.emplace_back("the whole model on one thread",
-                              format_us(median(measured.latency.whole_us)));
-    const auto ratios = over_whole(measured.latency.latency_us, measured.latency.whole_us);
-    report.facts.emplace_back("a request over that", fmt::format("{:.3f}", median(ratios)));
-  }
-  if (!measured.stream.request_us.empty()) {
-    report.facts.emplace_back(
-        fmt::format("per request, {} in flight", job.runner->workers().slots()),
-        format_us(median(measured.stream.request_us)));
-  }
-  return report;
+  outcome.bound_memory = first.model().all_bound();
+  outcome.cuts = cuts_of(first);
 }
 
 void run_run(const RunOptions& options) {
@@ -428,21 +261,22 @@ void run_run(const RunOptions& options) {
   const std::string& prefix = options.profile;
   check_outputs({options.report, prefix.empty() ? "" : prefix + "_stage_0.json"}, inputs);
   RunJob job = open(options);
-  const Measured measured = measure(job);
+  measure(job);
+  const RunOutcome outcome = std::move(job.outcome);
   if (options.common.json) {
-    print_report_json(job, measured);
+    print_json(json_of_run(outcome));
   } else {
-    print_text(job, measured);
+    print(text_of_run(outcome, options.common.color()));
   }
   if (!options.report.empty()) {
-    const std::string page = run_page(report_of(job, measured));
-    job.runner.reset();  // its threads would take the signals that wait for the file
+    const std::string page = run_page(report_of_run(outcome));
+    job.replicas.clear();  // their threads would take the signals that wait for the file
     job.whole.reset();
     write_text(options.report, page);
   }
-  if (measured.deviation > kSame) {
+  if (outcome.deviation > kSame) {
     throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",
-                                              measured.deviation));
+                                              outcome.deviation));
   }
 }
 
@@ -460,8 +294,12 @@ void add_run(Program& program) {
               "One request at a time, several in flight, or both")
       .one_of({"latency", "stream", "both"});
   command.count("--in-flight", options->in_flight,
-                "Requests in flight in a stream; one more than devices if absent", 1, 1024);
-  command.count("--threads", options->threads, "Threads of each session", 1, 1024);
+                "Requests in flight in each replica; one more than devices if absent", 1, 1024);
+  command.count("--threads", options->threads,
+                "Threads of each session; if absent what tune chose, or else one", 1, 1024);
+  command.count(
+      "--replicas", options->replicas,
+      "Copies of all sessions that share a stream; if absent what tune chose, or else one", 1, 64);
   command.list("--provider", "DEVICE=NAME", options->providers,
                "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
   command.list("--hold", "DEVICE=SHARE", options->holds,

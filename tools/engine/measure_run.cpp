@@ -129,16 +129,22 @@ std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& run
   return result;
 }
 
-std::vector<double> predicted_handover_us(const Manifest& manifest) {
+double wait_us(const LatencyRuns& runs, uint32_t from, uint32_t to) {
+  std::vector<double> waits;
+  for (const auto& run : runs.stages) waits.push_back(run[to].start_us - run[from].end_us);
+  return median(std::move(waits));
+}
+
+LatencyRuns predicted_run(const Manifest& manifest) {
   LatencyRuns predicted;
-  if (manifest.predicted_makespan_us > 0) {
-    for (const ManifestStage& stage : manifest.stages) {
-      if (predicted.stages.empty()) predicted.stages.emplace_back();
-      const double start = stage.predicted_start_us;
-      predicted.stages[0].push_back({start, start + stage.predicted_us});
-    }
+  if (!(manifest.predicted_makespan_us > 0)) return predicted;
+  predicted.latency_us = {manifest.predicted_makespan_us};
+  predicted.stages.emplace_back();
+  for (const ManifestStage& stage : manifest.stages) {
+    const double start = stage.predicted_start_us;
+    predicted.stages[0].push_back({start, start + stage.predicted_us});
   }
-  return handover_us(manifest, predicted);
+  return predicted;
 }
 
 std::vector<double> over_whole(const std::vector<double>& placed,

@@ -49,8 +49,11 @@ std::vector<StageSummary> summarize_stages(const LatencyRuns& runs, size_t stage
 // From the end of what a stage waited for last to its start, where that came from another device
 // and the stage's device had nothing else to do; median over the runs, -1 where that never was.
 std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& runs);
-// The same of the run that the manifest predicts; -1 everywhere if it predicts none.
-std::vector<double> predicted_handover_us(const Manifest& manifest);
+// From the end of a stage to the start of one that reads what it made; median over the runs.
+double wait_us(const LatencyRuns& runs, uint32_t from, uint32_t to);
+
+// The one run that the manifest predicts; none if it predicts nothing.
+LatencyRuns predicted_run(const Manifest& manifest);
 
 // The quotient of every run and the one beside it; empty without whole runs.
 std::vector<double> over_whole(const std::vector<double>& placed, const std::vector<double>& whole);

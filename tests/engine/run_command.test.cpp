@@ -1,0 +1,88 @@
+// placeto run, on real stages.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/engine/output_of.h"
+#include "tests/support/folder.h"
+#include "tests/support/onnx_models.h"
+#include "tools/export/onnx_export.h"
+
+namespace placeto {
+namespace {
+
+using nlohmann::json;
+using test::Folder;
+using test::OnnxBuilder;
+using test::output_of;
+
+// x - Relu - Neg - y, a stage each on two devices, with a prediction.
+std::string write_stages(const Folder& folder) {
+  OnnxBuilder b;
+  b.input("x", {"4", "8"});
+  b.node("Relu", {"x"}, {"r"}, "relu");
+  b.node("Neg", {"r"}, {"y"}, "neg");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"4", "8"});
+  const std::string model = folder.path("model.onnx"), stages = folder.path("stages");
+  std::ofstream(model, std::ios::binary) << b.bytes();
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 1};
+  placement.stages = {0, 1};
+  placement.order = {0, 1};
+  auto placed = placed_model(model, placement, {});
+  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
+  placed->prediction = {30, 12, {0, 18}, {10, 12}};
+  const auto read = PlacedModel::read(model, *placed);
+  REQUIRE(read.ok());
+  REQUIRE(read->write_stages(stages, std::nullopt).ok());
+  return stages;
+}
+
+json run(const std::string& arguments) {
+  return json::parse(output_of(PLACETO_CLI " run --runs 5 --json " + arguments));
+}
+
+TEST_CASE("run says of each cut how long it waits, as measured and as predicted") {
+  const Folder folder;
+  const json said = run(write_stages(folder));
+  REQUIRE(said["cuts"].size() == 1);
+  const json& cut = said["cuts"][0];
+  CHECK(cut["name"] == "r");
+  CHECK(cut["bytes"] == 128);
+  CHECK(cut["wait_us"] > 0);
+  CHECK(cut["predicted_wait_us"] == 8);
+  CHECK(said["predicted_over_whole"] == 2.5);
+}
+
+TEST_CASE("run takes threads and replicas of a directory from what tune chose") {
+  const Folder folder;
+  const std::string stages = write_stages(folder);
+  CHECK(run(stages)["threads"] == 1);
+  std::ofstream(stages + "/tune.json") << R"({"chosen": {"name": "two replicas of two threads",
+    "threads": 2, "replicas": 2, "stages": 1}})";
+  const json chosen = run(stages);
+  CHECK(chosen["chosen"] == "two replicas of two threads");
+  CHECK(chosen["threads"] == 2);
+  CHECK(chosen["stream"]["replicas"] == 2);
+  const json said = run(stages + " --threads 1 --replicas 3");
+  CHECK(said["threads"] == 1);
+  CHECK(said["stream"]["replicas"] == 3);
+  CHECK_FALSE(run(folder.path("model.onnx")).contains("chosen"));
+}
+
+TEST_CASE("run refuses a tune.json that tune did not write") {
+  const Folder folder;
+  const std::string stages = write_stages(folder), said = folder.path("said");
+  std::ofstream(stages + "/tune.json") << "{}";
+  const int status = std::system((PLACETO_CLI " run " + stages + " 2>" + said).c_str());
+  CHECK(WEXITSTATUS(status) == 3);
+  std::string text;
+  std::getline(std::ifstream(said), text);
+  CHECK_MESSAGE(text.find("tune.json: expected what tune writes") != std::string::npos, text);
+}
+
+}  // namespace
+}  // namespace placeto

@@ -1,0 +1,241 @@
+#include "tools/cli/run_outcome.h"
+
+#include <fmt/format.h>
+
+#include "tools/cli/graph_input.h"
+#include "tools/engine/statistics.h"
+
+namespace placeto::cli {
+namespace {
+
+Json spread(const std::vector<double>& values) {
+  return {{"median", median(values)},
+          {"p10", percentile(values, 0.1)},
+          {"p90", percentile(values, 0.9)}};
+}
+
+// The file, in the caller's words where he gave the model on standard input.
+std::string shown_file(const RunOutcome& run, const ManifestStage& stage) {
+  const std::string path = run.directory + "/" + stage.file, given = as_given(path);
+  return given == path ? stage.file : given;
+}
+
+Json stages_json(const RunOutcome& run) {
+  const size_t count = run.manifest.stages.size();
+  const auto summary = summarize_stages(run.latency, count);
+  const auto handover = handover_us(run.manifest, run.latency);
+  const auto predicted_handover = handover_us(run.manifest, predicted_run(run.manifest));
+  Json stages = Json::array();
+  for (size_t s = 0; s < count; ++s) {
+    const ManifestStage& stage = run.manifest.stages[s];
+    Json object{{"file", shown_file(run, stage)},
+                {"device", run.manifest.devices[stage.device]},
+                {"start_us", summary[s].start_us},
+                {"time_us", summary[s].time_us}};
+    if (stage.predicted_us > 0) {
+      object["predicted_start_us"] = stage.predicted_start_us;
+      object["predicted_us"] = stage.predicted_us;
+    }
+    if (handover[s] >= 0) object["handover_us"] = handover[s];
+    if (predicted_handover[s] >= 0) object["predicted_handover_us"] = predicted_handover[s];
+    stages.push_back(std::move(object));
+  }
+  return stages;
+}
+
+Json cuts_json(const RunOutcome& run) {
+  const LatencyRuns predicted = predicted_run(run.manifest);
+  Json cuts = Json::array();
+  for (const Cut& cut : run.cuts) {
+    Json object{{"name", cut.name},
+                {"from", cut.from},
+                {"to", cut.to},
+                {"bytes", cut.bytes},
+                {"wait_us", wait_us(run.latency, cut.from, cut.to)}};
+    if (!predicted.stages.empty()) {
+      object["predicted_wait_us"] = wait_us(predicted, cut.from, cut.to);
+    }
+    cuts.push_back(std::move(object));
+  }
+  return cuts;
+}
+
+double predicted_over_whole(const Manifest& manifest) {
+  return manifest.predicted_makespan_us / manifest.predicted_whole_us;
+}
+
+std::string against(double predicted, double measured) {
+  if (predicted <= 0) return "-";
+  return fmt::format("{} ({:+.0f}%)", format_us(predicted), 100 * (predicted / measured - 1));
+}
+
+std::string measured_table(const RunOutcome& run, bool color) {
+  Table table({{"stage"},
+               {"device"},
+               {"nodes", Align::kRight},
+               {"starts", Align::kRight},
+               {"takes", Align::kRight},
+               {"predicted", Align::kRight},
+               {"handed over in", Align::kRight},
+               {"predicted", Align::kRight}});
+  const size_t count = run.manifest.stages.size();
+  const auto summary = summarize_stages(run.latency, count);
+  const auto handover = handover_us(run.manifest, run.latency);
+  const auto predicted_handover = handover_us(run.manifest, predicted_run(run.manifest));
+  for (size_t s = 0; s < count; ++s) {
+    const ManifestStage& stage = run.manifest.stages[s];
+    table.add_row({shown_file(run, stage), run.manifest.devices[stage.device],
+                   stage.nodes > 0 ? format_count(stage.nodes) : "-",
+                   format_us(summary[s].start_us), format_us(summary[s].time_us),
+                   against(stage.predicted_us, summary[s].time_us),
+                   handover[s] < 0 ? "-" : format_us(handover[s]),
+                   predicted_handover[s] < 0 ? "-" : format_us(predicted_handover[s])});
+  }
+  return table.render(color);
+}
+
+std::string cut_table(const RunOutcome& run, bool color) {
+  if (run.cuts.empty()) return "";
+  Table table({{"tensor"},
+               {"from", Align::kRight},
+               {"to", Align::kRight},
+               {"bytes", Align::kRight},
+               {"waits", Align::kRight},
+               {"predicted", Align::kRight}});
+  const LatencyRuns predicted = predicted_run(run.manifest);
+  for (const Cut& cut : run.cuts) {
+    table.add_row(
+        {shortened(printable(cut.name), 40), std::to_string(cut.from), std::to_string(cut.to),
+         format_bytes(cut.bytes), format_us(wait_us(run.latency, cut.from, cut.to)),
+         predicted.stages.empty() ? "-" : format_us(wait_us(predicted, cut.from, cut.to))});
+  }
+  return "\n" + table.render(color);
+}
+
+// " with batch=1"
+std::string with_dims(const std::vector<DimSetting>& dims) {
+  std::string text;
+  for (const DimSetting& dim : dims) {
+    text += fmt::format("{}{}={}", text.empty() ? " with " : ", ", printable(dim.name), dim.value);
+  }
+  return text;
+}
+
+// "2 replicas with 3 in flight each"
+std::string in_flight(const RunOutcome& run) {
+  if (run.replicas == 1) return fmt::format("{} in flight", run.slots);
+  return fmt::format("{} replicas with {} in flight each", run.replicas, run.slots);
+}
+
+}  // namespace
+
+std::vector<Cut> cuts_of(Runner& runner) {
+  std::vector<Cut> cuts;
+  const Manifest& manifest = runner.manifest();
+  for (uint32_t s = 0; s < manifest.stages.size(); ++s) {
+    for (const ManifestTensor& input : manifest.stages[s].inputs) {
+      if (input.stage == kFromCaller) continue;
+      cuts.push_back({input.name, input.stage, s, runner.model().tensor_bytes(input.name)});
+    }
+  }
+  return cuts;
+}
+
+Json json_of_run(const RunOutcome& run) {
+  Json report{{"plan", run.plan},
+              {"engine", engine_version()},
+              {"devices", run.manifest.devices},
+              {"threads", run.threads},
+              {"bound_memory", run.bound_memory},
+              {"latency_us", spread(run.latency.latency_us)}};
+  if (!run.chosen.empty()) report["chosen"] = run.chosen;
+  for (const DimSetting& dim : run.dims) report["dims"][dim.name] = dim.value;
+  if (!run.latency.whole_us.empty()) {
+    report["whole_us"] = spread(run.latency.whole_us);
+    report["over_whole"] = spread(over_whole(run.latency.latency_us, run.latency.whole_us));
+  }
+  if (run.manifest.predicted_makespan_us > 0) {
+    report["predicted_us"] = run.manifest.predicted_makespan_us;
+  }
+  if (run.manifest.predicted_whole_us > 0) {
+    report["predicted_whole_us"] = run.manifest.predicted_whole_us;
+    report["predicted_over_whole"] = predicted_over_whole(run.manifest);
+  }
+  if (!run.stream.request_us.empty()) {
+    report["stream"] = {{"replicas", run.replicas},
+                        {"in_flight", run.slots},
+                        {"request_us", spread(run.stream.request_us)}};
+    if (!run.stream.whole_us.empty()) {
+      report["stream"]["over_whole"] =
+          spread(over_whole(run.stream.request_us, run.stream.whole_us));
+    }
+  }
+  if (run.deviation >= 0) report["deviation"] = run.deviation;
+  if (!run.profiles.empty()) report["profiles"] = run.profiles;
+  report["stages"] = stages_json(run);
+  report["cuts"] = cuts_json(run);
+  return report;
+}
+
+std::string text_of_run(const RunOutcome& run, bool color) {
+  std::string text = measured_table(run, color) + cut_table(run, color) + "\n";
+  if (!run.chosen.empty()) text += fmt::format("tune chose: {}\n", run.chosen);
+  const double latency = median(run.latency.latency_us);
+  text += fmt::format("one request{}: {} (median of {})", with_dims(run.dims), format_us(latency),
+                      run.runs);
+  if (run.manifest.predicted_makespan_us > 0) {
+    text += ", predicted " + against(run.manifest.predicted_makespan_us, latency);
+  }
+  text += "\n";
+  if (!run.latency.whole_us.empty()) {
+    text += fmt::format("the whole model on one thread: {}; a request takes {:.3f} of that",
+                        format_us(median(run.latency.whole_us)),
+                        median(over_whole(run.latency.latency_us, run.latency.whole_us)));
+    if (run.manifest.predicted_whole_us > 0) {
+      text += fmt::format(", predicted {:.3f}", predicted_over_whole(run.manifest));
+    }
+    text += "\n";
+  }
+  if (!run.stream.request_us.empty()) {
+    text += fmt::format("a stream, {}: {} per request", in_flight(run),
+                        format_us(median(run.stream.request_us)));
+    if (!run.stream.whole_us.empty()) {
+      text += fmt::format(", {:.3f} of the whole model on one thread",
+                          median(over_whole(run.stream.request_us, run.stream.whole_us)));
+    }
+    text += "\n";
+  }
+  if (run.deviation >= 0) {
+    text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}\n", run.deviation);
+  }
+  for (const std::string& file : run.profiles) text += "profile: " + file + "\n";
+  return text;
+}
+
+RunReport report_of_run(const RunOutcome& run) {
+  RunReport report;
+  report.title = "Run of " + (run.manifest.graph.empty() ? run.plan : run.manifest.graph);
+  report.devices = run.manifest.devices;
+  report.measured_us = median(run.latency.latency_us);
+  report.predicted_us = run.manifest.predicted_makespan_us;
+  const auto summary = summarize_stages(run.latency, run.manifest.stages.size());
+  for (size_t s = 0; s < summary.size(); ++s) {
+    const ManifestStage& stage = run.manifest.stages[s];
+    report.stages.push_back({shown_file(run, stage), stage.device, summary[s].start_us,
+                             summary[s].time_us, stage.predicted_start_us, stage.predicted_us});
+  }
+  if (!run.chosen.empty()) report.facts.emplace_back("tune chose", run.chosen);
+  if (!run.latency.whole_us.empty()) {
+    report.facts.emplace_back("the whole model on one thread",
+                              format_us(median(run.latency.whole_us)));
+    const auto ratios = over_whole(run.latency.latency_us, run.latency.whole_us);
+    report.facts.emplace_back("a request over that", fmt::format("{:.3f}", median(ratios)));
+  }
+  if (!run.stream.request_us.empty()) {
+    report.facts.emplace_back("per request, " + in_flight(run),
+                              format_us(median(run.stream.request_us)));
+  }
+  return report;
+}
+
+}  // namespace placeto::cli

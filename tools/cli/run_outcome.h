@@ -1,0 +1,45 @@
+// What `placeto run` measured, in its three forms: for people, for machines, as a page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/cli/common.h"
+#include "tools/engine/measure_run.h"
+#include "tools/engine/runner.h"
+#include "tools/report/run_page.h"
+
+namespace placeto::cli {
+
+// A tensor that passes from one stage to another.
+struct Cut {
+  std::string name;
+  uint32_t from, to;
+  uint64_t bytes;
+};
+std::vector<Cut> cuts_of(Runner& runner);
+
+struct RunOutcome {
+  std::string plan;       // as the caller gave it
+  std::string directory;  // of the stages
+  Manifest manifest;
+  std::vector<DimSetting> dims;
+  std::string chosen;         // by tune, which wrote the directory; "" if it did not
+  uint32_t threads = 1;       // of each session; 0: as many as the engine likes
+  uint32_t replicas = 1;      // that share the stream
+  uint32_t slots = 1;         // of each replica
+  uint64_t runs = 0;          // of single requests
+  bool bound_memory = false;  // all that stages hand on has memory that was taken once
+  LatencyRuns latency;        // without whole runs if there was no whole model
+  StreamRuns stream;          // empty: none was wanted
+  std::vector<Cut> cuts;
+  double deviation = -1;  // of the outputs from the whole model's; -1: not compared
+  std::vector<std::string> profiles;
+};
+
+Json json_of_run(const RunOutcome& outcome);
+std::string text_of_run(const RunOutcome& outcome, bool color);
+RunReport report_of_run(const RunOutcome& outcome);
+
+}  // namespace placeto::cli
