@@ -63,8 +63,9 @@ double EarliestFinish::lateness_us(uint32_t node, uint32_t device, double finish
   return latest;
 }
 
-uint32_t EarliestFinish::choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
+uint32_t EarliestFinish::choose(uint32_t met, const LastTimeline& last, const PassRule& rule,
                                 const MemoryPlan& plan) {
+  const uint32_t node = last.assignment.empty() ? devices_.heaviest_beside(met) : met;
   const uint32_t group = problem_->group_of(node);
   schedule_.ready_times(node, ready_);
   std::fill(penalty_.begin(), penalty_.end(), 0);

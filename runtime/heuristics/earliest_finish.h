@@ -63,7 +63,9 @@ class EarliestFinish {
  private:
   uint64_t work_of(uint32_t node) const;
   uint32_t decide_in_window(uint32_t node, Window window, const PassRule& rule);
-  uint32_t choose(uint32_t node, const LastTimeline& last, const PassRule& rule,
+  // Where the group of a node goes that is met first. Without a last timeline its heaviest member
+  // decides.
+  uint32_t choose(uint32_t met, const LastTimeline& last, const PassRule& rule,
                   const MemoryPlan& plan);
   double lateness_us(uint32_t node, uint32_t device, double finish_us,
                      const LastTimeline& last) const;

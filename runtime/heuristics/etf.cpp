@@ -1,7 +1,7 @@
 // `etf`: Hwang, Chow, Anger and Lee, "Scheduling precedence graphs in systems with interprocessor
 // communication times", SIAM J. Comput. 1989. Of all ready nodes and devices, the pair that can
-// start first; ties by upward rank. A colocated group is bound by its first node, so that all its
-// members' run times count then.
+// start first; ties by upward rank. A colocated group is bound by its first node; until then its
+// heaviest member says when it could start, and all members' run times count.
 #include <algorithm>
 #include <numeric>
 
@@ -111,10 +111,11 @@ class EarliestTaskFirst {
     for (size_t i = 0; i < window_.size(); ++i) {
       if (best.device != kNoIndex && best.start_us <= first_free) break;
       const uint32_t group = problem_.group_of(window_[i]);
-      schedule_.ready_times(window_[i], ready_us_);
+      const bool bound = devices_[group] != kNoIndex;
+      const uint32_t node = bound ? window_[i] : devices_.heaviest_beside(window_[i]);
+      schedule_.ready_times(node, ready_us_);
       // The caller looks whether that is to be the last step: a step is never left half done.
-      spend(stop_,
-            1 + problem_.graph().in_edges(window_[i]).size() + Stop::compared(ready_us_.size()));
+      spend(stop_, 1 + problem_.graph().in_edges(node).size() + Stop::compared(ready_us_.size()));
       const double* lost = lost_us(window_[i]);
       uint32_t roomiest = kNoIndex;
       const double bytes = devices_.footprint(group, plan);

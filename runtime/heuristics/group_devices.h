@@ -16,13 +16,28 @@ namespace placeto {
 class GroupDevices {
  public:
   explicit GroupDevices(const Problem& problem, Stop* stop = nullptr)
-      : problem_(&problem), stop_(stop), free_(problem, stop), device_(problem.group_count()) {}
+      : problem_(&problem),
+        stop_(stop),
+        free_(problem, stop),
+        device_(problem.group_count()),
+        heaviest_(problem.group_count(), kNoIndex) {
+    find_heaviest();
+  }
 
   const FreeNodes& free_nodes() const { return free_; }
   void clear() { std::fill(device_.begin(), device_.end(), kNoIndex); }
   uint32_t operator[](uint32_t group) const { return device_[group]; }
   uint32_t& operator[](uint32_t group) { return device_[group]; }
   std::span<const uint32_t> all() const { return device_; }
+
+  // The member of the node's group that takes longest; of equals the node itself. That one has to
+  // say where the group goes first: a light one that is met before it, a constant perhaps, could
+  // start anywhere. What it needs may not be placed yet, and counts for nothing then.
+  uint32_t heaviest_beside(uint32_t node) const {
+    const uint32_t heaviest = heaviest_[problem_->group_of(node)];
+    const bool is_known = heaviest != kNoIndex;  // not if it was stopped
+    return is_known && least_us(heaviest) > least_us(node) ? heaviest : node;
+  }
 
   // Bytes of the group and what follows it; 0 where memory is not limited.
   double footprint(uint32_t group, const MemoryPlan& plan) const {
@@ -46,6 +61,18 @@ class GroupDevices {
   }
 
  private:
+  // Where it is fastest.
+  double least_us(uint32_t node) const {
+    const double* row = problem_->run_row(node);
+    return *std::min_element(row, row + problem_->class_count());
+  }
+  void find_heaviest() {
+    for (uint32_t v = 0; v < problem_->node_count(); ++v) {
+      uint32_t& heaviest = heaviest_[problem_->group_of(v)];
+      if (heaviest == kNoIndex || least_us(v) > least_us(heaviest)) heaviest = v;
+      if (spend(stop_, 2 * problem_->class_count())) return;
+    }
+  }
   void take(uint32_t group, uint32_t device, ListSchedule& schedule, MemoryPlan& plan) {
     device_[group] = device;
     plan.take(group, device);
@@ -56,7 +83,8 @@ class GroupDevices {
   const Problem* problem_;
   Stop* stop_;
   FreeNodes free_;
-  std::vector<uint32_t> device_;  // by group
+  std::vector<uint32_t> device_;    // by group
+  std::vector<uint32_t> heaviest_;  // the first member that takes longest
 };
 
 }  // namespace placeto

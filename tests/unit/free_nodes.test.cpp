@@ -95,6 +95,29 @@ TEST_CASE("a colocated set is decided by what it does to all its members, on gra
   }
 }
 
+// a, on whose long way to another device much is lost, and a set of a short step that could start
+// at once and of a long one that waits for both.
+TEST_CASE("a colocated set goes where its heaviest member does, not where its first one could") {
+  GraphSpec graph;
+  for (const auto& [name, cost_us] : {std::pair{"a", 100.0}, {"short", 1.0}, {"long", 100.0}}) {
+    NodeSpec node;
+    node.name = name;
+    node.cost_us = {cost_us};
+    node.outputs = {name == std::string_view("a") ? 5'000u : 0u};
+    node.colocate = node.name == "a" ? "" : "set";
+    graph.nodes.push_back(node);
+  }
+  graph.edges = {{0, 0, 2}, {1, 0, 2}};
+  const test::Instance instance = test::build_instance(graph, test::equal_devices(2));
+  REQUIRE(instance.problem);
+  for (const char* method : {"heft", "etf"}) {
+    CAPTURE(method);
+    const Result<Candidate> candidate = find_method(method)->place(*instance.problem, {});
+    REQUIRE(candidate.ok());
+    CHECK(candidate->score.objective_us == 201);
+  }
+}
+
 TEST_CASE("free nodes are those that take no time, wait for none but their like and are read") {
   GraphSpec graph;
   for (const double us : {0.0, 0.0, 0.0, 5.0, 0.0, 0.0}) {
