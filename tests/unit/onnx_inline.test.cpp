@@ -264,3 +264,27 @@ TEST_CASE("shapes of inner tensors can be given where an operator hides them") {
     CHECK(!parse_shape_setting(text).ok());
   }
 }
+
+TEST_CASE("a shape that contradicts the model is refused, one that fills it in is not") {
+  OnnxBuilder b;
+  b.input("x", {"1", "8"});
+  b.node("Relu", {"x"}, {"r"}, "relu");
+  b.node("Hide", {"r"}, {"h"}, "hide").set_domain("example");
+  b.node("Hide", {"h"}, {"y"}, "hide too").set_domain("example");
+  OnnxBuilder::set_type(*b.graph().add_value_info(), "h", {"n", "5"});
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"3", "7"});
+  const auto problem = [&](const std::string& shape) {
+    ModelSettings settings;
+    settings.shapes = {*parse_shape_setting(shape)};
+    const auto result = import_with(b, settings);
+    if (!result.ok()) CHECK(result.status().code() == StatusCode::kInvalidArgument);
+    return result.ok() ? "" : result.status().message();
+  };
+  CHECK(problem("r=1x8") == "");
+  CHECK(problem("r=1x9") == "--shape 'r': 1x9 contradicts the model, where it is 1x8");
+  CHECK(problem("r=8") == "--shape 'r': 8 contradicts the model, where it is 1x8");
+  CHECK(problem("h=4x5") == "");
+  CHECK(problem("h=4x6") == "--shape 'h': 4x6 contradicts the model, where it is ?x5");
+  CHECK(problem("y=3x7") == "");
+  CHECK(problem("y=3x8") == "--shape 'y': 3x8 contradicts the model, where it is 3x7");
+}

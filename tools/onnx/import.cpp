@@ -365,6 +365,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   if (!inlined.ok()) return inlined.status();
   const Result<Analysis> analysis = analyze(model.proto);
   if (!analysis.ok()) return analysis.status();
+  if (Status s = check_shapes(*analysis, options.settings.shapes); !s.ok()) return s;
   Importer importer(model, *analysis, options);
   ImportedGraph imported = importer.run(name);
   ImportReport& report = imported.report;

@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
-#include "tools/onnx/analysis.h"
 
 namespace placeto {
 namespace {
@@ -81,14 +80,51 @@ bool has_branches(const GraphProto& graph) {
   });
 }
 
+// "1x3x?", as --shape has it.
+std::string dims_text(const onnx::TensorShapeProto& shape) {
+  std::string text;
+  for (const auto& dim : shape.dim()) {
+    const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
+    text += (text.empty() ? "" : "x") + (fixed ? std::to_string(dim.dim_value()) : "?");
+  }
+  return text.empty() ? "a single number" : text;
+}
+
+Status shape_problem(const ShapeSetting& setting, const std::string& what) {
+  return Status::invalid("--shape " + in_quotes(setting.tensor) + ": " + what);
+}
+
+// That a type leaves open what is set of it, or has the same. No type leaves all open.
+Status check_shape(const onnx::TypeProto& type, const ShapeSetting& setting) {
+  if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return {};
+  if (!type.has_tensor_type()) return shape_problem(setting, "it is no tensor in the model");
+  if (!type.tensor_type().has_shape()) return {};
+  const onnx::TensorShapeProto& shape = type.tensor_type().shape();
+  bool fits = static_cast<size_t>(shape.dim_size()) == setting.dims.size();
+  onnx::TensorShapeProto wanted;
+  for (size_t a = 0; a < setting.dims.size(); ++a) {
+    wanted.add_dim()->set_dim_value(setting.dims[a]);
+    if (!fits) continue;
+    const auto& dim = shape.dim(static_cast<int>(a));
+    const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
+    if (fixed && dim.dim_value() != setting.dims[a]) fits = false;
+  }
+  if (fits) return {};
+  return shape_problem(
+      setting, dims_text(wanted) + " contradicts the model, where it is " + dims_text(shape));
+}
+
 // Says the shape where analysis looks for what a model says of a tensor.
 Status declare_shape(GraphProto& graph, const ShapeSetting& setting,
                      const std::unordered_set<std::string>& produced) {
-  const auto problem = [&](const std::string& what) {
-    return Status::invalid("--shape " + in_quotes(setting.tensor) + ": " + what);
-  };
   if (!produced.contains(setting.tensor)) {
-    return problem("no node of the model produces such a tensor");
+    return shape_problem(setting, "no node of the model produces such a tensor");
+  }
+  for (const auto* stated : {&graph.output(), &graph.value_info()}) {
+    for (const auto& tensor : *stated) {
+      if (tensor.name() != setting.tensor) continue;
+      if (Status s = check_shape(tensor.type(), setting); !s.ok()) return s;
+    }
   }
   auto& declared = *graph.mutable_value_info();
   const auto known = std::find_if(declared.begin(), declared.end(),
@@ -134,6 +170,15 @@ Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSe
   if (Status s = set_dimensions(model.proto, settings.dims); !s.ok()) return s;
   if (Status s = declare_shapes(*model.proto.mutable_graph(), settings.shapes); !s.ok()) return s;
   return inlined;
+}
+
+Status check_shapes(const Analysis& analysis, const std::vector<ShapeSetting>& settings) {
+  for (const ShapeSetting& setting : settings) {
+    const Value* value = analysis.scope.find(setting.tensor);
+    if (value == nullptr) continue;
+    if (Status s = check_shape(value->type, setting); !s.ok()) return s;
+  }
+  return {};
 }
 
 }  // namespace placeto

@@ -2,6 +2,7 @@
 // both ends have to see the same nodes.
 #pragma once
 
+#include "tools/onnx/analysis.h"
 #include "tools/onnx/inline_branches.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/settings.h"
@@ -16,7 +17,12 @@ namespace placeto {
 Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSettings& settings);
 
 // The same; then free dimensions of inputs that something reads get their numbers, and shapes of
-// inner tensors are declared. Fails as set_dimensions does, too.
+// inner tensors are declared. Fails as set_dimensions does, too, and for a shape that contradicts
+// what the model says of the tensor.
 Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSettings& settings);
+
+// That what follows in such a model agrees with the shapes that were declared: a declaration fills
+// in what is open and changes nothing. kInvalidArgument, with both shapes, where it does not.
+Status check_shapes(const Analysis& analysis, const std::vector<ShapeSetting>& settings);
 
 }  // namespace placeto
