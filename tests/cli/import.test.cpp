@@ -202,6 +202,26 @@ TEST_CASE_FIXTURE(ImportScene, "inspect shows what a model holds, free dimension
   fails({"convert", model, "graph.json"}, 3, "placeto import");
 }
 
+TEST_CASE_FIXTURE(ImportScene, "inspect lists no input that is set, nor its free axes") {
+  OnnxBuilder b;
+  b.input("x", {"2", "3"});
+  b.input("scale", {"n"});
+  b.node("Mul", {"x", "scale"}, {"y"}, "mul");
+  const std::string scaled = add("scaled.onnx", b.bytes());
+  const auto names = [](const json& said) {
+    std::vector<std::string> all;
+    for (const json& input : said.at("inputs")) all.push_back(input.at("name"));
+    return all;
+  };
+  const json open = run_json({"inspect", scaled, "--dim", "n=3", "--json"});
+  CHECK(names(open) == std::vector<std::string>{"x", "scale"});
+  CHECK(open.at("free_dimensions") == json({"n"}));
+  const json set = run_json({"inspect", scaled, "--set", "scale=1,2,3", "--json"});
+  CHECK(names(set) == std::vector<std::string>{"x"});
+  CHECK(set.at("free_dimensions") == json::array());
+  CHECK(run({"inspect", scaled, "--set", "scale=1,2,3"}).out.find("scale") == std::string::npos);
+}
+
 TEST_CASE_FIXTURE(ImportScene,
                   "other formats are told by content and refused with a way to convert") {
   using namespace std::string_literals;

@@ -325,14 +325,16 @@ std::string type_text(const onnx::TypeProto& type) {
   return name.empty() ? std::to_string(element) : std::string(name);
 }
 
-// What the model says of itself, before anything is set.
-void describe_interface(const onnx::ModelProto& model, ImportReport& report) {
+// What the model says of itself, before numbers are set; inputs that are set are parameters.
+void describe_interface(const onnx::ModelProto& model, std::span<const InputSetting> set,
+                        ImportReport& report) {
   for (const auto& import : model.opset_import()) {
     const std::string domain = is_default_domain(import.domain()) ? "" : import.domain();
     report.opsets.emplace_back(domain, import.version());
   }
   std::unordered_set<std::string> parameters, symbols;
   for (const auto& tensor : model.graph().initializer()) parameters.insert(tensor.name());
+  for (const InputSetting& setting : set) parameters.insert(setting.name);
   for (const auto& input : model.graph().input()) {
     if (parameters.contains(input.name())) continue;
     report.inputs.push_back({input.name(), type_text(input.type()), shape_text(input.type())});
@@ -360,7 +362,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
                              std::to_string(options.limits.max_nodes));
   }
   ImportReport interface;
-  describe_interface(model.proto, interface);
+  describe_interface(model.proto, options.settings.inputs, interface);
   const auto inlined = prepare_model(model, options.settings);
   if (!inlined.ok()) return inlined.status();
   const Result<Analysis> analysis = analyze(model.proto);

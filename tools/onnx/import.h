@@ -75,7 +75,7 @@ struct ImportReport {
   uint64_t parameters = 0, parameter_bytes = 0, external_bytes = 0;  // each tensor once
   uint64_t flops = 0;
   std::vector<std::pair<std::string, int64_t>> opsets;  // of all domains, "" for ONNX's own
-  std::vector<ModelTensor> inputs, outputs;             // without those that are parameters
+  std::vector<ModelTensor> inputs, outputs;             // without those that are parameters or set
   std::vector<std::string> symbols;                     // free dimensions of the inputs
   std::vector<InlinedIf> inlined;
   std::vector<UnknownShape> unknown;
