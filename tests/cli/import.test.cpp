@@ -184,6 +184,37 @@ TEST_CASE_FIXTURE(ImportScene, "profiles and tables become costs by kind") {
         3, "odd.csv: line 1");
 }
 
+TEST_CASE_FIXTURE(ImportScene, "run times are said to be unlike where only some were measured") {
+  const std::string profile = add("cpu.json", small_profile());
+  const std::string table =
+      add("gpu.csv", "conv,gpu,5\nrelu,gpu,1\npool,gpu,1\nflatten,gpu,0\nfc,gpu,-1\n");
+  const std::vector<std::string> some = {model,     "-t",        topology,        "--dim",
+                                         "batch=1", "--profile", "cpu=" + profile};
+  const auto said = [&](const char* command, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), some.begin(), some.end());
+    more.insert(more.begin(), command);
+    const Run result = run(more);
+    CHECK_MESSAGE(result.status == 0, result.err);
+    return result.err;
+  };
+  const std::string unlike = model + " on " + topology +
+                             ": numbers of unlike sources are compared: run times: cpu measured, "
+                             "gpu estimated\n";
+  CHECK(said("place", {"-o", "p.json"}) == "placeto: " + unlike);
+  CHECK(said("place", {"--json"}) == "placeto: " + unlike);
+  CHECK(said("compare", {"--methods", "single"}) == "placeto: " + unlike);
+  CHECK(said("simulate", {"-p", "p.json"}) == "placeto: " + unlike);
+  CHECK(said("place", {"--costs", table}) == "");  // both are measured
+  const std::string rates = add("rates.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e11, "memory_bandwidth": 2e10,
+       "flops_source": "measured"},
+      {"name": "gpu:0", "kind": "gpu", "peak_flops": 1e13, "memory_bandwidth": 4e11,
+       "flops_source": "guess"}], "default_link": {"bandwidth_bytes_per_us": 10000}})");
+  const Run estimated = run({"place", model, "-t", rates, "--dim", "batch=1"});
+  CHECK(estimated.err.find("run times") == std::string::npos);
+  CHECK(estimated.err.find("compared: rates: gpu:0 guess, cpu:0 measured") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(ImportScene, "inspect shows what a model holds, free dimensions counted once") {
   const json said = run_json({"inspect", model, "--json"});
   CHECK(said.at("kind") == "model");

@@ -14,6 +14,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
@@ -234,6 +235,11 @@ void run_compare(CompareOptions options) {
   }
   for (const std::string& path : options.topologies) {
     topologies.push_back({path, std::nullopt, load_topology(path)});
+  }
+  for (const Input& graph : graphs) {
+    for (const Input& topology : topologies) {
+      note_unlike_times(graph.path, *graph.graph, topology.path, *topology.topology);
+    }
   }
   std::vector<Case> cases;
   {

@@ -13,6 +13,7 @@
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
 #include "tools/cli/signed_policy.h"
+#include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
@@ -131,6 +132,7 @@ void run_place(PlaceOptions& options) {
   const Graph graph = load_graph(options.graph, options.model);
   Engine engine(options.engine);
   const Topology topology = changed_by(engine, load_topology(options.topology), options.topology);
+  note_unlike_times(options.graph, graph, options.topology, topology);
   Rules rules = resolve_rules(options.rules, graph, topology);
   engine.restrict(graph, topology, rules);
   double& tolerance = options.method.options.tolerance;

@@ -12,6 +12,7 @@
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/rules.h"
+#include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 
@@ -142,6 +143,7 @@ void run_report(ReportOptions& options) {
   const std::vector<std::string> names = labels(options);
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = load_topology(options.topology);
+  note_unlike_times(options.graph, graph, options.topology, topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   if (options.candidates) options.method.policy = load_policy(options.policy);

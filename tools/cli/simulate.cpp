@@ -11,6 +11,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
 #include "tools/report/advice.h"
@@ -108,6 +109,7 @@ void run_simulate(const SimulateOptions& options) {
                 {options.graph, options.topology, options.placement});
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = load_topology(options.topology);
+  note_unlike_times(options.graph, graph, options.topology, topology);
   const PlacementSpec placement = require(read_placement(options.placement));
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
   const auto resolved = resolve_placement(placement, graph, topology);

@@ -11,6 +11,7 @@
 #include "tools/report/advice.h"
 #include "tools/report/lanes.h"
 #include "tools/report/memory.h"
+#include "tools/report/time_sources.h"
 
 namespace placeto {
 namespace {
@@ -154,28 +155,14 @@ ordered_json describe_advice(const Problem& problem, const ReportPlacement& plac
           {"without_limits", rounded(advice.without_limits_us)}};
 }
 
-enum TimeSource : uint8_t { kEstimated, kGiven, kMeasured };
-
-// Where the run times of nodes on their devices come from. Of a graph that says of some that they
-// were measured, the others were estimated.
-std::vector<uint8_t> time_sources(const Problem& problem, const Assignment& assignment) {
-  const Graph& graph = problem.graph();
-  const auto& nodes = graph.spec().nodes;
-  const bool says = std::any_of(nodes.begin(), nodes.end(),
-                                [](const NodeSpec& node) { return node.measured != 0; });
-  const TimeSource otherwise = says ? kEstimated : kGiven;
-  std::vector<uint8_t> sources;
-  for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    const auto kinds = graph.kinds();
-    const std::string& kind = problem.topology().device(assignment[v]).kind;
-    const auto k = kinds.empty() ? 0 : std::find(kinds.begin(), kinds.end(), kind) - kinds.begin();
-    if (nodes[v].cost_us.size() <= static_cast<size_t>(k)) {
-      sources.push_back(kEstimated);
-    } else {
-      sources.push_back(k < 64 && (nodes[v].measured >> k & 1) != 0 ? kMeasured : otherwise);
-    }
+// Where the run times of nodes on their devices come from.
+std::vector<TimeSource> time_sources(const Problem& problem, const Assignment& assignment) {
+  const TimeSources sources(problem.graph());
+  std::vector<TimeSource> of_nodes;
+  for (uint32_t v = 0; v < assignment.size(); ++v) {
+    of_nodes.push_back(sources.of(v, problem.topology().device(assignment[v]).kind));
   }
-  return sources;
+  return of_nodes;
 }
 
 ordered_json describe_placement(const Problem& problem, const ReportPlacement& placement) {

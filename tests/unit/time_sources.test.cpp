@@ -1,0 +1,54 @@
+// What is said of run times that come from unlike sources.
+#include <doctest/doctest.h>
+
+#include "tools/report/time_sources.h"
+
+using namespace placeto;
+
+namespace {
+
+// Run times on "cpu" and "gpu"; `measured` as in NodeSpec, by node.
+Graph with_times(const std::vector<uint64_t>& measured) {
+  GraphSpec spec;
+  spec.kinds = {"cpu", "gpu"};
+  for (const uint64_t bits : measured) {
+    NodeSpec node;
+    node.name = std::to_string(spec.nodes.size());
+    node.cost_us = {10, 1};
+    node.measured = bits;
+    spec.nodes.push_back(node);
+  }
+  return *Graph::build(spec);
+}
+
+// A device of each kind; "npu" has rates to estimate from, "fpga" has none.
+Topology with_kinds(const std::vector<std::string>& kinds) {
+  TopologySpec spec;
+  spec.default_link.bandwidth_bytes_per_us = 100;
+  for (const std::string& kind : kinds) {
+    DeviceSpec device;
+    device.name = kind + ":0";
+    device.kind = kind;
+    if (kind == "npu") device.peak_flops = device.memory_bandwidth = 1e9;
+    spec.devices.push_back(device);
+  }
+  return *Topology::build(spec);
+}
+
+}  // namespace
+
+TEST_CASE("run times on kinds of device are unlike if some were measured and others not") {
+  const Topology both = with_kinds({"cpu", "gpu"});
+  CHECK(unlike_times(with_times({1, 1}), both) == "cpu measured, gpu estimated");
+  CHECK(unlike_times(with_times({3, 1}), both) == "cpu measured, gpu measured in part");
+  CHECK(unlike_times(with_times({3, 3}), both) == "");
+  CHECK(unlike_times(with_times({0, 0}), both) == "");  // nobody says where they are from
+  CHECK(unlike_times(with_times({1, 1}), with_kinds({"cpu"})) == "");
+  CHECK(unlike_times(with_times({1, 1}), with_kinds({"gpu"})) == "");
+}
+
+TEST_CASE("run times on kinds that a graph does not list are estimated, if rates are known") {
+  const Graph graph = with_times({3, 3});
+  CHECK(unlike_times(graph, with_kinds({"cpu", "npu"})) == "cpu measured, npu estimated");
+  CHECK(unlike_times(graph, with_kinds({"cpu", "fpga"})) == "");
+}

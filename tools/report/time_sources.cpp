@@ -1,0 +1,74 @@
+#include "tools/report/time_sources.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace placeto {
+namespace {
+
+// Whether the device may run the node: a run time is listed, or rates are there to estimate from.
+bool runs(const NodeSpec& node, size_t column, const DeviceSpec& device) {
+  const auto& kinds = node.allowed_kinds;
+  if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), device.kind) == kinds.end()) {
+    return false;
+  }
+  if (column < node.cost_us.size()) return node.cost_us[column] >= 0;
+  return device.peak_flops > 0 && device.memory_bandwidth > 0;
+}
+
+// "" where the device runs nothing.
+const char* source_of(const Graph& graph, const TimeSources& sources, const DeviceSpec& device) {
+  const size_t column = sources.column_of(device.kind);
+  const bool is_listed = graph.kinds().empty() || column < graph.kinds().size();
+  bool measured = false, other = false;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    if (!runs(graph.node(v), column, device)) continue;
+    (sources.at(v, column) == TimeSource::kMeasured ? measured : other) = true;
+    if (other && (measured || !is_listed)) break;
+  }
+  if (measured) return other ? "measured in part" : "measured";
+  return other ? "estimated" : "";
+}
+
+}  // namespace
+
+TimeSources::TimeSources(const Graph& graph) : graph_(graph) {
+  const auto& nodes = graph.spec().nodes;
+  any_measured_ = std::any_of(nodes.begin(), nodes.end(),
+                              [](const NodeSpec& node) { return node.measured != 0; });
+}
+
+size_t TimeSources::column_of(std::string_view kind) const {
+  const auto kinds = graph_.kinds();
+  if (kinds.empty()) return 0;
+  return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
+}
+
+TimeSource TimeSources::at(uint32_t node, size_t column) const {
+  const NodeSpec& spec = graph_.node(node);
+  if (spec.cost_us.size() <= column) return TimeSource::kEstimated;
+  if (column < 64 && (spec.measured >> column & 1) != 0) return TimeSource::kMeasured;
+  return any_measured_ ? TimeSource::kEstimated : TimeSource::kGiven;
+}
+
+std::string unlike_times(const Graph& graph, const Topology& topology) {
+  const TimeSources sources(graph);
+  if (!sources.any_measured()) return "";
+  std::vector<std::pair<std::string, std::string>> found;  // by kind
+  for (const DeviceSpec& device : topology.spec().devices) {
+    const auto seen = [&](const auto& other) { return other.first == device.kind; };
+    if (std::any_of(found.begin(), found.end(), seen)) continue;
+    found.emplace_back(device.kind, source_of(graph, sources, device));
+  }
+  std::erase_if(found, [](const auto& kind) { return kind.second.empty(); });
+  const auto other = [&](const auto& kind) { return kind.second != found.front().second; };
+  if (std::none_of(found.begin(), found.end(), other)) return "";
+  std::string text;
+  for (const auto& [kind, source] : found) {
+    text += (text.empty() ? "" : ", ") + kind + " " + source;
+  }
+  return text;
+}
+
+}  // namespace placeto
