@@ -215,6 +215,25 @@ TEST_CASE_FIXTURE(ImportScene, "run times are said to be unlike where only some 
   CHECK(estimated.err.find("compared: rates: gpu:0 guess, cpu:0 measured") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(ImportScene, "a profile of a kind that no device is of is refused") {
+  const std::string profile = add("cpu.json", small_profile());
+  const auto options = [&](const char* command, const std::string& kind) {
+    return std::vector<std::string>{command, model,     "-t",        topology,
+                                    "--dim", "batch=1", "--profile", kind + "=" + profile};
+  };
+  const std::string text = "the topology has no device of kind 'npu'; devices are of cpu, gpu";
+  fails(options("place", "npu"), 2, text);
+  fails(options("compare", "npu"), 2, text);
+  fails(options("place", "cpu:0"), 2, "no device of kind 'cpu:0'");
+  CHECK(run(options("place", "gpu")).status == 0);
+  const std::string other = add("other.json", R"({"format_version": 1, "devices": [
+      {"name": "npu:0", "kind": "npu", "peak_flops": 1e11, "memory_bandwidth": 2e10}],
+      "default_link": {"bandwidth_bytes_per_us": 10000}})");
+  CHECK(run({"compare", model, "-t", topology, other, "--dim", "batch=1", "--methods", "single",
+             "--profile", "npu=" + profile})
+            .status == 0);
+}
+
 TEST_CASE_FIXTURE(ImportScene, "inspect shows what a model holds, free dimensions counted once") {
   const json said = run_json({"inspect", model, "--json"});
   CHECK(said.at("kind") == "model");

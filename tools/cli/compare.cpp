@@ -236,6 +236,9 @@ void run_compare(CompareOptions options) {
   for (const std::string& path : options.topologies) {
     topologies.push_back({path, std::nullopt, load_topology(path)});
   }
+  std::vector<const Topology*> all;
+  for (const Input& topology : topologies) all.push_back(&*topology.topology);
+  check_profile_kinds(options.model.costs, all);
   for (const Input& graph : graphs) {
     for (const Input& topology : topologies) {
       note_unlike_times(graph.path, *graph.graph, topology.path, *topology.topology);

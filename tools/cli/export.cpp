@@ -15,6 +15,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/interruption.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/export/dot.h"
 #include "tools/export/engine_devices.h"
@@ -146,6 +147,8 @@ Prediction predict(Job& job) {
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   const Graph graph = load_graph(path, options.import);
   const Topology topology = load_topology(options.topology);
+  check_profile_kinds(options.import.costs, {&topology});
+  note_unlike_times(path, graph, options.topology, topology);
   const Problem problem = build_problem(path, graph, options.topology, topology);
   const auto assignment = resolve_placement(job.placement, graph, topology);
   if (!assignment.ok()) require(assignment.status().at(options.placement));

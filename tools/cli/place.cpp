@@ -132,6 +132,7 @@ void run_place(PlaceOptions& options) {
   const Graph graph = load_graph(options.graph, options.model);
   Engine engine(options.engine);
   const Topology topology = changed_by(engine, load_topology(options.topology), options.topology);
+  check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
   Rules rules = resolve_rules(options.rules, graph, topology);
   engine.restrict(graph, topology, rules);

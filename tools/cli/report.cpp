@@ -143,6 +143,7 @@ void run_report(ReportOptions& options) {
   const std::vector<std::string> names = labels(options);
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = load_topology(options.topology);
+  check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);

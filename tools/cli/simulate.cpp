@@ -109,6 +109,7 @@ void run_simulate(const SimulateOptions& options) {
                 {options.graph, options.topology, options.placement});
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology = load_topology(options.topology);
+  check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
   const PlacementSpec placement = require(read_placement(options.placement));
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);

@@ -1,12 +1,18 @@
-// What is said of run times before a table compares them.
+// What is said of run times before they are compared on the devices of a topology.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
+#include "tools/costs/sources.h"
 
 namespace placeto::cli {
+
+// A Failure if a profile is of a kind of device that none of the topologies has: nothing would be
+// made of it.
+void check_profile_kinds(const CostSources& costs, const std::vector<const Topology*>& topologies);
 
 // A line on standard error, as of a topology's own numbers, when run times on some of its kinds of
 // device were measured and on others estimated.
