@@ -61,6 +61,7 @@ TEST_CASE_FIXTURE(EngineScene,
   CHECK(nowhere.status != 0);
   CHECK_MESSAGE(nowhere.err.find("cpu on cpu:0 lacks GroupNorm (1)") != std::string::npos,
                 nowhere.err);
+  CHECK_MESSAGE(nowhere.err.find("is not known: allowed") == std::string::npos, nowhere.err);
   const json placed = run_json(
       {"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "gpu=cuda", "--json"});
   CHECK(placed.at("assignment")[0] == 1);  // only there

@@ -39,7 +39,9 @@ Ruled rule(const EngineDescription& engine, const std::string& provider,
   Ruled ruled;
   Rules rules;
   const std::string wish = "gpu=" + provider;
-  const Status status = engine.restrict(*graph, *topology, std::span(&wish, 1), rules, ruled.notes);
+  EngineNotes notes;
+  const Status status = engine.restrict(*graph, *topology, std::span(&wish, 1), rules, notes);
+  ruled.notes = notes.all();
   REQUIRE_MESSAGE(status.ok(), status.message());
   for (const auto& [v, device] : rules.forbids) {
     CHECK(device == 1);

@@ -143,7 +143,8 @@ placeto_status placeto_onnx_engine_rules(
         !o.ok()) {
       return o;
     }
-    std::vector<std::string> wishes, notes;
+    std::vector<std::string> wishes;
+    EngineNotes notes;
     if (Outcome o = read_texts("providers", providers, provider_count, wishes); !o.ok()) return o;
     GraphSpec nodes;
     TopologySpec devices;
@@ -157,7 +158,7 @@ placeto_status placeto_onnx_engine_rules(
     if (Status s = engine->description.restrict(*g, *t, wishes, found, notes); !s.ok()) {
       return s.at("providers");
     }
-    for (const std::string& text : notes) {
+    for (const std::string& text : notes.all()) {
       if (on_note != nullptr) on_note(note_context, text.c_str());
     }
     auto made = std::make_unique<placeto_onnx_rules>();

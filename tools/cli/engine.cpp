@@ -47,7 +47,7 @@ void Engine::restrict(const Graph& graph, const Topology& topology, Rules& rules
 
 Failure Engine::with_notes(const Failure& failure) const {
   std::string text = failure.what();
-  for (const std::string& note : choice_.notes) text += "; " + note;
+  for (const std::string& note : choice_.notes.lacked) text += "; " + note;
   return {failure.status, text, failure.word};
 }
 

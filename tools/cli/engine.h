@@ -21,7 +21,7 @@ void add_engine(Command& command, EngineOptions& options);
 // What an engine changes: the topology, the rules, and how much a plan has to gain.
 struct EngineChoice {
   double tolerance = 0;
-  std::vector<std::string> notes;  // what a user should know of it
+  EngineNotes notes;
 };
 
 // A Failure says what is wrong with the description or the options, and where.
@@ -34,7 +34,7 @@ class Engine {
   void restrict(const Graph& graph, const Topology& topology, Rules& rules);
   const EngineChoice& choice() const { return choice_; }
 
-  // What `run` returns; a Failure of it with what the engine forbids, which may be why.
+  // What `run` returns; a Failure of it with what providers lack, which may be why.
   template <class Run>
   auto explaining(const Run& run) const {
     try {

@@ -154,7 +154,7 @@ void run_place(PlaceOptions& options) {
       reasons_of(problem, result.best.assignment, explained, takes_time ? &watch : nullptr);
   watch.be_quiet();
   const bool in_time = reports_fit(problem, watch.left_ms());
-  std::vector<std::string> notes = engine.choice().notes;
+  std::vector<std::string> notes = engine.choice().notes.all();
   const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
   notes.push_back(left_out(options, unlisted, explained.size() - reasons.size(), in_time));
   for (const std::string& note : notes) {

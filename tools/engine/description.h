@@ -16,6 +16,14 @@
 
 namespace placeto {
 
+// What a user should know of an engine on a topology, a sentence each.
+struct EngineNotes {
+  std::vector<std::string> lacked;   // by providers, so not placed there: may be why nothing fits
+  std::vector<std::string> unknown;  // of no provider's table, and allowed
+
+  std::vector<std::string> all() const;
+};
+
 class EngineDescription {
  public:
   // Messages start with `name`.
@@ -33,11 +41,10 @@ class EngineDescription {
   void change(TopologySpec& topology) const;
 
   // Forbids what providers lack and keeps whole what the engine fuses. `providers`: DEVICE=NAME or
-  // KIND=NAME; a CPU has the provider "cpu". `notes`: what a user should know of it. Fails with
-  // kInvalidArgument for a provider or device that there is not.
+  // KIND=NAME; a CPU has the provider "cpu". Fails with kInvalidArgument for a provider or device
+  // that there is not.
   Status restrict(const Graph& graph, const Topology& topology,
-                  std::span<const std::string> providers, Rules& rules,
-                  std::vector<std::string>& notes) const;
+                  std::span<const std::string> providers, Rules& rules, EngineNotes& notes) const;
 
  private:
   friend class DescriptionReader;

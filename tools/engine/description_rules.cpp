@@ -74,6 +74,12 @@ std::optional<uint32_t> only_reader(const Graph& graph, uint32_t node) {
 
 }  // namespace
 
+std::vector<std::string> EngineNotes::all() const {
+  std::vector<std::string> notes = lacked;
+  notes.insert(notes.end(), unknown.begin(), unknown.end());
+  return notes;
+}
+
 // Where a graph does not name an operator's domain, those of one name in several domains are taken
 // for each other.
 EngineDescription::Answer EngineDescription::ask(const Provider& provider, const NodeSpec& node,
@@ -147,7 +153,7 @@ void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {
 
 Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
                                    std::span<const std::string> wishes, Rules& rules,
-                                   std::vector<std::string>& notes) const {
+                                   EngineNotes& notes) const {
   const auto providers = providers_of(wishes, topology);
   if (!providers.ok()) return providers.status();
   std::map<std::string, Counts> lacked, unknown;  // by device
@@ -171,10 +177,11 @@ Status EngineDescription::restrict(const Graph& graph, const Topology& topology,
     }
   }
   for (const auto& [where, counts] : lacked) {
-    notes.push_back(where + " lacks " + counts_text(counts) + ": not placed there");
+    notes.lacked.push_back(where + " lacks " + counts_text(counts) + ": not placed there");
   }
   for (const auto& [where, counts] : unknown) {
-    notes.push_back("whether " + where + " runs " + counts_text(counts) + " is not known: allowed");
+    notes.unknown.push_back("whether " + where + " runs " + counts_text(counts) +
+                            " is not known: allowed");
   }
   keep_whole(graph, rules);
   return {};
