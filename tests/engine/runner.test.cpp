@@ -224,7 +224,9 @@ TEST_CASE("what the engine or the caller lacks is said with its name") {
   CHECK(unset.status().message().find("--dim n=N") != std::string::npos);
   const auto provider = Runner::open(scene.model, {.providers = {"teapot"}, .dims = {{"n", 1}}});
   REQUIRE(!provider.ok());
-  CHECK(provider.status().message().find("no provider 'teapot'") != std::string::npos);
+  CHECK(provider.status().message().find("no provider 'teapot', it has ") != std::string::npos);
+  CHECK(provider.status().message().ends_with("cpu"));  // which it lists last
+  CHECK(Runner::open(scene.model, {.providers = {"CPU"}, .dims = {{"n", 1}}}).ok());
   std::ofstream(scene.folder.path("broken.onnx")) << "no model";
   const auto broken = Runner::open(scene.folder.path("broken.onnx"), {});
   REQUIRE(!broken.ok());

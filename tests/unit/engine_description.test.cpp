@@ -210,6 +210,26 @@ TEST_CASE("of ONNX Runtime's providers, the processor's refuses nothing") {
   CHECK(ruled.forbidden.empty());
 }
 
+TEST_CASE("providers have the names that people use for them, in any spelling") {
+  const auto engine = EngineDescription::load("onnxruntime");
+  REQUIRE_MESSAGE(engine.ok(), engine.status().message());
+  const std::vector<NodeSpec> nodes = {node("Conv", 17, {"double", "double"}), node("Loop", 16)};
+  const auto forbidden = [&](const std::string& name) {
+    return rule(*engine, name, nodes).forbidden;
+  };
+  CHECK(forbidden("directml") == Nodes{0, 1});
+  for (const char* name : {"dml", "DML", "DirectML"}) CHECK(forbidden(name) == Nodes{0, 1});
+  for (const char* name : {"trt", "TensorRT"}) CHECK(forbidden(name) == forbidden("tensorrt"));
+  for (const char* name : {"ov", "OpenVINO"}) CHECK(forbidden(name) == forbidden("openvino"));
+  const auto own = EngineDescription::parse(
+      R"({"format_version": 1, "providers": {"dml": {"operators": {"ai.onnx": ["Add"]}},
+          "Metal": {}}, "operators": {"ai.onnx": ["Add", "Mul"]}})",
+      "engine.json");
+  REQUIRE_MESSAGE(own.ok(), own.status().message());
+  CHECK(rule(*own, "directml", {node("Mul")}).forbidden == Nodes{0});
+  CHECK(rule(*own, "Metal", {node("Mul")}).forbidden.empty());
+}
+
 TEST_CASE("ONNX Runtime's CUDA and DirectML lack versions and types, as their tables say") {
   const auto engine = EngineDescription::load("onnxruntime");
   REQUIRE_MESSAGE(engine.ok(), engine.status().message());

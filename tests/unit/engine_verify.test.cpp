@@ -53,7 +53,9 @@ TEST_CASE("a device named as one provider is not served by another of its kind")
   const Verification result = verify({{"conv1", "DmlExecutionProvider"}}, {{"gpu:0", "cuda"}});
   CHECK(result.differences.size() == 1);
   CHECK(verify({{"conv1", "DmlExecutionProvider"}}).differences.empty());
-  CHECK(verify({{"conv1", "DmlExecutionProvider"}}, {{"gpu", "dml"}}).differences.empty());
+  for (const char* name : {"dml", "directml", "DirectML"}) {
+    CHECK(verify({{"conv1", "DmlExecutionProvider"}}, {{"gpu", name}}).differences.empty());
+  }
 }
 
 TEST_CASE("names that the engine changed lead to the node they come from") {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/cli/common.h"
+#include "tools/engine/provider_names.h"
 #include "tools/export/engine_devices.h"
 
 namespace placeto::cli {
@@ -32,7 +33,10 @@ std::vector<std::string> providers_by_device(const std::vector<std::string>& dev
                                              const std::vector<std::string>& given) {
   std::vector<std::string> values = by_device(devices, given, "--provider", "");
   for (size_t d = 0; d < devices.size(); ++d) {
-    if (!values[d].empty()) continue;
+    if (!values[d].empty()) {
+      values[d] = provider_named(values[d]);
+      continue;
+    }
     values[d] = "cpu";
     const std::string kind = device_prefix(devices[d]);
     if (kind != devices[d] && kind != "cpu") {

@@ -1,6 +1,8 @@
 // What an engine's description forbids, and what it keeps together.
 #include "tools/engine/description.h"
 
+#include "tools/engine/provider_names.h"
+
 namespace placeto {
 namespace {
 
@@ -119,7 +121,10 @@ Result<const EngineDescription::Provider*> EngineDescription::find_provider(
     const std::string& name) const {
   const auto found = providers_.find(name);
   if (found != providers_.end()) return &found->second;
-  if (name == "cpu") return static_cast<const Provider*>(nullptr);
+  for (const auto& [other, provider] : providers_) {
+    if (provider_named(other) == provider_named(name)) return &provider;
+  }
+  if (provider_named(name) == "cpu") return static_cast<const Provider*>(nullptr);
   std::string names;
   for (const auto& [other, _] : providers_) names += (names.empty() ? "" : ", ") + other;
   return Status::invalid("engine '" + name_ + "' has no provider '" + name + "'; it has " +

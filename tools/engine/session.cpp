@@ -7,27 +7,11 @@
 #include <unordered_map>
 
 #include "runtime/graph/text.h"
+#include "tools/engine/provider_names.h"
 #include "tools/engine/thread_arena.h"
 
 namespace placeto {
 namespace {
-
-// Providers by the names that people use, and by what the engine lists as available.
-struct ProviderName {
-  const char* name;
-  const char* listed;
-  const char* generic;  // of the one function that appends most; nullptr: has its own
-};
-constexpr ProviderName kProviders[] = {
-    {"cuda", "CUDAExecutionProvider", nullptr},
-    {"tensorrt", "TensorrtExecutionProvider", nullptr},
-    {"dml", "DmlExecutionProvider", "DML"},
-    {"openvino", "OpenVINOExecutionProvider", "OpenVINO"},
-    {"qnn", "QNNExecutionProvider", "QNN"},
-    {"coreml", "CoreMLExecutionProvider", "CoreML"},
-    {"webgpu", "WebGpuExecutionProvider", "WebGPU"},
-    {"xnnpack", "XnnpackExecutionProvider", "XNNPACK"},
-};
 
 std::string ordinal_of(const std::string& device) {
   const size_t colon = device.find(':');
@@ -58,18 +42,31 @@ void append_tensorrt(Ort::SessionOptions& options, const std::string& ordinal) {
   Ort::ThrowOnError(status);
 }
 
-Status append_provider(const std::string& provider, const std::string& device,
+bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "cpu, cuda": by our names where there are such.
+std::string names_text(const std::vector<std::string>& listed) {
+  std::string text;
+  for (const std::string& name : listed) {
+    const auto known = std::find_if(std::begin(kProviders), std::end(kProviders),
+                                    [&](const ProviderName& p) { return name == p.listed; });
+    text += (text.empty() ? "" : ", ") + (known == std::end(kProviders) ? name : known->name);
+  }
+  return text;
+}
+
+Status append_provider(const std::string& given, const std::string& device,
                        Ort::SessionOptions& options) {
+  const std::string provider = provider_named(given);
   if (provider == "cpu") return {};
   const auto known = std::find_if(std::begin(kProviders), std::end(kProviders),
                                   [&](const ProviderName& p) { return provider == p.name; });
   const std::vector<std::string> available = engine_providers();
-  if (known == std::end(kProviders) ||
-      std::find(available.begin(), available.end(), known->listed) == available.end()) {
-    std::string list;
-    for (const std::string& name : available) list += (list.empty() ? "" : ", ") + name;
+  if (known == std::end(kProviders) || !is_in(available, known->listed)) {
     return Status::invalid("device " + in_quotes(device) + ": this ONNX Runtime has no provider " +
-                           in_quotes(provider) + ", it has " + list);
+                           in_quotes(given) + ", it has " + names_text(available));
   }
   const std::string ordinal = ordinal_of(device);
   if (provider == "cuda") {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tools/costs/engine_nodes.h"
+#include "tools/engine/provider_names.h"
 
 namespace placeto {
 namespace {
@@ -127,9 +128,9 @@ void add_unseen(const PlanGraph& planned, const std::vector<bool>& seen, bool to
 
 bool provider_serves(const std::string& provider, const std::string& engine_name) {
   if (provider == engine_name) return true;
-  const std::string name = device_prefix(engine_name);
+  const std::string name = provider_named(device_prefix(engine_name));
   return std::any_of(std::begin(kServices), std::end(kServices), [&](const Service& service) {
-    return name == service.engine_name && provider == service.provider;
+    return name == provider_named(service.engine_name) && provider == service.provider;
   });
 }
 
