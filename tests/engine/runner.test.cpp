@@ -2,6 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -184,6 +185,44 @@ TEST_CASE("the whole model gets the values that the stages were made with") {
   CHECK(fill_set_inputs(whole->model(), std::vector<InputSetting>{{"factor", {1, 2, 3}}})
             .message()
             .find("'factor' was set to 3 numbers, and the model has 2") != std::string::npos);
+}
+
+// y = negate ? -x : x
+TEST_CASE("inputs are given as files, numbers, true or false, and as nothing else") {
+  OnnxBuilder b;
+  b.input("x", {"2"});
+  b.input("negate", {"1"}, onnx::TensorProto::BOOL);
+  b.node("Neg", {"x"}, {"n"}, "neg");
+  b.node("Where", {"negate", "n", "x"}, {"y"}, "where");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"2"});
+  const Folder folder;
+  const std::string file = folder.path("model.onnx");
+  std::ofstream(file, std::ios::binary) << b.bytes();
+  const auto runner = open(file, {});
+  const auto give = [&](const std::string& text) {
+    const auto negate = parse_given_input(text);
+    REQUIRE(negate.ok());
+    return fill_model_inputs(runner->model(), {GivenInput{"x", "1.5"}, *negate});
+  };
+  const auto result = [&](const std::string& text) {
+    const Status given = give(text);
+    REQUIRE_MESSAGE(given.ok(), given.message());
+    run_once(*runner, 0);
+    std::array<float, 2> y{};
+    const auto output = runner->model().output(0, 0);
+    REQUIRE(output.ok());
+    std::memcpy(y.data(), output->bytes.data(), sizeof y);
+    CHECK(y[0] == y[1]);
+    return y[0];
+  };
+  CHECK(result("negate=true") == -1.5f);
+  CHECK(result("negate=false") == 1.5f);
+  CHECK(result("negate=1") == -1.5f);
+  CHECK(give("negate=2").message() == "input 'negate': 2 is no bool");
+  CHECK(give("negate=flase").message() ==
+        "input 'negate': neither a number, true or false, nor a file that can be read: flase: "
+        "cannot open: No such file or directory");
+  CHECK(give("nagete=true").message() == "the model has no input 'nagete'");
 }
 
 TEST_CASE("slots keep the tensors of their own requests") {

@@ -307,7 +307,7 @@ void add_run(Program& program) {
   command.list("--dim", "NAME=N", options->dims,
                "A number for a free dimension (batch=4); if absent what it was placed with");
   command.list("--input", "NAME=FILE", options->inputs,
-               "An .npy or raw file for an input, or a number");
+               "An .npy or raw file for an input, or for all its elements a number, true or false");
   command.flag("--check", options->check, "Compare the outputs with the whole model's");
   command.option("--write-profiles", "PREFIX", options->profile,
                  "Let the engine write profiles, per stage");

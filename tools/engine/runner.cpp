@@ -16,8 +16,9 @@ uint64_t seed_of(const std::string& name) {
   return hash;
 }
 
-// A number, if the text is nothing else.
+// A number, or what --set takes for one, if the text is nothing else.
 bool is_number(const std::string& text, double& value) {
+  if (text == "true" || text == "false") return value = text == "true" ? 1 : 0, true;
   char* end = nullptr;
   value = std::strtod(text.c_str(), &end);
   return !text.empty() && *end == '\0';
@@ -38,6 +39,18 @@ Status fill_values(const TensorInfo& info, std::span<const double> values,
     if (!s.ok()) return s;
   }
   return {};
+}
+
+// One number everywhere, or the content of a file.
+Status fill_given(const TensorInfo& info, const std::string& source, std::span<std::byte> out) {
+  double number = 0;
+  if (is_number(source, number)) {
+    return fill_value(info.element, number, out).at("input " + in_quotes(info.name));
+  }
+  const Status read = read_tensor_file(source, info, out);
+  if (read.code() != StatusCode::kIo) return read;
+  return read.at("input " + in_quotes(info.name) +
+                 ": neither a number, true or false, nor a file that can be read");
 }
 
 // outputs().size() if there is none of that name.
@@ -109,7 +122,9 @@ Result<GivenInput> parse_given_input(const std::string& text) {
   if (equals != std::string::npos && equals > 0 && equals + 1 < text.size()) {
     return GivenInput{text.substr(0, equals), text.substr(equals + 1)};
   }
-  return Status::invalid(in_quotes(text) + ": expected NAME=FILE.npy, NAME=FILE or NAME=NUMBER");
+  return Status::invalid(
+      in_quotes(text) +
+      ": expected NAME=FILE.npy, NAME=FILE, or NAME=VALUE with a number, true or false");
 }
 
 Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given) {
@@ -122,16 +137,12 @@ Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& give
     const TensorInfo& info = model.inputs()[i];
     const auto it = std::find_if(given.begin(), given.end(),
                                  [&](const GivenInput& g) { return g.name == info.name; });
-    double number = 0;
-    Status status;
     if (it == given.end()) {
       fill_inputs(info.element, seed_of(info.name), model.input(0, i));
-    } else if (is_number(it->source, number)) {
-      status = fill_value(info.element, number, model.input(0, i));
-    } else {
-      status = read_tensor_file(it->source, info, model.input(0, i));
+      continue;
     }
-    if (!status.ok()) return status;
+    const Status filled = fill_given(info, it->source, model.input(0, i));
+    if (!filled.ok()) return filled;
   }
   return {};
 }

@@ -53,11 +53,12 @@ class Runner {
 Result<Manifest> manifest_of(const std::string& path, std::string& directory);
 
 // Fills every input of slot 0 with numbers that are the same on every run; those of `given`, by
-// name, with the content of a file or with one number.
+// name, with the content of a file or with one number in all elements.
 struct GivenInput {
   std::string name, source;
 };
-// "NAME=FILE.npy", "NAME=FILE" or "NAME=3": kInvalidArgument for anything else.
+// "NAME=FILE.npy", "NAME=FILE", "NAME=3" or "NAME=true", which is 1: kInvalidArgument for anything
+// else.
 Result<GivenInput> parse_given_input(const std::string& text);
 Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given);
 
