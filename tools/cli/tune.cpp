@@ -167,7 +167,7 @@ void add_tune(Program& program) {
                "A value that the input always has (use_cache_branch=false): what is handed out "
                "has no such input");
   command.list("--input", "NAME=FILE", options->inputs,
-               "An .npy or raw file for an input, or a number");
+               "An .npy or raw file for an input, or for all its elements a number, true or false");
   command.list("--provider", "DEVICE=NAME", options->providers,
                "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
   command.list("--hold", "DEVICE=SHARE", options->holds,
