@@ -133,8 +133,11 @@ class Annealing {
       }
       anneal(static_cast<double>(begin), static_cast<double>(end), static_cast<double>(next), clock,
              best);
-      if (polishes(next) && !clock.stopped() && (!clock.late() || polishes(0)))
-        polish_best(clock, best);
+      // An end that longer searches do not pass is not polished: theirs might be worse then.
+      const bool is_passed = budget.evaluations == 0 || next <= budget.evaluations || polishes(0) ||
+                             idle_ >= kMostIdle;
+      const bool in_time = !clock.stopped() && (!clock.late() || polishes(0));
+      if (polishes(next) && is_passed && in_time) polish_best(clock, best);
       mark = next;
     }
     if (best.score < polishing_.best.score) {
@@ -148,17 +151,20 @@ class Annealing {
   }
 
  private:
-  double moves() const {
+  uint64_t moves() const {
     const Problem& problem = evaluator_.problem();
-    return static_cast<double>(problem.group_count()) * (problem.device_count() - 1);
+    return uint64_t{problem.group_count()} * (problem.device_count() - 1);
   }
   bool polishes(uint64_t mark) const {
     return polishing_.wanted && polish_pays(evaluator_.problem(), mark);
   }
-  // Often where polishing is cheap beside what it follows.
+  // Often where polishing is cheap beside what it follows. On a large graph it begins where it
+  // pays, and follows as many evaluations as it is worth.
   uint64_t next_stretch(uint64_t mark) const {
-    const bool cheap = static_cast<double>(mark) >= 4 * moves();
-    return cheap ? next_mark(mark, {10, 15, 20, 30, 50, 70}) : next_mark(mark, {1, 3});
+    if (mark >= 4 * moves()) return next_mark(mark, {10, 15, 20, 30, 50, 70});
+    if (polishes(0)) return next_mark(mark, {1, 3});
+    if (mark < moves()) return std::min(moves(), next_mark(mark, {1, 3}));
+    return next_mark(std::max(mark, 2 * moves() - 1), {1, 2, 3, 5});
   }
   // The last point up to which the budget reaches at which it would be polished; all of the budget
   // if there is none.

@@ -38,12 +38,14 @@ using namespace placeto::bench;
 constexpr const char* kUsage =
     R"(Usage: placeto-search [FAMILY...] [--graphs N] [--seeds N] [--budgets N,N,...]
                       [--methods auto,anneal,...] [--best FILE] [--policy FILE] [--moves 0|1]
+                      [--each FILE]
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
 devices), large (1,000 nodes), networks (training steps with colocation on the example topologies),
 parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
 40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-networks (named
-networks as ONNX Runtime runs them).
+networks as ONNX Runtime runs them). --each appends every answer to a file: problem, method, seed,
+evaluations, makespan in us, processor time in ms.
 )";
 
 struct Options {
@@ -51,7 +53,7 @@ struct Options {
   uint32_t graphs = 0, seeds = 1;
   std::vector<uint64_t> budgets = {0, 300, 1'000, 10'000};
   std::vector<std::string> methods = {"auto"};
-  std::string best_file;
+  std::string best_file, each_file;
   std::shared_ptr<const Policy> policy;
   bool moves = true;
 };
@@ -94,6 +96,8 @@ Options parse(int argc, char** argv) {
       o.methods = split(value);
     } else if (name == "--best") {
       o.best_file = value;
+    } else if (name == "--each") {
+      o.each_file = value;
     } else if (name == "--policy") {
       o.policy = require(Policy::load_file(value, Policy::File::kRead, known_features()));
     } else if (name == "--moves") {
@@ -183,6 +187,7 @@ class Family {
       for (const std::string& method : o_.methods) {
         for (const uint64_t budget : o_.budgets) {
           outcomes.push_back(run(problem, method, budget, seed, o_));
+          keep(name, method, seed, budget, outcomes.back());
           least = std::min(least, outcomes.back().us);
         }
       }
@@ -233,6 +238,15 @@ class Family {
   }
 
  private:
+  void keep(const std::string& name, const std::string& method, uint64_t seed, uint64_t budget,
+            const Outcome& outcome) const {
+    if (o_.each_file.empty()) return;
+    std::ofstream out(o_.each_file, std::ios::app);
+    out.precision(12);
+    out << name << ' ' << method << ' ' << seed << ' ' << budget << ' ' << outcome.us << ' '
+        << 1e3 * outcome.seconds << '\n';
+  }
+
   const Options& o_;
   BestKnown& best_;
   std::vector<Row> rows_;

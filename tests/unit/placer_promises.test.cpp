@@ -73,6 +73,28 @@ TEST_CASE("more budget is never worse, with and without a policy") {
   CHECK(gained > 24);
 }
 
+// Polishing them costs more than it is worth before it begins to pay, between two marks.
+TEST_CASE("more budget is never worse on graphs that are polished only after many evaluations") {
+  int gained = 0;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    const test::Instance instance =
+        test::build_instance(layered(200 + 40 * static_cast<uint32_t>(seed), 3, seed), k80s(8));
+    REQUIRE(instance.problem);
+    CAPTURE(seed);
+    Score last = Score::worst();
+    for (const uint64_t evaluations :
+         {300, 1'000, 1'200, 1'500, 1'600, 1'900, 2'400, 2'900, 3'000, 4'000, 7'000}) {
+      CAPTURE(evaluations);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations);
+      REQUIRE(placed.ok());
+      CHECK(placed->best.score <= last);
+      gained += placed->best.score < last;
+      last = placed->best.score;
+    }
+  }
+  CHECK(gained > 16);
+}
+
 TEST_CASE("more budget is never worse under any rules, with memory limits and any policy") {
   Random random(95);
   int gained = 0, placings = 0;
