@@ -8,6 +8,7 @@
 #include "runtime/format/file_kind.h"
 #include "tests/fuzz/check.h"
 #include "tools/io/json_reader.h"
+#include "tools/io/json_scanner.h"
 #include "tools/io/write.h"
 
 namespace placeto::fuzz {

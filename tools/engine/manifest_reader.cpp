@@ -9,9 +9,10 @@
 
 #include "runtime/base/limits.h"
 #include "runtime/format/file.h"
+#include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
-#include "tools/io/json_reader.h"
+#include "tools/io/json_scanner.h"
 
 namespace placeto {
 namespace {

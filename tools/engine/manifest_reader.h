@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
-#include "tools/onnx/dimensions.h"
+#include "tools/onnx/dim_setting.h"
 #include "tools/onnx/settings.h"
 
 namespace placeto {

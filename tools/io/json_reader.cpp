@@ -472,8 +472,4 @@ int detect_json(std::string_view text, std::span<const TypeTable* const> roots) 
   return -1;
 }
 
-bool looks_like_json(std::string_view text) {
-  return JsonScanner(text).peek() == '{';
-}
-
 }  // namespace placeto

@@ -28,8 +28,4 @@ Result<std::vector<uint8_t>> json_to_buffer(std::string_view text,
 // they do not tell. Reads no further than it needs, and does not check the text.
 int detect_json(std::string_view text, std::span<const flatbuffers::TypeTable* const> roots);
 
-// Whether a text that is not a binary file could be JSON: its first character, after a byte order
-// mark and white space, is '{'.
-bool looks_like_json(std::string_view text);
-
 }  // namespace placeto

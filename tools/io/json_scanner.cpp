@@ -243,4 +243,8 @@ bool JsonScanner::skip_value() {
   }
 }
 
+bool looks_like_json(std::string_view text) {
+  return JsonScanner(text).peek() == '{';
+}
+
 }  // namespace placeto

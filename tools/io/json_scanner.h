@@ -1,4 +1,4 @@
-// Tokens of a JSON text with their places. Private to tools/io.
+// Tokens of a JSON text with their places. JsonScanner is private to tools/io.
 #pragma once
 
 #include <cstddef>
@@ -48,5 +48,9 @@ class JsonScanner {
   std::string_view text_;
   size_t most_string_bytes_, at_ = 0;
 };
+
+// Whether a text that is not a binary file could be JSON: its first character, after a byte order
+// mark and white space, is '{'.
+bool looks_like_json(std::string_view text);
 
 }  // namespace placeto

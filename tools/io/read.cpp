@@ -18,6 +18,7 @@
 #include "runtime/format/topology_file.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tools/io/json_reader.h"
+#include "tools/io/json_scanner.h"
 #include "tools/io/policy_json.h"
 
 namespace placeto {

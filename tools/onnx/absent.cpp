@@ -26,8 +26,4 @@ Status check_dimensions(const std::string&, std::span<const DimSetting>) {
   return {};
 }
 
-Result<DimSetting> parse_dim_setting(const std::string&) {
-  return absent();
-}
-
 }  // namespace placeto

@@ -9,6 +9,7 @@
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
 #include "tools/onnx/analysis.h"
+#include "tools/onnx/dimensions.h"
 #include "tools/onnx/prepare.h"
 
 namespace placeto {

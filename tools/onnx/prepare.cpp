@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/dimensions.h"
 
 namespace placeto {
 namespace {

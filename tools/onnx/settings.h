@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
-#include "tools/onnx/dimensions.h"
+#include "tools/onnx/dim_setting.h"
 
 namespace placeto {
 

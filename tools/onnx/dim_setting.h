@@ -1,0 +1,42 @@
+// The numbers that a caller gives symbolic dimensions of a model's inputs. Reads no model: what
+// runs stages needs them, too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+
+namespace placeto {
+
+// `name` is that of a dimension ("batch"), an axis of an input ("tokens[1]"), or "*" for all that
+// nothing else sets.
+struct DimSetting {
+  std::string name;
+  uint64_t value = 0;
+  bool may_be_absent = false;  // no error if the model has no such free dimension (any more)
+};
+
+// "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent
+// (placement_file.h).
+Result<DimSetting> parse_dim_setting(const std::string& text);
+
+// "batch=1"
+inline std::string dim_text(const DimSetting& dim) {
+  return dim.name + "=" + std::to_string(dim.value);
+}
+
+// The name of the axis at a place ("tokens[1]"): "" if it has none, nothing if nobody knows.
+using NameOfAxis = std::function<std::optional<std::string>(const std::string& place)>;
+
+// What is given, and of what was recorded that which speaks of other axes: "*" speaks of all, a
+// name and a place may mean the same one.
+std::vector<DimSetting> merged_dims(std::span<const DimSetting> recorded,
+                                    std::span<const DimSetting> given,
+                                    const NameOfAxis& name_of_axis);
+
+}  // namespace placeto
