@@ -21,7 +21,7 @@
 #include "runtime/base/result.h"
 #include "tools/engine/manifest_reader.h"
 #include "tools/engine/tensor.h"
-#include "tools/onnx/dimensions.h"
+#include "tools/onnx/dim_setting.h"
 
 namespace placeto {
 
