@@ -120,23 +120,6 @@ Outcome check_list(const char* name, const void* list, size_t count) {
   return invalid(join({name, " is NULL, expected ", count, " entries"}));
 }
 
-Outcome read_limits(const placeto_limits* from, Limits& to) {
-  if (from == nullptr) return {};
-  placeto_limits given;
-  placeto_default_limits(&given, sizeof given);
-  if (Outcome o = read_struct("placeto_limits", from, given); !o.ok()) return o;
-  to.max_nodes = given.max_nodes;
-  to.max_edges = given.max_edges;
-  to.max_outputs = given.max_outputs;
-  to.max_kinds = given.max_kinds;
-  to.max_devices = given.max_devices;
-  to.max_links = given.max_links;
-  to.max_name_bytes = given.max_name_bytes;
-  to.max_file_bytes = given.max_file_bytes;
-  to.max_run_entries = given.max_run_entries;
-  return {};
-}
-
 Outcome read_texts(const char* name, const char* const* from, size_t count,
                    std::vector<std::string>& to) {
   if (Outcome o = check_list(name, from, count); !o.ok()) return o;
