@@ -1,9 +1,13 @@
 // Worker threads: order, overlap, failures. Stages are functions here; no engine is needed.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -60,6 +64,36 @@ TEST_CASE("stages run after those that they need, each device on a thread of its
   for (size_t s = 1; s < 4; ++s) CHECK(times[s].start_us >= times[s - 1].end_us);
   CHECK(workers.finished_us(0) == times[3].end_us);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they take memory as they go
+TEST_CASE(
+    "where the system gives no more threads, those that were started end with the exception") {
+  constexpr uint32_t kDevices = 200;
+  Manifest manifest;
+  manifest.stages.resize(kDevices);
+  for (uint32_t d = 0; d < kDevices; ++d) {
+    manifest.devices.push_back("cpu:" + std::to_string(d));
+    manifest.stages[d].device = d;
+    manifest.order.push_back(d);
+  }
+  // Stacks of two MiB or more find room for a few only.
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit little = before;
+  little.rlim_cur = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + (128 << 20);
+  REQUIRE(setrlimit(RLIMIT_AS, &little) == 0);
+  bool thrown = false;
+  try {
+    const Workers workers(manifest, {}, [](uint32_t, uint32_t) { return Status(); });
+  } catch (const std::system_error&) {
+    thrown = true;
+  }
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(thrown);
+}
+#endif
 
 TEST_CASE("who runs a request computes its first device, and hands it back to those who submit") {
   Recorder recorder;

@@ -173,7 +173,6 @@ void StagedModel::State::add_slots(uint32_t count) {
     for (size_t t = 0; t < tensors.size(); ++t) slot.values.emplace_back(nullptr);
     slot.memory.resize(tensors.size());
     for (const uint32_t t : input_tensor) take_memory(slot, t);
-    for (Stage& stage : stages) slot.bindings.emplace_back(stage.session);
     slots.push_back(std::move(slot));
   }
 }
@@ -218,11 +217,18 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
     return {};
   } catch (const Ort::Exception& error) {
     return engine_failure(error).at(manifest.stages[s].file);
+  } catch (const std::exception& error) {  // on a worker's thread nobody else would catch it
+    return Status::internal(error.what()).at(manifest.stages[s].file);
   }
 }
 
 Status StagedModel::State::prepare() {
   Slot& first = slots[0];
+  first.bindings.clear();  // of a run that failed
+  for (Stage& stage : stages) {
+    first.bindings.emplace_back(stage.session);
+    for (const uint32_t t : stage.makes) tensors[t].bound = false;
+  }
   for (uint32_t s = 0; s < stages.size(); ++s) bind(first, s);
   for (const uint32_t s : manifest.order) {
     if (Status status = run(first, s); !status.ok()) return status;

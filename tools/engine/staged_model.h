@@ -65,6 +65,7 @@ class StagedModel {
 
   // Runs slot 0 once, stage by stage, on this thread: the engine loads what it loads late, and
   // shapes become known. Inputs of slot 0 must be there; those of other slots become equal to them.
+  // Where the engine refuses them, it may be called again with others.
   Status prepare();
 
   // After prepare(). Inputs and stages before it must be done.

@@ -76,10 +76,19 @@ Workers::Workers(const Manifest& manifest, const WorkerOptions& options, RunStag
   }
   spins_ = options.threads_per_stage > 0 &&
            devices_.size() * options.threads_per_stage <= usable_cores();
-  for (const auto& device : devices_) threads_.emplace_back([this, &device] { work(*device); });
+  try {
+    for (const auto& device : devices_) threads_.emplace_back([this, &device] { work(*device); });
+  } catch (...) {  // there are as many threads as there may be
+    stop();
+    throw;
+  }
 }
 
 Workers::~Workers() {
+  stop();
+}
+
+void Workers::stop() {
   quit_ = true;
   changed();
   for (const auto& device : devices_) unpark(*device);

@@ -42,7 +42,8 @@ class Workers {
  public:
   using RunStage = std::function<Status(uint32_t slot, uint32_t stage)>;
 
-  // `run_stage` is called on the thread of the stage's device.
+  // `run_stage` is called on the thread of the stage's device, and must not throw. Throws
+  // std::system_error where the system gives no more threads.
   Workers(const Manifest& manifest, const WorkerOptions& options, RunStage run_stage);
   ~Workers();  // waits for stages that run
   Workers(const Workers&) = delete;
@@ -96,6 +97,7 @@ class Workers {
     bool takes(Server from, Server to) { return server.compare_exchange_strong(from, to); }
   };
 
+  void stop();
   void work(Device& device);
   // Runs what is ready, until all of the slot's request (or, without one, all that is to come for
   // this device) is done. Returns what `events_` was when it was.
