@@ -10,6 +10,7 @@
 
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/split_diamond.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/export/onnx_export.h"
@@ -18,41 +19,10 @@ namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::diamond;
 using test::Folder;
 using test::OnnxBuilder;
-
-//        / relu - tanh \.
-//   x --                add - y
-//        \  sigmoid    /
-OnnxBuilder diamond(const std::string& axis) {
-  OnnxBuilder b;
-  b.input("x", {axis, "8"});
-  b.node("Relu", {"x"}, {"a"}, "relu");
-  b.node("Tanh", {"a"}, {"c"}, "tanh");
-  b.node("Sigmoid", {"x"}, {"b"}, "sigmoid");
-  b.node("Add", {"c", "b"}, {"y"}, "add");
-  OnnxBuilder::set_type(*b.graph().add_output(), "y", {axis, "8"});
-  return b;
-}
-
-// The diamond with the sigmoid on a device of its own: three stages.
-struct Scene {
-  explicit Scene(const std::string& axis) {
-    model = folder.path("model.onnx");
-    std::ofstream(model, std::ios::binary) << diamond(axis).bytes();
-    PlacementSpec placement;
-    placement.devices = {"cpu:0", "cpu:1"};
-    placement.assignment = {0, 0, 1, 0};
-    const auto placed = placed_model(model, placement);
-    REQUIRE(placed.ok());
-    const auto split = PlacedModel::read(model, *placed);
-    REQUIRE(split.ok());
-    stages = folder.path("stages");
-    REQUIRE(split->write_stages(stages, StageRule::kOverlap).ok());
-  }
-  Folder folder;
-  std::string model, stages;
-};
+using Scene = test::SplitDiamond;
 
 std::unique_ptr<Runner> open(const std::string& path, SessionSettings settings) {
   auto runner = Runner::open(path, settings);

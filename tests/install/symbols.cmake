@@ -4,7 +4,7 @@
 #         -D READELF=readelf -D SONAME=expected -P symbols.cmake
 #
 # Without CORE only the shared library is looked at. PREFIX: what its names begin with; LEAST: how
-# many there are.
+# many there are; NEEDED: the libraries that it may need, as a regular expression.
 cmake_minimum_required(VERSION 3.22)
 if(NOT PREFIX)
   set(PREFIX placeto_)
@@ -34,9 +34,18 @@ message(STATUS "${count} exported symbols, all ${PREFIX}...")
 
 # 2. The name that programs record.
 lines_of(dynamic ${READELF} -d ${SHARED})
+set(needed ${dynamic})
+list(FILTER needed INCLUDE REGEX "\\(NEEDED\\)")
 list(FILTER dynamic INCLUDE REGEX "SONAME")
 if(NOT dynamic MATCHES "\\|${SONAME}\\|")
   message(FATAL_ERROR "${dynamic}, expected SONAME ${SONAME}")
+endif()
+
+if(NEEDED)
+  list(FILTER needed EXCLUDE REGEX "\\|(${NEEDED})\\.so[.0-9]*\\|")
+  if(needed)
+    message(FATAL_ERROR "needs what it promises not to need: ${needed}")
+  endif()
 endif()
 
 if(NOT CORE)

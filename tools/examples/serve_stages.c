@@ -5,7 +5,7 @@
  *     cc serve_stages.c $(pkg-config --cflags --libs placeto-onnx) -o serve_stages
  *
  * The topology is a file or the name of a built-in one. Prints where the time goes and writes one
- * model per stage, with the manifest that says in which order they run.
+ * model per stage, with the manifest that says in which order they run; run_stages.c runs them.
  */
 #include <placeto/placeto_onnx.h>
 #include <stdio.h>
