@@ -5,6 +5,7 @@
 #                          so that two incompatible versions can be installed side by side
 #   libplaceto-dev         headers, static library, CMake package, pkg-config file
 #   libplaceto-onnx<SOVERSION>, libplaceto-onnx-dev  likewise: ONNX models, JSON files, engines
+#   libplaceto-runner<SOVERSION>, libplaceto-runner-dev  likewise: stages run by ONNX Runtime
 #   placeto                the command line
 #   placeto-models         policies and topologies
 #
@@ -15,7 +16,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
 set(placeto_components runtime development)
 if(TARGET placeto_cli)
   install(TARGETS placeto_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
-  list(APPEND placeto_components tools onnx_runtime onnx_development)
+  list(APPEND placeto_components tools onnx_runtime onnx_development runner_runtime
+    runner_development)
 endif()
 find_program(GZIP gzip)
 if(TARGET placeto_cli AND GZIP AND NOT CMAKE_CROSSCOMPILING)  # the program says what to write
@@ -58,6 +60,8 @@ set(package_of_runtime libplaceto${soversion})
 set(package_of_development libplaceto-dev)
 set(package_of_onnx_runtime libplaceto-onnx${soversion})
 set(package_of_onnx_development libplaceto-onnx-dev)
+set(package_of_runner_runtime libplaceto-runner${soversion})
+set(package_of_runner_development libplaceto-runner-dev)
 set(package_of_tools placeto)
 set(package_of_models placeto-models)
 
@@ -91,6 +95,7 @@ if(DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_ONNX_RUNTIME_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_RUNNER_RUNTIME_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/runtime/capi)
 endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
@@ -123,6 +128,19 @@ set(CPACK_DEBIAN_ONNX_DEVELOPMENT_PACKAGE_DEPENDS
   "${package_of_onnx_runtime} (= ${PROJECT_VERSION}), ${package_of_development} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_ONNX_DEVELOPMENT_DESCRIPTION
   "Device placement for neural networks: ONNX models, development files
+ Header for C, and files for CMake and pkg-config.")
+
+set(CPACK_DEBIAN_RUNNER_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_RUNNER_RUNTIME_PACKAGE_SUGGESTS libonnxruntime1.21)  # loaded when it is needed
+set(CPACK_DEBIAN_RUNNER_RUNTIME_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/cmake/packaging/debian/triggers)
+set(CPACK_DEBIAN_RUNNER_RUNTIME_DESCRIPTION "Device placement for neural networks: runner
+ Runs the stages of placed models with ONNX Runtime, a thread per device.")
+set(CPACK_DEBIAN_RUNNER_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_RUNNER_DEVELOPMENT_PACKAGE_DEPENDS
+  "${package_of_runner_runtime} (= ${PROJECT_VERSION}), ${package_of_development} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_RUNNER_DEVELOPMENT_DESCRIPTION
+  "Device placement for neural networks: runner, development files
  Header for C, and files for CMake and pkg-config.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)

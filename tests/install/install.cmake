@@ -1,7 +1,10 @@
 # Installs the library, moves the tree, and builds and runs programs against it.
 #
 #   cmake -D BUILD=build folder -D WORK=scratch folder -D CC=compiler -D CXX=compiler
-#         -D CONSUMER=folder of the project -D PKG_CONFIG=program -P install.cmake
+#         -D CONSUMER=folder of the project -D PKG_CONFIG=program [-D ONNX=serve_stages.c]
+#         [-D RUNNER=run_stages.c] [-D ENGINE=ON] -D MODEL=example.onnx -P install.cmake
+#
+# ONNX, RUNNER: there are these libraries; their programs in C. ENGINE: models can be run.
 cmake_minimum_required(VERSION 3.22)
 
 function(run)
@@ -21,6 +24,10 @@ set(expected_headers placeto/placeto.h placeto/placeto.hpp)
 if(ONNX)
   list(APPEND components onnx_runtime onnx_development)
   list(APPEND expected_headers placeto/placeto_onnx.h)
+endif()
+if(RUNNER)
+  list(APPEND components runner_runtime runner_development)
+  list(APPEND expected_headers placeto/placeto_runner.h)
 endif()
 foreach(component ${components})
   run(${CMAKE_COMMAND} --install ${BUILD} --component ${component} --prefix ${WORK}/first)
@@ -78,24 +85,57 @@ run(${CC} -std=c99 -Wall -Wextra -Wpedantic -Werror ${CONSUMER}/consumer.c
 run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${lib_dir} ${WORK}/by_pkg_config)
 message(STATUS "pkg-config: ${output}")
 
-if(ONNX)  # by both ways
-  run(${PKG_CONFIG} --cflags --libs placeto-onnx)
+# A program in C with one of the other libraries, by both ways: `programs` are what comes of it.
+function(build_consumer component source)
+  run(${PKG_CONFIG} --cflags --libs placeto-${component})
   separate_arguments(flags UNIX_COMMAND "${output}")
-  run(${CC} -std=c99 -Wall -Wextra -Wpedantic -Werror ${ONNX} -o ${WORK}/onnx_by_pkg_config ${flags})
-  file(WRITE ${WORK}/onnx/CMakeLists.txt "cmake_minimum_required(VERSION 3.22)
-project(onnx_consumer LANGUAGES C)
-find_package(placeto REQUIRED COMPONENTS onnx)
-add_executable(onnx_consumer ${ONNX})
-target_link_libraries(onnx_consumer PRIVATE placeto::onnx)
+  set(by_pkg_config ${WORK}/${component}_by_pkg_config)
+  run(${CC} -std=c99 -Wall -Wextra -Wpedantic -Werror ${source} -o ${by_pkg_config} ${flags})
+  set(folder ${WORK}/${component})
+  file(WRITE ${folder}/CMakeLists.txt "cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES C)
+find_package(placeto REQUIRED COMPONENTS ${component})
+add_executable(consumer ${source})
+target_link_libraries(consumer PRIVATE placeto::${component})
 ")
-  run(${CMAKE_COMMAND} -S ${WORK}/onnx -B ${WORK}/onnx/build -D CMAKE_PREFIX_PATH=${prefix}
+  run(${CMAKE_COMMAND} -S ${folder} -B ${folder}/build -D CMAKE_PREFIX_PATH=${prefix}
     -D CMAKE_C_COMPILER=${CC})
-  run(${CMAKE_COMMAND} --build ${WORK}/onnx/build)
-  foreach(program ${WORK}/onnx_by_pkg_config ${WORK}/onnx/build/onnx_consumer)
+  run(${CMAKE_COMMAND} --build ${folder}/build)
+  set(programs ${by_pkg_config} ${folder}/build/consumer PARENT_SCOPE)
+endfunction()
+
+if(ONNX)
+  build_consumer(onnx ${ONNX})
+  foreach(program ${programs})
     file(REMOVE_RECURSE ${WORK}/stages)
     run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${lib_dir} ${program} ${MODEL} edge-cpu-gpu-npu
       ${WORK}/stages batch=1)
     message(STATUS "placeto-onnx: ${output}")
+  endforeach()
+endif()
+
+if(RUNNER)  # on the stages, or on the model where nothing has made them
+  build_consumer(runner ${RUNNER})
+  set(runs ${MODEL})
+  if(ONNX)
+    set(runs ${WORK}/stages)
+  endif()
+  # It needs no other library of the tree: they are out of the loader's sight.
+  file(MAKE_DIRECTORY ${WORK}/runner_alone)
+  file(GLOB libraries ${lib_dir}/libplaceto-runner.so*)
+  file(COPY ${libraries} DESTINATION ${WORK}/runner_alone)
+  foreach(program ${programs})
+    set(command ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${WORK}/runner_alone ${program} ${runs} 10
+      batch=1)
+    if(ENGINE)
+      run(${command})
+    else()
+      execute_process(COMMAND ${command} RESULT_VARIABLE result ERROR_VARIABLE output)
+      if(result EQUAL 0 OR NOT output MATCHES "built without ONNX Runtime")
+        message(FATAL_ERROR "${program} without an engine: ${result}, '${output}'")
+      endif()
+    endif()
+    message(STATUS "placeto-runner: ${output}")
   endforeach()
 endif()
 

@@ -65,6 +65,16 @@ find_package_file(libplaceto-dev)
 expect("${fields}" "Depends: libplaceto${SOVERSION} \\(= ${VERSION}\\)")
 expect("${files}" "placeto\\.h\n" "placeto\\.hpp\n" "libplaceto\\.a\n" "placeto\\.pc\n"
   "placetoConfig\\.cmake\n" "libplaceto\\.so -> ")
+find_package_file(libplaceto-runner${SOVERSION})
+expect("${fields}" "Depends: [^\n]*libstdc\\+\\+6" "Suggests: libonnxruntime" "Section: libs")
+expect("${files}" "libplaceto-runner\\.so\\.${VERSION}\n" "libplaceto-runner\\.so\\.${SOVERSION} -> ")
+if(fields MATCHES "libplaceto${SOVERSION}|libdnnl|libprotobuf|libonnx[^r]")
+  message(FATAL_ERROR "the runner's library needs none of the others':\n${fields}")
+endif()
+find_package_file(libplaceto-runner-dev)
+expect("${fields}" "Depends: libplaceto-runner${SOVERSION} \\(= ${VERSION}\\), libplaceto-dev")
+expect("${files}" "placeto_runner\\.h\n" "placeto-runner\\.pc\n" "placetoRunnerTargets\\.cmake\n"
+  "libplaceto-runner\\.so -> ")
 find_package_file(placeto)
 expect("${fields}" "Depends: [^\n]*libstdc\\+\\+6" "Recommends: placeto-models")
 expect("${files}" "/bin/placeto\n" "/man/man1/placeto\\.1\\.gz\n"
