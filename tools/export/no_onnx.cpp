@@ -32,6 +32,11 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed&,
 }
 
 // There is no object to call these on.
+const Placed& PlacedModel::placed() const {
+  static const Placed kNone;
+  return kNone;
+}
+
 Result<AnnotatedModel> PlacedModel::annotated(const std::string& out,
                                               std::span<const std::string>) {
   return absent(out);
