@@ -12,6 +12,7 @@
 #include "tests/engine/output_of.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
+#include "tools/engine/tuned_choice.h"
 #include "tools/io/write.h"
 #include "tools/machine/machine.h"
 #include "tools/tune/tune.h"
@@ -150,7 +151,8 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
   CHECK(*deviation < 1e-6);
   const auto y = tuned->model().output(0, 0);
   REQUIRE(y.ok());
-  CHECK(std::ranges::any_of(y->bytes, [](std::byte b) { return b != std::byte{0}; }));  // w is 0
+  CHECK(std::ranges::any_of(y->bytes,
+                            [](std::byte each) { return each != std::byte{0}; }));  // w is 0
 }
 
 TEST_CASE("a device that is held to a tenth of the time is left out") {

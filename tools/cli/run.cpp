@@ -16,8 +16,8 @@
 #include "tools/cli/run_outcome.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
+#include "tools/engine/tuned_choice.h"
 #include "tools/report/run_page.h"
-#include "tools/tune/tune.h"
 
 namespace placeto::cli {
 namespace {
@@ -96,10 +96,9 @@ std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manif
 
 // Threads and replicas: as the caller says, else as tune chose, where it wrote the directory.
 void decide_sessions(const RunOptions& options, RunOutcome& outcome) {
-  std::error_code error;
   const bool is_split = !outcome.manifest.outputs.empty();  // those of a model are not known yet
-  if (is_split && std::filesystem::exists(outcome.directory + "/tune.json", error)) {
-    const Contender choice = require(read_choice(outcome.directory));
+  if (is_split && is_tuned(outcome.directory)) {
+    const TunedChoice choice = require(read_choice(outcome.directory));
     outcome.chosen = choice.name;
     outcome.threads = choice.threads;
     outcome.replicas = choice.replicas;

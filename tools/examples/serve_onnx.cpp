@@ -24,6 +24,7 @@
 #include "runtime/format/file.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/statistics.h"
+#include "tools/engine/tuned_choice.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 #include "tools/tune/tune.h"

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "runtime/format/file.h"
-#include "tools/io/bounded_json.h"
 #include "tools/tune/tune.h"
 
 namespace placeto {
@@ -52,33 +49,6 @@ size_t choose(const std::vector<Contender>& contenders, double tolerance) {
     }
   }
   return chosen;
-}
-
-Result<Contender> read_choice(const std::string& directory) {
-  const std::string path = directory + "/tune.json";
-  const auto bytes = read_file(path, 64 << 20);
-  if (!bytes.ok()) return bytes.status();
-  const auto parsed = parse_bounded<nlohmann::json>(
-      {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, 1'000'000);
-  if (!parsed.ok()) return parsed.status().at(path);
-  const nlohmann::json& report = *parsed;
-  const auto number = [](const nlohmann::json& object, const char* key, uint32_t& out) {
-    const auto it = object.find(key);
-    if (it == object.end() || !it->is_number_unsigned() || it->get<uint64_t>() > 1024) return false;
-    out = it->get<uint32_t>();
-    return true;
-  };
-  Contender choice;
-  const bool known = report.is_object() && report.contains("chosen") &&
-                     report["chosen"].is_object() && report["chosen"].contains("name") &&
-                     report["chosen"]["name"].is_string();
-  if (!known || !number(report["chosen"], "threads", choice.threads) ||
-      !number(report["chosen"], "replicas", choice.replicas) ||
-      !number(report["chosen"], "stages", choice.stages)) {
-    return Status::bad_input(path + ": expected what tune writes, with \"chosen\"");
-  }
-  choice.name = report["chosen"]["name"].get<std::string>();
-  return choice;
 }
 
 std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen) {

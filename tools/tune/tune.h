@@ -73,11 +73,8 @@ struct TuneResult {
 };
 
 // Writes the directory: manifest.json and the stages (of one stage if no division won), model.onnx,
-// placement.json, tune.json. Fails as placing, exporting and running do; nothing is left then.
+// placement.json, tune.json (tools/engine/tuned_choice.h reads it). Fails as placing, exporting and running do; nothing is left then.
 Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
-
-// What a directory that tune() wrote is to be run with: threads and replicas of tune.json.
-Result<Contender> read_choice(const std::string& directory);
 
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
 // fewest stages, devices, replicas and threads. `confirmed` may be shorter: only those count.

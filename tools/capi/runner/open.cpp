@@ -1,13 +1,11 @@
 // Options read and checked, and what they open.
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 #include "tools/capi/runner/handle.h"
-#include "tools/tune/tune.h"
+#include "tools/engine/tuned_choice.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
@@ -108,11 +106,10 @@ Outcome read_providers(const std::vector<std::string>& devices,
 
 // What `placeto tune` wrote beside the stages, if it wrote them.
 Outcome read_tuned(const Manifest& manifest, const std::string& directory, placeto_runner& handle) {
-  std::error_code error;
-  if (is_whole(manifest) || !std::filesystem::exists(directory + "/tune.json", error)) return {};
-  const Result<Contender> choice = read_choice(directory);
+  if (is_whole(manifest) || !is_tuned(directory)) return {};
+  const Result<TunedChoice> choice = read_choice(directory);
   if (!choice.ok()) return choice.status();
-  handle.threads = std::max(1u, choice->threads);
+  handle.threads = choice->threads;
   handle.replicas = std::max(1u, choice->replicas);
   return {};
 }

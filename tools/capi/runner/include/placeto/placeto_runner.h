@@ -73,7 +73,7 @@ PLACETO_API placeto_status placeto_runner_open(const char* path,
  * and the memory of its inputs and outputs goes with it. */
 PLACETO_API void placeto_runner_free(placeto_runner* runner) PLACETO_NOEXCEPT;
 
-/* As opened. */
+/* As opened. Threads: 0 where tune found the engine fastest left to itself: as many as it likes. */
 PLACETO_API uint32_t placeto_runner_threads(const placeto_runner* runner) PLACETO_NOEXCEPT;
 PLACETO_API uint32_t placeto_runner_slots(const placeto_runner* runner) PLACETO_NOEXCEPT;
 /* How many runners of this directory side by side `placeto tune` measured to be the fastest for a
