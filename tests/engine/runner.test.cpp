@@ -224,6 +224,12 @@ TEST_CASE("runs are measured beside the whole model") {
   const auto stream = measure_stream(replicas, &whole->model(), 2, 7);
   REQUIRE(stream.ok());
   CHECK(stream->request_us.size() == 2);
+  Workers* const one[] = {&whole->workers()};
+  CHECK(measure_stream(one, nullptr, 3, 5)->request_us.size() == 3);
+  CHECK(requests_of_batch(4, 0) == 12);
+  CHECK(requests_of_batch(4, 100) == 100);
+  CHECK(requests_of_batch(4, 0.1) == 1000);
+  CHECK(requests_of_batch(4, 1e6) == 12);
 }
 
 TEST_CASE("what the engine or the caller lacks is said with its name") {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "runtime/format/file.h"
 #include "tools/cli/by_device.h"
@@ -16,6 +17,7 @@
 #include "tools/cli/run_outcome.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
+#include "tools/engine/statistics.h"
 #include "tools/engine/tuned_choice.h"
 #include "tools/report/run_page.h"
 
@@ -107,6 +109,14 @@ void decide_sessions(const RunOptions& options, RunOutcome& outcome) {
   if (options.replicas > 0) outcome.replicas = static_cast<uint32_t>(options.replicas);
 }
 
+// As many requests of one replica as keep its devices busy.
+uint32_t busy_slots(const Manifest& manifest, uint32_t replicas) {
+  std::set<uint32_t> used;
+  for (const ManifestStage& stage : manifest.stages) used.insert(stage.device);
+  const bool alone = used.size() <= 1 && replicas == 1;
+  return alone ? 1 : static_cast<uint32_t>(used.size()) + 1;
+}
+
 SessionSettings settings_of(const RunOptions& options, const RunOutcome& outcome) {
   const Manifest& manifest = outcome.manifest;
   SessionSettings settings;
@@ -115,7 +125,7 @@ SessionSettings settings_of(const RunOptions& options, const RunOutcome& outcome
   settings.dims = dims_of(options, manifest);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;
-  if (settings.slots == 0) settings.slots = static_cast<uint32_t>(manifest.devices.size()) + 1;
+  if (settings.slots == 0) settings.slots = busy_slots(manifest, outcome.replicas);
   return settings;
 }
 
@@ -237,8 +247,8 @@ void measure(RunJob& job) {
   if (job.options.mode != "latency") {
     std::vector<Workers*> workers;
     for (const auto& replica : job.replicas) workers.push_back(&replica->workers());
-    const auto lanes = static_cast<uint32_t>(workers.size()) * outcome.slots;
-    const uint32_t requests = std::max(8u, 2 * lanes);
+    const auto in_flight = static_cast<uint32_t>(workers.size()) * outcome.slots;
+    const uint32_t requests = requests_of_batch(in_flight, median(outcome.latency.latency_us));
     const uint32_t batches = std::max(3u, runs / requests);
     RunningLine line("running a stream of requests");
     outcome.stream =
@@ -293,7 +303,9 @@ void add_run(Program& program) {
               "One request at a time, several in flight, or both")
       .one_of({"latency", "stream", "both"});
   command.count("--in-flight", options->in_flight,
-                "Requests in flight in each replica; one more than devices if absent", 1, 1024);
+                "Requests in flight in each replica; if absent one more than devices, of one "
+                "device without replicas one",
+                1, 1024);
   command.count("--threads", options->threads,
                 "Threads of each session; if absent what tune chose, or else one", 1, 1024);
   command.count(

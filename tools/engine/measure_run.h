@@ -35,6 +35,10 @@ struct StreamRuns {
   std::vector<double> whole_us;    // per batch: the same for one thread with the whole model
 };
 
+// As many that threads which wake up and cold caches hardly count: 10 ms of requests that take so
+// long, and three for each that can be in flight.
+uint32_t requests_of_batch(uint32_t in_flight, double request_us);
+
 // Batches of `requests`, all slots of all replicas kept busy in turn.
 Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
                                   uint32_t batches, uint32_t requests,

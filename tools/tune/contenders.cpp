@@ -53,10 +53,11 @@ Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, boo
   return {};
 }
 
-Status run_stream(Runnable& contender, StagedModel& whole, bool counts) {
+Status run_stream(Runnable& contender, StagedModel& whole, double whole_us, bool counts) {
   std::vector<Workers*> workers;
   for (const auto& runner : contender.replicas) workers.push_back(&runner->workers());
-  const uint32_t requests = 3 * static_cast<uint32_t>(workers.size()) * workers[0]->slots();
+  const uint32_t in_flight = static_cast<uint32_t>(workers.size()) * workers[0]->slots();
+  const uint32_t requests = requests_of_batch(in_flight, whole_us);
   const auto runs = measure_stream(workers, &whole, 1, requests);
   if (!runs.ok()) return runs.status();
   if (!counts) return {};
@@ -74,7 +75,8 @@ Status open_contender(const TuneOptions& options, Runnable& contender) {
   WorkerOptions workers;
   const bool placed = contender.info.way == Contender::Way::kPlaced;
   if (options.objective == Objective::kThroughput) {
-    settings.slots = placed ? contender.info.devices + 1 : 2;
+    const bool alone = contender.info.devices == 1 && contender.info.replicas == 1;
+    settings.slots = alone ? 1 : contender.info.devices + 1;
   }
   for (uint32_t i = 0; i < contender.info.replicas; ++i) {
     std::string folder;
@@ -110,7 +112,7 @@ Status run_contenders(const TuneOptions& options, std::span<Runnable* const> con
       if (options.stopped()) return Status::stopped();
       wait_until_quiet();
       const Status s = latency ? run_latency(*contender, whole, whole_us, counts)
-                               : run_stream(*contender, whole, counts);
+                               : run_stream(*contender, whole, whole_us, counts);
       if (!s.ok()) return s.at(contender->info.name);
     }
   }
