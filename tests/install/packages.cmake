@@ -73,7 +73,7 @@ if(fields MATCHES "libplaceto${SOVERSION}|libdnnl|libprotobuf|libonnx[^r]")
 endif()
 find_package_file(libplaceto-runner-dev)
 expect("${fields}" "Depends: libplaceto-runner${SOVERSION} \\(= ${VERSION}\\), libplaceto-dev")
-expect("${files}" "placeto_runner\\.h\n" "placeto-runner\\.pc\n" "placetoRunnerTargets\\.cmake\n"
+expect("${files}" "placeto_runner\\.h\n" "placeto-runner\\.pc\n" "placeto_runnerTargets\\.cmake\n"
   "libplaceto-runner\\.so -> ")
 find_package_file(placeto)
 expect("${fields}" "Depends: [^\n]*libstdc\\+\\+6" "Recommends: placeto-models")
