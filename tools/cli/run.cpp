@@ -15,6 +15,7 @@
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/run_outcome.h"
+#include "tools/engine/cores.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/statistics.h"
@@ -103,7 +104,8 @@ void decide_sessions(const RunOptions& options, RunOutcome& outcome) {
     const TunedChoice choice = require(read_choice(outcome.directory));
     outcome.chosen = choice.name;
     outcome.threads = choice.threads;
-    outcome.replicas = choice.replicas;
+    // Of a machine that has more cores, perhaps.
+    outcome.replicas = std::clamp(choice.replicas, 1u, std::max(1u, usable_cores()));
   }
   if (options.threads > 0) outcome.threads = static_cast<uint32_t>(options.threads);
   if (options.replicas > 0) outcome.replicas = static_cast<uint32_t>(options.replicas);
