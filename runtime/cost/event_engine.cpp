@@ -30,14 +30,14 @@ void EventEngine::begin(std::span<const uint32_t> assignment) {
   }
 }
 
-bool EventEngine::advance(uint32_t nodes, double cutoff_us) {
+bool EventEngine::advance(uint32_t nodes, double cutoff_us, Outlook* outlook) {
   if (stopped(stop_)) return false;  // what it would go on from may be half made
   if (rules_.overtake) {
-    return rules_.priority ? advance_as<true, true>(nodes, cutoff_us)
-                           : advance_as<true, false>(nodes, cutoff_us);
+    return rules_.priority ? advance_as<true, true>(nodes, cutoff_us, outlook)
+                           : advance_as<true, false>(nodes, cutoff_us, outlook);
   }
-  return rules_.priority ? advance_as<false, true>(nodes, cutoff_us)
-                         : advance_as<false, false>(nodes, cutoff_us);
+  return rules_.priority ? advance_as<false, true>(nodes, cutoff_us, outlook)
+                         : advance_as<false, false>(nodes, cutoff_us, outlook);
 }
 
 // Devices and channels may be free after the last event that was needed.
@@ -48,7 +48,7 @@ double EventEngine::drain_us() const {
 }
 
 template <bool kOvertake, bool kPriority>
-bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
+bool EventEngine::advance_as(uint32_t nodes, double cutoff_us, Outlook* outlook) {
   constexpr uint32_t kEventsPerLook = 1024;
   uint32_t events = 0;
   while (run_.dispatched < nodes || nodes == problem_->node_count()) {
@@ -76,7 +76,8 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
           continue;
         }
       }
-      if (start_node<kOvertake, kPriority>(slot, start) >= cutoff_us) return false;
+      start_node<kOvertake, kPriority>(slot, start);
+      if (least_makespan_us(slot, outlook) >= cutoff_us) return false;
     } else if (server.state == Server::kArriving) {
       deliver_broadcast<kPriority>(server.item, now);
       release_channel(slot - rules_.devices);
@@ -87,10 +88,19 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us) {
   return run_.dispatched >= nodes && !stopped(stop_);  // which may have cut a fan-out short
 }
 
-// Rule 2: the head of the queue starts, and its deliveries are booked. Returns the least makespan
-// that follows from its finish.
+// No makespan is below that, now that the device has started a node.
+double EventEngine::least_makespan_us(uint32_t device, Outlook* outlook) const {
+  const Server& server = run_.servers[device];
+  const uint32_t v = server.item;
+  const double finish = times_.finish_us[v], least = finish + tables_->tail_us[v];
+  if (outlook == nullptr) return least;
+  return std::max(least,
+                  outlook->node_starts(v, device, times_.start_us[v], finish, server.next_free_us));
+}
+
+// Rule 2: the head of the queue starts, and its deliveries are booked.
 template <bool kOvertake, bool kPriority>
-double EventEngine::start_node(uint32_t device, double now) {
+void EventEngine::start_node(uint32_t device, double now) {
   const uint32_t v = kPriority ? queues_.ranked.pop(device) : queues_.ready.pop(device);
   const double run = problem_->run_us(v, device);
   const double finish = now + run;
@@ -126,7 +136,6 @@ double EventEngine::start_node(uint32_t device, double now) {
   } else {
     release_device<kPriority>(device);
   }
-  return finish + tables_->tail_us[v];
 }
 
 // The device's next event is its next device free; it needs none while nobody waits for it.

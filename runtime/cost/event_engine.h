@@ -17,6 +17,7 @@
 
 #include "runtime/base/uncleared.h"
 #include "runtime/cost/event_tables.h"
+#include "runtime/cost/outlook.h"
 #include "runtime/cost/problem.h"
 #include "runtime/cost/ready_queue.h"
 #include "runtime/cost/simulator.h"
@@ -51,9 +52,9 @@ class EventEngine {
 
   void begin(std::span<const uint32_t> assignment);
   // Processes events until `nodes` nodes have started; with every node started, until no event is
-  // left. Gives up and returns false as soon as the makespan is sure to reach `cutoff_us`, and
-  // when stopped.
-  bool advance(uint32_t nodes, double cutoff_us = kNever);
+  // left. Gives up and returns false as soon as the makespan is sure to reach `cutoff_us`, by what
+  // comes after a node and by the outlook, if there is one, and when stopped.
+  bool advance(uint32_t nodes, double cutoff_us = kNever, Outlook* outlook = nullptr);
   // How many nodes had started when this one did.
   uint32_t dispatch_index(uint32_t node) const { return times_.dispatch_index[node]; }
 
@@ -132,9 +133,10 @@ class EventEngine {
 
   // Rules are template parameters so that the default ones pay nothing for the others.
   template <bool kOvertake, bool kPriority>
-  bool advance_as(uint32_t nodes, double cutoff_us);
+  bool advance_as(uint32_t nodes, double cutoff_us, Outlook* outlook);
   template <bool kOvertake, bool kPriority>
-  double start_node(uint32_t device, double now);
+  void start_node(uint32_t device, double now);
+  double least_makespan_us(uint32_t device, Outlook* outlook) const;
   template <bool kPriority>
   void arrive(uint32_t node, double now);
   template <bool kPriority>

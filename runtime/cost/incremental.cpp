@@ -25,6 +25,7 @@ IncrementalSimulator::IncrementalSimulator(const Problem& problem, Stop* stop)
       engine_(problem, stop),
       stride_(choose_stride(problem.node_count())),
       checkpoints_((problem.node_count() + stride_ - 1) / stride_),
+      outlook_(problem, stride_, stop),
       makespan_after_(checkpoints_.size()),
       start_us_(problem.node_count()),
       finish_us_(problem.node_count()),
@@ -45,6 +46,7 @@ bool IncrementalSimulator::run_and_save(uint32_t first) {
 // Takes over the times of every node that started after the first `dispatched_before` ones.
 void IncrementalSimulator::adopt_times(uint32_t dispatched_before) {
   makespan_us_ = engine_.makespan_us();
+  outlook_is_old_ = true;
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     if (spend(stop_, 1)) return;
     if (dispatch_index_[v] < dispatched_before) continue;
@@ -99,6 +101,18 @@ void IncrementalSimulator::restart() {
   }
 }
 
+// False if the trial is sure to reach the cutoff already.
+bool IncrementalSimulator::look_ahead(double cutoff_us) {
+  if (outlook_is_old_) outlook_.rebase(base_, dispatch_index_);
+  outlook_is_old_ = false;
+  outlook_.begin(restart_, changes_);
+  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+    const double free_us = restart_ == 0 ? 0 : checkpoints_[restart_].run.servers[d].next_free_us;
+    if (outlook_.least_us(d, free_us) >= cutoff_us) return false;
+  }
+  return !spend(stop_, problem_->device_count() + changes_.size());
+}
+
 // The first checkpoint of the base by which every changed node had started.
 uint32_t IncrementalSimulator::first_checkpoint_after_changes() const {
   uint32_t latest = 0;
@@ -108,15 +122,17 @@ uint32_t IncrementalSimulator::first_checkpoint_after_changes() const {
 
 double IncrementalSimulator::evaluate(std::span<const Change> changes, double cutoff_us) {
   prepare_trial(changes);
+  if (stopped(stop_) || (cutoff_us < kNever && !look_ahead(cutoff_us))) return kNever;
+  Outlook* const outlook = cutoff_us < kNever ? &outlook_ : nullptr;
   restart();
   for (uint32_t c = first_checkpoint_after_changes(); c < checkpoints_.size(); ++c) {
-    if (!engine_.advance(c * stride_, cutoff_us)) return kNever;
+    if (!engine_.advance(c * stride_, cutoff_us, outlook)) return kNever;
     if (spend(stop_, Stop::copied(problem_->node_count()))) return kNever;
     if (engine_.same_future(checkpoints_[c], finish_us_)) {
       return std::max(engine_.makespan_us(), makespan_after_[c]);
     }
   }
-  const bool complete = engine_.advance(problem_->node_count(), cutoff_us);
+  const bool complete = engine_.advance(problem_->node_count(), cutoff_us, outlook);
   return complete ? engine_.makespan_us() : kNever;
 }
 

@@ -5,8 +5,8 @@
 // follows the last one before that moment. Where the replay meets a later checkpoint in exactly the
 // base's state, the rest is the base's too, and it stops. The result equals a full simulation bit
 // for bit: it is the same engine doing the same arithmetic. A caller that only wants improvements
-// gives a cutoff; the replay then also stops as soon as a node's shortest possible future reaches
-// it.
+// gives a cutoff; the replay then also stops, or does not begin, as soon as what has to follow is
+// sure to reach it (outlook.h).
 //
 // Rejected: recomputing only the nodes whose times change. On random placements of random graphs a
 // one-node move changes the start of a fifth (100 nodes) to a half (10,000 nodes) of all nodes, and
@@ -17,15 +17,12 @@
 #include <span>
 #include <vector>
 
+#include "runtime/cost/change.h"
 #include "runtime/cost/event_engine.h"
+#include "runtime/cost/outlook.h"
 #include "runtime/cost/problem.h"
 
 namespace placeto {
-
-struct Change {
-  uint32_t node;
-  uint32_t device;
-};
 
 // For every rule set but serial execution. Not shareable between threads; the problem must outlive
 // it; no allocation after the first few calls.
@@ -55,6 +52,7 @@ class IncrementalSimulator {
   bool run_and_save(uint32_t first);
   void prepare_trial(std::span<const Change> changes);
   void restart();
+  bool look_ahead(double cutoff_us);
   void adopt_times(uint32_t dispatched_before);
   uint32_t first_checkpoint_after_changes() const;
 
@@ -63,6 +61,8 @@ class IncrementalSimulator {
   EventEngine engine_;
   uint32_t stride_;  // nodes started between two checkpoints
   std::vector<EventEngine::Checkpoint> checkpoints_;
+  Outlook outlook_;
+  bool outlook_is_old_ = true;
   std::vector<double> makespan_after_;  // latest finish among the nodes started after it
   std::vector<uint32_t> base_, trial_;
   std::vector<Change> changes_;  // of trial_ against base_

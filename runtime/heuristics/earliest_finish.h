@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/cost/incremental.h"
+#include "runtime/cost/change.h"
 #include "runtime/heuristics/group_devices.h"
 #include "runtime/heuristics/memory_plan.h"
 #include "runtime/heuristics/window_schedule.h"

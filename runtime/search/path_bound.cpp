@@ -26,7 +26,7 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
   if (!applies_) return;
   const Graph& graph = problem.graph();
   const auto order = graph.topological_order();
-  for (auto* times : {&head_us_, &tail_us_, &free_head_us_, &free_tail_us_}) {
+  for (auto* times : {&head_us_, &tail_us_, &free_head_us_}) {
     times->resize(graph.node_count());
   }
   moved_to_.assign(graph.node_count(), kStays);
@@ -36,13 +36,6 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
           std::max(free_head_us_[v], free_head_us_[in.source] + fastest_us(problem, in.source));
     }
     if (spend(stop_, 1 + graph.in_edges(v).size())) return;
-  }
-  for (auto v = order.rbegin(); v != order.rend(); ++v) {
-    for (const OutEdge& out : watched(graph.out_edges(*v), stop_)) {
-      free_tail_us_[*v] =
-          std::max(free_tail_us_[*v], free_tail_us_[out.target] + fastest_us(problem, out.target));
-    }
-    if (spend(stop_, 1 + graph.out_edges(*v).size())) return;
   }
 }
 
@@ -90,6 +83,7 @@ double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t no
   const auto device_of = [&](uint32_t v) {
     return moved_to_[v] == kStays ? assignment[v] : moved_to_[v];
   };
+  const std::vector<double>& free_tail_us = problem_->event_tables().tail_us;
   double head = 0, tail = 0;
   for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_)) {
     const uint32_t from = device_of(in.source);
@@ -99,7 +93,7 @@ double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t no
   for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
     const uint32_t to = device_of(out.target);
     tail = std::max(tail, transfer_us(*problem_, out.output, device, to) +
-                              problem_->run_us(out.target, to) + free_tail_us_[out.target]);
+                              problem_->run_us(out.target, to) + free_tail_us[out.target]);
   }
   return head + problem_->run_us(node, device) + tail;
 }

@@ -2,9 +2,11 @@
 // simulation, and enough to see that most moves are hopeless.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "runtime/cost/incremental.h"
+#include "runtime/cost/change.h"
+#include "runtime/cost/problem.h"
 
 namespace placeto {
 
@@ -31,8 +33,8 @@ class PathBound {
   Stop* stop_;
   bool applies_, old_ = true;
   std::vector<double> head_us_, tail_us_;  // before and after a node's run, nobody waiting
-  std::vector<double> free_head_us_, free_tail_us_;  // fastest runs, no transfers
-  std::vector<uint32_t> moved_to_;                   // by node, within one call; kStays
+  std::vector<double> free_head_us_;       // fastest runs, no transfers
+  std::vector<uint32_t> moved_to_;         // by node, within one call; kStays
 };
 
 }  // namespace placeto
