@@ -110,24 +110,14 @@ void EventEngine::start_node(uint32_t device, double now) {
   run_.makespan_us = std::max(run_.makespan_us, finish);
 
   const EventTables::NodeRow& row = tables_->rows[v];
+  bool local = false, remote = false;
+  in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
+    const OutEdge& edge = tables_->edges[e];
+    const bool here = edge.output == kControlEdge || device_of_[edge.target] == device;
+    local |= here;
+    remote |= !here;
+  });
   Server& server = run_.servers[device];
-  bool local = false;
-  if (!kOvertake && row.single) {
-    bool remote = false;
-    in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
-      const bool here = device_of_[tables_->edges[e].target] == device;
-      local |= here;
-      remote |= !here;
-    });
-    if (remote) start_delivery({0, row.output_begin}, device, finish);
-  } else {
-    book(v, device, finish);
-    const uint32_t end = kOvertake ? row.edge_begin : row.edge_end;
-    in_pieces(row.edge_begin, end, stop_, [&](uint32_t e) {
-      local |= tables_->edges[e].output == kControlEdge ||
-               device_of_[tables_->edges[e].target] == device;
-    });
-  }
   server.item = v;
   server.next_free_us = run == 0 ? finish : finish + rules_.op_gap_us;
   if (local) {
@@ -135,6 +125,12 @@ void EventEngine::start_node(uint32_t device, double now) {
     run_.tree.set(device, {finish, v});
   } else {
     release_device<kPriority>(device);
+  }
+  if (!remote) return;
+  if (!kOvertake && row.single) {
+    start_delivery({0, row.output_begin}, device, finish);
+  } else {
+    book(v, device, finish);
   }
 }
 
@@ -205,7 +201,7 @@ void EventEngine::deliver_broadcast(uint32_t output, double now) {
 }
 
 // Books the deliveries of every output that someone elsewhere reads, in the order of their first
-// such out-edge; where arrivals overtake, also those on the same device and along control edges.
+// such out-edge.
 void EventEngine::book(uint32_t node, uint32_t device, double finish) {
   const EventTables::NodeRow& row = tables_->rows[node];
   bookings_.clear();
@@ -222,7 +218,6 @@ void EventEngine::book(uint32_t node, uint32_t device, double finish) {
       &sorted_);
   if (stopped(stop_)) return;
   for (const Booking& booking : watched(bookings_, stop_)) start_delivery(booking, device, finish);
-  if (rules_.overtake) push_arrivals_on_device(node, device, finish);
 }
 
 void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
@@ -330,19 +325,30 @@ void EventEngine::send(uint32_t delivery, uint32_t channel, double now) {
   }
 }
 
-void EventEngine::push_arrivals_on_device(uint32_t node, uint32_t device, double finish) {
-  const EventTables::NodeRow& row = tables_->rows[node];
+// What arrives at the very finish of its producer is in turn with what the producer's device hands
+// over then: by consumer. So that goes on the heap, too.
+void EventEngine::push_arrivals_on_device(uint32_t producer) {
+  const uint32_t device = device_of_[producer];
+  const Server& server = run_.servers[device];
+  if (server.state != Server::kArriving || server.item != producer) return;
+  const EventTables::NodeRow& row = tables_->rows[producer];
   in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
     const OutEdge& edge = tables_->edges[e];
     if (edge.output == kControlEdge || device_of_[edge.target] == device) {
-      push_arrival({finish, node, edge.target});
+      push_arrival({times_.finish_us[producer], producer, edge.target});
     }
   });
+  if (rules_.priority) {
+    release_device<true>(device);
+  } else {
+    release_device<false>(device);
+  }
 }
 
 void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
   const uint32_t output = output_of(delivery);
   const uint32_t producer = problem_->graph().producer(output);
+  if (time == times_.finish_us[producer]) push_arrivals_on_device(producer);
   if (rules_.unicast) {
     for (uint32_t i = delivery; i != kNoItem && !spend(stop_, 1); i = chains_.next[i]) {
       push_arrival({time, producer, tables_->consumers.node[i]});

@@ -7,8 +7,8 @@
 // waits for would do nothing and is left out; where the head of a queue is sure to be next, it
 // starts without one. The event queue is therefore a small tournament over devices and channels
 // instead of a heap over edges. Only rules under which arrivals overtake one another (unicast
-// latency, contention none) put single arrivals on a heap, whose top takes part in the tournament
-// as one more slot.
+// latency, contention none) put arrivals from elsewhere on a heap, whose top takes part in the
+// tournament as one more slot.
 #pragma once
 
 #include <cstdint>
@@ -156,7 +156,7 @@ class EventEngine {
   void list_queues(Queued& queued) const;
   void rebuild_chains(uint32_t output);
   void start_delivery(const Booking& booking, uint32_t device, double finish);
-  void push_arrivals_on_device(uint32_t node, uint32_t device, double finish);
+  void push_arrivals_on_device(uint32_t producer);
   void push_remote_arrivals(uint32_t delivery, double time);
   void push_arrival(Arrival arrival);
   Arrival pop_arrival();
