@@ -61,21 +61,23 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   trial_ = Score::worst();
   if (stopped(stop())) return trial_;
   changes_.assign(changes.begin(), changes.end());
-  swap_changes();
-  const bool fits = incremental_ && evaluator_.surely_fits(base_);
   // Whatever fits is better than a base that does not, so then the makespan has to be known.
   if (!score_.feasible()) cutoff_us = kNever;
-  bool is_late = false;
-  if (incremental_ && (fits || score_.feasible())) {
-    swap_changes();
+  bool late = false;
+  if (incremental_ && score_.feasible()) {
     trial_ = {0, incremental_->evaluate(changes_, cutoff_us)};
-    is_late = !(trial_.objective_us < cutoff_us);
-    swap_changes();
+    late = !(trial_.objective_us < cutoff_us);
   }
-  // What is late anyway need not fit.
-  if (!fits && !is_late) trial_ = evaluator_.evaluate(base_, cutoff_us);
-  swap_changes();
+  if (!late) look_at_memory(cutoff_us);  // what is late, as most are, need not fit
   return trial_ = stopped(stop()) ? Score::worst() : trial_;
+}
+
+void MoveEvaluator::look_at_memory(double cutoff_us) {
+  swap_changes();
+  const bool fits = incremental_ && evaluator_.surely_fits(base_);
+  if (!fits) trial_ = evaluator_.evaluate(base_, cutoff_us);
+  swap_changes();
+  if (fits && !score_.feasible()) trial_ = {0, incremental_->evaluate(changes_)};
 }
 
 void MoveEvaluator::accept() {

@@ -43,6 +43,8 @@ class MoveEvaluator {
   Stop* stop() const { return evaluator_.stop(); }
 
  private:
+  // Scores the changes, whose makespan is known if the base fits.
+  void look_at_memory(double cutoff_us);
   void swap_changes();
   void keep_times();
 
