@@ -73,25 +73,21 @@ Graph rung_graph(uint32_t rungs) {
 }
 
 Topology three_devices(bool unicast, uint64_t memory_bytes) {
-  placeto_topology_builder* made = nullptr;
-  REQUIRE(placeto_topology_builder_create("three", &made, nullptr) == PLACETO_OK);
-  const TopologyBuilder builder(made);
-  placeto_topology_rules rules;
-  REQUIRE(placeto_default_topology_rules(&rules, sizeof rules) == PLACETO_OK);
-  rules.bandwidth_bytes_per_us = 100;
+  placeto_topology_rules rules = topology_rules(100);
   rules.gap_us = 1;
   rules.transfer = unicast ? PLACETO_TRANSFER_UNICAST : PLACETO_TRANSFER_BROADCAST;
-  REQUIRE(placeto_topology_builder_set_rules(made, &rules, nullptr) == PLACETO_OK);
+  const TopologyBuilder builder = topology_builder("three", rules);
   for (const char* name : {"gpu:0 with a long name", "gpu:1 with a long name", "gpu:2"}) {
     placeto_device device;
     REQUIRE(placeto_default_device(&device, sizeof device) == PLACETO_OK);
     device.name = name;
     device.kind = "gpu";
     device.memory_bytes = memory_bytes;
-    REQUIRE(placeto_topology_builder_add_device(made, &device, nullptr, nullptr) == PLACETO_OK);
+    REQUIRE(placeto_topology_builder_add_device(builder.get(), &device, nullptr, nullptr) ==
+            PLACETO_OK);
   }
   placeto_topology* topology = nullptr;
-  REQUIRE(placeto_topology_builder_build(made, nullptr, &topology, nullptr) == PLACETO_OK);
+  REQUIRE(placeto_topology_builder_build(builder.get(), nullptr, &topology, nullptr) == PLACETO_OK);
   return Topology(topology);
 }
 

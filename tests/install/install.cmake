@@ -7,15 +7,7 @@
 # ONNX, RUNNER: there are these libraries; their programs in C. ENGINE: models can be run.
 cmake_minimum_required(VERSION 3.22)
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGV " " line)
-    message(FATAL_ERROR "${line}\nreturned ${result}\n${output}\n${error}")
-  endif()
-  string(STRIP "${output}" output)
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

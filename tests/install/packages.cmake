@@ -6,14 +6,7 @@
 #         -D ONEDNN=whether the build uses it -P packages.cmake
 cmake_minimum_required(VERSION 3.22)
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGV " " line)
-    message(FATAL_ERROR "${line}\nreturned ${result}\n${output}\n${error}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 foreach(program dpkg dpkg-deb dpkg-shlibdeps file)
   find_program(${program}_program ${program})
@@ -36,7 +29,7 @@ function(find_package_file name)
       run(dpkg-deb -f ${file})
       set(fields "${output}" PARENT_SCOPE)
       run(dpkg-deb -c ${file})
-      set(files "${output}" PARENT_SCOPE)
+      set(files "${output}\n" PARENT_SCOPE)  # a line each
       return()
     endif()
   endforeach()

@@ -152,15 +152,7 @@ PolicySpec published_placeto_policy(uint32_t devices, uint32_t rounds, bool star
     if (!is_start || start_time) spec.node_features.push_back({std::string(feature.name), 0, 1});
   }
   const uint32_t width = step_columns(devices);
-  spec.dimensions = {.embedding = width,
-                     .rounds = rounds,
-                     .devices = devices,
-                     .encoder_hidden = {width, width},
-                     .message_hidden = {width},
-                     .pool_hidden = {2 * width},
-                     .head_hidden = {16 * width, 8 * width},
-                     .directions = 2};
-  if (rounds == 0) spec.dimensions.message_hidden.clear();
+  spec.dimensions = published_dimensions(width, devices, rounds);
   draw_weights(spec, seed);
   return spec;
 }

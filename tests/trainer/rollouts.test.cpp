@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "tests/trainer/support.h"
 #include "trainer/algorithms/siblings.h"
@@ -29,6 +30,12 @@ struct Drawn {
                     gains ? &config.learn : nullptr, seed);
   }
 };
+
+std::vector<uint32_t> all_steps(const Rollouts& rollouts) {
+  std::vector<uint32_t> all(rollouts.steps());
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
 
 }  // namespace
 
@@ -71,8 +78,7 @@ TEST_CASE("advantages of the first steps of a rollout's episodes cancel") {
 TEST_CASE("a first look at rollouts finds the probabilities that they were drawn with") {
   Drawn drawn;
   const Rollouts r = drawn.roll(3, true);
-  std::vector<uint32_t> all(r.steps());
-  for (uint32_t i = 0; i < r.steps(); ++i) all[i] = i;
+  const std::vector<uint32_t> all = all_steps(r);
   RolloutWeights weights;
   weights.temperature = drawn.config.episodes.temperature;
   weights.clip = 0.01;
@@ -87,8 +93,7 @@ TEST_CASE("a first look at rollouts finds the probabilities that they were drawn
 TEST_CASE("steps of rollouts make what was better than expected more likely") {
   Drawn drawn;
   const Rollouts r = drawn.roll(3, false);
-  std::vector<uint32_t> all(r.steps());
-  for (uint32_t i = 0; i < r.steps(); ++i) all[i] = i;
+  const std::vector<uint32_t> all = all_steps(r);
   RolloutWeights weights;
   weights.temperature = drawn.config.episodes.temperature;
   weights.clip = 0.5;

@@ -62,18 +62,13 @@ Graph unlike_nodes() {
 }
 
 Topology unlike_devices() {
-  placeto_topology_builder* raw = nullptr;
-  REQUIRE(placeto_topology_builder_create("host", &raw, nullptr) == PLACETO_OK);
-  const TopologyBuilder builder(raw);
-  placeto_topology_rules rules;
-  REQUIRE(placeto_default_topology_rules(&rules, sizeof rules) == PLACETO_OK);
-  rules.bandwidth_bytes_per_us = 10;
+  placeto_topology_rules rules = topology_rules(10);
   rules.op_gap_us = 3;
   rules.transfer = PLACETO_TRANSFER_UNICAST;
   rules.execution = PLACETO_EXECUTION_STAGED;
   rules.dispatch = PLACETO_DISPATCH_PRIORITY;
   rules.latency_us = 4;
-  REQUIRE(placeto_topology_builder_set_rules(raw, &rules, nullptr) == PLACETO_OK);
+  const TopologyBuilder builder = topology_builder("host", rules);
   for (const char* name : {"gpu:0", "cpu:0"}) {
     placeto_device device;
     REQUIRE(placeto_default_device(&device, sizeof device) == PLACETO_OK);
@@ -84,7 +79,8 @@ Topology unlike_devices() {
     device.memory_bandwidth = 1e11;
     device.slowdown = name[0] == 'g' ? 1 : 2;
     device.stage_us = 5;
-    REQUIRE(placeto_topology_builder_add_device(raw, &device, nullptr, nullptr) == PLACETO_OK);
+    REQUIRE(placeto_topology_builder_add_device(builder.get(), &device, nullptr, nullptr) ==
+            PLACETO_OK);
   }
   placeto_link link;
   REQUIRE(placeto_default_link(&link, sizeof link) == PLACETO_OK);
@@ -93,9 +89,9 @@ Topology unlike_devices() {
   link.bandwidth_bytes_per_us = 99;
   link.gap_us = 1;
   link.channel = "bus";
-  REQUIRE(placeto_topology_builder_add_link(raw, &link, nullptr) == PLACETO_OK);
+  REQUIRE(placeto_topology_builder_add_link(builder.get(), &link, nullptr) == PLACETO_OK);
   placeto_topology* topology = nullptr;
-  REQUIRE(placeto_topology_builder_build(raw, nullptr, &topology, nullptr) == PLACETO_OK);
+  REQUIRE(placeto_topology_builder_build(builder.get(), nullptr, &topology, nullptr) == PLACETO_OK);
   return Topology(topology);
 }
 

@@ -65,6 +65,17 @@ void collect(void* context, const char* text) {
   static_cast<std::vector<std::string>*>(context)->emplace_back(text);
 }
 
+EngineRules rules_for_cuda(const Engine& engine, const Graph& graph, const Topology& topology,
+                           std::vector<std::string>& notes) {
+  const char* const providers[] = {"gpu=cuda"};
+  placeto_onnx_rules* rules = nullptr;
+  placeto_error error;
+  REQUIRE_MESSAGE(placeto_onnx_engine_rules(engine.get(), graph.get(), topology.get(), providers, 1,
+                                            collect, &notes, &rules, &error) == PLACETO_OK,
+                  error.message);
+  return EngineRules(rules);
+}
+
 std::string graph_json(const std::string& nodes) {
   return R"({"format_version": 1, "name": "row", "kinds": ["cpu", "gpu"], "nodes": [)" + nodes +
          "]}";
@@ -128,20 +139,14 @@ TEST_CASE("an engine judges nodes made in C by their domain, version and types")
   const Engine engine = engine_named("onnxruntime");
   const Topology topology = built_in("cpu+gpu");
   std::vector<std::string> notes;
-  const char* const providers[] = {"gpu=cuda"};
-  placeto_onnx_rules* raw = nullptr;
-  placeto_error error;
-  REQUIRE_MESSAGE(placeto_onnx_engine_rules(engine.get(), graph.get(), topology.get(), providers, 1,
-                                            collect, &notes, &raw, &error) == PLACETO_OK,
-                  error.message);
-  const EngineRules rules(raw);
+  const EngineRules rules = rules_for_cuda(engine, graph, topology, notes);
   CHECK(notes == std::vector<std::string>{
                      "cuda on gpu:0 lacks Relu (1, of string), Relu (1, operator set 5): not "
                      "placed there",
                      "whether cpu on cpu:0 runs Relu (1) is not known: allowed",
                      "whether cuda on gpu:0 runs Relu (1) is not known: allowed"});
   placeto_options chosen = options();
-  REQUIRE(placeto_onnx_rules_add(rules.get(), &chosen, &error) == PLACETO_OK);
+  REQUIRE(placeto_onnx_rules_add(rules.get(), &chosen, nullptr) == PLACETO_OK);
   REQUIRE(chosen.forbid_count == 2);
   CHECK(chosen.forbids[0].node == 3);
   CHECK(chosen.forbids[1].node == 4);
@@ -161,13 +166,7 @@ TEST_CASE("an engine's demands follow the caller's rules, and its notes say what
   CHECK(staging.execution == PLACETO_EXECUTION_STAGED);
 
   std::vector<std::string> notes;
-  const char* const providers[] = {"gpu=cuda"};
-  placeto_onnx_rules* raw = nullptr;
-  placeto_error error;
-  REQUIRE_MESSAGE(placeto_onnx_engine_rules(engine.get(), graph.get(), topology.get(), providers, 1,
-                                            collect, &notes, &raw, &error) == PLACETO_OK,
-                  error.message);
-  const EngineRules rules(raw);
+  const EngineRules rules = rules_for_cuda(engine, graph, topology, notes);
   REQUIRE(!notes.empty());
   CHECK(notes[0].find("lacks NonMaxSuppression (1)") != std::string::npos);
 
@@ -178,7 +177,7 @@ TEST_CASE("an engine's demands follow the caller's rules, and its notes say what
     placeto_options chosen = options();
     chosen.forbids = &mine;
     chosen.forbid_count = 1;
-    REQUIRE(placeto_onnx_rules_add(rules.get(), &chosen, &error) == PLACETO_OK);
+    REQUIRE(placeto_onnx_rules_add(rules.get(), &chosen, nullptr) == PLACETO_OK);
     CHECK(chosen.forbid_count == 2);
     CHECK(chosen.tolerance > 0);
     CHECK(assignment_of(place(graph, topology, chosen)) == std::vector<uint32_t>{gpu, cpu});
@@ -186,9 +185,11 @@ TEST_CASE("an engine's demands follow the caller's rules, and its notes say what
   placeto_options older;  // of a program that was compiled before the tolerance
   REQUIRE(placeto_default_options(&older, offsetof(placeto_options, tolerance)) == PLACETO_OK);
   older.tolerance = -1;
-  REQUIRE(placeto_onnx_rules_add(rules.get(), &older, &error) == PLACETO_OK);
+  REQUIRE(placeto_onnx_rules_add(rules.get(), &older, nullptr) == PLACETO_OK);
   CHECK(older.forbid_count == 1);
   CHECK(older.tolerance == -1);
+  placeto_onnx_rules* raw = nullptr;
+  placeto_error error;
   const char* const wrong[] = {"gpu=metal"};
   CHECK(placeto_onnx_engine_rules(engine.get(), graph.get(), topology.get(), wrong, 1, nullptr,
                                   nullptr, &raw, &error) == PLACETO_INVALID_ARGUMENT);

@@ -119,16 +119,24 @@ inline Graph ladder(uint32_t blocks) {
   return build(builder);
 }
 
+inline placeto_topology_rules topology_rules(double bandwidth_bytes_per_us) {
+  placeto_topology_rules rules;
+  REQUIRE(placeto_default_topology_rules(&rules, sizeof rules) == PLACETO_OK);
+  rules.bandwidth_bytes_per_us = bandwidth_bytes_per_us;
+  return rules;
+}
+
+inline TopologyBuilder topology_builder(const char* name, const placeto_topology_rules& rules) {
+  placeto_topology_builder* builder = nullptr;
+  REQUIRE(placeto_topology_builder_create(name, &builder, nullptr) == PLACETO_OK);
+  REQUIRE(placeto_topology_builder_set_rules(builder, &rules, nullptr) == PLACETO_OK);
+  return TopologyBuilder(builder);
+}
+
 // So many equal devices "gpu:0", ...; 10 bytes per microsecond between them. memory_bytes 0:
 // unlimited.
 inline Topology devices(uint32_t count, uint64_t memory_bytes = 0) {
-  placeto_topology_builder* raw = nullptr;
-  REQUIRE(placeto_topology_builder_create("host", &raw, nullptr) == PLACETO_OK);
-  const TopologyBuilder builder(raw);
-  placeto_topology_rules rules;
-  REQUIRE(placeto_default_topology_rules(&rules, sizeof rules) == PLACETO_OK);
-  rules.bandwidth_bytes_per_us = 10;
-  REQUIRE(placeto_topology_builder_set_rules(raw, &rules, nullptr) == PLACETO_OK);
+  const TopologyBuilder builder = topology_builder("host", topology_rules(10));
   for (uint32_t d = 0; d < count; ++d) {
     const std::string name = "gpu:" + std::to_string(d);
     placeto_device device;
@@ -137,11 +145,12 @@ inline Topology devices(uint32_t count, uint64_t memory_bytes = 0) {
     device.kind = "gpu";
     device.memory_bytes = memory_bytes;
     uint32_t index = PLACETO_NONE;
-    REQUIRE(placeto_topology_builder_add_device(raw, &device, &index, nullptr) == PLACETO_OK);
+    REQUIRE(placeto_topology_builder_add_device(builder.get(), &device, &index, nullptr) ==
+            PLACETO_OK);
     CHECK(index == d);
   }
   placeto_topology* topology = nullptr;
-  REQUIRE(placeto_topology_builder_build(raw, nullptr, &topology, nullptr) == PLACETO_OK);
+  REQUIRE(placeto_topology_builder_build(builder.get(), nullptr, &topology, nullptr) == PLACETO_OK);
   return Topology(topology);
 }
 

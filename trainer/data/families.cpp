@@ -15,23 +15,22 @@ constexpr std::string_view kNames[] = {"cifar10", "ptb", "nmt"};
 // Seeds of the architectures: seen from here on, unseen from the second on.
 constexpr uint64_t kFirstSeed = 1'000, kFirstUnseenSeed = 2'000;
 
-uint64_t architecture_seed(Half half, uint32_t index) {
-  return (half == Half::kSeen ? kFirstSeed : kFirstUnseenSeed) + index;
+WorkloadOptions training_of(Half half, uint32_t index) {
+  WorkloadOptions options;
+  options.training = true;
+  options.seed = (half == Half::kSeen ? kFirstSeed : kFirstUnseenSeed) + index;
+  return options;
 }
 
 WorkloadOptions cifar10_options(Half half, uint32_t index) {
-  WorkloadOptions options;
-  options.training = true;
-  options.seed = architecture_seed(half, index);
+  WorkloadOptions options = training_of(half, index);
   options.layers = 1;
   options.batch = 128;
   return options;
 }
 
 WorkloadOptions ptb_options(Half half, uint32_t index) {
-  WorkloadOptions options;
-  options.training = true;
-  options.seed = architecture_seed(half, index);
+  WorkloadOptions options = training_of(half, index);
   options.layers = 8;
   options.length = 6;
   return options;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "runtime/policy/file/architecture.h"
 #include "runtime/policy/published/features.h"
 #include "trainer/nn/trained.h"
 #include "trainer/published/network.h"
@@ -40,15 +41,7 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices) {
     spec.node_features.push_back({std::string(feature.name), 0, 1});
     width += columns_of(Architecture::kPlaceto, dimensions, feature.name);
   }
-  spec.dimensions = {.embedding = width,
-                     .rounds = config.rounds,
-                     .devices = devices,
-                     .encoder_hidden = {width, width},
-                     .message_hidden = {width},
-                     .pool_hidden = {2 * width},
-                     .head_hidden = {16 * width, 8 * width},
-                     .directions = 2};
-  if (config.rounds == 0) spec.dimensions.message_hidden.clear();
+  spec.dimensions = published_dimensions(width, devices, config.rounds);
   return spec;
 }
 

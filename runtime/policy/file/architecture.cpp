@@ -62,6 +62,19 @@ uint32_t columns_of(Architecture architecture, const PolicyDimensions& dimension
   return one_hot ? dimensions.devices : 1;
 }
 
+PolicyDimensions published_dimensions(uint32_t columns, uint32_t devices, uint32_t rounds) {
+  PolicyDimensions dimensions = {.embedding = columns,
+                                 .rounds = rounds,
+                                 .devices = devices,
+                                 .encoder_hidden = {columns, columns},
+                                 .message_hidden = {columns},
+                                 .pool_hidden = {2 * columns},
+                                 .head_hidden = {16 * columns, 8 * columns},
+                                 .directions = 2};
+  if (rounds == 0) dimensions.message_hidden.clear();
+  return dimensions;
+}
+
 Status check_dimensions(Architecture architecture, const PolicyDimensions& d, size_t node_features,
                         size_t pair_features) {
   const bool placeto = architecture == Architecture::kPlaceto;

@@ -46,6 +46,10 @@ std::string_view name_of(Architecture architecture);
 uint32_t columns_of(Architecture architecture, const PolicyDimensions& dimensions,
                     std::string_view node_feature);
 
+// `placeto` as published, for so many columns of node features: hidden layers as wide as what comes
+// in, but for the head's.
+PolicyDimensions published_dimensions(uint32_t columns, uint32_t devices, uint32_t rounds);
+
 struct NetworkShape {
   std::string name;
   std::vector<uint32_t> widths;  // inputs, hidden layers, outputs

@@ -5,15 +5,7 @@
 #         [-D ONEDNN_ROOT=folder of another oneDNN] -P report.cmake
 cmake_minimum_required(VERSION 3.22)
 
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error
-    OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGV " " line)
-    message(FATAL_ERROR "${line}\nreturned ${result}\n${output}\n${error}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../run.cmake)
 
 function(stripped_kib file out)
   run(${STRIP} -o ${WORK}/stripped ${file})
