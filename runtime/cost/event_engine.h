@@ -58,6 +58,12 @@ class EventEngine {
   // How many nodes had started when this one did.
   uint32_t dispatch_index(uint32_t node) const { return times_.dispatch_index[node]; }
 
+  struct Times {  // per node
+    explicit Times(uint32_t nodes) : start_us(nodes), finish_us(nodes), dispatch_index(nodes) {}
+
+    std::vector<double> start_us, finish_us;
+    std::vector<uint32_t> dispatch_index;  // how many nodes had started when this one did
+  };
   struct Arrival {
     double time;
     uint32_t producer, consumer;
@@ -119,12 +125,6 @@ class EventEngine {
     std::vector<uint32_t> next, tail, stamp;  // the last two by destination
     std::vector<uint32_t> booking;            // of the destination's chain
     uint32_t current = 0;
-  };
-  struct Times {  // per node
-    explicit Times(uint32_t nodes) : start_us(nodes), finish_us(nodes), dispatch_index(nodes) {}
-
-    std::vector<double> start_us, finish_us;
-    std::vector<uint32_t> dispatch_index;
   };
   struct Booking {
     uint32_t file_position;  // of the first out-edge it serves

@@ -27,9 +27,7 @@ IncrementalSimulator::IncrementalSimulator(const Problem& problem, Stop* stop)
       checkpoints_((problem.node_count() + stride_ - 1) / stride_),
       outlook_(problem, stride_, stop),
       makespan_after_(checkpoints_.size()),
-      start_us_(problem.node_count()),
-      finish_us_(problem.node_count()),
-      dispatch_index_(problem.node_count()) {}
+      times_(problem.node_count()) {}
 
 // Continues to the end, leaving checkpoint i behind when i * stride_ nodes have started. False if
 // stopped.
@@ -49,16 +47,16 @@ void IncrementalSimulator::adopt_times(uint32_t dispatched_before) {
   outlook_is_old_ = true;
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     if (spend(stop_, 1)) return;
-    if (dispatch_index_[v] < dispatched_before) continue;
-    start_us_[v] = engine_.start_us()[v];
-    finish_us_[v] = engine_.finish_us()[v];
-    dispatch_index_[v] = engine_.dispatch_index(v);
+    if (times_.dispatch_index[v] < dispatched_before) continue;
+    times_.start_us[v] = engine_.start_us()[v];
+    times_.finish_us[v] = engine_.finish_us()[v];
+    times_.dispatch_index[v] = engine_.dispatch_index(v);
   }
   std::fill(makespan_after_.begin(), makespan_after_.end(), 0);
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     if (spend(stop_, 1)) return;
-    double& latest = makespan_after_[dispatch_index_[v] / stride_];
-    latest = std::max(latest, finish_us_[v]);
+    double& latest = makespan_after_[times_.dispatch_index[v] / stride_];
+    latest = std::max(latest, times_.finish_us[v]);
   }
   for (size_t c = makespan_after_.size() - 1; c > 0; --c) {
     makespan_after_[c - 1] = std::max(makespan_after_[c - 1], makespan_after_[c]);
@@ -86,7 +84,7 @@ void IncrementalSimulator::prepare_trial(std::span<const Change> changes) {
     const auto in_edges = problem_->graph().in_edges(change.node);
     if (in_edges.empty()) earliest = 0;
     for (const InEdge& in : watched(in_edges, stop_)) {
-      earliest = std::min(earliest, dispatch_index_[in.source]);
+      earliest = std::min(earliest, times_.dispatch_index[in.source]);
     }
     spend(stop_, Stop::looked_up(1 + in_edges.size()));
   }
@@ -97,13 +95,13 @@ void IncrementalSimulator::restart() {
   if (restart_ == 0) {  // roots join their queues before the first checkpoint
     engine_.begin(trial_);
   } else {
-    engine_.restore(checkpoints_[restart_], trial_, finish_us_);
+    engine_.restore(checkpoints_[restart_], trial_, times_.finish_us);
   }
 }
 
 // False if the trial is sure to reach the cutoff already.
 bool IncrementalSimulator::look_ahead(double cutoff_us) {
-  if (outlook_is_old_) outlook_.rebase(base_, dispatch_index_);
+  if (outlook_is_old_) outlook_.rebase(base_, times_.dispatch_index);
   outlook_is_old_ = false;
   outlook_.begin(restart_, changes_);
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
@@ -116,7 +114,8 @@ bool IncrementalSimulator::look_ahead(double cutoff_us) {
 // The first checkpoint of the base by which every changed node had started.
 uint32_t IncrementalSimulator::first_checkpoint_after_changes() const {
   uint32_t latest = 0;
-  for (const Change& change : changes_) latest = std::max(latest, dispatch_index_[change.node]);
+  for (const Change& change : changes_)
+    latest = std::max(latest, times_.dispatch_index[change.node]);
   return std::max(latest / stride_ + 1, restart_ + 1);
 }
 
@@ -128,7 +127,7 @@ double IncrementalSimulator::evaluate(std::span<const Change> changes, double cu
   for (uint32_t c = first_checkpoint_after_changes(); c < checkpoints_.size(); ++c) {
     if (!engine_.advance(c * stride_, cutoff_us, outlook)) return kNever;
     if (spend(stop_, Stop::copied(problem_->node_count()))) return kNever;
-    if (engine_.same_future(checkpoints_[c], finish_us_)) {
+    if (engine_.same_future(checkpoints_[c], times_.finish_us)) {
       return std::max(engine_.makespan_us(), makespan_after_[c]);
     }
   }

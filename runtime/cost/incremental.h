@@ -43,10 +43,10 @@ class IncrementalSimulator {
 
   double makespan_us() const { return makespan_us_; }  // of the base
   std::span<const uint32_t> assignment() const { return base_; }
-  std::span<const double> start_us() const { return start_us_; }
-  std::span<const double> finish_us() const { return finish_us_; }
+  std::span<const double> start_us() const { return times_.start_us; }
+  std::span<const double> finish_us() const { return times_.finish_us; }
   // Position of every node in a topological order, in which those of a device start in turn.
-  std::span<const uint32_t> dispatch_index() const { return dispatch_index_; }
+  std::span<const uint32_t> dispatch_index() const { return times_.dispatch_index; }
 
  private:
   bool run_and_save(uint32_t first);
@@ -68,8 +68,7 @@ class IncrementalSimulator {
   std::vector<Change> changes_;  // of trial_ against base_
   uint32_t restart_ = 0;         // checkpoint that the trial started from
   double makespan_us_ = 0;
-  std::vector<double> start_us_, finish_us_;
-  std::vector<uint32_t> dispatch_index_;
+  EventEngine::Times times_;
 };
 
 }  // namespace placeto

@@ -246,33 +246,33 @@ class Packer {
     sums.assign(1, Sum{0, 0});
     for (uint32_t i = begin; i < end; ++i) {
       const uint64_t more = bytes(chosen_[i]);
-      merged_.clear();
+      sums_.merged.clear();
       for (size_t without = 0, with = 0; with < sums.size();) {
         if (without < sums.size() && sums[without].bytes <= sums[with].bytes + more) {
-          merged_.push_back(sums[without++]);
+          sums_.merged.push_back(sums[without++]);
         } else {
-          merged_.push_back({sums[with].bytes + more, sums[with].subset | 1u << i});
+          sums_.merged.push_back({sums[with].bytes + more, sums[with].subset | 1u << i});
           ++with;
         }
       }
-      sums.swap(merged_);
+      sums.swap(sums_.merged);
     }
   }
   // Of the chosen groups those whose bytes together come closest to the target.
   uint32_t closest_subset(uint64_t target) {
     const auto size = static_cast<uint32_t>(chosen_.size());
-    list_sums(0, size / 2, low_sums_);
-    list_sums(size / 2, size, high_sums_);
+    list_sums(0, size / 2, sums_.low);
+    list_sums(size / 2, size, sums_.high);
     const auto distance = [target](uint64_t sum) {
       return sum > target ? sum - target : target - sum;
     };
     uint32_t best = 0;
     uint64_t least = distance(0);
-    for (size_t i = 0, j = high_sums_.size(); i < low_sums_.size() && j > 0;) {
-      const uint64_t sum = low_sums_[i].bytes + high_sums_[j - 1].bytes;
+    for (size_t i = 0, j = sums_.high.size(); i < sums_.low.size() && j > 0;) {
+      const uint64_t sum = sums_.low[i].bytes + sums_.high[j - 1].bytes;
       if (distance(sum) < least) {
         least = distance(sum);
-        best = low_sums_[i].subset | high_sums_[j - 1].subset;
+        best = sums_.low[i].subset | sums_.high[j - 1].subset;
       }
       if (sum > target) {
         --j;
@@ -345,7 +345,9 @@ class Packer {
   std::vector<uint32_t> device_of_;
   std::vector<uint64_t> held_, peak_;  // of each device: resident bytes, largest need
   std::vector<uint32_t> chosen_, old_;
-  std::vector<Sum> low_sums_, high_sums_, merged_;
+  struct {
+    std::vector<Sum> low, high, merged;
+  } sums_;
   static constexpr uint64_t kMostSpare = ~uint64_t{0};  // some device has no limit
   std::vector<uint32_t> bins_;                          // devices, the smallest first
   uint64_t steps_ = 0;

@@ -52,6 +52,11 @@ class PipelineSplits {
   struct Read {
     uint32_t tensor, before;  // the place where it was read last before; kNoIndex: it is the first
   };
+  // Tensors by what a place does with them.
+  struct Here {
+    std::vector<uint32_t> made, ended;
+    std::vector<Read> read;
+  };
   struct Step {
     uint32_t begin = kNoIndex, kind = 0;
   };
@@ -191,9 +196,7 @@ class PipelineSplits {
 
   void list_tensors() {
     const Graph& graph = problem_.graph();
-    made_.assign(places_, {});
-    ended_.assign(places_, {});
-    read_.assign(places_, {});
+    here_.assign(places_, {});
     std::vector<uint32_t> readers;
     for (uint32_t o = 0; o < graph.output_count(); ++o) {
       const uint32_t from = place(graph.producer(o));
@@ -208,10 +211,10 @@ class PipelineSplits {
       const auto tensor = static_cast<uint32_t>(tensors_.size());
       const auto bytes = static_cast<double>(graph.output_bytes(o));
       tensors_.push_back({transfer_us(o) + gap_us_, bytes, from, readers.back()});
-      made_[from].push_back(tensor);
-      ended_[readers.back()].push_back(tensor);
+      here_[from].made.push_back(tensor);
+      here_[readers.back()].ended.push_back(tensor);
       for (size_t i = 0; i < readers.size(); ++i) {
-        read_[readers[i]].push_back({tensor, i == 0 ? kNoIndex : readers[i - 1]});
+        here_[readers[i]].read.push_back({tensor, i == 0 ? kNoIndex : readers[i - 1]});
       }
     }
   }
@@ -263,7 +266,8 @@ class PipelineSplits {
           if (us <= enough_us && us < kNever) extend(begin, end, k, us);
         }
         const uint32_t at = end - 1;
-        const size_t tensors = made_[at].size() + ended_[at].size() + read_[at].size();
+        const Here& here = here_[at];
+        const size_t tensors = here.made.size() + here.ended.size() + here.read.size();
         if (spend(stop_, 1 + tensors + kinds_.size() * sets_ / 8)) return;
         if (too_long) break;
       }
@@ -272,11 +276,11 @@ class PipelineSplits {
 
   // The stage from `begin` on takes in the groups at `place`.
   void grow(uint32_t begin, uint32_t place, Traffic& in, Traffic& out) const {
-    for (const uint32_t t : ended_[place]) {
+    for (const uint32_t t : here_[place].ended) {
       if (tensors_[t].from >= begin) out.remove(tensors_[t]);
     }
-    for (const uint32_t t : made_[place]) out.add(tensors_[t]);
-    for (const Read& read : read_[place]) {
+    for (const uint32_t t : here_[place].made) out.add(tensors_[t]);
+    for (const Read& read : here_[place].read) {
       const bool first = read.before == kNoIndex || read.before < begin;
       if (tensors_[read.tensor].from < begin && first) in.add(tensors_[read.tensor]);
     }
@@ -336,8 +340,7 @@ class PipelineSplits {
   std::vector<uint32_t> position_, place_of_;  // of groups; of positions
   std::vector<double> footprint_;              // before each place
   std::vector<Tensor> tensors_;
-  std::vector<std::vector<uint32_t>> made_, ended_;
-  std::vector<std::vector<Read>> read_;
+  std::vector<Here> here_;  // by place
   std::vector<double> least_us_;
   std::vector<Step> from_;
 };

@@ -86,12 +86,7 @@ PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, Ker
       encoding_(size_t{size_.nodes} * size_.one),
       x_(encoding_.size()),
       messages_(encoding_.size()),
-      embeddings_(size_t{size_.nodes} * size_.both),
-      block_in_(size_t{kBlock} * size_.both),
-      block_out_(block_in_.size()),
-      pooled_(size_.both),
-      head_in_(8 * size_t{size_.embedding}),
-      logits_(PaddedMlp::padded(size_.devices)) {
+      embeddings_(size_t{size_.nodes} * size_.both) {
   assert(policy.architecture() == Architecture::kPlaceto);
   uint32_t widest = std::max(encoder_.widest(), head_.widest());
   const auto load = [&](SumOf& of, const char* const names[2]) {
@@ -100,7 +95,12 @@ PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, Ker
   };
   for (size_t i = 0; i < 2 && size_.rounds > 0; ++i) load(directions_[i].message, kWays[i]);
   for (size_t i = 0; i < 3; ++i) load(pools_[i], kSets[i]);
-  for (auto& hidden : layers_) hidden.resize(size_t{kBlock} * widest);
+  scratch_.block_in.resize(size_t{kBlock} * size_.both);
+  scratch_.block_out.resize(scratch_.block_in.size());
+  scratch_.pooled.resize(size_.both);
+  scratch_.head_in.resize(8 * size_t{size_.embedding});
+  scratch_.logits.resize(PaddedMlp::padded(size_.devices));
+  for (auto& hidden : scratch_.layers) hidden.resize(size_t{kBlock} * widest);
   list_edges(graph, stop);
 }
 
@@ -124,7 +124,7 @@ void PublishedNetwork::list_edges(const Graph& graph, Stop* stop) {
 void PublishedNetwork::embed(const float* inputs) {
   const size_t width = size_.embedding;
   encoder_.run(inputs, encoder_.inputs(), encoding_.data(), size_.one, size_.nodes, kernels_,
-               layers_);
+               scratch_.layers);
   for (size_t i = 0; i < 2; ++i) {
     x_ = encoding_;
     for (uint32_t round = 0; round < size_.rounds; ++round) exchange(directions_[i]);
@@ -137,15 +137,17 @@ void PublishedNetwork::embed(const float* inputs) {
 // x_v <- g(sum of f(x_u)) + e_v, for all who hear somebody.
 void PublishedNetwork::exchange(const Direction& d) {
   const uint32_t stride = size_.one;
-  d.message.f.run(x_.data(), stride, messages_.data(), stride, size_.nodes, kernels_, layers_);
+  d.message.f.run(x_.data(), stride, messages_.data(), stride, size_.nodes, kernels_,
+                  scratch_.layers);
   for (uint32_t first = 0; first < size_.nodes; first += kBlock) {
     const uint32_t count = std::min(kBlock, size_.nodes - first);
     sum_senders(d, first, count);
-    d.message.g.run(block_in_.data(), stride, block_out_.data(), stride, count, kernels_, layers_);
+    d.message.g.run(scratch_.block_in.data(), stride, scratch_.block_out.data(), stride, count,
+                    kernels_, scratch_.layers);
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t v = first + i;
       if (d.offset[v] == d.offset[v + 1]) continue;
-      const float* const update = &block_out_[size_t{i} * stride];
+      const float* const update = &scratch_.block_out[size_t{i} * stride];
       const float* const encoding = &encoding_[size_t{v} * stride];
       float* const x = &x_[size_t{v} * stride];
       for (uint32_t c = 0; c < stride; ++c) x[c] = update[c] + encoding[c];
@@ -153,13 +155,13 @@ void PublishedNetwork::exchange(const Direction& d) {
   }
 }
 
-// Into row i of block_in_: the sum of the messages that node first + i hears, in the order in which
+// Into row i of block_in: the sum of the messages that node first + i hears, in the order in which
 // its edges are listed.
 void PublishedNetwork::sum_senders(const Direction& d, uint32_t first, uint32_t count) {
   static_assert(PaddedMlp::kLanes == 16);
   const uint32_t* const offset = &d.offset[first];
   const size_t stride = size_.one;
-  float* sum = block_in_.data();
+  float* sum = scratch_.block_in.data();
   for (uint32_t i = 0; i < count; ++i, sum += stride) {
     for (size_t c = 0; c < stride; c += PaddedMlp::kLanes) {
       Float4 lanes[4] = {};
@@ -176,20 +178,21 @@ void PublishedNetwork::sum_senders(const Direction& d, uint32_t first, uint32_t 
 // out[2 x embedding] = g(sum over the members of f(x)); g(0) if there are none.
 void PublishedNetwork::pool(const SumOf& of, std::span<const uint32_t> members, float* out) {
   const size_t stride = size_.both;
-  std::fill(pooled_.begin(), pooled_.end(), 0.0f);
+  std::fill(scratch_.pooled.begin(), scratch_.pooled.end(), 0.0f);
   for (size_t begin = 0; begin < members.size(); begin += kBlock) {
     const auto block = members.subspan(begin, std::min<size_t>(kBlock, members.size() - begin));
     for (size_t i = 0; i < block.size(); ++i) {
-      std::copy_n(&embeddings_[block[i] * stride], stride, &block_in_[i * stride]);
+      std::copy_n(&embeddings_[block[i] * stride], stride, &scratch_.block_in[i * stride]);
     }
-    of.f.run(block_in_.data(), stride, block_out_.data(), stride,
-             static_cast<uint32_t>(block.size()), kernels_, layers_);
+    of.f.run(scratch_.block_in.data(), stride, scratch_.block_out.data(), stride,
+             static_cast<uint32_t>(block.size()), kernels_, scratch_.layers);
     for (size_t i = 0; i < block.size(); ++i) {
-      add(&block_out_[i * stride], pooled_.data(), stride);
+      add(&scratch_.block_out[i * stride], scratch_.pooled.data(), stride);
     }
   }
-  of.g.run(pooled_.data(), stride, block_out_.data(), stride, 1, kernels_, layers_);
-  std::copy_n(block_out_.data(), 2 * size_t{size_.embedding}, out);
+  of.g.run(scratch_.pooled.data(), stride, scratch_.block_out.data(), stride, 1, kernels_,
+           scratch_.layers);
+  std::copy_n(scratch_.block_out.data(), 2 * size_t{size_.embedding}, out);
 }
 
 std::span<const float> PublishedNetwork::logits(uint32_t node) {
@@ -197,10 +200,11 @@ std::span<const float> PublishedNetwork::logits(uint32_t node) {
   const size_t width = 2 * size_t{size_.embedding};
   const std::span<const uint32_t> sets[] = {reach_.ancestors(), reach_.descendants(),
                                             reach_.unrelated()};
-  std::copy_n(&embeddings_[size_t{node} * size_.both], width, head_in_.data());
-  for (size_t i = 0; i < 3; ++i) pool(pools_[i], sets[i], &head_in_[(i + 1) * width]);
-  head_.run(head_in_.data(), head_in_.size(), logits_.data(), logits_.size(), 1, kernels_, layers_);
-  return {logits_.data(), size_.devices};
+  std::copy_n(&embeddings_[size_t{node} * size_.both], width, scratch_.head_in.data());
+  for (size_t i = 0; i < 3; ++i) pool(pools_[i], sets[i], &scratch_.head_in[(i + 1) * width]);
+  head_.run(scratch_.head_in.data(), scratch_.head_in.size(), scratch_.logits.data(),
+            scratch_.logits.size(), 1, kernels_, scratch_.layers);
+  return {scratch_.logits.data(), size_.devices};
 }
 
 }  // namespace placeto

@@ -78,6 +78,11 @@ class PublishedNetwork {
     SumOf message;
     std::vector<uint32_t> offset, senders;  // CSR: whom a node hears
   };
+  struct Scratch {
+    std::vector<float> block_in, block_out;  // kBlockRows x both
+    std::vector<float> pooled, head_in, logits;
+    PaddedMlp::Scratch layers;
+  };
   struct Sizes {
     uint32_t nodes, embedding, devices, rounds;
     uint32_t one, both;  // strides of rows of one embedding, and of two
@@ -97,9 +102,7 @@ class PublishedNetwork {
   PublishedReach reach_;
   std::vector<float> encoding_, x_, messages_;  // nodes x one
   std::vector<float> embeddings_;               // nodes x both
-  std::vector<float> block_in_, block_out_;     // kBlockRows x both
-  std::vector<float> pooled_, head_in_, logits_;
-  PaddedMlp::Scratch layers_;
+  Scratch scratch_;
 };
 
 }  // namespace placeto
