@@ -51,6 +51,17 @@ TEST_CASE_FIXTURE(EngineScene,
 }
 
 TEST_CASE_FIXTURE(EngineScene,
+                  "prices that an engine fills in are guesses beside those that were measured") {
+  const std::string row = write("row.json", engine_graph());
+  const std::string part = write("part.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu", "stage_us": 2, "prices_source": "measured"},
+      {"name": "gpu:0", "kind": "gpu"}], "default_link": {"bandwidth_bytes_per_us": 1000}})");
+  const Run placed = run({"place", row, "-t", part, "--engine", "onnxruntime", "--json"});
+  const std::string note = json::parse(placed.out).at("note");
+  CHECK(note.find("prices of stages: gpu:0 guess, cpu:0 measured") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(EngineScene,
                   "where no device is left for an operator, the failure says what providers lack") {
   json lacked = json::parse(engine_graph());
   lacked["nodes"][0] = {{"name", "norm"}, {"op", "GroupNorm"}, {"domain", "com.microsoft"}};

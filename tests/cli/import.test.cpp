@@ -204,7 +204,20 @@ TEST_CASE_FIXTURE(ImportScene, "run times are said to be unlike where only some 
   CHECK(said("place", {"--json"}) == "placeto: " + unlike);
   CHECK(said("compare", {"--methods", "single"}) == "placeto: " + unlike);
   CHECK(said("simulate", {"-p", "p.json"}) == "placeto: " + unlike);
+  const std::string note =
+      "numbers of unlike sources are compared: run times: cpu measured, gpu estimated";
+  const auto object = [&](const char* command, std::vector<std::string> more) {
+    more.insert(more.begin(), some.begin(), some.end());
+    more.insert(more.begin(), {command, "--json"});
+    return json::parse(run(more).out);
+  };
+  CHECK(object("place", {}).at("note") == note);
+  CHECK(json::parse(read("p.json")).at("note") == note);
+  CHECK(object("simulate", {"-p", "p.json"}).at("note") == note);
+  CHECK(object("compare", {"--methods", "single"}).at("cases").at(0).at("note") == note);
   CHECK(said("place", {"--costs", table}) == "");  // both are measured
+  CHECK(!object("place", {"--costs", table}).contains("note"));
+  CHECK(object("simulate", {"-p", "p.json", "--costs", table}).at("note") == "");
   const std::string rates = add("rates.json", R"({"format_version": 1, "devices": [
       {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e11, "memory_bandwidth": 2e10,
        "flops_source": "measured"},
@@ -212,7 +225,10 @@ TEST_CASE_FIXTURE(ImportScene, "run times are said to be unlike where only some 
        "flops_source": "guess"}], "default_link": {"bandwidth_bytes_per_us": 10000}})");
   const Run estimated = run({"place", model, "-t", rates, "--dim", "batch=1"});
   CHECK(estimated.err.find("run times") == std::string::npos);
-  CHECK(estimated.err.find("compared: rates: gpu:0 guess, cpu:0 measured") != std::string::npos);
+  const std::string compared = "compared: rates: gpu:0 guess, cpu:0 measured";
+  CHECK(estimated.err.find(compared) != std::string::npos);
+  const Run machine = run({"place", model, "-t", rates, "--dim", "batch=1", "--json"});
+  CHECK(json::parse(machine.out).at("note") == "numbers of unlike sources are " + compared);
 }
 
 TEST_CASE_FIXTURE(ImportScene, "a profile of a kind that no device is of is refused") {

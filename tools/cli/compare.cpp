@@ -47,7 +47,7 @@ struct Outcome {
 };
 
 struct Case {
-  std::string graph, topology, heading;
+  std::string graph, topology, heading, note;
   double lower_bound_us = 0, best_us = std::numeric_limits<double>::infinity();
   std::vector<Outcome> outcomes;
 };
@@ -102,6 +102,7 @@ Case run_case(const CompareOptions& options, const Input& graph, const Input& to
   Case result{graph.path,
               topology.path,
               heading(problem),
+              unlike_numbers(*graph.graph, *topology.topology),
               lower_bounds(problem).best_us(),
               std::numeric_limits<double>::infinity(),
               {}};
@@ -156,6 +157,7 @@ Json describe(const Case& c) {
   return {{"graph", c.graph},
           {"topology", c.topology},
           {"lower_bound_us", c.lower_bound_us},
+          {"note", c.note},
           {"methods", std::move(methods)}};
 }
 

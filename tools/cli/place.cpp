@@ -164,6 +164,8 @@ void run_place(PlaceOptions& options) {
       with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, result.best.method),
                   result, rows);
+  const std::string unlike = unlike_numbers(graph, topology);  // said on standard error before
+  if (!unlike.empty()) placement.note += (placement.note.empty() ? "" : "; ") + unlike;
   placement.stages = timeline.stage_of;
   placement.order = timeline.stage_order;
   for (const std::string& dim : options.model.dims) {

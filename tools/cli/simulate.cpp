@@ -68,7 +68,8 @@ Json describe(const Problem& problem, const Timeline& timeline, const LowerBound
               {"finish_us", timeline.finish_us},
               {"peak_memory_bytes", timeline.peak_memory_bytes},
               {"feasible", found.empty()},
-              {"violations", found}};
+              {"violations", found},
+              {"note", unlike_numbers(problem.graph(), problem.topology())}};
   object["memory_shortfall_bytes"] = memory_shortfall(problem, timeline.peak_memory_bytes);
   add_figures(object, timeline, bounds);
   add_stages(object, problem, timeline);

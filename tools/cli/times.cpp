@@ -7,9 +7,16 @@
 
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
+#include "tools/machine/machine.h"
 #include "tools/report/time_sources.h"
 
 namespace placeto::cli {
+namespace {
+
+const std::string kCompared = "numbers of unlike sources are compared: ";
+const std::string kRunTimes = "run times: ";
+
+}  // namespace
 
 void check_profile_kinds(const CostSources& costs, const std::vector<const Topology*>& topologies) {
   std::set<std::string> kinds;
@@ -26,12 +33,18 @@ void check_profile_kinds(const CostSources& costs, const std::vector<const Topol
   }
 }
 
+std::string unlike_numbers(const Graph& graph, const Topology& topology) {
+  std::string found = mixed_sources(topology.spec());
+  const std::string times = unlike_times(graph, topology);
+  if (!times.empty()) found += (found.empty() ? "" : "; ") + kRunTimes + times;
+  return found.empty() ? found : kCompared + found;
+}
+
 void note_unlike_times(const std::string& graph_path, const Graph& graph,
                        const std::string& topology_path, const Topology& topology) {
   const std::string unlike = unlike_times(graph, topology);
   if (unlike.empty()) return;
-  note(as_given(graph_path + " on " + topology_path +
-                ": numbers of unlike sources are compared: run times: " + unlike));
+  note(as_given(graph_path + " on " + topology_path + ": " + kCompared + kRunTimes + unlike));
 }
 
 }  // namespace placeto::cli

@@ -265,6 +265,7 @@ void EngineDescription::change(TopologySpec& topology) const {
     device.stage_us = chosen->stage_us;
     device.cut_us = chosen->cut_us;
     device.cut_bytes_per_us = chosen->cut_bytes_per_us;
+    device.prices_source = Source::kGuess;  // wherever they were measured, not on this machine
   }
 }
 
