@@ -231,6 +231,28 @@ TEST_CASE_FIXTURE(ImportScene, "run times are said to be unlike where only some 
   CHECK(json::parse(machine.out).at("note") == "numbers of unlike sources are " + compared);
 }
 
+TEST_CASE_FIXTURE(ImportScene, "verify takes what a model was placed with, by either option") {
+  OnnxBuilder b = control_flow_model();
+  auto& branch = *b.graph().mutable_node(1)->mutable_attribute(0)->mutable_g();
+  OnnxBuilder::add_node(branch, "Neg", {"a"}, {"n"});
+  branch.mutable_output(0)->set_name("n");
+  const std::string flow = add("flow.onnx", b.bytes());
+  CHECK(run({"place", flow, "-t", topology, "-m", "single", "-o", "p.json", "--set", "c=true"})
+            .status == 0);
+  // The branch that was taken ends with a node that the engine names after its output.
+  write("record.json", "[" + profile_event("y_nchwc", "Neg", 1, 5) + "]");
+  for (const char* option : {"--model", "-g"}) {
+    const Run unset = run({"verify", "p.json", "record.json", option, flow});
+    CHECK(unset.status == 3);
+    CHECK(unset.err.find("every --set") != std::string::npos);
+    const Run said = run({"verify", "p.json", "record.json", option, flow, "--set", "c=true",
+                          "--provider", "gpu=any", "--json"});
+    const json report = json::parse(said.out);
+    CHECK_MESSAGE(report.at("as_planned").get<int>() + report.at("differences").size() == 1,
+                  said.err);
+  }
+}
+
 TEST_CASE_FIXTURE(ImportScene, "a profile of a kind that no device is of is refused") {
   const std::string profile = add("cpu.json", small_profile());
   const auto options = [&](const char* command, const std::string& kind) {

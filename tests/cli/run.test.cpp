@@ -118,6 +118,21 @@ TEST_CASE("verify ends with 1 when no record has a node of a stage, and names it
   CHECK(verify({"whole.json"})["exit"] == 0);  // one session, which may fold a stage
 }
 
+TEST_CASE(
+    "a session that ran and folded all of its nodes is a record, one that did not run is none") {
+  const Workplace place;
+  place.write("plan.json", kNames);
+  place.write("good.json", profile("CUDAExecutionProvider"));
+  place.write("folded.json", R"([{"cat": "Session", "name": "model_run", "ts": 1, "dur": 5}])");
+  place.write("idle.json",
+              R"([{"cat": "Session", "name": "model_loading_uri", "ts": 1, "dur": 5}])");
+  CHECK(place.run({"verify", "plan.json", "good.json", "folded.json"}).status == 0);
+  CHECK(place.run({"verify", "plan.json", "folded.json"}).status == 3);
+  const Run idle = place.run({"verify", "plan.json", "good.json", "idle.json"});
+  CHECK(idle.status == 3);
+  CHECK(idle.err.find("idle.json: holds no event of a node") != std::string::npos);
+}
+
 TEST_CASE("verify says what it lacks") {
   const Workplace place;
   place.write("plan.json", kNames);

@@ -75,6 +75,26 @@ TEST_CASE("run takes threads and replicas of a directory from what tune chose") 
   CHECK_FALSE(run(folder.path("model.onnx")).contains("chosen"));
 }
 
+TEST_CASE("what run profiles of stages that the engine fuses, verify finds as planned") {
+  const Folder folder;
+  const std::string model = folder.path("model.onnx"), stages = folder.path("stages");
+  std::ofstream(model, std::ios::binary) << test::convolutional_model().bytes();
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 0, 1, 1, 1};
+  const auto placed = placed_model(model, placement, {});
+  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
+  const auto read = PlacedModel::read(model, *placed);
+  REQUIRE(read.ok());
+  REQUIRE(read->write_stages(stages, std::nullopt).ok());
+  run(stages + " --dim batch=1 --mode latency --write-profiles " + folder.path("record"));
+  const json said =
+      json::parse(output_of(PLACETO_CLI " verify --json " + stages + " " + folder.path("record*")));
+  CHECK(said["as_planned"] >= 3);
+  CHECK(said["differences"].empty());
+  CHECK(said["not_run"].empty());
+}
+
 TEST_CASE("run refuses a tune.json that tune did not write") {
   const Folder folder;
   const std::string stages = write_stages(folder), said = folder.path("said");

@@ -91,6 +91,79 @@ TEST_CASE("a stage of which no record has a node did not run, and its nodes are 
   CHECK(whole->not_seen == 2);
 }
 
+TEST_CASE("a node that the engine named after its output leads to the one that makes it") {
+  const std::vector<PlannedNode> plan{{"conv", "cpu:0", "Conv", "first", {"c"}},
+                                      {"relu", "cpu:0", "Relu", "first", {"stem/out"}}};
+  const Profile fused = record({{"stem/out_nchwc", "CPUExecutionProvider"}});
+  const auto result = verify_run(plan, std::vector<Profile>{fused}, {}, true);
+  REQUIRE(result.ok());
+  CHECK(result->as_planned == 1);
+  CHECK(result->not_run.empty());
+  CHECK(result->not_seen == 1);
+}
+
+// What TensorRT's and its like leave of a stage: one node, of which only the provider is known.
+const std::vector<PlannedNode> kStages{{"resize", "cpu:0", "", "first"},
+                                       {"conv1", "gpu:0", "", "second"},
+                                       {"main_graph", "gpu:0", "", "second"},
+                                       {"softmax", "cpu:0", "", "third"}};
+const char* const kTensorrt = "TensorrtExecutionProvider";
+const std::string kCompiled = "TensorrtExecutionProvider_TRTKernel_graph_main_graph_177_0_0";
+
+TEST_CASE("what a provider compiled as one is of a stage that was to run there") {
+  const std::vector<Profile> records{record({{"resize", "CPUExecutionProvider"}}),
+                                     record({{kCompiled, kTensorrt}}),
+                                     record({{"softmax", "CPUExecutionProvider"}})};
+  const auto result =
+      verify_run(kStages, records, std::vector<DeviceAlias>{{"gpu:0", "tensorrt"}}, true);
+  REQUIRE(result.ok());
+  CHECK(result->as_planned == 3);
+  CHECK(result->compiled == 1);
+  CHECK(result->not_seen == 2);
+  CHECK(result->differences.empty());
+  CHECK(result->not_run.empty());
+  const auto missing = verify_run(kStages, std::span(records).first(1), {}, true);
+  CHECK(missing->not_run == std::vector<std::string>{"second", "third"});
+}
+
+TEST_CASE("what a provider compiled although another was to run it is a difference") {
+  const std::vector<Profile> records{
+      record({{"resize", "CPUExecutionProvider"}, {kCompiled, kTensorrt}}),
+      record({{"conv1", "CUDAExecutionProvider"}}),
+      record({{kCompiled + "_1", kTensorrt}, {kCompiled + "_2", kTensorrt}})};
+  const auto result = verify_run(kStages, records, {}, true);
+  REQUIRE(result.ok());
+  CHECK(result->as_planned == 2);
+  REQUIRE(result->differences.size() == 3);
+  CHECK(result->differences[0].device == "cpu:0");  // of the first stage, by the node beside it
+  CHECK(result->differences[2].device == "cpu:0");  // of the last, that nothing else ran
+  CHECK(result->not_run.empty());
+}
+
+TEST_CASE("in a session of the whole plan, what was compiled ran all that was to run there") {
+  const std::vector<Profile> records{
+      record({{"resize", "CPUExecutionProvider"}, {kCompiled, kTensorrt}})};
+  const auto result = verify_run(kStages, records, {});
+  REQUIRE(result.ok());
+  CHECK(result->as_planned == 2);
+  CHECK(result->not_run == std::vector<std::string>{"third"});
+  const std::vector<DeviceAlias> cuda{{"gpu:0", "cuda"}}, dml{{"gpu:0", "dml"}};
+  const auto same = verify_run(kStages, records, cuda);
+  CHECK(same->differences.empty());  // TensorRT runs on CUDA's devices
+  const auto other = verify_run(kStages, records, dml);
+  CHECK(other->differences.size() == 1);
+}
+
+TEST_CASE("a record without nodes is of a stage that was folded, once for each record") {
+  const std::vector<Profile> records{record({{"conv1", "CUDAExecutionProvider"}}), Profile{}};
+  const auto one = verify_run(kStages, records, {}, true);
+  REQUIRE(one.ok());
+  CHECK(one->not_run == std::vector<std::string>{"third"});
+  const std::vector<Profile> more{records[0], Profile{}, Profile{}};
+  CHECK(verify_run(kStages, more, {}, true)->not_run.empty());
+  CHECK(verify_run(kStages, more, {})->not_run.size() == 2);  // one session has all nodes
+}
+
 TEST_CASE("a record that is given twice counts once") {
   const Profile once =
       record({{"conv1", "CUDAExecutionProvider"}, {"resize", "CPUExecutionProvider"}});

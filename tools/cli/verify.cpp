@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <system_error>
 
 #include "runtime/format/file.h"
 #include "tools/cli/by_device.h"
@@ -26,7 +28,8 @@ constexpr const char* kVerifyExamples = R"(Examples:
   placeto verify policy.plpo --public-key release.pub
 
 A plan is a placement (with --model or --graph, for the names of its nodes), what export --format
-json printed, or a split model. A record is a profile of ONNX Runtime. Exit status 1: the engine ran
+json printed, or a split model. A record is a profile of ONNX Runtime, of a split model one for each
+stage. Exit status 1: the engine ran
 a node on another provider than the one its device stands for, and the list says which, or no record
 has a node of a stage. A device stands for the provider that --provider names, else for those of its
 kind.)";
@@ -49,7 +52,7 @@ Plan named(const Placed& placed) {
   for (const PlacedNode& node : placed.nodes) {
     const bool staged = node.stage != kNoStage;
     plan.nodes.push_back({node.name, placed.devices[node.device], node.op,
-                          staged ? fmt::format("stage {}", node.stage) : ""});
+                          staged ? fmt::format("stage {}", node.stage) : "", node.outputs});
   }
   return plan;
 }
@@ -94,10 +97,10 @@ Plan read_split(const std::string& path) {
   Plan plan{{}, manifest.devices, true};
   for (const ManifestStage& stage : manifest.stages) {
     const std::string file = directory + "/" + stage.file;
-    for (std::string& name : require(model_node_names(file))) {
+    for (ModelNode& node : require(model_nodes(file))) {
       // What reads nothing may be folded as a whole.
-      plan.nodes.push_back({std::move(name), manifest.devices[stage.device], "",
-                            stage.inputs.empty() ? "" : stage.file});
+      plan.nodes.push_back({std::move(node.name), manifest.devices[stage.device], "",
+                            stage.inputs.empty() ? "" : stage.file, std::move(node.outputs)});
     }
   }
   return plan;
@@ -122,8 +125,10 @@ Plan read_plan(const VerifyOptions& options) {
   Result<PlacementSpec> read = read_placement(file);
   if (!read.ok() && !unread.ok() && holds_json(file)) require(unread.at(options.plan));
   const PlacementSpec placement = require(std::move(read));
-  if (!options.model.empty()) {
-    return named(require(placed_model(input_path(options.model), placement)));
+  const bool is_model = !options.graph.empty() && is_onnx_file(options.graph);
+  if (const std::string& model = is_model ? options.graph : options.model; !model.empty()) {
+    const auto placed = placed_model(input_path(model), placement, model_settings(options.import));
+    return named(require(placed));
   }
   if (options.graph.empty()) {
     throw Failure(kBadUsage, options.plan +
@@ -142,11 +147,9 @@ void print_json_report(const Verification& result, const std::string& failure) {
     differences.push_back(
         {{"node", d.node}, {"op", d.op}, {"device", d.device}, {"provider", d.provider}});
   }
-  Json report{{"as_planned", result.as_planned},
-              {"not_seen", result.not_seen},
-              {"by_engine", result.by_engine},
-              {"differences", std::move(differences)},
-              {"not_run", result.not_run}};
+  Json report{{"as_planned", result.as_planned},       {"compiled", result.compiled},
+              {"not_seen", result.not_seen},           {"by_engine", result.by_engine},
+              {"differences", std::move(differences)}, {"not_run", result.not_run}};
   if (!failure.empty()) {  // as of every failure
     report["error"] = failure;
     report["status"] = "not as planned";
@@ -166,6 +169,9 @@ void print_text_report(const VerifyOptions& options, const Verification& result)
   }
   text += fmt::format("{} ran as planned, {} did not", plural(result.as_planned, "node"),
                       format_count(result.differences.size()));
+  if (result.compiled > 0) {
+    text += fmt::format("; {} compiled of several", plural(result.compiled, "node"));
+  }
   if (result.not_seen > 0) {
     text += fmt::format("; {} not in the record: fused or folded", format_count(result.not_seen));
   }
@@ -215,8 +221,14 @@ void verify_record(const VerifyOptions& options) {
   const Plan plan = read_plan(options);
   const std::vector<DeviceAlias> aliases = aliases_of(options, plan);
   std::vector<Profile> records;
+  ProfileLimits limits;
+  limits.may_lack_nodes = true;
+  std::set<std::string> read;
   for (const std::string& file : options.records) {
-    records.push_back(require(read_profile(input_path(file))));
+    const std::string path = input_path(file);
+    std::error_code error;
+    const bool fresh = read.insert(std::filesystem::weakly_canonical(path, error).string()).second;
+    if (fresh) records.push_back(require(read_profile(path, limits)));
   }
   const Verification result = require(verify_run(plan.nodes, records, aliases, plan.is_split));
   if (result.as_planned == 0 && result.differences.empty()) {
@@ -268,6 +280,7 @@ void add_verify(Program& program) {
   command.option("-g,--graph", "GRAPH", options->graph, "The graph that was placed");
   command.list("--provider", "DEVICE=NAME", options->providers,
                "The provider of a device (gpu:0=cuda) or of all of a kind (gpu=dml)");
+  add_model_settings(command, options->import);
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");
   command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");

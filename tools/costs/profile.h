@@ -38,6 +38,8 @@ struct Profile {
 struct ProfileLimits {
   uint64_t max_bytes = 1ull << 30;
   uint32_t max_events = 20'000'000;
+  // Takes one of a session that ran and had nothing to do, as all of it was folded: no nodes.
+  bool may_lack_nodes = false;
 };
 
 // Reads a profile. Where a provider says how long the kernels of a node ran on the device, that is

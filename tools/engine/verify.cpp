@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -37,8 +38,9 @@ constexpr Service kServices[] = {
 struct PlanGraph {
   GraphSpec spec;
   std::vector<std::vector<std::string>> devices;  // per node
+  std::vector<std::vector<std::string>> outputs;  // per node, names in the model
   std::vector<std::vector<uint32_t>> stages;      // per node, indices into stage_names
-  std::vector<std::string> stage_names;
+  std::vector<std::string> stage_names, stage_devices;
 };
 
 // Of the stages that the plan names, in its order.
@@ -67,15 +69,23 @@ PlanGraph graph_of(std::span<const PlannedNode> plan) {
       result.spec.nodes.back().name = node.name;
       result.spec.nodes.back().op = node.op;
       result.devices.emplace_back();
+      result.outputs.emplace_back();
       result.stages.emplace_back();
     }
-    result.devices[it->second].push_back(node.device);
-    if (!node.stage.empty()) result.stages[it->second].push_back(stages.of(node.stage));
+    const size_t v = it->second;
+    result.devices[v].push_back(node.device);
+    result.outputs[v].insert(result.outputs[v].end(), node.outputs.begin(), node.outputs.end());
+    if (node.stage.empty()) continue;
+    result.stages[v].push_back(stages.of(node.stage));
+    if (result.stage_devices.size() < result.stage_names.size()) {
+      result.stage_devices.push_back(node.device);
+    }
   }
   return result;
 }
 
 bool same_record(const Profile& a, const Profile& b) {
+  if (a.nodes.empty()) return false;  // nothing says of what it is
   const auto same = [](const ProfiledNode& x, const ProfiledNode& y) {
     return x.name == y.name && x.provider == y.provider && x.op == y.op && x.index == y.index &&
            x.median_us == y.median_us;
@@ -90,38 +100,172 @@ bool is_repeated(std::span<const Profile> records, size_t at) {
                      [&](const Profile& before) { return same_record(before, records[at]); });
 }
 
-// Whether no stage has all of the nodes that were seen.
-bool spans_stages(const PlanGraph& planned, const std::vector<bool>& seen) {
-  std::vector<uint32_t> common;
-  bool first = true;
-  for (size_t v = 0; v < seen.size(); ++v) {
-    if (!seen[v] || planned.stages[v].empty()) continue;
-    const std::vector<uint32_t>& own = planned.stages[v];
-    if (first) common = own;
-    first = false;
-    std::erase_if(common, [&](uint32_t s) { return std::ranges::find(own, s) == own.end(); });
-    if (common.empty()) return true;
-  }
-  return false;
+// Several nodes that a provider took as one: the engine names that after the provider.
+bool is_compiled(const ProfiledNode& node) {
+  return !node.provider.empty() && node.name.starts_with(node.provider + "_");
 }
 
-// What was not seen: whole stages, unless they ran `together`, and nodes of the others.
-void add_unseen(const PlanGraph& planned, const std::vector<bool>& seen, bool together,
-                Verification& result) {
-  std::vector<bool> ran(planned.stage_names.size(), together);
-  for (size_t v = 0; v < seen.size(); ++v) {
-    if (!seen[v]) continue;
-    for (const uint32_t s : planned.stages[v]) ran[s] = true;
+// The records of a run, one after the other, against a plan.
+class Check {
+ public:
+  Check(const PlanGraph& planned, const Graph& graph, std::span<const DeviceAlias> aliases,
+        bool is_split)
+      : planned_(planned),
+        graph_(graph),
+        aliases_(aliases),
+        is_split_(is_split),
+        seen_(graph.node_count(), false),
+        ran_(planned.stage_names.size(), false) {}
+
+  void add(const Profile& record);
+  Verification result();
+
+ private:
+  struct Compiled {  // in one record
+    std::vector<const ProfiledNode*> nodes;
+    uint32_t stage = kNoStage;  // of the other nodes of the record; kNoStage: there are none
+  };
+
+  bool serves(const std::string& provider, const std::string& device) const;
+  void judge(const ProfiledNode& node, std::span<const std::string> devices);
+  uint32_t stage_of(const Compiled& compiled) const;
+  void place_in_stage(const Compiled& compiled);
+  void place_anywhere(const Compiled& compiled);
+  std::vector<uint32_t> common_stages(const std::vector<bool>& seen, bool& any) const;
+
+  const PlanGraph& planned_;
+  const Graph& graph_;
+  const std::span<const DeviceAlias> aliases_;
+  const bool is_split_;
+  std::vector<bool> seen_, ran_;  // per node, per stage
+  bool together_ = false;         // stages, in one session
+  size_t without_nodes_ = 0;      // records
+  std::vector<Compiled> compiled_;
+  Verification result_;
+};
+
+bool Check::serves(const std::string& provider, const std::string& device) const {
+  const std::string alias = find_alias(device, aliases_);
+  return provider_serves(provider, alias.empty() ? device_prefix(device) : alias);
+}
+
+void Check::judge(const ProfiledNode& node, std::span<const std::string> devices) {
+  if (std::ranges::any_of(devices, [&](const auto& d) { return serves(node.provider, d); })) {
+    ++result_.as_planned;
+    if (is_compiled(node)) ++result_.compiled;
+  } else {
+    result_.differences.push_back({node.name, node.op, devices.front(), node.provider});
   }
-  for (size_t s = 0; s < ran.size(); ++s) {
-    if (!ran[s]) result.not_run.push_back(planned.stage_names[s]);
-  }
+}
+
+// Those that have all of the nodes that were seen, `any` of which has a stage.
+std::vector<uint32_t> Check::common_stages(const std::vector<bool>& seen, bool& any) const {
+  std::vector<uint32_t> common;
+  any = false;
   for (size_t v = 0; v < seen.size(); ++v) {
-    const std::vector<uint32_t>& stages = planned.stages[v];
+    if (!seen[v] || planned_.stages[v].empty()) continue;
+    const std::vector<uint32_t>& own = planned_.stages[v];
+    if (!any) common = own;
+    any = true;
+    std::erase_if(common, [&](uint32_t s) { return std::ranges::find(own, s) == own.end(); });
+    if (common.empty()) break;
+  }
+  return common;
+}
+
+void Check::add(const Profile& record) {
+  if (record.nodes.empty()) ++without_nodes_;
+  const EngineNodes nodes = match_engine_nodes(graph_, planned_.outputs, record);
+  std::vector<bool> seen(graph_.node_count(), false);
+  Compiled compiled;
+  for (size_t i = 0; i < record.nodes.size(); ++i) {
+    const ProfiledNode& node = record.nodes[i];
+    const uint32_t v = nodes.by_name[i];
+    if (is_compiled(node)) {
+      compiled.nodes.push_back(&node);
+    } else if (v == kNoGraphNode) {
+      ++result_.by_engine;
+    } else {
+      seen[v] = seen_[v] = true;
+      judge(node, planned_.devices[v]);
+    }
+  }
+  bool any = false;
+  const std::vector<uint32_t> stages = common_stages(seen, any);
+  together_ = together_ || (!is_split_ && any && stages.empty());
+  if (!stages.empty()) compiled.stage = stages.front();
+  if (!compiled.nodes.empty()) compiled_.push_back(std::move(compiled));
+}
+
+// Of the others in the record; else the first that has none and is to run on that provider, or the
+// first that has none.
+uint32_t Check::stage_of(const Compiled& compiled) const {
+  if (compiled.stage != kNoStage) return compiled.stage;
+  uint32_t open = kNoStage;
+  for (uint32_t s = 0; s < ran_.size(); ++s) {
+    if (ran_[s]) continue;
+    if (serves(compiled.nodes.front()->provider, planned_.stage_devices[s])) return s;
+    if (open == kNoStage) open = s;
+  }
+  return open;
+}
+
+void Check::place_in_stage(const Compiled& compiled) {
+  const uint32_t stage = stage_of(compiled);
+  if (stage == kNoStage) {
+    result_.by_engine += static_cast<uint32_t>(compiled.nodes.size());
+    return;
+  }
+  ran_[stage] = true;
+  for (const ProfiledNode* node : compiled.nodes) {
+    judge(*node, {&planned_.stage_devices[stage], 1});
+  }
+}
+
+// In a session of the whole plan: on the devices that the provider serves.
+void Check::place_anywhere(const Compiled& compiled) {
+  constexpr size_t kMostProviders = 64;
+  std::set<std::string> devices, providers;
+  for (const auto& of_node : planned_.devices) devices.insert(of_node.begin(), of_node.end());
+  const std::vector<std::string> all(devices.begin(), devices.end());
+  for (const ProfiledNode* node : compiled.nodes) {
+    if (providers.size() < kMostProviders) providers.insert(node->provider);
+    if (!providers.contains(node->provider)) {
+      ++result_.by_engine;
+    } else {
+      judge(*node, all);
+    }
+  }
+  for (size_t s = 0; s < ran_.size(); ++s) {
+    ran_[s] = ran_[s] || std::ranges::any_of(providers, [&](const std::string& provider) {
+                return serves(provider, planned_.stage_devices[s]);
+              });
+  }
+}
+
+// With what was not seen: whole stages, unless they ran together, and nodes of the others.
+Verification Check::result() {
+  for (size_t v = 0; v < seen_.size(); ++v) {
+    if (!seen_[v]) continue;
+    for (const uint32_t s : planned_.stages[v]) ran_[s] = true;
+  }
+  for (const Compiled& compiled : compiled_) {
+    is_split_ ? place_in_stage(compiled) : place_anywhere(compiled);
+  }
+  for (size_t s = 0; s < ran_.size() && is_split_ && without_nodes_ > 0; ++s) {
+    if (!ran_[s]) --without_nodes_, ran_[s] = true;
+  }
+  if (together_) ran_.assign(ran_.size(), true);
+  for (size_t s = 0; s < ran_.size(); ++s) {
+    if (!ran_[s]) result_.not_run.push_back(planned_.stage_names[s]);
+  }
+  for (size_t v = 0; v < seen_.size(); ++v) {
+    const std::vector<uint32_t>& stages = planned_.stages[v];
     const bool in_run =
-        stages.empty() || std::ranges::any_of(stages, [&](auto s) { return ran[s]; });
-    if (!seen[v] && in_run) ++result.not_seen;
+        stages.empty() || std::ranges::any_of(stages, [&](auto s) { return ran_[s]; });
+    if (!seen_[v] && in_run) ++result_.not_seen;
   }
+  return std::move(result_);
 }
 
 }  // namespace
@@ -139,36 +283,11 @@ Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<con
   PlanGraph planned = graph_of(plan);
   const auto graph = Graph::build(std::move(planned.spec));
   if (!graph.ok()) return graph.status();
-  std::vector<bool> seen(graph->node_count(), false);
-  Verification result;
-  bool together = false;  // stages, in one session
+  Check check(planned, *graph, aliases, is_split);
   for (size_t r = 0; r < records.size(); ++r) {
-    if (is_repeated(records, r)) continue;
-    const Profile& record = records[r];
-    std::vector<bool> seen_here(graph->node_count(), false);
-    const EngineNodes nodes = match_engine_nodes(*graph, {}, record);
-    for (size_t i = 0; i < record.nodes.size(); ++i) {
-      const ProfiledNode& node = record.nodes[i];
-      if (nodes.by_name[i] == kNoGraphNode) {
-        ++result.by_engine;
-        continue;
-      }
-      seen[nodes.by_name[i]] = seen_here[nodes.by_name[i]] = true;
-      const std::vector<std::string>& devices = planned.devices[nodes.by_name[i]];
-      const auto serves = [&](const std::string& device) {
-        const std::string alias = find_alias(device, aliases);
-        return provider_serves(node.provider, alias.empty() ? device_prefix(device) : alias);
-      };
-      if (std::any_of(devices.begin(), devices.end(), serves)) {
-        ++result.as_planned;
-      } else {
-        result.differences.push_back({node.name, node.op, devices.front(), node.provider});
-      }
-    }
-    together = together || (!is_split && spans_stages(planned, seen_here));
+    if (!is_repeated(records, r)) check.add(records[r]);
   }
-  add_unseen(planned, seen, together, result);
-  return result;
+  return check.result();
 }
 
 }  // namespace placeto

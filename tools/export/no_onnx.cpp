@@ -22,7 +22,7 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec&, const
   return absent(path);
 }
 
-Result<std::vector<std::string>> model_node_names(const std::string& path) {
+Result<std::vector<ModelNode>> model_nodes(const std::string& path) {
   return absent(path);
 }
 

@@ -184,7 +184,12 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
     const size_t v = placed.nodes.size();
     const uint32_t device = v < placement.assignment.size() ? placement.assignment[v] : 0;
     const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoStage;
-    placed.nodes.push_back({model->node_names[i], node.op_type(), device, 0, stage});
+    placed.nodes.push_back({model->node_names[i],
+                            node.op_type(),
+                            device,
+                            0,
+                            stage,
+                            {node.output().begin(), node.output().end()}});
   }
   if (placed.nodes.size() == placement.assignment.size()) return placed;
   return Status::bad_input(
@@ -194,15 +199,18 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
       "imported with");
 }
 
-Result<std::vector<std::string>> model_node_names(const std::string& path) {
+Result<std::vector<ModelNode>> model_nodes(const std::string& path) {
   Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return model.status();
-  std::vector<std::string> names;
+  std::vector<ModelNode> nodes;
   for (size_t i = 0; i < model->node_names.size(); ++i) {
-    if (is_constant_node(model->proto.graph().node(static_cast<int>(i)))) continue;
-    names.push_back(std::move(model->node_names[i]));
+    const onnx::NodeProto& node = model->proto.graph().node(static_cast<int>(i));
+    if (is_constant_node(node)) continue;
+    nodes.push_back({std::move(model->node_names[i]),
+                     node.op_type(),
+                     {node.output().begin(), node.output().end()}});
   }
-  return names;
+  return nodes;
 }
 
 struct PlacedModel::State {

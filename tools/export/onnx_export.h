@@ -32,8 +32,14 @@ struct SplitSummary {
 Result<Placed> placed_model(const std::string& path, const PlacementSpec& placement,
                             const ModelSettings& settings = {});
 
-// Names of the nodes of a model's main graph, Constants left out (tools/onnx/model.h).
-Result<std::vector<std::string>> model_node_names(const std::string& path);
+// What a node of a model is called and makes: engines name what they fuse after outputs, too.
+struct ModelNode {
+  std::string name, op;  // naming rule: tools/onnx/model.h
+  std::vector<std::string> outputs;
+};
+
+// The nodes of a model's main graph, Constants left out.
+Result<std::vector<ModelNode>> model_nodes(const std::string& path);
 
 // A model with a device for each of its nodes. In a build without libonnx, read fails and says so.
 struct AnnotatedModel {

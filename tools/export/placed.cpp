@@ -18,7 +18,7 @@ Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) 
     const NodeSpec& node = graph.node(v);
     const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoStage;
     placed.nodes.push_back(
-        {node.name, node.op, placement.assignment[v], node.resident_bytes, stage});
+        {node.name, node.op, placement.assignment[v], node.resident_bytes, stage, {}});
   }
   return placed;
 }

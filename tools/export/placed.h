@@ -16,9 +16,10 @@ namespace placeto {
 struct PlacedNode {
   std::string name;
   std::string op;
-  uint32_t device = 0;          // index into Placed::devices
-  uint64_t resident_bytes = 0;  // parameters
-  uint32_t stage = kNoStage;    // as recorded
+  uint32_t device = 0;                    // index into Placed::devices
+  uint64_t resident_bytes = 0;            // parameters
+  uint32_t stage = kNoStage;              // as recorded
+  std::vector<std::string> outputs = {};  // their names in the model; empty: not known
 };
 
 // What the cost model predicts of a staged run.

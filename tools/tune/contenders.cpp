@@ -130,13 +130,13 @@ Result<std::vector<StageObservation>> observations_of(const Topology& topology, 
   const Manifest& manifest = contender.replicas[0]->manifest();
   std::vector<StageObservation> observations;
   for (size_t s = 0; s < manifest.stages.size() && s < contender.stage_us.size(); ++s) {
-    const auto names = model_node_names(contender.directory + "/" + manifest.stages[s].file);
-    if (!names.ok()) return names.status();
+    const auto nodes = model_nodes(contender.directory + "/" + manifest.stages[s].file);
+    if (!nodes.ok()) return nodes.status();
     StageObservation seen;
     double predicted_nodes_us = 0;
     uint32_t stage = kNoStage, device = 0;
-    for (const std::string& name : *names) {
-      const auto it = node.find(name);
+    for (const ModelNode& of_stage : *nodes) {
+      const auto it = node.find(of_stage.name);
       if (it == node.end()) continue;
       seen.nodes.push_back(it->second);
       stage = contender.predicted.stage_of[it->second];
