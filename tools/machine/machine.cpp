@@ -171,6 +171,11 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
     topology.default_link = {kSharedBytesPerUs, handover.worst_us, 0, Source::kMeasured};
     topology.transfer = Transfer::kUnicast;
   }
+  if (handover.known && topology.execution != Execution::kStaged) {
+    notes.push_back(
+        "the topology's execution is not \"staged\", so that prices of stages count only where an "
+        "engine is placed for: place --engine");
+  }
   if (handover.worst_us > kBusyHandoverUs) {
     notes.push_back(
         "workers waited for a core, so that something else runs on this host: measure "
