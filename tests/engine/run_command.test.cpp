@@ -95,6 +95,21 @@ TEST_CASE("what run profiles of stages that the engine fuses, verify finds as pl
   CHECK(said["not_run"].empty());
 }
 
+TEST_CASE("run takes providers of a directory from what tune measured with") {
+  const Folder folder;
+  const std::string stages = write_stages(folder), said = folder.path("said");
+  std::ofstream(stages + "/tune.json") << R"({"chosen": {"name": "two stages", "threads": 1,
+    "replicas": 1, "stages": 2}, "providers": {"cpu:1": "abacus", "gpu:7": "cuda"}})";
+  const std::string command = PLACETO_CLI " run " + stages + " --runs 3 --json";
+  CHECK(std::system((command + " >" + said + " 2>&1").c_str()) != 0);
+  CHECK(test::bytes_of(said).find("no provider 'abacus'") != std::string::npos);
+  CHECK(run(stages + " --provider cpu=cpu")["threads"] == 1);  // the caller's count more
+  std::ofstream(stages + "/tune.json") << R"({"chosen": {"name": "two stages", "threads": 1,
+    "replicas": 1, "stages": 2}, "providers": ["cpu"]})";
+  CHECK(std::system((command + " >" + said + " 2>&1").c_str()) != 0);
+  CHECK(test::bytes_of(said).find("providers: expected an object") != std::string::npos);
+}
+
 TEST_CASE("run refuses a tune.json that tune did not write") {
   const Folder folder;
   const std::string stages = write_stages(folder), said = folder.path("said");

@@ -360,7 +360,7 @@ TEST_CASE("providers go to devices by name or kind, and one that is not there is
                 "'gpu=cuda': expected DEVICE=NAME with one of the devices, cpu:0 being the first");
 }
 
-TEST_CASE("threads and replicas are those that tuning found, unless given otherwise") {
+TEST_CASE("threads, replicas and providers are those that tuning found, unless given otherwise") {
   const SplitDiamond scene("4");
   const auto write = [&](const std::string& text) {
     std::ofstream(scene.stages + "/tune.json") << text;
@@ -373,6 +373,10 @@ TEST_CASE("threads and replicas are those that tuning found, unless given otherw
   }
   CHECK(placeto_runner_threads(open(scene.stages, {.threads = 1}).get()) == 1);
   CHECK(placeto_runner_threads(open(scene.model).get()) == 1);
+  write(R"({"chosen": {"name": "2 threads", "stages": 1, "threads": 2, "replicas": 3},
+    "providers": {"cpu:1": "teapot", "gpu:9": "cuda"}})");
+  check_refused(scene.stages, {}, PLACETO_INVALID_ARGUMENT, "no provider 'teapot'");
+  open(scene.stages, {.providers = {"cpu=cpu"}});
   write("{}");
   check_refused(scene.stages, {}, PLACETO_BAD_INPUT, "tune.json: expected what tune writes");
 }

@@ -31,8 +31,8 @@ constexpr const char* kRunExamples = R"(Examples:
   placeto run net.onnx --threads 2 --dim batch=1 --input mask=1 --input pixels=photo.npy
 
 One worker thread per device of the manifest runs that device's stages; sessions share the memory of
-what passes between them. A directory that tune wrote runs with the threads and replicas that it
-chose. The whole model runs on one thread beside every run, because processors
+what passes between them. A directory that tune wrote runs with the providers, threads
+and replicas that it chose. The whole model runs on one thread beside every run, because processors
 change their speed: compare what is printed over it. It is found by --model, in the directory of the
 stages, or beside it. Inputs that are not given are the same numbers on every run.)";
 
@@ -97,8 +97,20 @@ std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manif
   });
 }
 
-// Threads and replicas: as the caller says, else as tune chose, where it wrote the directory.
-void decide_sessions(const RunOptions& options, RunOutcome& outcome) {
+// Of what tune wrote, those of devices that the manifest has.
+std::vector<std::string> tuned_providers(const TunedChoice& choice, const Manifest& manifest) {
+  std::vector<std::string> providers = choice.providers;
+  std::erase_if(providers, [&](const std::string& text) {
+    const std::string device = text.substr(0, text.rfind('='));
+    return std::find(manifest.devices.begin(), manifest.devices.end(), device) ==
+           manifest.devices.end();
+  });
+  return providers;
+}
+
+// Threads, replicas and providers: as the caller says, else as tune chose, where it wrote the
+// directory.
+void decide_sessions(RunOptions& options, RunOutcome& outcome) {
   const bool is_split = !outcome.manifest.outputs.empty();  // those of a model are not known yet
   if (is_split && is_tuned(outcome.directory)) {
     const TunedChoice choice = require(read_choice(outcome.directory));
@@ -106,6 +118,8 @@ void decide_sessions(const RunOptions& options, RunOutcome& outcome) {
     outcome.threads = choice.threads;
     // Of a machine that has more cores, perhaps.
     outcome.replicas = std::clamp(choice.replicas, 1u, std::max(1u, usable_cores()));
+    const auto providers = tuned_providers(choice, outcome.manifest);
+    options.providers.insert(options.providers.begin(), providers.begin(), providers.end());
   }
   if (options.threads > 0) outcome.threads = static_cast<uint32_t>(options.threads);
   if (options.replicas > 0) outcome.replicas = static_cast<uint32_t>(options.replicas);
@@ -191,8 +205,8 @@ RunJob open(const RunOptions& options) {
   outcome.runs = options.runs;
   outcome.manifest = require(manifest_of(plan, outcome.directory));
   check_dims(options, outcome.manifest);
-  decide_sessions(options, outcome);
-  SessionSettings settings = settings_of(options, outcome);
+  decide_sessions(job.options, outcome);
+  SessionSettings settings = settings_of(job.options, outcome);
   outcome.dims = settings.dims;
   outcome.slots = settings.slots;
   settings.profile_prefix = options.profile;
@@ -314,7 +328,8 @@ void add_run(Program& program) {
       "--replicas", options->replicas,
       "Copies of all sessions that share a stream; if absent what tune chose, or else one", 1, 64);
   command.list("--provider", "DEVICE=NAME", options->providers,
-               "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
+               "Execution provider of a device, or of all of a kind (gpu=cuda); if absent what "
+               "tune chose, or else cpu");
   command.list("--hold", "DEVICE=SHARE", options->holds,
                "Let a device compute that share of the time only, to stand for a slower one");
   command.list("--dim", "NAME=N", options->dims,

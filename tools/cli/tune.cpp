@@ -77,6 +77,7 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                        {"why", result.why},
                        {"rounds", result.rounds},
                        {"whole_us", result.whole_us},
+                       {"notes", result.notes},
                        {"contenders", std::move(contenders)}});
   }
   Table table({{""},
@@ -91,7 +92,9 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                    c.predicted_us > 0 ? fmt::format("{:.3f}", c.predicted_over_whole) : "-"},
                   i == result.chosen ? Emphasis::kStrong : Emphasis::kNone);
   }
-  print(table.render(options.common.color()) + "\n" + result.why + "\n");
+  std::string text = table.render(options.common.color()) + "\n" + result.why + "\n";
+  for (const std::string& note : result.notes) text += fitted("note: " + printable(note) + "\n");
+  print(text);
 }
 
 // That the folder of the new directory is there, which else is found out late.

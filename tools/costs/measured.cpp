@@ -172,7 +172,11 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
     return Status::bad_input(
         "is a profile of another model: the names of its nodes lead to nodes of graph " +
         in_quotes(graph.name()) + " for " + number_text(std::round(coverage.share() * 100)) +
-        "% of its time");
+        "% of its time" +
+        (2 * coverage.by_name < coverage.profiled
+             ? ""
+             : ", or one of a provider that runs beside the host, without its kernels: only "
+               "launches and copies have times"));
   }
   const auto first = std::find(measured.begin(), measured.end(), true) - measured.begin();
   us[static_cast<size_t>(first)] += unplaced_us;

@@ -40,6 +40,9 @@ class EngineDescription {
   // Its execution, and its prices for devices that give none.
   void change(TopologySpec& topology) const;
 
+  // Whether it says anything of a provider of that name.
+  bool knows(const std::string& provider) const { return find_provider(provider).ok(); }
+
   // Forbids what providers lack and keeps whole what the engine fuses. `providers`: DEVICE=NAME or
   // KIND=NAME; a CPU has the provider "cpu". Fails with kInvalidArgument for a provider or device
   // that there is not.

@@ -237,12 +237,13 @@ std::vector<TensorInfo> outputs_of(const Ort::Session& session) {
   return infos;
 }
 
-Status save_optimized(const std::string& model, const std::string& out, const std::string& provider,
+Status save_optimized(const std::string& model, const std::string& out, bool for_processor,
                       std::span<const DimSetting> dims) {
   SessionSettings settings;
   settings.dims.assign(dims.begin(), dims.end());
-  auto options = session_options(settings, provider, provider);
+  auto options = session_options(settings, "cpu", "cpu");
   if (!options.ok()) return options.status();
+  if (!for_processor) options->SetGraphOptimizationLevel(ORT_ENABLE_BASIC);
   options->SetOptimizedModelFilePath(out.c_str());
   const auto session = open_session(model, *options);
   return session.ok() ? Status() : session.status();

@@ -44,6 +44,15 @@ Result<TunedChoice> read_choice(const std::string& directory) {
     return Status::bad_input(path + ": expected what tune writes, with \"chosen\"");
   }
   choice.name = report["chosen"]["name"].get<std::string>();
+  const auto providers = report.find("providers");
+  if (providers == report.end()) return choice;
+  if (!providers->is_object()) return Status::bad_input(path + ": providers: expected an object");
+  for (const auto& [device, provider] : providers->items()) {
+    if (!provider.is_string()) {
+      return Status::bad_input(path + ": providers." + device + ": expected a provider's name");
+    }
+    choice.providers.push_back(device + "=" + provider.get<std::string>());
+  }
   return choice;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/base/result.h"
 
@@ -12,7 +13,8 @@ namespace placeto {
 struct TunedChoice {
   std::string name;  // "3 stages on 2 devices (search)"
   uint32_t stages = 1, replicas = 1;
-  uint32_t threads = 1;  // of each session; 0: as many as the engine likes
+  uint32_t threads = 1;                // of each session; 0: as many as the engine likes
+  std::vector<std::string> providers;  // "gpu:0=cuda", of the machine's devices; may lack some
 };
 
 bool is_tuned(const std::string& directory);

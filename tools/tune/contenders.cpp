@@ -85,6 +85,8 @@ Status open_contender(const TuneOptions& options, Runnable& contender) {
     if (placed) {
       settings.providers = options.providers;
       workers.share = options.share;
+    } else if (!contender.provider.empty()) {
+      settings.providers = {contender.provider};
     }
     auto runner = Runner::open(*manifest, folder, settings, workers);
     if (!runner.ok()) return runner.status();

@@ -48,6 +48,7 @@ struct KindOfDevice {
   std::string kind, device, provider;
 };
 
+// Devices of one kind run by unlike providers are unlike, but times are by kind.
 std::vector<KindOfDevice> kinds_of(const Topology& topology, const TuneOptions& options) {
   std::vector<KindOfDevice> kinds;
   for (uint32_t d = 0; d < topology.device_count(); ++d) {
@@ -57,6 +58,21 @@ std::vector<KindOfDevice> kinds_of(const Topology& topology, const TuneOptions& 
     kinds.push_back({device.kind, device.name, options.providers[d]});
   }
   return kinds;
+}
+
+// Shares of the time by what there is to do. Providers that run beside the host leave no more of
+// their nodes in a profile than the launches, and all of the time in the copy that waits for them.
+KindCosts costs_from_work(const Graph& graph, const std::string& kind) {
+  constexpr double kFlopsPerByte = 10, kLaunchBytes = 5e4;  // of common accelerators, about
+  KindCosts costs{kind, {}};
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const NodeSpec& node = graph.node(v);
+    const auto bytes = static_cast<double>(node.bytes_accessed);
+    const double work = std::max(static_cast<double>(node.flops) / kFlopsPerByte, bytes);
+    costs.us.push_back(work +
+                       kLaunchBytes * static_cast<double>(std::max<uint64_t>(node.launches, 1)));
+  }
+  return costs;
 }
 
 // Times by a profile, scaled to runs without one: profiling leaves out what is between operators,
@@ -79,6 +95,8 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   if (!profile.ok()) return profile.status();
   Coverage coverage;
   auto costs = costs_from_profile(graph, imported.output_names, *profile, kind.kind, coverage);
+  const bool only_launches = !costs.ok() && kind.provider != "cpu" && coverage.by_name > 0;
+  if (only_launches) costs = costs_from_work(graph, kind.kind);
   if (!costs.ok()) return costs.status().at(file);
   double total = 0;
   for (const auto& us : costs->us) total += std::max(0.0, us.value_or(0));
@@ -129,7 +147,9 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
     if (!written.ok()) return written.status();
     source = *std::move(written);
   }
-  if (Status s = save_optimized(source, model.file, "cpu", options.dims); !s.ok()) return s;
+  const bool on_processor =
+      std::all_of(kinds.begin(), kinds.end(), [](const auto& k) { return k.provider == "cpu"; });
+  if (Status s = save_optimized(source, model.file, on_processor, options.dims); !s.ok()) return s;
   // The engine leaves those axes' names in the saved model that it was not told.
   ImportOptions import;
   import.settings.dims = options.dims;

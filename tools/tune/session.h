@@ -32,7 +32,9 @@ struct Runnable {
   Contender info;
   PlacementSpec placement;  // of a placed one
   std::string directory;    // of its stages
-  Timeline predicted;       // of a placed one
+  size_t device = 0;        // that the engine by itself is given; the first: a processor's provider
+  std::string provider = "";  // of that one
+  Timeline predicted;         // of a placed one
   std::vector<std::unique_ptr<Runner>> replicas;
   std::vector<double> ratios, times;          // of all runs that counted
   std::vector<std::vector<double>> stage_us;  // per stage and run, at the speed of the profile

@@ -12,6 +12,8 @@
 #include "runtime/format/file.h"
 #include "runtime/placer/placer.h"
 #include "tools/engine/cores.h"
+#include "tools/engine/description.h"
+#include "tools/engine/provider_names.h"
 #include "tools/export/new_directory.h"
 #include "tools/io/scratch.h"
 #include "tools/io/write.h"
@@ -61,6 +63,8 @@ class Tuner {
  private:
   Status start();
   Status add_unplaced();
+  Status add_engine_with_providers();
+  Status restrict_providers(const Graph& graph, const Topology& topology, Rules& rules);
   Status round(bool& settled);
   Result<std::vector<Runnable*>> place();
   Status add_placed(const Problem& problem, const Candidate& candidate,
@@ -82,6 +86,8 @@ class Tuner {
   std::optional<NewDirectory> target_;
   ProfiledModel model_;
   std::unique_ptr<StagedModel> whole_;
+  EngineDescription engine_;  // which operators providers have
+  std::vector<std::string> notes_;
   std::vector<std::unique_ptr<Runnable>> contenders_;
   std::set<std::pair<Assignment, std::vector<uint32_t>>> seen_;  // with stages
   std::vector<size_t> confirmed_;
@@ -95,6 +101,9 @@ Status Tuner::start() {
         "tune runs models, and this placeto was built without ONNX Runtime "
         "(tools/engine/README.md)");
   }
+  auto engine = EngineDescription::load("onnxruntime");
+  if (!engine.ok()) return engine.status();
+  engine_ = *std::move(engine);
   auto target = NewDirectory::create(options_.directory);
   if (!target.ok()) return target.status();
   target_.emplace(*std::move(target));
@@ -112,6 +121,26 @@ Status Tuner::start() {
   whole_ = *std::move(whole);
   if (Status s = fill_model_inputs(*whole_, options_.inputs); !s.ok()) return s;
   return whole_->prepare();
+}
+
+// The whole model in one session with each provider beside the processor's: the engine divides it
+// among the two as it sees fit.
+Status Tuner::add_engine_with_providers() {
+  std::set<std::string> seen{"cpu"};
+  for (size_t d = 0; d < machine_.devices.size(); ++d) {
+    const std::string& provider = options_.providers[d];
+    if (!seen.insert(provider).second) continue;
+    auto contender = std::make_unique<Runnable>();
+    contender->info.way = Contender::Way::kEngine;
+    contender->info.name = "the engine with " + provider;
+    contender->info.threads = options_.threads;
+    contender->directory = options_.model;
+    contender->device = d;
+    contender->provider = provider;
+    if (Status s = open_contender(options_, *contender); !s.ok()) return s;
+    contenders_.push_back(std::move(contender));
+  }
+  return {};
 }
 
 // What needs no placement: more threads, the engine as it comes, and, for a stream, replicas. Not
@@ -146,6 +175,7 @@ Status Tuner::add_unplaced() {
   engine.name = "the engine by itself";
   engine.threads = 0;  // as many as it likes
   if (Status s = add(engine, options_.model); !s.ok()) return s;
+  if (Status s = add_engine_with_providers(); !s.ok()) return s;
   if (options_.objective != Objective::kThroughput || count < 2) return {};
   Contender replicas;
   replicas.way = Contender::Way::kReplicas;
@@ -192,6 +222,22 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   return {};
 }
 
+// Nothing is placed on what has no kernel for it: the engine would run it on the processor, within
+// a stage that is thought to run elsewhere.
+Status Tuner::restrict_providers(const Graph& graph, const Topology& topology, Rules& rules) {
+  const auto& providers = options_.providers;
+  std::vector<std::string> wishes;
+  for (size_t d = 0; d < providers.size(); ++d) {
+    if (provider_named(providers[d]) == "cpu" || !engine_.knows(providers[d])) continue;
+    wishes.push_back(machine_.devices[d].name + "=" + providers[d]);
+  }
+  if (wishes.empty()) return {};
+  EngineNotes notes;
+  const Status s = engine_.restrict(graph, topology, wishes, rules, notes);
+  notes_ = notes.all();
+  return s;
+}
+
 Result<std::vector<Runnable*>> Tuner::place() {
   std::vector<Runnable*> fresh;
   const auto graph = Graph::build(model_.spec);
@@ -200,6 +246,7 @@ Result<std::vector<Runnable*>> Tuner::place() {
   if (!topology.ok()) return topology.status();
   Rules rules;
   rules.objective = options_.objective;
+  if (Status s = restrict_providers(*graph, *topology, rules); !s.ok()) return s;
   const auto problem = Problem::build(*graph, *topology, rules);
   if (!problem.ok()) return problem.status();
   MethodOptions method;
@@ -360,6 +407,16 @@ Status Tuner::deliver(TuneResult& result) {
   plan.placement = measured.placement;
   plan.predicted = measured.predicted;
   plan.directory = scratch_.root() + "/final";
+  const Contender::Way way = winner.info.way;
+  if (way == Contender::Way::kEngine || way == Contender::Way::kThreads) {
+    plan.predicted = {};  // which was of one thread
+    plan.placement.makespan_us = 0;
+  }
+  if (!winner.provider.empty()) {
+    auto& assignment = plan.placement.assignment;
+    assignment.assign(assignment.size(), static_cast<uint32_t>(winner.device));
+    plan.placement.peak_memory_bytes.clear();
+  }
   const auto graph = Graph::build(model_.spec);
   if (!graph.ok()) return graph.status();
   if (Status s = write_stages(model_, *graph, plan); !s.ok()) return s;
@@ -376,7 +433,11 @@ Status Tuner::deliver(TuneResult& result) {
   Json report{{"format_version", 1},         {"model", options_.model},
               {"engine", engine_version()},  {"chosen", described(winner.info)},
               {"why", result.why},           {"rounds", result.rounds},
-              {"whole_us", result.whole_us}, {"contenders", Json::array()}};
+              {"whole_us", result.whole_us}, {"notes", result.notes},
+              {"providers", Json::object()}, {"contenders", Json::array()}};
+  for (size_t d = 0; d < machine_.devices.size(); ++d) {
+    report["providers"][machine_.devices[d].name] = options_.providers[d];
+  }
   for (const Contender& info : result.contenders) report["contenders"].push_back(described(info));
   if (Status s = write_file_atomically(target_->file("tune.json"), report.dump(1) + "\n");
       !s.ok()) {
@@ -397,6 +458,7 @@ Result<TuneResult> Tuner::run() {
   TuneResult result;
   result.rounds = rounds_;
   result.whole_us = model_.whole_us;
+  result.notes = notes_;
   for (const auto& contender : contenders_) result.contenders.push_back(contender->info);
   std::vector<Contender> confirmed;
   for (const size_t i : confirmed_) confirmed.push_back(result.contenders[i]);

@@ -3,10 +3,14 @@
 // 1. Inputs that are set become constants, and the branches that they decide part of the graph;
 // then
 //    the engine saves the model as it optimises it: parts of it are not optimised across cuts.
+//    Where not all devices are run by the processor, only as far as every provider can run the
+//    result.
 // 2. It is profiled for each kind of device, and the profile scaled to a run without profiling.
-// 3. Placed; the best few placements, and one device, are divided into stages and written.
+// 3. Placed, nothing where its provider has no kernel for it (models/engines); the best few
+// placements, and one device, are divided into stages and written.
 // 4. All of them run in turns, each beside a run of the whole model, and so do the ways that need
-//    no placement: more threads, replicas (for a stream), the engine as it comes.
+//    no placement: more threads, replicas (for a stream), the engine as it comes, on the processor
+//    and with each other provider.
 // 5. What stages took goes into the cost model (feedback.h), and 3 and 4 are done again until a
 //    round brings no placement that has not been measured, or prediction and measurement agree.
 // 6. The best and one device run again, more often. What is handed out is the fastest *measured*,
@@ -68,8 +72,9 @@ struct TuneResult {
   std::vector<Contender> contenders;  // in the order in which they came up
   size_t chosen = 0;
   uint32_t rounds = 0;
-  double whole_us = 0;  // median of the whole model on one thread
-  std::string why;      // one sentence
+  double whole_us = 0;             // median of the whole model on one thread
+  std::vector<std::string> notes;  // what providers lack, and what is not known of them
+  std::string why;                 // one sentence
 };
 
 // Writes the directory: manifest.json and the stages (of one stage if no division won), model.onnx,

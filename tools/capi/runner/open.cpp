@@ -104,13 +104,23 @@ Outcome read_providers(const std::vector<std::string>& devices,
   return {};
 }
 
-// What `placeto tune` wrote beside the stages, if it wrote them.
-Outcome read_tuned(const Manifest& manifest, const std::string& directory, placeto_runner& handle) {
+// What `placeto tune` wrote beside the stages, if it wrote them. Its providers go before those that
+// are given, which count more.
+Outcome read_tuned(const Manifest& manifest, const std::string& directory, placeto_runner& handle,
+                   std::vector<std::string>& providers) {
   if (is_whole(manifest) || !is_tuned(directory)) return {};
   const Result<TunedChoice> choice = read_choice(directory);
   if (!choice.ok()) return choice.status();
   handle.threads = choice->threads;
   handle.replicas = std::max(1u, choice->replicas);
+  std::vector<std::string> tuned;
+  for (const std::string& text : choice->providers) {
+    const std::string device = text.substr(0, text.rfind('='));
+    const auto& devices = manifest.devices;
+    const bool is_there = std::find(devices.begin(), devices.end(), device) != devices.end();
+    if (is_there) tuned.push_back(text);
+  }
+  providers.insert(providers.begin(), tuned.begin(), tuned.end());
   return {};
 }
 
@@ -128,7 +138,9 @@ Outcome open_runner(const std::string& path, Wishes& wishes, placeto_runner** ru
   const Result<Manifest> manifest = manifest_of(path, directory);
   if (!manifest.ok()) return manifest.status();
   auto handle = std::make_unique<placeto_runner>(wishes.slots);
-  if (Outcome o = read_tuned(*manifest, directory, *handle); !o.ok()) return o;
+  if (Outcome o = read_tuned(*manifest, directory, *handle, wishes.providers); !o.ok()) {
+    return o;
+  }
   if (wishes.threads > 0) handle->threads = wishes.threads;
   if (Outcome o = merge_dims(*manifest, wishes.dims); !o.ok()) return o;
   SessionSettings settings;

@@ -1,0 +1,113 @@
+// A second provider beside the processor's: WebGPU on SwiftShader, a Vulkan driver that comes with
+// Chromium and computes on the processor. What it says of speed is nothing; what it says of which
+// nodes run where, of memory that passes between providers, and of the loop, holds for any GPU.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/engine/output_of.h"
+#include "tests/support/folder.h"
+#include "tests/support/onnx_models.h"
+#include "tools/engine/staged_model.h"
+#include "tools/export/onnx_export.h"
+#include "tools/io/write.h"
+
+namespace placeto {
+namespace {
+
+using nlohmann::json;
+using test::Folder;
+using test::OnnxBuilder;
+using test::output_of;
+
+const std::string kChromium = "/usr/lib/chromium";
+const std::string kPlaceto = "VK_ICD_FILENAMES=" + kChromium +
+                             "/vk_swiftshader_icd.json LD_LIBRARY_PATH=" + kChromium +
+                             " " PLACETO_CLI " ";
+
+bool have_webgpu() {
+  const auto providers = engine_providers();
+  const bool listed =
+      std::find(providers.begin(), providers.end(), "WebGpuExecutionProvider") != providers.end();
+  const bool driver = std::filesystem::exists(kChromium + "/vk_swiftshader_icd.json") &&
+                      std::filesystem::exists(kChromium + "/libvulkan.so.1");
+  if (!listed || !driver) MESSAGE("no WebGPU here (Debian: chromium), or no engine with it");
+  return listed && driver;
+}
+
+// x - conv - relu - (pool, on a device of its own) - flatten - fc - y
+std::string write_split(const Folder& folder, const std::string& model) {
+  std::ofstream(model, std::ios::binary) << test::convolutional_model().bytes();
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "gpu:0"};
+  placement.assignment = {1, 1, 0, 0, 1};
+  const auto placed = placed_model(model, placement, {});
+  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
+  const auto read = PlacedModel::read(model, *placed);
+  REQUIRE(read.ok());
+  const std::string stages = folder.path("stages");
+  REQUIRE(read->write_stages(stages, std::nullopt).ok());
+  return stages;
+}
+
+TEST_CASE("stages on a GPU and on the processor give what the whole model gives, where planned") {
+  if (!have_webgpu()) return;
+  const Folder folder;
+  const std::string model = folder.path("model.onnx"), stages = write_split(folder, model);
+  const json said =
+      json::parse(output_of(kPlaceto + "run " + stages + " --model " + model +
+                            " --dim batch=1 --runs 3 --check --json" + " --provider gpu=webgpu"));
+  CHECK(said["deviation"] < 1e-4);
+  CHECK(said["stages"].size() == 3);
+  output_of(kPlaceto + "run " + stages + " --dim batch=1 --runs 3 --mode latency --json" +
+            " --provider gpu=webgpu --write-profiles " + folder.path("record"));
+  const std::string verify = "verify " + stages + " " + folder.path("record*") + " --json";
+  const json report = json::parse(output_of(kPlaceto + verify));
+  CHECK(report["as_planned"] >= 3);
+  CHECK(report["not_run"].empty());
+  const std::string other = kPlaceto + verify + " --provider gpu=cuda >" + folder.path("said");
+  CHECK(WEXITSTATUS(std::system((other + " 2>/dev/null").c_str())) == 1);
+  const json differing = json::parse(folder.read("said"));
+  CHECK(differing["differences"][0]["provider"] == "WebGpuExecutionProvider");
+}
+
+TEST_CASE("tuning for unlike providers places on each only what it runs, and says what it ran") {
+  if (!have_webgpu()) return;
+  const Folder folder;
+  const std::string model = folder.path("model.onnx");
+  OnnxBuilder b = test::convolutional_model();
+  b.graph().mutable_output()->RemoveLast();
+  b.node("NonZero", {"y"}, {"z"}, "nonzero");  // WebGPU has none
+  OnnxBuilder::set_type(*b.graph().add_output(), "z", {"2", "k"}, onnx::TensorProto::INT64);
+  std::ofstream(model, std::ios::binary) << b.bytes();
+  folder.write("machine.json", R"({"format_version": 1, "execution": "staged", "devices": [
+    {"name": "cpu:0", "kind": "cpu"}, {"name": "gpu:0", "kind": "gpu"}],
+    "default_link": {"bandwidth_bytes_per_us": 10000}})");
+  const std::string tuned = folder.path("tuned");
+  const json said = json::parse(
+      output_of(kPlaceto + "tune " + model + " -t " + folder.path("machine.json") + " -o " + tuned +
+                " --dim batch=1 --runs 3 --rounds 1 --provider gpu=webgpu --json"));
+  bool engine = false;
+  for (const auto& contender : said["contenders"]) {
+    engine = engine || contender["name"] == "the engine with webgpu";
+  }
+  CHECK(engine);
+  REQUIRE(said["notes"].size() == 1);
+  const std::string note = said["notes"][0];
+  CHECK(note.find("webgpu on gpu:0 lacks NonZero") != std::string::npos);
+  const json report = json::parse(folder.read("tuned/tune.json"));
+  CHECK(report["providers"] == json({{"cpu:0", "cpu"}, {"gpu:0", "webgpu"}}));
+  // No layouts of the processor, which the GPU has no kernels for.
+  const json saved = json::parse(output_of(PLACETO_CLI " inspect --json " + tuned + "/model.onnx"));
+  CHECK_FALSE(saved["ops"].contains("ReorderOutput"));
+  CHECK(saved["ops"].contains("Relu"));
+  const json run = json::parse(output_of(kPlaceto + "run " + tuned + " --runs 3 --json"));
+  CHECK(run["chosen"] == report["chosen"]["name"]);
+}
+
+}  // namespace
+}  // namespace placeto
