@@ -182,6 +182,7 @@ ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   if (options.tear_patterns) import.patterns = {};
   const ImportedGraph imported = require(import_onnx(file, import));
   ModelGraph model{imported.spec, imported.report, {}};
+  for (const std::string& text : imported.report.corrected) note(as_given(path + ": " + text));
   model.profiles = require(add_costs(readable(options.costs), imported.output_names, model.spec));
   return model;
 }

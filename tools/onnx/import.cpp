@@ -364,6 +364,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   }
   ImportReport interface;
   describe_interface(model.proto, options.settings.inputs, interface);
+  interface.corrected = corrected_shapes(model.proto, options.settings.shapes);
   const auto inlined = prepare_model(model, options.settings);
   if (!inlined.ok()) return inlined.status();
   const Result<Analysis> analysis = analyze(model.proto);
@@ -376,6 +377,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   report.inputs = std::move(interface.inputs);
   report.outputs = std::move(interface.outputs);
   report.symbols = std::move(interface.symbols);
+  report.corrected = std::move(interface.corrected);
   for (const InlinedBranch& branch : *inlined) {
     report.inlined.push_back({branch.node, branch.then_branch ? "then" : "else", branch.nodes});
   }

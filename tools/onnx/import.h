@@ -78,6 +78,7 @@ struct ImportReport {
   std::vector<ModelTensor> inputs, outputs;             // without those that are parameters or set
   std::vector<std::string> symbols;                     // free dimensions of the inputs
   std::vector<InlinedIf> inlined;
+  std::vector<std::string> corrected;  // shapes that were set and that the model says otherwise
   std::vector<UnknownShape> unknown;
 };
 

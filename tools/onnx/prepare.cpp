@@ -95,24 +95,28 @@ Status shape_problem(const ShapeSetting& setting, const std::string& what) {
   return Status::invalid("--shape " + in_quotes(setting.tensor) + ": " + what);
 }
 
-// That a type leaves open what is set of it, or has the same. No type leaves all open.
-Status check_shape(const onnx::TypeProto& type, const ShapeSetting& setting) {
-  if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return {};
-  if (!type.has_tensor_type()) return shape_problem(setting, "it is no tensor in the model");
-  if (!type.tensor_type().has_shape()) return {};
+std::string dims_text(const ShapeSetting& setting) {
+  onnx::TensorShapeProto shape;
+  for (const int64_t dim : setting.dims) shape.add_dim()->set_dim_value(dim);
+  return dims_text(shape);
+}
+
+// Whether a type leaves open what is set of it, or has the same. No type leaves all open.
+bool fits(const onnx::TypeProto& type, const ShapeSetting& setting) {
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return true;
   const onnx::TensorShapeProto& shape = type.tensor_type().shape();
-  bool fits = static_cast<size_t>(shape.dim_size()) == setting.dims.size();
-  onnx::TensorShapeProto wanted;
+  if (static_cast<size_t>(shape.dim_size()) != setting.dims.size()) return false;
   for (size_t a = 0; a < setting.dims.size(); ++a) {
-    wanted.add_dim()->set_dim_value(setting.dims[a]);
-    if (!fits) continue;
     const auto& dim = shape.dim(static_cast<int>(a));
     const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
-    if (fixed && dim.dim_value() != setting.dims[a]) fits = false;
+    if (fixed && dim.dim_value() != setting.dims[a]) return false;
   }
-  if (fits) return {};
-  return shape_problem(
-      setting, dims_text(wanted) + " contradicts the model, where it is " + dims_text(shape));
+  return true;
+}
+
+Status check_tensor(const onnx::TypeProto& type, const ShapeSetting& setting) {
+  if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET || type.has_tensor_type()) return {};
+  return shape_problem(setting, "it is no tensor in the model");
 }
 
 // Says the shape where analysis looks for what a model says of a tensor.
@@ -121,19 +125,19 @@ Status declare_shape(GraphProto& graph, const ShapeSetting& setting,
   if (!produced.contains(setting.tensor)) {
     return shape_problem(setting, "no node of the model produces such a tensor");
   }
-  for (const auto* stated : {&graph.output(), &graph.value_info()}) {
-    for (const auto& tensor : *stated) {
-      if (tensor.name() != setting.tensor) continue;
-      if (Status s = check_shape(tensor.type(), setting); !s.ok()) return s;
-    }
-  }
   auto& declared = *graph.mutable_value_info();
   const auto known = std::find_if(declared.begin(), declared.end(),
                                   [&](const auto& v) { return v.name() == setting.tensor; });
+  int32_t type = setting.element_type;
+  for (const auto* stated : {&graph.output(), &graph.value_info()}) {
+    for (const auto& tensor : *stated) {
+      if (tensor.name() != setting.tensor) continue;
+      if (Status s = check_tensor(tensor.type(), setting); !s.ok()) return s;
+      if (type == 0) type = tensor.type().tensor_type().elem_type();
+    }
+  }
   onnx::ValueInfoProto* tensor = known == declared.end() ? graph.add_value_info() : &*known;
   tensor->set_name(setting.tensor);
-  int32_t type = setting.element_type;
-  if (type == 0) type = tensor->type().tensor_type().elem_type();
   auto* typed = tensor->mutable_type()->mutable_tensor_type();
   typed->set_elem_type(type != 0 ? type : int32_t{TensorProto::FLOAT});
   typed->clear_shape();
@@ -173,11 +177,32 @@ Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSe
   return inlined;
 }
 
+std::vector<std::string> corrected_shapes(const onnx::ModelProto& model,
+                                          const std::vector<ShapeSetting>& settings) {
+  std::vector<std::string> corrected;
+  for (const ShapeSetting& setting : settings) {
+    for (const auto* stated : {&model.graph().output(), &model.graph().value_info()}) {
+      for (const auto& tensor : *stated) {
+        if (tensor.name() != setting.tensor || fits(tensor.type(), setting)) continue;
+        corrected.push_back("--shape " + in_quotes(setting.tensor) + ": " + dims_text(setting) +
+                            " instead of " + dims_text(tensor.type().tensor_type().shape()) +
+                            ", as the model says it");
+      }
+    }
+  }
+  return corrected;
+}
+
 Status check_shapes(const Analysis& analysis, const std::vector<ShapeSetting>& settings) {
   for (const ShapeSetting& setting : settings) {
     const Value* value = analysis.scope.find(setting.tensor);
     if (value == nullptr) continue;
-    if (Status s = check_shape(value->type, setting); !s.ok()) return s;
+    if (Status s = check_tensor(value->type, setting); !s.ok()) return s;
+    if (fits(value->type, setting)) continue;
+    return shape_problem(setting, dims_text(setting) + " contradicts " +
+                                      dims_text(value->type.tensor_type().shape()) +
+                                      ", which follows from what the operator reads; expected a "
+                                      "tensor whose shape is open (--dim sets that of inputs)");
   }
   return {};
 }

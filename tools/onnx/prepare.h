@@ -17,12 +17,16 @@ namespace placeto {
 Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSettings& settings);
 
 // The same; then free dimensions of inputs that something reads get their numbers, and shapes of
-// inner tensors are declared. Fails as set_dimensions does, too, and for a shape that contradicts
-// what the model says of the tensor.
+// inner tensors are declared, whatever the model says of them. Fails as set_dimensions does, too.
 Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSettings& settings);
 
-// That what follows in such a model agrees with the shapes that were declared: a declaration fills
-// in what is open and changes nothing. kInvalidArgument, with both shapes, where it does not.
+// Of the shapes that are set, a sentence for each that the model, as it was read, says otherwise:
+// no operator reads what is written down there, and engines pass over it, so it may be out of date.
+std::vector<std::string> corrected_shapes(const onnx::ModelProto& model,
+                                          const std::vector<ShapeSetting>& settings);
+
+// That what follows from the operators of such a model agrees with the shapes that were declared.
+// kInvalidArgument, with both shapes, where it does not.
 Status check_shapes(const Analysis& analysis, const std::vector<ShapeSetting>& settings);
 
 }  // namespace placeto
