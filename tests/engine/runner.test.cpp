@@ -241,7 +241,15 @@ TEST_CASE("what the engine or the caller lacks is said with its name") {
   REQUIRE(!provider.ok());
   CHECK(provider.status().message().find("no provider 'teapot', it has ") != std::string::npos);
   CHECK(provider.status().message().ends_with("cpu"));  // which it lists last
-  CHECK(Runner::open(scene.model, {.providers = {"CPU"}, .dims = {{"n", 1}}}).ok());
+  for (const char* name : {"CPU", "CPUExecutionProvider"}) {
+    CHECK(Runner::open(scene.model, {.providers = {name}, .dims = {{"n", 1}}}).ok());
+  }
+  // Built into the engine from npm, without the libraries that it would need here.
+  const auto cuda = Runner::open(scene.model, {.providers = {"cuda"}, .dims = {{"n", 1}}});
+  if (!cuda.ok()) {
+    CHECK(cuda.status().code() == StatusCode::kInvalidArgument);
+    CHECK(cuda.status().message().find("provider 'cuda'") != std::string::npos);
+  }
   std::ofstream(scene.folder.path("broken.onnx")) << "no model";
   const auto broken = Runner::open(scene.folder.path("broken.onnx"), {});
   REQUIRE(!broken.ok());

@@ -218,7 +218,9 @@ TEST_CASE("providers have the names that people use for them, in any spelling") 
     return rule(*engine, name, nodes).forbidden;
   };
   CHECK(forbidden("directml") == Nodes{0, 1});
-  for (const char* name : {"dml", "DML", "DirectML"}) CHECK(forbidden(name) == Nodes{0, 1});
+  for (const char* name : {"dml", "DML", "DirectML", "DmlExecutionProvider"}) {
+    CHECK(forbidden(name) == Nodes{0, 1});
+  }
   for (const char* name : {"trt", "TensorRT"}) CHECK(forbidden(name) == forbidden("tensorrt"));
   for (const char* name : {"ov", "OpenVINO"}) CHECK(forbidden(name) == forbidden("openvino"));
   const auto own = EngineDescription::parse(

@@ -53,7 +53,9 @@ TEST_CASE("a device named as one provider is not served by another of its kind")
   const Verification result = verify({{"conv1", "DmlExecutionProvider"}}, {{"gpu:0", "cuda"}});
   CHECK(result.differences.size() == 1);
   CHECK(verify({{"conv1", "DmlExecutionProvider"}}).differences.empty());
-  for (const char* name : {"dml", "directml", "DirectML"}) {
+  CHECK(verify({{"conv1", "TensorrtExecutionProvider"}}, {{"gpu:0", "CUDAExecutionProvider"}})
+            .differences.size() == 1);
+  for (const char* name : {"dml", "directml", "DirectML", "DmlExecutionProvider"}) {
     CHECK(verify({{"conv1", "DmlExecutionProvider"}}, {{"gpu", name}}).differences.empty());
   }
 }

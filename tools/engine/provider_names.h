@@ -27,13 +27,15 @@ inline constexpr ProviderName kProviders[] = {
     {"xnnpack", "", "XnnpackExecutionProvider", "XNNPACK"},
 };
 
-// "directml" of "dml" and "DirectML"; what is none of these names is returned as it is.
+// "directml" of "dml", "DirectML" and "DmlExecutionProvider"; what is none of these names is
+// returned as it is.
 inline std::string provider_named(std::string_view text) {
   std::string small(text);
   for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   for (const ProviderName& provider : kProviders) {
     if (small == provider.name) return provider.name;
     if (!small.empty() && small == provider.also) return provider.name;
+    if (text == provider.listed) return provider.name;
   }
   return std::string(text);
 }

@@ -69,12 +69,18 @@ Status append_provider(const std::string& given, const std::string& device,
                            in_quotes(given) + ", it has " + names_text(available));
   }
   const std::string ordinal = ordinal_of(device);
-  if (provider == "cuda") {
-    append_cuda(options, ordinal);
-  } else if (provider == "tensorrt") {
-    append_tensorrt(options, ordinal);
-  } else {
-    options.AppendExecutionProvider(known->generic);
+  try {
+    if (provider == "cuda") {
+      append_cuda(options, ordinal);
+    } else if (provider == "tensorrt") {
+      append_tensorrt(options, ordinal);
+    } else {
+      options.AppendExecutionProvider(known->generic);
+    }
+  } catch (
+      const Ort::Exception& error) {  // it was built with it, and lacks its libraries or driver
+    return Status::invalid("device " + in_quotes(device) + ": provider " + in_quotes(given) +
+                           " does not start here: " + engine_failure(error).message());
   }
   return {};
 }

@@ -272,6 +272,7 @@ Verification Check::result() {
 
 bool provider_serves(const std::string& provider, const std::string& engine_name) {
   if (provider == engine_name) return true;
+  if (engine_name.ends_with("ExecutionProvider")) return false;  // that one and no other
   const std::string name = provider_named(device_prefix(engine_name));
   return std::any_of(std::begin(kServices), std::end(kServices), [&](const Service& service) {
     return name == provider_named(service.engine_name) && provider == service.provider;
