@@ -229,6 +229,9 @@ TEST_CASE("runs are measured beside the whole model") {
   CHECK(requests_of_batch(4, 0) == 12);
   CHECK(requests_of_batch(4, 100) == 100);
   CHECK(requests_of_batch(4, 0.1) == 1000);
+  CHECK(requests_of_batch(4, 100, 7'000) == 100);     // within a second
+  CHECK(requests_of_batch(4, 100, 50'000) == 20);     // a slow device beside a fast one
+  CHECK(requests_of_batch(4, 100, 5'000'000) == 12);  // but three for each in flight
   CHECK(requests_of_batch(4, 1e6) == 12);
 }
 

@@ -77,9 +77,10 @@ Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32
   return result;
 }
 
-uint32_t requests_of_batch(uint32_t in_flight, double request_us) {
-  constexpr double kBatchUs = 10'000, kMost = 1'000;
-  const double enough = request_us > 0 ? std::min(kMost, std::ceil(kBatchUs / request_us)) : 0;
+uint32_t requests_of_batch(uint32_t in_flight, double request_us, double longer_us) {
+  constexpr double kBatchUs = 10'000, kLongestUs = 1e6, kMost = 1'000;
+  double enough = request_us > 0 ? std::min(kMost, std::ceil(kBatchUs / request_us)) : 0;
+  if (longer_us > 0) enough = std::min(enough, std::ceil(kLongestUs / longer_us));
   return std::max(3 * in_flight, static_cast<uint32_t>(enough));
 }
 

@@ -36,8 +36,10 @@ struct StreamRuns {
 };
 
 // As many that threads which wake up and cold caches hardly count: 10 ms of requests that take so
-// long, and three for each that can be in flight.
-uint32_t requests_of_batch(uint32_t in_flight, double request_us);
+// long, and three for each that can be in flight. No more than a second's of what may take
+// `longer_us` instead, as a request on a slow device beside a fast one; 0: nothing is known of
+// that.
+uint32_t requests_of_batch(uint32_t in_flight, double request_us, double longer_us = 0);
 
 // Batches of `requests`, all slots of all replicas kept busy in turn.
 Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,

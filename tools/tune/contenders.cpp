@@ -57,9 +57,11 @@ Status run_stream(Runnable& contender, StagedModel& whole, double whole_us, bool
   std::vector<Workers*> workers;
   for (const auto& runner : contender.replicas) workers.push_back(&runner->workers());
   const uint32_t in_flight = static_cast<uint32_t>(workers.size()) * workers[0]->slots();
-  const uint32_t requests = requests_of_batch(in_flight, whole_us);
+  const uint32_t requests =
+      counts ? requests_of_batch(in_flight, whole_us, contender.request_us) : 3 * in_flight;
   const auto runs = measure_stream(workers, &whole, 1, requests);
   if (!runs.ok()) return runs.status();
+  contender.request_us = runs->request_us[0];
   if (!counts) return {};
   contender.times.push_back(runs->request_us[0]);
   contender.ratios.push_back(runs->request_us[0] / runs->whole_us[0]);

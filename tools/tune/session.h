@@ -36,6 +36,7 @@ struct Runnable {
   std::string provider = "";  // of that one
   Timeline predicted;         // of a placed one
   std::vector<std::unique_ptr<Runner>> replicas;
+  double request_us = 0;                      // of a stream, in a short batch: about
   std::vector<double> ratios, times;          // of all runs that counted
   std::vector<std::vector<double>> stage_us;  // per stage and run, at the speed of the profile
 };
