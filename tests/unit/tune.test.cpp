@@ -84,6 +84,13 @@ TEST_CASE("the fastest is handed out, and among equals the simplest") {
   CHECK(choose(contenders, 0.02) == 4);
 }
 
+TEST_CASE("the engine with a provider is called that beside the engine by itself") {
+  std::vector<Contender> contenders{other(Contender::Way::kEngine, "the engine by itself", 0, 0.6),
+                                    other(Contender::Way::kEngine, "the engine with cuda", 1, 0.9)};
+  const std::string why = explain_choice(contenders, 0);
+  CHECK(why.find("the engine with cuda takes 0.90") != std::string::npos);
+}
+
 TEST_CASE("the choice is never slower than one device or the engine, up to the tolerance") {
   for (int i = 0; i < 50; ++i) {
     const double a = 0.5 + 0.02 * (i * 7 % 50), b = 0.5 + 0.02 * (i * 13 % 50),

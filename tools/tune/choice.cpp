@@ -58,6 +58,9 @@ std::string explain_choice(const std::vector<Contender>& contenders, size_t chos
   const auto other = [&](auto&& wanted) {
     return fastest(contenders, [&](const Contender& c) { return &c != &winner && wanted(c); });
   };
+  // By itself, or with another provider than the processor's.
+  const Contender* engine =
+      other([](const Contender& c) { return c.way == Contender::Way::kEngine; });
   const std::string parts[] = {
       comparison("one device", other([](const Contender& c) {
                    return c.way == Contender::Way::kPlaced && c.stages == 1;
@@ -67,8 +70,7 @@ std::string explain_choice(const std::vector<Contender>& contenders, size_t chos
       comparison("the best of threads and replicas", other([](const Contender& c) {
                    return c.way == Contender::Way::kThreads || c.way == Contender::Way::kReplicas;
                  })),
-      comparison("the engine by itself",
-                 other([](const Contender& c) { return c.way == Contender::Way::kEngine; }))};
+      engine == nullptr ? "" : comparison(engine->name.c_str(), engine)};
   bool first = true;
   for (const std::string& part : parts) {
     if (part.empty()) continue;
