@@ -29,10 +29,9 @@ constexpr const char* kVerifyExamples = R"(Examples:
 
 A plan is a placement (with --model or --graph, for the names of its nodes), what export --format
 json printed, or a split model. A record is a profile of ONNX Runtime, of a split model one for each
-stage. Exit status 1: the engine ran
-a node on another provider than the one its device stands for, and the list says which, or no record
-has a node of a stage. A device stands for the provider that --provider names, else for those of its
-kind.)";
+stage. Exit status 1: the engine ran a node on another provider than the one its device stands for,
+and the list says which, or no record has a node of a stage. A device stands for the provider that
+--provider names, else for those of its kind.)";
 
 struct VerifyOptions {
   Common common;
