@@ -11,7 +11,13 @@ namespace placeto {
 void EarliestFinish::add_transfer(uint32_t output, uint32_t producer_device,
                                   uint32_t consumer_device, double weight) {
   const uint32_t known = producer_device == kNoIndex ? consumer_device : producer_device;
-  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+  const uint32_t devices = problem_->device_count();
+  if (problem_->topology().uniform_links()) {
+    const double us = weight * problem_->event_tables().uniform_transfer_us[output];
+    for (uint32_t d = 0; d < devices; ++d) penalty_[d] += d == known ? 0 : us;
+    return;
+  }
+  for (uint32_t d = 0; d < devices; ++d) {
     if (d == known) continue;
     const uint32_t from = producer_device == kNoIndex ? d : producer_device;
     const uint32_t to = consumer_device == kNoIndex ? d : consumer_device;
@@ -47,18 +53,30 @@ void EarliestFinish::add_neighbours(uint32_t node, uint32_t group, bool sources,
   }
 }
 
-// By how much its consumers, where they were, would start later than they can. Finishing there is
-// late enough for a node without consumers.
-double EarliestFinish::lateness_us(uint32_t node, uint32_t device, double finish_us,
-                                   const LastTimeline& last) const {
-  const auto consumers = problem_->graph().out_edges(node);
-  if (consumers.empty()) return finish_us;
+// The consumers of a node, where they were.
+void EarliestFinish::find_readers(uint32_t node, const LastTimeline& last) {
+  const bool uniform = problem_->topology().uniform_links();
+  readers_.clear();
+  for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
+    const bool moves = out.output != kControlEdge;
+    const double us =
+        uniform && moves ? problem_->event_tables().uniform_transfer_us[out.output] : 0;
+    readers_.push_back({known_device(out.target, last), uniform ? kControlEdge : out.output, us,
+                        last.latest_start_us[out.target]});
+  }
+}
+
+// By how much they would start later than they can. Finishing there is late enough for a node
+// without consumers.
+double EarliestFinish::lateness_us(uint32_t device, double finish_us) const {
+  if (readers_.empty()) return finish_us;
   double latest = -std::numeric_limits<double>::infinity();
-  for (const OutEdge& out : watched(consumers, stop_)) {
-    const uint32_t there = known_device(out.target, last);
-    const bool moves = out.output != kControlEdge && there != device;
-    const double transfer = moves ? problem_->transfer_us(out.output, device, there) : 0;
-    latest = std::max(latest, finish_us + transfer - last.latest_start_us[out.target]);
+  for (const Reader& reader : watched(readers_, stop_)) {
+    double transfer = reader.device == device ? 0 : reader.transfer_us;
+    if (reader.output != kControlEdge) {
+      transfer = problem_->transfer_us(reader.output, device, reader.device);
+    }
+    latest = std::max(latest, finish_us + transfer - reader.latest_start_us);
   }
   return latest;
 }
@@ -86,23 +104,32 @@ uint32_t EarliestFinish::choose(uint32_t met, const LastTimeline& last, const Pa
       penalty_[d] += problem_->run_us(member, d);
     }
   }
-  uint32_t best = kNoIndex, roomiest = kNoIndex;
-  double best_us = 0;
+  if (by_lateness) find_readers(node, last);
   const double bytes = devices_.footprint(group, plan);
+  const double* run_us = problem_->run_row(node);
+  uint32_t best = kNoIndex;
+  double best_us = 0;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
-    if (!problem_->allowed(group, d)) continue;
-    if (roomiest == kNoIndex || plan.room(d) > plan.room(roomiest)) roomiest = d;
-    if (!plan.has_room(bytes, d)) continue;
+    if (!problem_->allowed(group, d) || !plan.has_room(bytes, d)) continue;
     const double start = std::max(ready_[d], schedule_.device_free_us(d));
-    const double finish = start + problem_->run_us(node, d);
-    const double us = by_lateness ? lateness_us(node, d, finish, last) + rule.weight * finish
+    const double finish = start + run_us[problem_->class_of(d)];
+    const double us = by_lateness ? lateness_us(d, finish) + rule.weight * finish
                                   : finish + penalty_[d];
     if (best == kNoIndex || us < best_us) {
       best = d;
       best_us = us;
     }
   }
-  return best != kNoIndex ? best : roomiest;
+  return best != kNoIndex ? best : roomiest(group, plan);
+}
+
+uint32_t EarliestFinish::roomiest(uint32_t group, const MemoryPlan& plan) const {
+  uint32_t roomiest = kNoIndex;
+  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
+    if (!problem_->allowed(group, d)) continue;
+    if (roomiest == kNoIndex || plan.room(d) > plan.room(roomiest)) roomiest = d;
+  }
+  return roomiest;
 }
 
 }  // namespace placeto

@@ -2,6 +2,7 @@
 // group it is colocated with, does best given what is placed so far.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -57,8 +58,10 @@ class EarliestFinish {
   // Places the nodes of a window of that timeline alone; all others stay. A group moves with the
   // first of its nodes. Sets `changes` to what differs from the timeline in the part that is kept;
   // nothing once stopped. Returns WindowSchedule::lateness_behind_us for that part, infinity where
-  // nothing differs.
-  double place_window(Window window, const PassRule& rule, Keep keep, std::vector<Change>& changes);
+  // nothing differs. What makes something `too_late_us` late or later is not kept, and not placed to
+  // the end where that shows before: then that is what it returns.
+  double place_window(Window window, const PassRule& rule, Keep keep, std::vector<Change>& changes,
+                      double too_late_us = std::numeric_limits<double>::infinity());
 
  private:
   uint64_t work_of(uint32_t node) const;
@@ -67,19 +70,28 @@ class EarliestFinish {
   // decides.
   uint32_t choose(uint32_t met, const LastTimeline& last, const PassRule& rule,
                   const MemoryPlan& plan);
-  double lateness_us(uint32_t node, uint32_t device, double finish_us,
-                     const LastTimeline& last) const;
+  uint32_t roomiest(uint32_t group, const MemoryPlan& plan) const;
+  void find_readers(uint32_t node, const LastTimeline& last);
+  double lateness_us(uint32_t device, double finish_us) const;
   void add_transfer(uint32_t output, uint32_t producer_device, uint32_t consumer_device,
                     double weight);
   void add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
                       const LastTimeline& last);
   uint32_t known_device(uint32_t node, const LastTimeline& last) const;
 
+  struct Reader {        // a consumer of the node that is placed
+    uint32_t device;     // where it was
+    uint32_t output;     // what it reads, where links differ; else kControlEdge
+    double transfer_us;  // from any other device, where links are alike
+    double latest_start_us;
+  };
+
   const Problem* problem_;
   Stop* stop_;
   WindowSchedule schedule_;
   GroupDevices devices_;
   std::vector<double> ready_, penalty_;
+  std::vector<Reader> readers_;
   LastTimeline last_;           // loaded
   MemoryPlan* plan_ = nullptr;  // of it
   // The first position of each group in the loaded timeline, of nodes that are not free; the groups

@@ -1,6 +1,5 @@
 // Passes: the decision for one node after the other.
 #include <algorithm>
-#include <limits>
 
 #include "runtime/heuristics/earliest_finish.h"
 #include "runtime/heuristics/tuning.h"
@@ -58,11 +57,11 @@ void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& l
 }
 
 double EarliestFinish::place_window(Window window, const PassRule& rule, Keep keep,
-                                    std::vector<Change>& changes) {
+                                    std::vector<Change>& changes, double too_late_us) {
   changes.clear();
   within_.clear();
   schedule_.open(window);
-  double least_us = std::numeric_limits<double>::infinity();
+  double least_us = too_late_us;
   size_t kept = 0;   // of within_, in the part that is least late
   size_t moved = 0;  // since the last look
   uint32_t look = keep == Keep::kAll ? window.end : window.begin + tuning::kFirstLook;
@@ -75,6 +74,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
     } else {
       if (device == kNoIndex) device = decide_in_window(v, window, rule);
       schedule_.place(v, device);
+      if (keep == Keep::kLeastLate && schedule_.is_late(v, least_us)) break;
     }
     if (device != kNoIndex && device != there) ++moved;
     const uint32_t end = position + 1;
@@ -82,7 +82,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
     look = end + (end - window.begin) / 2;
     if (moved == 0) continue;
     moved = 0;
-    const double late_us = schedule_.lateness_behind_us(end, devices_.all());
+    const double late_us = schedule_.lateness_behind_us(end, devices_.all(), least_us);
     if (late_us >= least_us) continue;
     least_us = late_us;
     kept = within_.size();

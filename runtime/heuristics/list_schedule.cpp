@@ -21,8 +21,9 @@ ListSchedule::ListSchedule(const Problem& problem, Stop* stop)
       channel_free_(problem.topology().channel_count()),
       finish_(problem.node_count()),
       device_of_(problem.node_count()),
-      from_(problem.device_count()),
-      here_(problem.device_count()) {}
+      uniform_us_(problem.topology().uniform_links()
+                      ? problem.event_tables().uniform_transfer_us.data()
+                      : nullptr) {}
 
 void ListSchedule::clear() {
   std::fill(device_free_.begin(), device_free_.end(), 0);
@@ -39,85 +40,53 @@ void ListSchedule::clear() {
   std::fill(device_of_.begin(), device_of_.end(), kNoIndex);
 }
 
-double ListSchedule::arrival_us(uint32_t output, uint32_t source, uint32_t destination) const {
-  const double known = sent_slot(output, destination);
-  if (known != kNotSent) return known;
-  const Topology& topology = problem_->topology();
-  double start = finish_[problem_->graph().producer(output)];
-  if (contended_) start = std::max(start, channel_free_[topology.channel(source, destination)]);
-  return start + transfer_with_latency_us(output, source, destination);
-}
-
-double ListSchedule::transfer_with_latency_us(uint32_t output, uint32_t source,
-                                              uint32_t destination) const {
-  const double transfer = problem_->transfer_us(output, source, destination);
-  return unicast_ ? transfer + problem_->topology().link(source, destination).latency_us : transfer;
-}
-
 void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
   const uint32_t devices = problem_->device_count();
   const auto in_edges = problem_->graph().in_edges(node);
-  if (!problem_->topology().uniform_links()) {
-    for (uint32_t d = 0; d < devices; ++d) {
-      ready[d] = 0;
-      for (const InEdge& in : watched(in_edges, stop_)) {
-        const uint32_t source = device_of_[in.source];
-        if (source == kNoIndex) continue;
-        const bool moves = source != d && in.output != kControlEdge;
-        ready[d] =
-            std::max(ready[d], moves ? arrival_us(in.output, source, d) : finish_[in.source]);
-      }
-    }
-    return;
-  }
-  // Links alike: what comes from one device arrives everywhere else at the same time, so the two
-  // latest sources answer for every device.
-  double control = 0;
-  std::fill(from_.begin(), from_.end(), 0);
-  std::fill(here_.begin(), here_.end(), 0);
-  for (const InEdge& in : watched(in_edges, stop_, unicast_ ? devices : 1)) {
+  if (uniform_us_ != nullptr && !unicast_) return ready_by_latest_two(in_edges, ready);
+  std::fill(ready.begin(), ready.end(), 0);
+  for (const InEdge& in : watched(in_edges, stop_, devices)) {
     const uint32_t source = device_of_[in.source];
     if (source == kNoIndex) continue;
-    if (in.output == kControlEdge) {
-      control = std::max(control, finish_[in.source]);
-      continue;
+    const double finish = finish_[in.source];
+    for (uint32_t d = 0; d < devices; ++d) {
+      const bool moves = source != d && in.output != kControlEdge;
+      ready[d] = std::max(ready[d], moves ? arrival_us(in.source, in.output, source, d) : finish);
     }
-    here_[source] = std::max(here_[source], finish_[in.source]);
-    if (devices == 1) continue;
-    if (unicast_) {
-      for (uint32_t d = 0; d < devices; ++d) {
-        if (d != source) from_[d] = std::max(from_[d], arrival_us(in.output, source, d));
-      }
-    } else {
-      from_[source] = std::max(from_[source], arrival_us(in.output, source, source == 0 ? 1 : 0));
-    }
-  }
-  if (unicast_) {  // from_ is already by destination
-    for (uint32_t d = 0; d < devices; ++d) ready[d] = std::max({control, here_[d], from_[d]});
-    return;
-  }
-  uint32_t latest = 0;
-  double second = 0;
-  for (uint32_t d = 1; d < devices; ++d) {
-    if (from_[d] > from_[latest]) latest = d;
-  }
-  for (uint32_t d = 0; d < devices; ++d) {
-    if (d != latest) second = std::max(second, from_[d]);
-  }
-  for (uint32_t d = 0; d < devices; ++d) {
-    ready[d] = std::max({control, here_[d], d == latest ? second : from_[latest]});
   }
 }
 
-void ListSchedule::send(uint32_t output, uint32_t source, uint32_t destination) {
-  if (sent_slot(output, destination) != kNotSent) return;
-  const Topology& topology = problem_->topology();
-  const double arrival = arrival_us(output, source, destination);
-  sent_slot(output, destination) = arrival;
-  if (!contended_) return;
-  const LinkParameters& link = topology.link(source, destination);
-  channel_free_[topology.channel(source, destination)] =
-      arrival - (unicast_ ? link.latency_us : 0) + link.gap_us;
+// Links alike and one transfer for all: what comes from one device arrives everywhere else at the
+// same time, so the two latest sources answer for every device.
+void ListSchedule::ready_by_latest_two(std::span<const InEdge> in_edges,
+                                       std::span<double> ready) const {
+  const bool can_move = ready.size() > 1;
+  double everywhere = 0, latest = 0, second = 0;  // second: of another device than the latest
+  uint32_t from = 0;
+  for (const InEdge& in : watched(in_edges, stop_)) {
+    const uint32_t source = device_of_[in.source];
+    if (source == kNoIndex) continue;
+    if (in.output == kControlEdge || !can_move) {
+      everywhere = std::max(everywhere, finish_[in.source]);
+      continue;
+    }
+    const double arrival = arrival_us(in.source, in.output, source, source == 0 ? 1 : 0);
+    if (source == from) {
+      latest = std::max(latest, arrival);
+    } else if (arrival > latest) {
+      second = latest;
+      latest = arrival;
+      from = source;
+    } else {
+      second = std::max(second, arrival);
+    }
+  }
+  std::fill(ready.begin(), ready.end(), std::max(everywhere, latest));
+  ready[from] = std::max(everywhere, second);
+  for (const InEdge& in : watched(in_edges, stop_)) {
+    const uint32_t source = device_of_[in.source];
+    if (source != kNoIndex) ready[source] = std::max(ready[source], finish_[in.source]);
+  }
 }
 
 void ListSchedule::place(uint32_t node, uint32_t device) {
@@ -128,8 +97,7 @@ void ListSchedule::place(uint32_t node, uint32_t device) {
     if (source == device || in.output == kControlEdge) {
       start = std::max(start, finish_[in.source]);
     } else {
-      start = std::max(start, arrival_us(in.output, source, device));
-      send(in.output, source, device);
+      start = std::max(start, send(in.source, in.output, source, device));
     }
   }
   const double run = problem_->run_us(node, device);

@@ -45,9 +45,39 @@ class ListSchedule {
  protected:
   static constexpr double kNotSent = -1;
 
-  double arrival_us(uint32_t output, uint32_t source, uint32_t destination) const;
-  double transfer_with_latency_us(uint32_t output, uint32_t source, uint32_t destination) const;
-  void send(uint32_t output, uint32_t source, uint32_t destination);
+  // From a device to a different one.
+  double transfer_us(uint32_t output, uint32_t source, uint32_t destination) const {
+    return uniform_us_ != nullptr ? uniform_us_[output]
+                                  : problem_->transfer_us(output, source, destination);
+  }
+  double transfer_with_latency_us(uint32_t output, uint32_t source, uint32_t destination) const {
+    const double transfer = transfer_us(output, source, destination);
+    if (!unicast_) return transfer;
+    return transfer + problem_->topology().link(source, destination).latency_us;
+  }
+  // When an output of `producer`, which is on the device `source`, is on another one: sent before,
+  // or now.
+  double arrival_us(uint32_t producer, uint32_t output, uint32_t source,
+                    uint32_t destination) const {
+    const double known = sent_slot(output, destination);
+    return known != kNotSent ? known : next_arrival_us(producer, output, source, destination);
+  }
+  // The same, and it is sent from then on.
+  double send(uint32_t producer, uint32_t output, uint32_t source, uint32_t destination) {
+    double& slot = sent_slot(output, destination);
+    if (slot == kNotSent) slot = send_now(producer, output, source, destination);
+    return slot;
+  }
+  double send_now(uint32_t producer, uint32_t output, uint32_t source, uint32_t destination) {
+    const double arrival = next_arrival_us(producer, output, source, destination);
+    if (contended_) {
+      const Topology& topology = problem_->topology();
+      const LinkParameters& link = topology.link(source, destination);
+      channel_free_[topology.channel(source, destination)] =
+          arrival - (unicast_ ? link.latency_us : 0) + link.gap_us;
+    }
+    return arrival;
+  }
   double& sent_slot(uint32_t output, uint32_t destination) {
     return arrived_[unicast_ ? size_t{output} * problem_->device_count() + destination : output];
   }
@@ -68,7 +98,17 @@ class ListSchedule {
   std::vector<uint32_t> device_of_;
 
  private:
-  mutable std::vector<double> from_, here_;  // scratch: latest arrival from and finish on a device
+  double next_arrival_us(uint32_t producer, uint32_t output, uint32_t source,
+                         uint32_t destination) const {
+    double start = finish_[producer];
+    if (contended_) {
+      start = std::max(start, channel_free_[problem_->topology().channel(source, destination)]);
+    }
+    return start + transfer_with_latency_us(output, source, destination);
+  }
+  void ready_by_latest_two(std::span<const InEdge> in_edges, std::span<double> ready) const;
+
+  const double* uniform_us_;  // transfer times per output, where links are alike
 };
 
 }  // namespace placeto

@@ -63,7 +63,7 @@ bool WindowSchedule::book_sends(uint32_t position) {
     for (uint32_t w : watched(graph.consumers(o), stop_)) {
       const uint32_t to = device_of_[w];
       if (to == device || sent_slot(o, to) != kNotSent) continue;
-      send(o, device, to);
+      send(v, o, device, to);
       if (!contended_) continue;
       const uint32_t channel = topology.channel(device, to);
       channel_.push_back(channel);
@@ -92,6 +92,7 @@ bool WindowSchedule::find_latest_in_order(std::span<const double> start_us) {
   const Graph& graph = problem_->graph();
   const double gap = problem_->topology().spec().op_gap_us;
   base_.latest_start_us.resize(base_.order.size());
+  due_behind_us_.resize(problem_->device_count());
   scratch_.next_node_us.assign(problem_->device_count(), kInfinity);
   scratch_.next_send_us.assign(channel_free_.size(), kInfinity);
   scratch_.due_us.assign(problem_->device_count(), kInfinity);
@@ -141,7 +142,7 @@ double WindowSchedule::latest_send_us(uint32_t first, uint32_t last) {
     double& next = scratch_.next_send_us[channel];
     next = std::min(
         scratch_.due_us[to] - transfer_with_latency_us(output, device, to),
-        next - topology.link(device, to).gap_us - problem_->transfer_us(output, device, to));
+        next - topology.link(device, to).gap_us - transfer_us(output, device, to));
     sends_[s].latest_start_us = next;
     scratch_.due_us[to] = kInfinity;
     latest = std::min(latest, next);
@@ -155,6 +156,10 @@ void WindowSchedule::open(Window window) {
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
     if (spend(stop_, 1)) return;
     const uint32_t next = on_device_.first_from(d, window.begin);
+    const uint32_t behind = on_device_.first_from(d, window.end);
+    due_behind_us_[d] = behind == on_device_.begin[d + 1]
+                            ? kInfinity
+                            : base_.latest_start_us[base_.order[on_device_.items[behind]]];
     device_free_[d] = 0;
     if (next == on_device_.begin[d]) continue;
     const uint32_t v = base_.order[on_device_.items[next - 1]];
@@ -204,6 +209,12 @@ void WindowSchedule::close() {
   }
 }
 
+bool WindowSchedule::is_late(uint32_t node, double late_us) const {
+  const uint32_t device = device_of_[node];
+  return device_free_[device] - due_behind_us_[device] >= late_us ||
+         finish_[node] - base_.makespan_us >= late_us;
+}
+
 // Of what reads the node at `end` and behind.
 double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
                                       std::span<const uint32_t> group_device) {
@@ -215,34 +226,33 @@ double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
     const uint32_t there = moved == kNoIndex ? base_.device[out.target] : moved;
     double arrival = finish_[node];
     if (out.output != kControlEdge && there != device) {
-      arrival = arrival_us(out.output, device, there);
-      if (double& slot = sent_slot(out.output, there); slot == kNotSent) {
-        send(out.output, device, there);
+      double& slot = sent_slot(out.output, there);
+      if (slot == kNotSent) {
+        slot = send_now(node, out.output, device, there);
         scratch_.sent.push_back(static_cast<uint32_t>(&slot - arrived_.data()));
       }
+      arrival = slot;
     }
     latest = std::max(latest, arrival - base_.latest_start_us[out.target]);
   }
   return latest;
 }
 
-double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device) {
+double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device,
+                                          double enough_us) {
+  double latest = lateness_of_devices_us(end);
+  if (latest >= enough_us) return latest;
   scratch_.kept_channel_free = channel_free_;
   scratch_.sent.clear();
-  const Graph& graph = problem_->graph();
+  latest = std::max(latest, lateness_of_transfers_us(end, group_device, enough_us));
+  channel_free_ = scratch_.kept_channel_free;
+  for (uint32_t slot : scratch_.sent) arrived_[slot] = kNotSent;
+  return latest;
+}
+
+// Of what is next on devices.
+double WindowSchedule::lateness_of_devices_us(uint32_t end) const {
   double latest = -kInfinity;
-  for (uint32_t position = window_.begin; position < end; ++position) {
-    const uint32_t v = base_.order[position];
-    if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
-    latest =
-        std::max({latest, finish_[v] - base_.makespan_us, lateness_of_us(v, end, group_device)});
-  }
-  for (const uint32_t v : carried_) {
-    const uint32_t position = base_.position[v];
-    if (position >= window_.begin && position < end) continue;
-    if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
-    latest = std::max(latest, lateness_of_us(v, end, group_device));
-  }
   for (uint32_t d = 0; d < on_device_.size(); ++d) {
     if (spend(stop_, 1)) return latest;
     const uint32_t next = on_device_.first_from(d, end);
@@ -250,14 +260,34 @@ double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t
     const uint32_t v = base_.order[on_device_.items[next]];
     latest = std::max(latest, device_free_[d] - base_.latest_start_us[v]);
   }
-  for (uint32_t c = 0; c < on_channel_.size(); ++c) {
+  return latest;
+}
+
+// Of what reads the window, of the end of the run, and then of what is next on channels.
+double WindowSchedule::lateness_of_transfers_us(uint32_t end,
+                                                std::span<const uint32_t> group_device,
+                                                double enough_us) {
+  const Graph& graph = problem_->graph();
+  double latest = -kInfinity;
+  for (uint32_t position = window_.begin; position < end; ++position) {
+    const uint32_t v = base_.order[position];
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
+    latest =
+        std::max({latest, finish_[v] - base_.makespan_us, lateness_of_us(v, end, group_device)});
+    if (latest >= enough_us) return latest;
+  }
+  for (const uint32_t v : carried_) {
+    const uint32_t position = base_.position[v];
+    if (position >= window_.begin && position < end) continue;
+    if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;
+    latest = std::max(latest, lateness_of_us(v, end, group_device));
+  }
+  for (uint32_t c = 0; c < on_channel_.size() && latest < enough_us; ++c) {
     if (spend(stop_, 1)) return latest;
     const uint32_t next = on_channel_.first_from(c, send_begin_[end]);
     if (next == on_channel_.begin[c + 1]) continue;
     latest = std::max(latest, channel_free_[c] - sends_[on_channel_.items[next]].latest_start_us);
   }
-  channel_free_ = scratch_.kept_channel_free;
-  for (uint32_t slot : scratch_.sent) arrived_[slot] = kNotSent;
   return latest;
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -47,7 +48,15 @@ class WindowSchedule : public ListSchedule {
   // later than it can without a longer run; negative if the run may become shorter. Members that
   // follow their group out of the window count as if they ran where they did. `group_device`: where
   // groups are now, kNoIndex for those that stay. The rest of the window may be placed after it.
-  double lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device);
+  // Nothing else is looked at once that is `enough_us`.
+  double lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device,
+                            double enough_us = std::numeric_limits<double>::infinity());
+
+  // Whether the node that was placed last makes what is next on its device behind the window, or
+  // the end of the run, late by that much. Then lateness_behind_us is as much from here on, at any
+  // end, wherever the rest of the window goes. Readers are not asked: that takes as long as it
+  // saves.
+  bool is_late(uint32_t node, double late_us) const;
 
   uint32_t node_at(uint32_t position) const { return base_.order[position]; }
   // In the timeline, without a longer run, every device and channel keeping its order.
@@ -72,6 +81,9 @@ class WindowSchedule : public ListSchedule {
     uint32_t first_from(uint32_t owner, uint32_t index) const;
   };
 
+  double lateness_of_devices_us(uint32_t end) const;
+  double lateness_of_transfers_us(uint32_t end, std::span<const uint32_t> group_device,
+                                  double enough_us);
   double lateness_of_us(uint32_t node, uint32_t end, std::span<const uint32_t> group_device);
   bool book_sends(uint32_t position);
   bool find_latest_in_order(std::span<const double> start_us);
@@ -95,6 +107,7 @@ class WindowSchedule : public ListSchedule {
   Base base_;
   Window window_{0, 0};
   std::vector<uint32_t> carried_;
+  std::vector<double> due_behind_us_;          // per device: latest start of its next node behind
   std::vector<Send> sends_;                    // by producer
   std::vector<uint32_t> send_begin_;           // position -> its first send
   std::vector<uint32_t> device_at_, channel_;  // of positions, of sends

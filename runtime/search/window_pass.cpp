@@ -56,9 +56,9 @@ void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
     const PassRule rule = PassRule::draw(random);
     const double late_us = builder_.place_window(
         window, rule, telling ? EarliestFinish::Keep::kLeastLate : EarliestFinish::Keep::kAll,
-        drawn_);
+        drawn_, least_us);
     if (stopped(stop_)) return changes.clear();
-    if (drawn_.empty() || late_us >= least_us) continue;
+    if (drawn_.empty()) continue;
     least_us = late_us;
     changes.swap(drawn_);
   }

@@ -210,6 +210,34 @@ TEST_CASE("the part that is kept of a window is what a window that ends there wo
   CHECK(shorter > 10);
 }
 
+TEST_CASE("a window that may not be late is what it would be, or nothing") {
+  Random random(75);
+  uint32_t kept[2] = {};
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    CAPTURE(rules);
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 60, .restrictions = true}, rules, random);
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    const PlacedRun run(problem, test::random_assignment(problem, random));
+    WindowBuilder builder(problem, run), bounded(problem, run);
+    for (int i = 0; i < 20; ++i) {
+      const Window window = draw_window(problem, random);
+      const PassRule rule = PassRule::draw(random);
+      const auto keep = EarliestFinish::Keep::kLeastLate;
+      const double late_us = builder.place(window, rule, keep);
+      const double bound_us = run.evaluator.score().objective_us * (0.2 * random.uniform() - 0.1);
+      const double found_us =
+          bounded.builder.place_window(window, rule, keep, bounded.changes, bound_us);
+      CHECK(found_us == std::min(late_us, bound_us));
+      CHECK(bounded.changes.size() == (late_us < bound_us ? builder.changes.size() : 0));
+      ++kept[late_us < bound_us];
+    }
+  }
+  CHECK(kept[0] > 20);
+  CHECK(kept[1] > 20);
+}
+
 TEST_CASE("windows that make nothing late shorten the run much more often than others") {
   Random random(73);
   uint32_t drawn[2] = {}, better[2] = {};  // late, not late
