@@ -113,8 +113,8 @@ uint32_t EarliestFinish::choose(uint32_t met, const LastTimeline& last, const Pa
     if (!problem_->allowed(group, d) || !plan.has_room(bytes, d)) continue;
     const double start = std::max(ready_[d], schedule_.device_free_us(d));
     const double finish = start + run_us[problem_->class_of(d)];
-    const double us = by_lateness ? lateness_us(d, finish) + rule.weight * finish
-                                  : finish + penalty_[d];
+    const double us =
+        by_lateness ? lateness_us(d, finish) + rule.weight * finish : finish + penalty_[d];
     if (best == kNoIndex || us < best_us) {
       best = d;
       best_us = us;

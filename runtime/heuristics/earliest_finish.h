@@ -58,8 +58,8 @@ class EarliestFinish {
   // Places the nodes of a window of that timeline alone; all others stay. A group moves with the
   // first of its nodes. Sets `changes` to what differs from the timeline in the part that is kept;
   // nothing once stopped. Returns WindowSchedule::lateness_behind_us for that part, infinity where
-  // nothing differs. What makes something `too_late_us` late or later is not kept, and not placed to
-  // the end where that shows before: then that is what it returns.
+  // nothing differs. What makes something `too_late_us` late or later is not kept, and not placed
+  // to the end where that shows before: then that is what it returns.
   double place_window(Window window, const PassRule& rule, Keep keep, std::vector<Change>& changes,
                       double too_late_us = std::numeric_limits<double>::infinity());
 

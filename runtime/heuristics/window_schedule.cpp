@@ -140,9 +140,8 @@ double WindowSchedule::latest_send_us(uint32_t first, uint32_t last) {
   for (uint32_t s = last; s-- > first;) {
     const uint32_t to = sends_[s].destination, channel = topology.channel(device, to);
     double& next = scratch_.next_send_us[channel];
-    next = std::min(
-        scratch_.due_us[to] - transfer_with_latency_us(output, device, to),
-        next - topology.link(device, to).gap_us - transfer_us(output, device, to));
+    next = std::min(scratch_.due_us[to] - transfer_with_latency_us(output, device, to),
+                    next - topology.link(device, to).gap_us - transfer_us(output, device, to));
     sends_[s].latest_start_us = next;
     scratch_.due_us[to] = kInfinity;
     latest = std::min(latest, next);
