@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -361,7 +362,7 @@ const Runnable* Tuner::one_device() const {
 }
 
 // The fastest three and what they must not be worse than, again and longer: the fastest of many
-// short measurements is partly luck.
+// short measurements is partly luck. So are those that were faster once than the best is now.
 Status Tuner::confirm() {
   std::vector<size_t> by_time(contenders_.size());
   for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
@@ -375,10 +376,24 @@ Status Tuner::confirm() {
       wanted.insert(i);
     }
   }
-  confirmed_.assign(wanted.begin(), wanted.end());
-  std::vector<Runnable*> turn;
-  for (const size_t i : confirmed_) turn.push_back(contenders_[i].get());
-  return run_contenders(options_, turn, *whole_, model_.whole_us, 2 * options_.runs);
+  std::set<size_t> confirmed;
+  while (!wanted.empty()) {
+    std::vector<Runnable*> turn;
+    for (const size_t i : wanted) turn.push_back(contenders_[i].get());
+    if (Status s = run_contenders(options_, turn, *whole_, model_.whole_us, 2 * options_.runs);
+        !s.ok()) {
+      return s;
+    }
+    confirmed.merge(wanted);
+    wanted.clear();
+    double least = std::numeric_limits<double>::infinity();
+    for (const size_t i : confirmed) least = std::min(least, contenders_[i]->info.over_whole);
+    for (const size_t i : by_time) {
+      if (!confirmed.contains(i) && contenders_[i]->info.over_whole < least) wanted.insert(i);
+    }
+  }
+  confirmed_.assign(confirmed.begin(), confirmed.end());
+  return {};
 }
 
 Json described(const Contender& info) {
@@ -462,9 +477,8 @@ Result<TuneResult> Tuner::run() {
   for (const auto& contender : contenders_) result.contenders.push_back(contender->info);
   std::vector<Contender> confirmed;
   for (const size_t i : confirmed_) confirmed.push_back(result.contenders[i]);
-  const size_t chosen = choose(confirmed, options_.tolerance);
-  result.chosen = confirmed_[chosen];
-  result.why = explain_choice(confirmed, chosen);
+  result.chosen = confirmed_[choose(confirmed, options_.tolerance)];
+  result.why = explain_choice(result.contenders, result.chosen);
   if (Status s = deliver(result); !s.ok()) return s;
   return result;
 }
