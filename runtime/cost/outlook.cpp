@@ -38,7 +38,7 @@ void Outlook::rebase(std::span<const uint32_t> assignment,
     tail_us_[*v] = kRounding * tail;
     const uint32_t block = dispatch_index[*v] / stride_;
     block_left_us_[size_t{block} * devices + device] += occupied_us(*v, device);
-    if (spend(stop_, 1 + graph.out_edges(*v).size())) return;
+    if (spend(stop_, 1 + 2 * graph.out_edges(*v).size())) return;
   }
   for (size_t i = block_left_us_.size() - devices; i-- > 0;) {
     block_left_us_[i] += block_left_us_[i + devices];
@@ -56,6 +56,7 @@ void Outlook::begin(uint32_t block, std::span<const Change> changes) {
     left_us_[from] -= occupied_us(change.node, from);
     left_us_[change.device] += occupied_us(change.node, change.device);
     last_change_ = std::max(last_change_, dispatch_index_[change.node]);
+    if (spend(stop_, 1)) return;
   }
 }
 

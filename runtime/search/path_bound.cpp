@@ -111,6 +111,9 @@ double PathBound::least_us(std::span<const uint32_t> assignment, std::span<const
   for (const Change& change : changes) moved_to_[change.node] = change.device;
   for (const Change& change : changes) {
     least = std::max(least, free_path_us(assignment, change.node, change.device));
+    const Graph& graph = problem_->graph();
+    const size_t edges = graph.in_edges(change.node).size() + graph.out_edges(change.node).size();
+    if (spend(stop_, 1 + edges)) break;
   }
   for (const Change& change : changes) moved_to_[change.node] = kStays;
   return kRounding * least;
