@@ -79,6 +79,8 @@ class Stop {
   static constexpr uint64_t looked_up(uint64_t elements) { return elements / 4; }
   static constexpr uint64_t compared(uint64_t elements) { return elements / 8; }
   static constexpr uint64_t copied(uint64_t elements) { return elements / 16; }
+  // Memory given back, if it is much: the system takes a page from the process at a time.
+  static constexpr uint64_t given_back(uint64_t bytes) { return bytes / 2048; }
   bool spend(uint64_t work) {
     unseen_ += work;
     return unseen_ < look_after_ ? stopped_ : requested();
@@ -111,6 +113,15 @@ inline bool spend(Stop* stop, uint64_t work) {
 }
 inline bool stopped(const Stop* stop) {
   return stop != nullptr && stop->stopped();
+}
+
+// Empties the vector and gives its memory back. A look comes after every large one, so that those
+// of a whole graph, which end together, do not add up to a long stretch.
+template <class T>
+void give_back(std::vector<T>& items, Stop* stop) {
+  const size_t bytes = items.size() * sizeof(T);
+  std::vector<T>().swap(items);
+  spend(stop, Stop::given_back(bytes));
 }
 
 // Visits the indices in [begin, end), mostly a few, and looks at the clock in between where they

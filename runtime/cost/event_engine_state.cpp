@@ -26,6 +26,7 @@ EventEngine::EventEngine(const Problem& problem, Stop* stop)
   bookings_.reserve(tables_->most_bookings);
   sorted_.grow_to(tables_->most_bookings);
   transfers_.reserve(tables_->delivery_count());
+  spend(stop_, problem.node_count());  // memory touched for the first time is slow
   if (!rules_.overtake) return;
   run_.arrivals.reserve(problem.graph().edge_count());
   chains_.next.resize(tables_->consumers.node.size());

@@ -27,7 +27,9 @@ IncrementalSimulator::IncrementalSimulator(const Problem& problem, Stop* stop)
       checkpoints_((problem.node_count() + stride_ - 1) / stride_),
       outlook_(problem, stride_, stop),
       makespan_after_(checkpoints_.size()),
-      times_(problem.node_count()) {}
+      times_(problem.node_count()) {
+  spend(stop_, problem.node_count());  // memory touched for the first time is slow
+}
 
 // Continues to the end, leaving checkpoint i behind when i * stride_ nodes have started. False if
 // stopped.

@@ -1,41 +1,77 @@
 #include "runtime/groups/group_graph.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/base/uncleared.h"
 
 namespace placeto {
 namespace {
 
-struct HalfEdge {
-  uint32_t from, to;
+struct Neighbour {
+  uint32_t group;
   double weight;
 };
 
-// Sorts into rows and merges parallel edges.
-void fill_rows(std::vector<HalfEdge>& edges, GroupGraph& graph, Stop* stop) {
-  stoppable_sort(
-      edges.begin(), edges.end(),
-      [](const HalfEdge& a, const HalfEdge& b) {
-        return a.from != b.from ? a.from < b.from : a.to < b.to;
-      },
-      stop);
-  graph.offset.assign(graph.size() + 1, 0);
-  graph.neighbour.clear();
-  graph.weight.clear();
-  for (size_t i = 0; i < edges.size(); ++i) {
-    if (spend(stop, 1)) return;
-    const bool parallel =
-        i > 0 && edges[i].from == edges[i - 1].from && edges[i].to == edges[i - 1].to;
-    if (parallel) {
-      graph.weight.back() += edges[i].weight;
-      continue;
-    }
-    graph.neighbour.push_back(edges[i].to);
-    graph.weight.push_back(edges[i].weight);
-    ++graph.offset[edges[i].from + 1];
+// Memory touched for the first time is slow. False once stopped.
+template <class T>
+bool resize_in_pieces(std::vector<T>& items, size_t size, Stop* stop) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  items.reserve(size);
+  while (items.size() < size) {
+    items.resize(std::min(size, items.size() + kPiece));
+    if (spend(stop, Stop::copied(kPiece))) return false;
   }
-  std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
+  return true;
+}
+
+// Sorts each row and merges parallel edges, in the order in which they came. `end`: of each row.
+void sort_rows(const std::vector<uint32_t>& end, GroupGraph& graph, Stop* stop) {
+  std::vector<Neighbour> row;
+  Uncleared<Neighbour> scratch;
+  uint32_t kept = 0;
+  for (uint32_t g = 0; g < graph.size(); ++g) {
+    row.clear();
+    in_pieces(graph.offset[g], end[g], stop, [&](uint32_t i) {
+      row.push_back({graph.neighbour[i], graph.weight[i]});
+    });
+    stoppable_sort(
+        row.begin(), row.end(),
+        [](const Neighbour& a, const Neighbour& b) { return a.group < b.group; }, stop, &scratch);
+    const uint32_t begin = graph.offset[g] = kept;
+    for (const Neighbour& next : watched(row, stop)) {
+      if (kept > begin && graph.neighbour[kept - 1] == next.group) {
+        graph.weight[kept - 1] += next.weight;
+        continue;
+      }
+      graph.neighbour[kept] = next.group;
+      graph.weight[kept++] = next.weight;
+    }
+    if (spend(stop, 1 + 2 * row.size())) return;
+  }
+  graph.offset.back() = kept;
+  graph.neighbour.resize(kept);
+  graph.weight.resize(kept);
+}
+
+// The rows, from `each_edge(visit)`, which calls visit(from, to, weight) for every edge in both
+// directions, twice in the same order: first they are counted. Nothing but the rows is held, as
+// what a large graph takes has to be given back, too, and the system takes milliseconds for that.
+template <class EachEdge>
+void fill_rows(GroupGraph& graph, Stop* stop, const EachEdge& each_edge) {
+  std::vector<uint32_t> end(graph.size() + 1, 0);
+  each_edge([&](uint32_t from, uint32_t, double) { ++end[from + 1]; });
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  graph.offset = end;
+  if (spend(stop, Stop::looked_up(graph.size()))) return;
+  if (!resize_in_pieces(graph.neighbour, end.back(), stop)) return;
+  if (!resize_in_pieces(graph.weight, end.back(), stop)) return;
+  each_edge([&](uint32_t from, uint32_t to, double weight) {
+    graph.neighbour[end[from]] = to;
+    graph.weight[end[from]++] = weight;
+  });
+  if (!stopped(stop)) sort_rows(end, graph, stop);
 }
 
 bool all_allowed(const Problem& problem, Stop* stop) {
@@ -54,22 +90,24 @@ GroupGraph group_graph(const Problem& problem, Stop* stop) {
   const Graph& graph = problem.graph();
   GroupGraph result;
   result.work.assign(problem.group_count(), 0);
-  std::vector<HalfEdge> edges;
-  edges.reserve(2 * size_t{graph.edge_count()});
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    const uint32_t from = problem.group_of(v);
-    result.work[from] += problem.mean_run_us(v);
-    for (const OutEdge& e : watched(graph.out_edges(v), stop)) {
-      const uint32_t to = problem.group_of(e.target);
-      if (from == to) continue;
-      // Control edges tie a little: following them keeps the levels shrinking.
-      const double weight = problem.mean_transfer_us(e.output) + 1e-9;
-      edges.push_back({from, to, weight});
-      edges.push_back({to, from, weight});
-    }
-    if (spend(stop, 1 + 2 * graph.out_edges(v).size())) return result;
+    result.work[problem.group_of(v)] += problem.mean_run_us(v);
+    if (spend(stop, 1)) return result;
   }
-  fill_rows(edges, result, stop);
+  fill_rows(result, stop, [&](const auto& visit) {
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      const uint32_t from = problem.group_of(v);
+      for (const OutEdge& e : watched(graph.out_edges(v), stop)) {
+        const uint32_t to = problem.group_of(e.target);
+        if (from == to) continue;
+        // Control edges tie a little: following them keeps the levels shrinking.
+        const double weight = problem.mean_transfer_us(e.output) + 1e-9;
+        visit(from, to, weight);
+        visit(to, from, weight);
+      }
+      if (spend(stop, 1 + 2 * graph.out_edges(v).size())) return;
+    }
+  });
   return result;
 }
 
@@ -77,17 +115,20 @@ GroupGraph contract(const GroupGraph& fine, const std::vector<uint32_t>& coarse_
                     uint32_t coarse_count, Stop* stop) {
   GroupGraph coarse;
   coarse.work.assign(coarse_count, 0);
-  std::vector<HalfEdge> edges;
-  edges.reserve(fine.neighbour.size());
   for (uint32_t g = 0; g < fine.size(); ++g) {
     coarse.work[coarse_of[g]] += fine.work[g];
-    in_pieces(fine.offset[g], fine.offset[g + 1], stop, [&](uint32_t i) {
-      const uint32_t to = coarse_of[fine.neighbour[i]];
-      if (to != coarse_of[g]) edges.push_back({coarse_of[g], to, fine.weight[i]});
-    });
-    if (spend(stop, 1 + fine.offset[g + 1] - fine.offset[g])) return coarse;
+    if (spend(stop, 1)) return coarse;
   }
-  fill_rows(edges, coarse, stop);
+  fill_rows(coarse, stop, [&](const auto& visit) {
+    for (uint32_t g = 0; g < fine.size(); ++g) {
+      const uint32_t from = coarse_of[g];
+      in_pieces(fine.offset[g], fine.offset[g + 1], stop, [&](uint32_t i) {
+        const uint32_t to = coarse_of[fine.neighbour[i]];
+        if (to != from) visit(from, to, fine.weight[i]);
+      });
+      if (spend(stop, 1 + fine.offset[g + 1] - fine.offset[g])) return;
+    }
+  });
   return coarse;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "runtime/base/stoppable_sort.h"
 
@@ -132,7 +133,10 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
   const auto merge = [&](uint32_t coarse_count) {
     for (uint32_t& g : group_of) g = coarse_of[g];
     rows = contract(rows, coarse_of, coarse_count, stop);
-    graph = contract(graph, coarse_of, coarse_count, stop);
+    GroupGraph coarse = contract(graph, coarse_of, coarse_count, stop);
+    give_back(graph.neighbour, stop);
+    give_back(graph.weight, stop);
+    graph = std::move(coarse);
   };
   if (grouping == Grouping::kAutomatic) {
     uint32_t count = 0;
@@ -165,9 +169,10 @@ void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups) {
   std::partial_sum(level.offset.begin(), level.offset.end(), level.offset.begin());
   std::vector<uint32_t> end(level.offset.begin(), level.offset.end() - 1);
   level.nodes.resize(problem_->node_count());
+  if (spend(stop_, group_of.size())) return;  // the level is left out
   for (uint32_t g = 0; g < group_of.size(); ++g) {
     for (uint32_t v : watched(problem_->members(g), stop_)) level.nodes[end[group_of[g]]++] = v;
-    if (spend(stop_, problem_->members(g).size())) return;  // the level is left out
+    if (spend(stop_, problem_->members(g).size())) return;
   }
   level.group_of = std::move(group_of);
   levels_.push_back(std::move(level));

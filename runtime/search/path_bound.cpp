@@ -30,6 +30,7 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
     times->resize(graph.node_count());
   }
   moved_to_.assign(graph.node_count(), kStays);
+  if (spend(stop_, graph.node_count())) return;  // memory touched for the first time is slow
   for (const uint32_t v : order) {
     for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
       free_head_us_[v] =
