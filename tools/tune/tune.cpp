@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -18,6 +17,7 @@
 #include "tools/export/new_directory.h"
 #include "tools/io/scratch.h"
 #include "tools/io/write.h"
+#include "tools/tune/confirm.h"
 #include "tools/tune/session.h"
 
 namespace placeto {
@@ -74,7 +74,6 @@ class Tuner {
                     std::span<Runnable* const> measured);
   Status predict_from_stages();
   void note_prediction(Runnable& contender) const;
-  Status confirm();
   Status deliver(TuneResult& result);
   const Runnable* one_device() const;
   void say(const std::string& text) const {
@@ -91,7 +90,6 @@ class Tuner {
   std::vector<std::string> notes_;
   std::vector<std::unique_ptr<Runnable>> contenders_;
   std::set<std::pair<Assignment, std::vector<uint32_t>>> seen_;  // with stages
-  std::vector<size_t> confirmed_;
   uint32_t rounds_ = 0;
 };
 
@@ -361,41 +359,6 @@ const Runnable* Tuner::one_device() const {
   return nullptr;
 }
 
-// The fastest three and what they must not be worse than, again and longer: the fastest of many
-// short measurements is partly luck. So are those that were faster once than the best is now.
-Status Tuner::confirm() {
-  std::vector<size_t> by_time(contenders_.size());
-  for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
-  std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
-    return contenders_[a]->info.over_whole < contenders_[b]->info.over_whole;
-  });
-  std::set<size_t> wanted(by_time.begin(), by_time.begin() + std::min<size_t>(3, by_time.size()));
-  for (size_t i = 0; i < contenders_.size(); ++i) {
-    const Contender& info = contenders_[i]->info;
-    if (info.way == Contender::Way::kEngine || contenders_[i].get() == one_device()) {
-      wanted.insert(i);
-    }
-  }
-  std::set<size_t> confirmed;
-  while (!wanted.empty()) {
-    std::vector<Runnable*> turn;
-    for (const size_t i : wanted) turn.push_back(contenders_[i].get());
-    if (Status s = run_contenders(options_, turn, *whole_, model_.whole_us, 2 * options_.runs);
-        !s.ok()) {
-      return s;
-    }
-    confirmed.merge(wanted);
-    wanted.clear();
-    double least = std::numeric_limits<double>::infinity();
-    for (const size_t i : confirmed) least = std::min(least, contenders_[i]->info.over_whole);
-    for (const size_t i : by_time) {
-      if (!confirmed.contains(i) && contenders_[i]->info.over_whole < least) wanted.insert(i);
-    }
-  }
-  confirmed_.assign(confirmed.begin(), confirmed.end());
-  return {};
-}
-
 Json described(const Contender& info) {
   constexpr const char* kWays[] = {"placed", "threads", "replicas", "engine"};
   Json object{{"name", info.name},
@@ -468,16 +431,18 @@ Result<TuneResult> Tuner::run() {
     say(fmt::format("round {} of at most {}", rounds_ + 1, options_.rounds));
     if (Status s = round(settled); !s.ok()) return s;
   }
-  if (Status s = confirm(); !s.ok()) return s;
+  const Result<std::vector<size_t>> confirmed =
+      confirm(options_, contenders_, one_device(), *whole_, model_.whole_us);
+  if (!confirmed.ok()) return confirmed.status();
   if (Status s = predict_from_stages(); !s.ok()) return s;
   TuneResult result;
   result.rounds = rounds_;
   result.whole_us = model_.whole_us;
   result.notes = notes_;
   for (const auto& contender : contenders_) result.contenders.push_back(contender->info);
-  std::vector<Contender> confirmed;
-  for (const size_t i : confirmed_) confirmed.push_back(result.contenders[i]);
-  result.chosen = confirmed_[choose(confirmed, options_.tolerance)];
+  std::vector<Contender> choice;
+  for (const size_t i : *confirmed) choice.push_back(result.contenders[i]);
+  result.chosen = (*confirmed)[choose(choice, options_.tolerance)];
   result.why = explain_choice(result.contenders, result.chosen);
   if (Status s = deliver(result); !s.ok()) return s;
   return result;
