@@ -5,12 +5,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/engine/output_of.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/written_split.h"
 #include "tools/engine/cores.h"
-#include "tools/export/onnx_export.h"
 
 namespace placeto {
 namespace {
@@ -19,6 +20,7 @@ using nlohmann::json;
 using test::Folder;
 using test::OnnxBuilder;
 using test::output_of;
+using test::write_split;
 
 // x - Relu - Neg - y, a stage each on two devices, with a prediction.
 std::string write_stages(const Folder& folder) {
@@ -27,20 +29,12 @@ std::string write_stages(const Folder& folder) {
   b.node("Relu", {"x"}, {"r"}, "relu");
   b.node("Neg", {"r"}, {"y"}, "neg");
   OnnxBuilder::set_type(*b.graph().add_output(), "y", {"4", "8"});
-  const std::string model = folder.path("model.onnx"), stages = folder.path("stages");
-  std::ofstream(model, std::ios::binary) << b.bytes();
   PlacementSpec placement;
   placement.devices = {"cpu:0", "cpu:1"};
   placement.assignment = {0, 1};
   placement.stages = {0, 1};
   placement.order = {0, 1};
-  auto placed = placed_model(model, placement, {});
-  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
-  placed->prediction = {30, 12, {0, 18}, {10, 12}};
-  const auto read = PlacedModel::read(model, *placed);
-  REQUIRE(read.ok());
-  REQUIRE(read->write_stages(stages, std::nullopt).ok());
-  return stages;
+  return write_split(folder, b, placement, std::nullopt, {30, 12, {0, 18}, {10, 12}}).stages;
 }
 
 json run(const std::string& arguments) {
@@ -77,16 +71,10 @@ TEST_CASE("run takes threads and replicas of a directory from what tune chose") 
 
 TEST_CASE("what run profiles of stages that the engine fuses, verify finds as planned") {
   const Folder folder;
-  const std::string model = folder.path("model.onnx"), stages = folder.path("stages");
-  std::ofstream(model, std::ios::binary) << test::convolutional_model().bytes();
   PlacementSpec placement;
   placement.devices = {"cpu:0", "cpu:1"};
   placement.assignment = {0, 0, 1, 1, 1};
-  const auto placed = placed_model(model, placement, {});
-  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
-  const auto read = PlacedModel::read(model, *placed);
-  REQUIRE(read.ok());
-  REQUIRE(read->write_stages(stages, std::nullopt).ok());
+  const std::string stages = write_split(folder, test::convolutional_model(), placement).stages;
   run(stages + " --dim batch=1 --mode latency --write-profiles " + folder.path("record"));
   const json said =
       json::parse(output_of(PLACETO_CLI " verify --json " + stages + " " + folder.path("record*")));

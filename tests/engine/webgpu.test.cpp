@@ -12,9 +12,8 @@
 #include "tests/engine/output_of.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/written_split.h"
 #include "tools/engine/staged_model.h"
-#include "tools/export/onnx_export.h"
-#include "tools/io/write.h"
 
 namespace placeto {
 namespace {
@@ -23,6 +22,7 @@ using nlohmann::json;
 using test::Folder;
 using test::OnnxBuilder;
 using test::output_of;
+using test::WrittenSplit;
 
 const std::string kChromium = "/usr/lib/chromium";
 const std::string kPlaceto = "VK_ICD_FILENAMES=" + kChromium +
@@ -40,24 +40,17 @@ bool have_webgpu() {
 }
 
 // x - conv - relu - (pool, on a device of its own) - flatten - fc - y
-std::string write_split(const Folder& folder, const std::string& model) {
-  std::ofstream(model, std::ios::binary) << test::convolutional_model().bytes();
+WrittenSplit split_for_gpu(const Folder& folder) {
   PlacementSpec placement;
   placement.devices = {"cpu:0", "gpu:0"};
   placement.assignment = {1, 1, 0, 0, 1};
-  const auto placed = placed_model(model, placement, {});
-  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
-  const auto read = PlacedModel::read(model, *placed);
-  REQUIRE(read.ok());
-  const std::string stages = folder.path("stages");
-  REQUIRE(read->write_stages(stages, std::nullopt).ok());
-  return stages;
+  return test::write_split(folder, test::convolutional_model(), placement);
 }
 
 TEST_CASE("stages on a GPU and on the processor give what the whole model gives, where planned") {
   if (!have_webgpu()) return;
   const Folder folder;
-  const std::string model = folder.path("model.onnx"), stages = write_split(folder, model);
+  const auto [model, stages] = split_for_gpu(folder);
   const json said =
       json::parse(output_of(kPlaceto + "run " + stages + " --model " + model +
                             " --dim batch=1 --runs 3 --check --json" + " --provider gpu=webgpu"));

@@ -1,12 +1,11 @@
 // A small model, and its stages on two devices: for tests of what runs them.
 #pragma once
 
-#include <fstream>
 #include <string>
 
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
-#include "tools/export/onnx_export.h"
+#include "tests/support/written_split.h"
 
 namespace placeto::test {
 
@@ -27,17 +26,12 @@ inline OnnxBuilder diamond(const std::string& axis) {
 // The diamond with the sigmoid on a device of its own: three stages.
 struct SplitDiamond {
   explicit SplitDiamond(const std::string& axis) {
-    model = folder.path("model.onnx");
-    std::ofstream(model, std::ios::binary) << diamond(axis).bytes();
     PlacementSpec placement;
     placement.devices = {"cpu:0", "cpu:1"};
     placement.assignment = {0, 0, 1, 0};
-    const auto placed = placed_model(model, placement);
-    REQUIRE(placed.ok());
-    const auto split = PlacedModel::read(model, *placed);
-    REQUIRE(split.ok());
-    stages = folder.path("stages");
-    REQUIRE(split->write_stages(stages, StageRule::kOverlap).ok());
+    const WrittenSplit written = write_split(folder, diamond(axis), placement, StageRule::kOverlap);
+    model = written.model;
+    stages = written.stages;
   }
   Folder folder;
   std::string model, stages;
