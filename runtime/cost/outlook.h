@@ -28,7 +28,10 @@ class Outlook {
   // Once stopped, of no use.
   void rebase(std::span<const uint32_t> assignment, std::span<const uint32_t> dispatch_index);
 
-  // A neighbour whose run goes on from the base's after `block` x stride starts.
+  // A neighbour whose run goes on from the base's after `block` x stride starts. The caller sees to
+  // it that none of the changed nodes, which are distinct, is among these: their run times are
+  // taken from what the base has left at that point, and added to what is left on their new
+  // devices.
   void begin(uint32_t block, std::span<const Change> changes);
   // No makespan is below that, if the device is free for what is left from `free_us` on.
   double least_us(uint32_t device, double free_us) const {
