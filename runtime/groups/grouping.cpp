@@ -26,13 +26,17 @@ constexpr uint32_t kSeveral = kNoIndex - 1;
 
 class Merger {
  public:
-  Merger(const Problem& problem, const GroupGraph& graph, DeviceRows rows, Stop* stop)
+  Merger(const Problem& problem, const GroupGraph& graph, const DeviceRows& rows, Stop* stop)
       : problem_(problem),
         graph_(graph),
-        rows_(std::move(rows)),
+        rows_(rows.size()),
         stop_(stop),
         parent_(graph.size()),
         work_(graph.work) {
+    for (size_t g = 0; g < rows.size(); ++g) {
+      if (spend(stop_, 4)) break;  // no rows are looked at then
+      rows_[g] = rows[g];
+    }
     std::iota(parent_.begin(), parent_.end(), 0u);
     const double total = std::accumulate(work_.begin(), work_.end(), 0.0);
     tiny_ = kTinyShare * total / graph.size();
