@@ -115,6 +115,21 @@ inline bool stopped(const Stop* stop) {
   return stop != nullptr && stop->stopped();
 }
 
+// assign() in pieces: memory that is new, or has not been touched for long, takes its time.
+// Incomplete once stopped; whether it was.
+template <class T>
+bool assign(std::vector<T>& items, size_t count, const T& value, Stop* stop) {
+  constexpr size_t kPiece = (size_t{1} << 19) / sizeof(T);
+  items.clear();
+  items.reserve(count);
+  while (items.size() < count) {
+    const size_t piece = std::min(kPiece, count - items.size());
+    items.resize(items.size() + piece, value);
+    if (spend(stop, Stop::copied(piece * sizeof(T) / sizeof(double)))) return true;
+  }
+  return false;
+}
+
 // Empties the vector and gives its memory back. A look comes after every large one, so that those
 // of a whole graph, which end together, do not add up to a long stretch.
 template <class T>

@@ -44,10 +44,9 @@ class EarliestFinish {
   Assignment place_all(std::span<const uint32_t> order, const LastTimeline& last,
                        const PassRule& rule, MemoryPlan& plan);
 
-  // The timeline that windows are placed into: spans and `plan`, which is to hold its groups, are
-  // used until the next one is loaded. Once stopped, this object is of no more use.
-  void load(std::span<const uint32_t> order, const LastTimeline& last,
-            std::span<const double> start_us, std::span<const double> finish_us, MemoryPlan& plan);
+  // The timeline that windows are placed into: the run, spans and `plan`, which is to hold its
+  // groups, are used until the next one is loaded. Once stopped, this object is of no more use.
+  void load(const Queues& run, const LastTimeline& last, MemoryPlan& plan);
 
   // Which part of a window is kept.
   enum class Keep {

@@ -38,18 +38,16 @@ Assignment EarliestFinish::place_all(std::span<const uint32_t> order, const Last
   return Assignment(schedule_.assignment().begin(), schedule_.assignment().end());
 }
 
-void EarliestFinish::load(std::span<const uint32_t> order, const LastTimeline& last,
-                          std::span<const double> start_us, std::span<const double> finish_us,
-                          MemoryPlan& plan) {
+void EarliestFinish::load(const Queues& run, const LastTimeline& last, MemoryPlan& plan) {
   last_ = last;
   plan_ = &plan;
-  schedule_.load(order, last.assignment, start_us, finish_us);
+  schedule_.load(run);
   devices_.clear();
   first_.assign(problem_->group_count(), kNoIndex);
   plan.clear();
-  for (uint32_t position = 0; position < order.size(); ++position) {
+  for (uint32_t position = 0; position < problem_->node_count(); ++position) {
     if (spend(stop_, 1)) return;
-    const uint32_t v = order[position], group = problem_->group_of(v);
+    const uint32_t v = run.node_at(position), group = problem_->group_of(v);
     if (problem_->members(group)[0] == v) plan.take(group, last.assignment[v]);
     if (devices_.free_nodes().contains(v)) continue;
     first_[group] = std::min(first_[group], position);
@@ -66,7 +64,7 @@ double EarliestFinish::place_window(Window window, const PassRule& rule, Keep ke
   size_t moved = 0;  // since the last look
   uint32_t look = keep == Keep::kAll ? window.end : window.begin + tuning::kFirstLook;
   for (uint32_t position = window.begin; position < window.end; ++position) {
-    const uint32_t v = schedule_.node_at(position), there = last_.assignment[v];
+    const uint32_t v = schedule_.run().node_at(position), there = last_.assignment[v];
     if (spend(stop_, work_of(v))) return 0;
     uint32_t device = devices_[problem_->group_of(v)];
     if (devices_.free_nodes().contains(v)) {

@@ -2,20 +2,13 @@
 
 #include <algorithm>
 
+#include "runtime/timeline/queues.h"
+
 namespace placeto {
-namespace {
-
-// Beyond this many (output, device) pairs a unicast schedule remembers one arrival per output, as
-// under broadcast: slightly optimistic, but bounded.
-constexpr size_t kMostArrivals = size_t{1} << 24;
-
-}  // namespace
-
 ListSchedule::ListSchedule(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
-      unicast_(problem.topology().spec().transfer == Transfer::kUnicast &&
-               size_t{problem.graph().output_count()} * problem.device_count() <= kMostArrivals),
+      unicast_(arrives_apart(problem)),
       contended_(problem.topology().spec().contention == Contention::kEgress),
       device_free_(problem.device_count()),
       channel_free_(problem.topology().channel_count()),
@@ -30,13 +23,7 @@ void ListSchedule::clear() {
   std::fill(channel_free_.begin(), channel_free_.end(), 0);
   const size_t slots =
       size_t{problem_->graph().output_count()} * (unicast_ ? problem_->device_count() : 1);
-  constexpr size_t kPiece = size_t{1} << 16;
-  arrived_.clear();
-  arrived_.reserve(slots);
-  while (arrived_.size() < slots) {
-    arrived_.resize(std::min(slots, arrived_.size() + kPiece), kNotSent);
-    if (spend(stop_, Stop::copied(kPiece))) return;
-  }
+  if (assign(arrived_, slots, kNotSent, stop_)) return;
   std::fill(device_of_.begin(), device_of_.end(), kNoIndex);
 }
 

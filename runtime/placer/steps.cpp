@@ -181,7 +181,7 @@ Status search(const Step& step, Placing& placing) {
   Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;
   found.method = step.name;
   found.division = {};  // of where it starts, not of where it will end
-  SearchOptions search_options(placing.guide ? placing.guide->ranker() : nullptr, true);
+  SearchOptions search_options{.polish = true};
   // Beside every polishing, so that more of it is never worse.
   if (is_staged(placing)) {
     search_options.finish = [&bench](Candidate& candidate) {

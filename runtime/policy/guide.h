@@ -42,8 +42,6 @@ class PolicyGuide {
   // The evaluator's `stop` ends them.
   virtual Candidate place(const Candidate& start, const PolicyPasses& passes,
                           MoveEvaluator& evaluator) = 0;
-  // What ranks a search's proposals by the policy; nullptr: it cannot rank moves of groups.
-  virtual ProposalRanker* ranker() { return nullptr; }
 };
 
 // Fails with kInvalidArgument, or kOutOfMemory, if the policy cannot place the problem. The policy

@@ -10,21 +10,10 @@
 #include "runtime/base/random.h"
 #include "runtime/cost/move_evaluator.h"
 #include "runtime/groups/hierarchy.h"
+#include "runtime/search/proposal_ranker.h"
 #include "runtime/timeline/waiting_chain.h"
 
 namespace placeto {
-
-// Says which of several proposals to evaluate: the policy's part in a search.
-class ProposalRanker {
- public:
-  // The base placement has changed.
-  virtual void refresh(const MoveEvaluator& evaluator) = 0;
-  // Larger is more promising.
-  virtual float score(uint32_t level, uint32_t group, uint32_t device) = 0;
-
- protected:
-  ~ProposalRanker() = default;
-};
 
 // Not shareable between threads.
 class GroupMoves {

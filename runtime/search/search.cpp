@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/base/portable_math.h"
+#include "runtime/search/estimate_ranker.h"
 #include "runtime/search/path_bound.h"
 #include "runtime/search/polish.h"
 #include "runtime/search/window_pass.h"
@@ -101,13 +102,19 @@ class Annealing {
         hot_(windows ? kHotWindows : kHotMoves),
         evaluator_(evaluator),
         paths_(evaluator.problem(), evaluator.stop()),
+        proposals_(evaluator),
         patience_(patience(evaluator.problem())),
         finish_(options.finish) {
     polishing_.wanted = options.polish && hierarchy != nullptr;
     if (hierarchy != nullptr) {
-      moves_ = std::make_unique<GroupMoves>(*hierarchy, evaluator, options.ranker);
+      ProposalRanker* ranker = options.ranker;
+      if (ranker == nullptr && windows && times_can_tell(evaluator.problem())) {
+        proposals_.estimates = std::make_unique<EstimateRanker>(*hierarchy, proposals_.run);
+        ranker = proposals_.estimates.get();
+      }
+      proposals_.moves = std::make_unique<GroupMoves>(*hierarchy, evaluator, ranker);
     }
-    if (windows) windows_ = std::make_unique<WindowPass>(evaluator.problem(), evaluator.stop());
+    if (windows) proposals_.windows = std::make_unique<WindowPass>(proposals_.run);
   }
 
   // A longer search begins with all of a shorter one, so that more budget is never worse: what it
@@ -207,20 +214,20 @@ class Annealing {
   void anneal(double begin, double end, double until, Clock& clock, Candidate& best) {
     while (!clock.over() && idle_ < kMostIdle && clock.spent() < until) {
       const double used = std::min(1.0, (clock.spent() - begin) / (end - begin));
-      if (moves_ && clock.spent() - last_gain_ > patience_) {
+      if (proposals_.moves && clock.spent() - last_gain_ > patience_) {
         disturb(clock, best);
         continue;
       }
-      const bool window = windows_ && (!moves_ || shares_.draw_window(random_));
+      const bool window = proposals_.windows && (!proposals_.moves || shares_.draw_window(random_));
       if (window) {
-        windows_->propose(evaluator_, random_, changes_);
+        proposals_.windows->propose(random_, changes_);
       } else {
-        moves_->propose(used, random_, changes_);
+        proposals_.moves->propose(used, random_, changes_);
       }
       if (changes_.empty()) {
         ++idle_;
-        if (window) clock.idle(windows_->share());
-        shares_.note(window, 0, window ? std::min(1.0, kPlacing * windows_->share()) : 1);
+        if (window) clock.idle(proposals_.windows->share());
+        shares_.note(window, 0, window ? std::min(1.0, kPlacing * proposals_.windows->share()) : 1);
         continue;
       }
       idle_ = 0;
@@ -238,7 +245,7 @@ class Annealing {
   void disturb(Clock& clock, const Candidate& best) {
     last_gain_ = clock.spent();
     here_ = best.assignment;
-    moves_->disturb(random_, changes_);
+    proposals_.moves->disturb(random_, changes_);
     for (const Change& change : changes_) here_[change.node] = change.device;
     evaluator_.rebase(here_);
     base_changed();
@@ -263,8 +270,7 @@ class Annealing {
 
   void base_changed() {
     paths_.base_changed();
-    if (moves_) moves_->base_changed();
-    if (windows_) windows_->base_changed();
+    proposals_.base_changed();
   }
 
   // Metropolis' rule with the random number drawn first: a candidate is accepted if its makespan is
@@ -280,6 +286,19 @@ class Annealing {
     return score.objective_us < cutoff;
   }
 
+  // What may be proposed, or nullptr.
+  struct Proposals {
+    explicit Proposals(const MoveEvaluator& evaluator) : run(evaluator) {}
+    void base_changed() {
+      run.base_changed();
+      if (moves) moves->base_changed();
+      if (windows) windows->base_changed();
+    }
+    CurrentRun run;
+    std::unique_ptr<EstimateRanker> estimates;
+    std::unique_ptr<GroupMoves> moves;
+    std::unique_ptr<WindowPass> windows;
+  };
   // Beside the search.
   struct Polishing {
     bool wanted = false;
@@ -293,11 +312,10 @@ class Annealing {
   double hot_;
   MoveEvaluator& evaluator_;
   PathBound paths_;
+  Proposals proposals_;
   double patience_, last_gain_ = 0;
   const std::function<void(Candidate&)> finish_;
   int idle_ = 0;
-  std::unique_ptr<GroupMoves> moves_;
-  std::unique_ptr<WindowPass> windows_;
   Shares shares_;
   std::vector<Change> changes_;
   Assignment here_;

@@ -13,15 +13,15 @@
 namespace placeto {
 
 struct SearchOptions {
-  SearchOptions(ProposalRanker* r = nullptr, bool p = false) : ranker(r), polish(p) {}  // NOLINT
-
-  ProposalRanker* ranker;  // nullptr, or: each move is the best ranked of a few random ones
+  // Each move is the best ranked of a few random ones. nullptr: by what it does to the makespan,
+  // nearly (estimate_ranker.h), where times tell that.
+  ProposalRanker* ranker = nullptr;
   // What else ends a placement; called wherever it is polished, or once at the end.
   std::function<void(Candidate&)> finish = nullptr;
   // Whether what is found is polished (polish.h), again and again and at the end; a budget of
   // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power
   // of ten, 10 or 30 where polishing takes as long. What it takes is not counted in full.
-  bool polish;
+  bool polish = false;
 };
 
 // Improves `start` in place until the budget ends; never returns worse, and of two budgets with one

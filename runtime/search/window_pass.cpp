@@ -19,32 +19,30 @@ uint32_t draw_length(uint32_t nodes, Random& random) {
 
 }  // namespace
 
-WindowPass::WindowPass(const Problem& problem, Stop* stop)
-    : problem_(&problem), stop_(stop), builder_(problem, stop), plan_(problem) {}
+WindowPass::WindowPass(CurrentRun& run)
+    : run_(run),
+      problem_(run.evaluator().problem()),
+      stop_(run.evaluator().stop()),
+      builder_(problem_, stop_),
+      plan_(problem_) {}
 
-bool WindowPass::load(const MoveEvaluator& evaluator) {
-  evaluator.start_order(order_);
+bool WindowPass::load() {
+  const Queues& queues = run_.queues();
   if (stopped(stop_)) return false;
-  find_latest_starts(
-      {*problem_, evaluator.assignment(), order_, evaluator.start_us(), evaluator.finish_us()},
-      latest_start_us_, stop_);
+  find_latest_starts(run_.simulated(), latest_start_us_, stop_);
   if (stopped(stop_)) return false;
-  builder_.load(order_, {evaluator.assignment(), latest_start_us_}, evaluator.start_us(),
-                evaluator.finish_us(), plan_);
+  builder_.load(queues, {run_.evaluator().assignment(), latest_start_us_}, plan_);
   return !stopped(stop_);
 }
 
 // Of a few windows the one behind which everything could start earliest, if that is earlier. Where
-// lateness tells nothing, any: nodes that run one at a time, throughput, memory that does not fit.
-void WindowPass::propose(const MoveEvaluator& evaluator, Random& random,
-                         std::vector<Change>& changes) {
+// lateness tells nothing, any.
+void WindowPass::propose(Random& random, std::vector<Change>& changes) {
   changes.clear();
-  if (timeline_is_old_ && !load(evaluator)) return;
+  if (timeline_is_old_ && !load()) return;
   timeline_is_old_ = false;
-  const bool telling = problem_->objective() == Objective::kLatency &&
-                       problem_->topology().spec().execution == Execution::kParallel &&
-                       evaluator.score().feasible();
-  const uint32_t nodes = problem_->node_count();
+  const bool telling = times_tell(run_.evaluator());
+  const uint32_t nodes = problem_.node_count();
   double least_us = telling ? 0 : std::numeric_limits<double>::infinity();
   share_ = 0;
   for (uint32_t i = telling ? tuning::window_draws(nodes) : 1; i > 0; --i) {

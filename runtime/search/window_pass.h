@@ -9,34 +9,34 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/cost/move_evaluator.h"
 #include "runtime/heuristics/earliest_finish.h"
+#include "runtime/search/current_run.h"
 
 namespace placeto {
 
 // Not shareable between threads.
 class WindowPass {
  public:
-  // The problem must outlive it.
-  explicit WindowPass(const Problem& problem, Stop* stop = nullptr);
+  // The run must outlive it.
+  explicit WindowPass(CurrentRun& run);
 
-  // The evaluator's base placement is another one.
+  // The base placement is another one.
   void base_changed() { timeline_is_old_ = true; }
   // Draws windows and rules and says what changes; nothing if none promises anything or once
   // stopped.
-  void propose(const MoveEvaluator& evaluator, Random& random, std::vector<Change>& changes);
+  void propose(Random& random, std::vector<Change>& changes);
   // How many nodes the last proposal's windows placed, as a share of the graph's.
   double share() const { return share_; }
 
  private:
-  bool load(const MoveEvaluator& evaluator);
+  bool load();
 
-  const Problem* problem_;
+  CurrentRun& run_;
+  const Problem& problem_;
   Stop* stop_;
   EarliestFinish builder_;
   MemoryPlan plan_;
   bool timeline_is_old_ = true;
-  std::vector<uint32_t> order_;          // in which the timeline starts the nodes
   std::vector<double> latest_start_us_;  // as the rules of a pass see it
   double share_ = 0;
   std::vector<Change> drawn_;

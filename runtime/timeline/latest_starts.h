@@ -1,7 +1,6 @@
 // How late the nodes of a simulated run could start without a longer run. Two answers, for whoever
 // re-places nodes sees what follows a node on its device as free to go elsewhere, and whoever
-// judges one move sees it as fixed. (WindowSchedule has a third: what channels carry is fixed,
-// too.)
+// judges one move sees it as fixed. (Queues have a third: what channels carry is fixed, too.)
 #pragma once
 
 #include <span>

@@ -42,6 +42,7 @@ constexpr const char* kUsage =
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
 devices), large (1,000 nodes), networks (training steps with colocation on the example topologies),
+deep (training steps of networks of 1,000 to 7,000 operators),
 parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
 40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-networks (named
 networks as ONNX Runtime runs them). --each appends every answer to a file: problem, method, seed,
@@ -357,6 +358,25 @@ void add_networks(Family& family, uint32_t graphs, bool parameters) {
   }
 }
 
+// Training steps of large networks, at their published sizes.
+void add_deep(Family& family, uint32_t graphs) {
+  constexpr const char* kNetworks[] = {"nasnet_a_large",     "nmt",          "enas_cifar10",
+                                       "mixture_of_experts", "inception_v3", "enas_ptb"};
+  constexpr const char* kTopologies[] = {"4xk80", "2x4-gpu-two-hosts"};
+  uint32_t count = 0;
+  for (const char* network : kNetworks) {
+    for (const char* topology : kTopologies) {
+      if (graphs != 0 && count++ >= graphs) return;
+      WorkloadOptions options;
+      options.training = true;
+      const Case c(require(generate(network, options)),
+                   require(read_topology_spec(PLACETO_MODELS "/topologies/" +
+                                              std::string(topology) + ".json")));
+      family.add("deep-" + std::string(network) + "-" + topology, c.problem);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -377,6 +397,8 @@ int main(int argc, char** argv) {
       add_networks(family, o.graphs, false);
     } else if (name == "parameters") {
       add_networks(family, o.graphs, true);
+    } else if (name == "deep") {
+      add_deep(family, o.graphs);
     } else if (name == "staged") {
       add_staged(family, count(30));
     } else if (name == "staged-networks") {

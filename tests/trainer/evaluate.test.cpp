@@ -97,7 +97,7 @@ TEST_CASE("all baselines are graded, and nothing is better than the best known")
                                              "expert",      "anneal",
                                              "rnn 20",      "hierarchical 20",
                                              "trained 100", "policy",
-                                             "search 20",   "policy + guided 20"};
+                                             "search 20",   "policy + search 20"};
   size_t found = 0;
   for (const Outcome& o : graded->outcomes) {
     CAPTURE(o.way.label());

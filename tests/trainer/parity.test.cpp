@@ -114,36 +114,3 @@ TEST_CASE("an exported policy scores recorded steps as the network in LibTorch d
   CHECK(placer.scorer().embeddings() == (config.learn.embedding > 0 ? options.passes : 0));
   MESSAGE("largest difference ", most, " among ", rows, " scores up to ", largest);
 }
-
-TEST_CASE("a search that begins without a pass is guided by an embedding, and keeps it") {
-  const Trained trained(wide(test::small_graph_config()));
-  const Problem& problem = *trained.instance.problem;
-  const Hierarchy hierarchy(problem);
-  PairwisePlacer placer(*trained.policy, problem, hierarchy);
-  MoveEvaluator evaluator(problem);
-  PlacementState state(problem);
-  MoveFeatures features(problem, hierarchy);
-  float most = 0, embedded = 0;
-  for (uint32_t device = 0; device < 2; ++device) {  // another placement, the same embedding
-    evaluator.rebase(Assignment(problem.node_count(), device));
-    placer.refresh(evaluator);
-    state.refresh(evaluator);
-    CHECK(placer.scorer().embeddings() == 1);
-    for (uint32_t group = 0; group < hierarchy.group_count(0); ++group) {
-      features.begin(state, 0, group);
-      for (const uint32_t to : features.candidates()) {
-        std::vector<float> row(kPairFeatures);
-        features.row(to, row.data());
-        Samples one = decision(placer, problem.graph(), row, features.nodes());
-        const float score = placer.score(0, group, to);
-        most = std::max(most, std::abs(score - trained.learner.score(one)[0]));
-        GraphState blank = *one.graphs[0];
-        std::fill(blank.rows.begin(), blank.rows.end(), 0.0f);
-        one.graphs[0] = std::make_shared<const GraphState>(std::move(blank));
-        embedded = std::max(embedded, std::abs(score - trained.learner.score(one)[0]));
-      }
-    }
-  }
-  CHECK(most < 1e-4f);
-  CHECK(embedded > 1e-3f);  // what was embedded matters
-}

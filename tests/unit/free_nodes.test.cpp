@@ -177,10 +177,11 @@ TEST_CASE("free nodes are in the group of what decides about them, and windows t
     }
     MoveEvaluator evaluator(problem);
     evaluator.rebase(before);
-    WindowPass windows(problem);
+    CurrentRun run(evaluator);
+    WindowPass windows(run);
     std::vector<Change> changes;
     for (int draw = 0; draw < 10; ++draw) {
-      windows.propose(evaluator, random, changes);
+      windows.propose(random, changes);
       Assignment after = before;
       for (const Change& change : changes) after[change.node] = change.device;
       CHECK(obeys_rules(problem, after));

@@ -116,8 +116,9 @@ TEST_CASE("a pass over a window changes groups that have a node there, and obeys
                        latest_start_us);
     EarliestFinish builder(problem);
     MemoryPlan plan(problem);
-    builder.load(order, {start, latest_start_us}, evaluator.start_us(), evaluator.finish_us(),
-                 plan);
+    Queues run(problem);
+    run.load({problem, start, order, evaluator.start_us(), evaluator.finish_us()});
+    builder.load(run, {start, latest_start_us}, plan);
     std::vector<Change> changes;
     for (int i = 0; i < 30; ++i) {
       const uint32_t begin = random.below(problem.node_count());
@@ -162,7 +163,9 @@ TEST_CASE("a pass over the whole timeline is a pass") {
     const Assignment whole = builder.place_all(order, {start, {}}, rule, plan);
     std::vector<Change> changes;
     EarliestFinish window_builder(problem);
-    window_builder.load(order, {start, {}}, evaluator.start_us(), evaluator.finish_us(), plan);
+    Queues run(problem);
+    run.load({problem, start, order, evaluator.start_us(), evaluator.finish_us()});
+    window_builder.load(run, {start, {}}, plan);
     window_builder.place_window({0, problem.node_count()}, rule, EarliestFinish::Keep::kAll,
                                 changes);
     Assignment changed = start;

@@ -27,7 +27,9 @@ class PrefersADevice final : public ProposalRanker {
  public:
   explicit PrefersADevice(uint32_t device) : device_(device) {}
   void refresh(const MoveEvaluator&) override { ++refreshed; }
-  float score(uint32_t, uint32_t, uint32_t device) override { return device == device_ ? 1 : 0; }
+  float score(uint32_t, uint32_t, uint32_t device, float) override {
+    return device == device_ ? 1 : 0;
+  }
   int refreshed = 0;
 
  private:
@@ -105,10 +107,11 @@ TEST_CASE("a window moves whole groups within the rules, and some windows shorte
       const Assignment base = test::random_assignment(problem, random);
       MoveEvaluator evaluator(problem);
       const Score before = evaluator.rebase(base);
-      WindowPass window(problem);
+      CurrentRun run(evaluator);
+      WindowPass window(run);
       std::vector<Change> changes;
       for (int k = 0; k < 10; ++k) {
-        window.propose(evaluator, random, changes);
+        window.propose(random, changes);
         check_changes(problem, base, changes);
         CHECK(window.share() > 0);
         if (changes.empty()) continue;

@@ -190,25 +190,18 @@ class Grader {
   }
 
   void run_searches(const Candidate& placed, uint64_t budget, const std::string& unfit) {
-    if (options_.unguided)
-      search({Approach::kSearch, "", budget}, start_, start_ms_, budget, 1, nullptr);
-    if (!unfit.empty()) return;
-    ProposalRanker* const ranker = guide_->ranker();
-    if (ranker != nullptr) {
-      search({Approach::kGuided, "", budget}, start_, start_ms_, budget, 1, ranker);
+    if (options_.unguided) search({Approach::kSearch, "", budget}, start_, start_ms_, budget, 1);
+    if (unfit.empty()) {
+      search({Approach::kPolicyThenSearch, "", budget}, placed, placed_ms_, budget, 1);
     }
-    const Approach both =
-        ranker != nullptr ? Approach::kPolicyThenGuided : Approach::kPolicyThenSearch;
-    search({both, "", budget}, placed, placed_ms_, budget, 1, ranker);
   }
 
   // As `place` searches.
-  void search(const Way& way, Candidate from, double from_ms, uint64_t evaluations, uint64_t seed,
-              ProposalRanker* ranker) {
+  void search(const Way& way, Candidate from, double from_ms, uint64_t evaluations, uint64_t seed) {
     const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
-    adaptive_search(operators_.hierarchy(), budget, seed, evaluator_, from, ranker);
+    adaptive_search(operators_.hierarchy(), budget, seed, evaluator_, from);
     const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
     outcomes_.push_back({way, from.score.objective_us, from_ms + watch.milliseconds(), spent});
   }
@@ -219,8 +212,7 @@ class Grader {
     const Way way{Approach::kLongSearch, "", number + 1};
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
     if (number % 2 == 1 && !options_.annealings) {
-      return search(way, placed, placed_ms_, evaluations, seed,
-                    guide_ ? guide_->ranker() : nullptr);
+      return search(way, placed, placed_ms_, evaluations, seed);
     }
     const ProcessorTime watch;
     Budget budget;

@@ -15,7 +15,7 @@ namespace placeto::train {
 struct EvaluateOptions {
   std::vector<uint64_t> budgets = {100, 300, 1'000};  // evaluations of the searches
   // Long searches for the best known placement, in turn multilevel annealing from `auto` and what
-  // `search` is, guided by a `pairwise` policy; 0: none.
+  // `search` is, with the policy's passes before it or without; 0: none.
   uint32_t long_searches = 2;
   uint64_t long_evaluations = 20'000;
   bool annealings = false;    // every long search is one

@@ -4,7 +4,6 @@ namespace placeto::train {
 
 std::string Way::label() const {
   const std::string number = length > 0 ? " " + std::to_string(length) : "";
-  const std::string by = policy.empty() ? "" : " by " + policy;
   const std::string placer = policy.empty() ? "policy" : policy;
   switch (approach) {
     case Approach::kAuto:
@@ -18,12 +17,8 @@ std::string Way::label() const {
       return placer;
     case Approach::kSearch:
       return "search" + number;
-    case Approach::kGuided:
-      return "guided" + number + by;
     case Approach::kPolicyThenSearch:
       return placer + " + search" + number;
-    case Approach::kPolicyThenGuided:
-      return placer + " + guided" + number;
     case Approach::kTimedSearch:
       return "search, as long as training";
     case Approach::kLongSearch:

@@ -14,11 +14,9 @@ enum class Approach : uint8_t {
   kSampled,           // a placer trained on that graph alone: rnn, hierarchical, trained
   kPolicy,            // the passes of a policy from `auto`
   kSearch,            // adaptive search from `auto`, as place_auto makes it
-  kGuided,            // the same, its proposals ranked by a `pairwise` policy
   kPolicyThenSearch,  // that search from where the passes end
-  kPolicyThenGuided,
-  kTimedSearch,  // place_auto without a policy, as long as `length` milliseconds
-  kLongSearch,   // for the best known placement
+  kTimedSearch,       // place_auto without a policy, as long as `length` milliseconds
+  kLongSearch,        // for the best known placement
 };
 
 // A way of placing.
@@ -29,15 +27,14 @@ struct Way {
   std::string policy = {};  // name of the policy, where several are compared
 
   bool uses_policy() const {
-    return approach == Approach::kPolicy || approach == Approach::kGuided ||
-           approach == Approach::kPolicyThenSearch || approach == Approach::kPolicyThenGuided;
+    return approach == Approach::kPolicy || approach == Approach::kPolicyThenSearch;
   }
   // The same of any length.
   Way of_any_length() const { return {approach, method, 0, policy}; }
   bool comes_in_lengths() const {
     return length > 0 && approach != Approach::kLongSearch && approach != Approach::kTimedSearch;
   }
-  // For people: "heft", "policy + guided 300", "guided 300 by NAME".
+  // For people: "heft", "search 300", "policy + search 300".
   std::string label() const;
   friend auto operator<=>(const Way&, const Way&) = default;
 };

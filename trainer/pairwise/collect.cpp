@@ -8,6 +8,7 @@
 #include "runtime/placer/placer.h"
 #include "runtime/policy/pairwise/node_features.h"
 #include "runtime/policy/pairwise/pass.h"
+#include "runtime/search/estimate_ranker.h"
 #include "runtime/search/search.h"
 #include "trainer/base/time_ratio.h"
 #include "trainer/pairwise/canonical.h"
@@ -39,7 +40,9 @@ class Collector final : public ProposalRanker {
         evaluator_(problem_),
         judge_(problem_),
         state_(problem_),
-        features_(problem_, hierarchy_) {
+        features_(problem_, hierarchy_),
+        run_(evaluator_),
+        ranker_(hierarchy_, run_) {
     if (policy != nullptr) placer_.emplace(*policy, problem_, hierarchy_);
   }
 
@@ -53,16 +56,15 @@ class Collector final : public ProposalRanker {
         std::lround(config_.min_evaluations * std::exp(range * random_.uniform())));
     // The search ranks some eight proposals before each evaluation; record that share of them.
     record_share_ = (config_.decisions - greedy) / (8.0 * double(budget.evaluations));
-    multilevel_search(hierarchy_, budget, random_.next(), evaluator_, candidate, this);
+    multilevel_search(hierarchy_, budget, random_.next(), evaluator_, candidate, {.ranker = this});
     if (learn_.imitation > 0) ask_expert(candidate.assignment);
     return std::move(samples_);
   }
 
   void refresh(const MoveEvaluator& evaluator) override {
     judged_ = false;
-    if (placer_) {
-      placer_->refresh(evaluator);
-    } else if (learn_.embedding > 0 && samples_.graphs.empty()) {
+    run_.base_changed();
+    if (learn_.embedding > 0 && samples_.graphs.empty()) {
       // As a policy would see it that makes no pass before the search.
       state_.refresh(evaluator);
       std::vector<float> rows(size_t{problem_.node_count()} * kNodeFeatures);
@@ -71,9 +73,10 @@ class Collector final : public ProposalRanker {
     }
   }
 
-  float score(uint32_t level, uint32_t group, uint32_t device) override {
+  // As searches rank moves.
+  float score(uint32_t level, uint32_t group, uint32_t device, float least) override {
     if (random_.uniform() < record_share_) record_now(level, group);
-    return placer_ ? placer_->score(level, group, device) : 0;
+    return ranker_.score(level, group, device, least);
   }
 
  private:
@@ -235,6 +238,8 @@ class Collector final : public ProposalRanker {
   MoveEvaluator evaluator_, judge_;  // of the placer; of the credit
   PlacementState state_;
   MoveFeatures features_;
+  CurrentRun run_;  // of the search's placement
+  EstimateRanker ranker_;
   std::optional<PairwisePlacer> placer_;
   bool judged_ = false;  // judge_ and state_ are of the search's placement
   double record_share_ = 0;

@@ -22,7 +22,6 @@ class PairwiseGuide final : public PolicyGuide {
     }
     return placer_.place(start, options, evaluator);
   }
-  ProposalRanker* ranker() override { return &placer_; }
 
  private:
   PolicyStep describe(const PairwiseStep& from) {

@@ -19,16 +19,6 @@ PairwisePlacer::PairwisePlacer(const Policy& policy, const Problem& problem,
       features_(problem, hierarchy),
       state_(problem, stop) {}
 
-void PairwisePlacer::refresh(const MoveEvaluator& evaluator) {
-  state_.refresh(evaluator);
-  if (scorer_.embeddings() == 0) scorer_.embed(state_, evaluator.stop());
-}
-
-float PairwisePlacer::score(uint32_t level, uint32_t group, uint32_t device) {
-  features_.begin(state_, level, group);
-  return scorer_.score(features_, {&device, 1})[0];
-}
-
 Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOptions& options,
                                 MoveEvaluator& evaluator) {
   random_ = Random(options.seed);

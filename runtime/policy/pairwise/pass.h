@@ -13,10 +13,10 @@
 #include <optional>
 
 #include "runtime/base/random.h"
+#include "runtime/groups/hierarchy.h"
 #include "runtime/heuristics/method.h"
 #include "runtime/policy/pairwise/move_scorer.h"
 #include "runtime/policy/pairwise/tuning.h"
-#include "runtime/search/group_moves.h"
 
 namespace placeto {
 
@@ -46,7 +46,7 @@ struct PairwisePassOptions {
   std::function<void(const PairwiseStep&)> on_step;
 };
 
-class PairwisePlacer final : public ProposalRanker {
+class PairwisePlacer {
  public:
   // Policy (kPairwise), problem and hierarchy must outlive it.
   PairwisePlacer(const Policy& policy, const Problem& problem, const Hierarchy& hierarchy,
@@ -56,12 +56,6 @@ class PairwisePlacer final : public ProposalRanker {
   // `stop` ends them.
   Candidate place(const Candidate& start, const PairwisePassOptions& options,
                   MoveEvaluator& evaluator);
-
-  // As the ranker of a search's proposals. The graph is embedded as the last pass left it, or, if
-  // there was none, as the search begins: embedding it after every accepted move would cost more
-  // than evaluating moves.
-  void refresh(const MoveEvaluator& evaluator) override;
-  float score(uint32_t level, uint32_t group, uint32_t device) override;
 
   // What the graph network sees, for a trainer.
   const MoveScorer& scorer() const { return scorer_; }

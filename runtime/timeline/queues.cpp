@@ -1,0 +1,162 @@
+#include "runtime/timeline/queues.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace placeto {
+
+// Makes room, when `begin` holds how many of each there are, one place behind. Whether it was
+// stopped, as of those below.
+bool Queues::Rows::open(size_t count, Stop* stop) {
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  end.assign(begin.begin(), begin.end() - 1);
+  return assign(entries, count, {}, stop);
+}
+
+uint32_t Queues::Rows::add(uint32_t owner, Entry entry) {
+  const uint32_t index = end[owner]++;
+  entry.idle_us = entry.start_us;
+  if (index > begin[owner]) {
+    const Entry& before = entries[index - 1];
+    entry.idle_us = before.idle_us + std::max(0.0, entry.start_us - before.free_us);
+  }
+  entries[index] = entry;
+  return index;
+}
+
+bool arrives_apart(const Problem& problem) {
+  constexpr size_t kMostArrivals = size_t{1} << 24;
+  return problem.topology().spec().transfer == Transfer::kUnicast &&
+         size_t{problem.graph().output_count()} * problem.device_count() <= kMostArrivals;
+}
+
+Queues::Queues(const Problem& problem)
+    : problem_(&problem),
+      apart_(arrives_apart(problem)),
+      contended_(problem.topology().spec().contention == Contention::kEgress) {}
+
+void Queues::load(const SimulatedRun& run, Stop* stop) {
+  const auto nodes = static_cast<uint32_t>(run.order.size());
+  if (spend(stop, nodes / 2)) return;  // copied, not gone through
+  order_.assign(run.order.begin(), run.order.end());
+  makespan_us_ = *std::max_element(run.finish_us.begin(), run.finish_us.end());
+  if (assign(nodes_, nodes, {}, stop)) return;
+  sends_.clear();
+  first_send_.clear();
+  channel_free_us_.assign(problem_->topology().channel_count(), 0);
+  const size_t slots =
+      size_t{problem_->graph().output_count()} * (apart_ ? problem_->device_count() : 1);
+  if (assign(send_at_, slots, kNoIndex, stop)) return;
+  sends_.reserve(std::min<size_t>(slots, problem_->graph().edge_count()));
+  for (uint32_t v = 0; v < nodes; ++v) {
+    nodes_[v] = {0, run.assignment[v], kNoIndex, run.start_us[v], run.finish_us[v], 0};
+    if (spend(stop, 1)) return;
+  }
+  for (uint32_t position = 0; position < nodes; ++position) {
+    nodes_[order_[position]].position = position;
+    first_send_.push_back(static_cast<uint32_t>(sends_.size()));
+    if (book_sends(position, stop)) return;
+  }
+  first_send_.push_back(static_cast<uint32_t>(sends_.size()));
+  queue_nodes(stop);
+  if (!stopped(stop)) queue_sends(stop);
+  if (!stopped(stop)) find_latest_starts(stop);
+}
+
+// What the node there sends.
+bool Queues::book_sends(uint32_t position, Stop* stop) {
+  const Topology& topology = problem_->topology();
+  const uint32_t v = order_[position], device = nodes_[v].device;
+  const auto out_edges = problem_->graph().out_edges(v);
+  for (const OutEdge& out : watched(out_edges, stop)) {
+    const uint32_t to = nodes_[out.target].device;
+    if (out.output == kControlEdge || to == device) continue;
+    uint32_t& index = send_at_[slot(out.output, to)];
+    if (index != kNoIndex) continue;
+    index = static_cast<uint32_t>(sends_.size());
+    Send send{.output = out.output, .destination = to, .start_us = nodes_[v].finish_us};
+    if (contended_) {
+      send.channel = topology.channel(device, to);
+      double& free_us = channel_free_us_[send.channel];
+      send.start_us = std::max(send.start_us, free_us);
+      send.free_us = free_us = send.start_us + problem_->transfer_us(out.output, device, to) +
+                               topology.link(device, to).gap_us;
+    }
+    send.arrival_us = send.start_us + transfer_us(out.output, device, to);
+    sends_.push_back(send);
+  }
+  return spend(stop, 1 + out_edges.size());
+}
+
+void Queues::queue_nodes(Stop* stop) {
+  const double gap_us = problem_->topology().spec().op_gap_us;
+  devices_.begin.assign(problem_->device_count() + 1, 0);
+  for (const Node& node : nodes_) ++devices_.begin[node.device + 1];
+  if (devices_.open(order_.size(), stop)) return;
+  for (uint32_t position = 0; position < order_.size(); ++position) {
+    Node& node = nodes_[order_[position]];
+    const double free_us = node.finish_us + (node.finish_us == node.start_us ? 0 : gap_us);
+    node.entry = devices_.add(node.device, {position, node.start_us, free_us});
+    if (spend(stop, 1)) return;
+  }
+}
+
+void Queues::queue_sends(Stop* stop) {
+  channels_.begin.assign(problem_->topology().channel_count() + 1, 0);
+  if (!contended_) return;
+  for (const Send& send : sends_) ++channels_.begin[send.channel + 1];
+  if (channels_.open(sends_.size(), stop)) return;
+  for (uint32_t index = 0; index < sends_.size(); ++index) {
+    Send& send = sends_[index];
+    send.entry = channels_.add(send.channel, {index, send.start_us, send.free_us});
+    if (spend(stop, 1)) return;
+  }
+}
+
+// From the end: a node has to be through before what is next on its device and what reads it, a
+// transfer before its readers and what is next on its channel.
+void Queues::find_latest_starts(Stop* stop) {
+  const double gap_us = problem_->topology().spec().op_gap_us;
+  for (auto position = static_cast<uint32_t>(order_.size()); position-- > 0;) {
+    Node& node = nodes_[order_[position]];
+    const double run_us = node.finish_us - node.start_us;
+    const double next_us = devices_.latest_behind_us(node.device, node.entry);
+    double finish_by_us = std::min(makespan_us_, next_us - (run_us == 0 ? 0 : gap_us));
+    const auto out_edges = problem_->graph().out_edges(order_[position]);
+    for (const OutEdge& out : watched(out_edges, stop)) {
+      const uint32_t there = nodes_[out.target].device;
+      double due_us = nodes_[out.target].latest_start_us;
+      if (out.output != kControlEdge && there != node.device) {
+        if (contended_) {
+          double& readers_us = entry_of(*send_to(out.output, there)).latest_start_us;
+          readers_us = std::min(readers_us, due_us);  // when it has to arrive, for now
+          continue;
+        }
+        due_us -= transfer_us(out.output, node.device, there);
+      }
+      finish_by_us = std::min(finish_by_us, due_us);
+    }
+    for (uint32_t i = first_send_[position + 1]; contended_ && i-- > first_send_[position];) {
+      finish_by_us = std::min(finish_by_us, find_latest_start_us(sends_[i], node.device));
+    }
+    node.latest_start_us = devices_.entries[node.entry].latest_start_us = finish_by_us - run_us;
+    if (spend(stop, 1 + 2 * out_edges.size())) return;
+  }
+}
+
+double Queues::find_latest_start_us(const Send& send, uint32_t source) {
+  Entry& entry = entry_of(send);
+  const double next_us = channels_.latest_behind_us(send.channel, send.entry);
+  const uint32_t to = send.destination;
+  entry.latest_start_us = std::min(entry.latest_start_us - transfer_us(send.output, source, to),
+                                   next_us - problem_->topology().link(source, to).gap_us -
+                                       problem_->transfer_us(send.output, source, to));
+  return entry.latest_start_us;
+}
+
+double Queues::transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
+  const double latency_us = apart_ ? problem_->topology().link(from, to).latency_us : 0;
+  return problem_->transfer_us(output, from, to) + latency_us;
+}
+
+}  // namespace placeto

@@ -1,0 +1,120 @@
+// Queues: a simulated run as its devices and channels saw it, what each ran or carried one after
+// the other, when, and how late that could have been without a longer run.
+//
+// A run tells the devices and times of its nodes; when channels carried what is built again from
+// those: a channel serves producers in the order they run (nearly, where devices share it), each
+// producer's transfers in the order of its out-edges. From that come the latest starts of nodes and
+// transfers, every device and channel keeping its order: the heads and tails by which local
+// searches for job shops judge a neighbour without scheduling it (Taillard, "Parallel taboo search
+// techniques for the job shop scheduling problem", ORSA Journal on Computing 1994).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/base/no_index.h"
+#include "runtime/cost/move_evaluator.h"
+#include "runtime/timeline/latest_starts.h"
+
+namespace placeto {
+
+// Whether arrivals of an output are kept for each device that it is sent to, as unicast needs.
+// Beyond 2^24 pairs one arrival per output stands for all, as under broadcast: slightly optimistic,
+// but bounded.
+bool arrives_apart(const Problem& problem);
+
+// Whether times tell what a move is worth; not where nodes run one at a time, for throughput, or
+// where memory does not fit.
+inline bool times_can_tell(const Problem& problem) {
+  return problem.objective() == Objective::kLatency &&
+         problem.topology().spec().execution == Execution::kParallel;
+}
+inline bool times_tell(const MoveEvaluator& evaluator) {
+  return times_can_tell(evaluator.problem()) && evaluator.score().feasible();
+}
+
+class Queues {
+ public:
+  // What a device runs or a channel carries.
+  struct Entry {
+    uint32_t item = 0;  // the node's position in the order, or the index of the send; ascending
+    double start_us = 0, free_us = 0;  // for what is next: behind the gap
+    double latest_start_us = kNever;
+    double idle_us = 0;  // how long the device or channel had nothing to do, up to its start
+  };
+  struct Send {
+    uint32_t output = 0, destination = 0;  // where it goes first
+    double start_us = 0, arrival_us = 0;
+    // Where transfers queue.
+    double free_us = 0;
+    uint32_t channel = kNoIndex, entry = kNoIndex;
+  };
+
+  explicit Queues(const Problem& problem);
+
+  // Takes over a run. Incomplete once stopped, and of no more use.
+  void load(const SimulatedRun& run, Stop* stop = nullptr);
+
+  const Problem& problem() const { return *problem_; }
+  double makespan_us() const { return makespan_us_; }
+  uint32_t node_at(uint32_t position) const { return order_[position]; }
+  uint32_t position(uint32_t node) const { return nodes_[node].position; }
+  uint32_t device_of(uint32_t node) const { return nodes_[node].device; }
+  double finish_us(uint32_t node) const { return nodes_[node].finish_us; }
+  // Every device and channel keeping its order.
+  double latest_start_us(uint32_t node) const { return nodes_[node].latest_start_us; }
+  double slack_us(uint32_t node) const { return latest_start_us(node) - nodes_[node].start_us; }
+
+  std::span<const Entry> on_device(uint32_t device) const { return devices_.row(device); }
+  std::span<const Entry> on_channel(uint32_t channel) const { return channels_.row(channel); }
+  // Transfers, in the order of their producers; none where they take nothing from each other.
+  std::span<const Send> sends() const { return sends_; }
+  uint32_t first_send(uint32_t position) const { return first_send_[position]; }
+  // That brings the output to a device other than its producer's; nullptr: none does.
+  const Send* send_to(uint32_t output, uint32_t device) const {
+    const uint32_t index = send_at_[slot(output, device)];
+    return index == kNoIndex ? nullptr : &sends_[index];
+  }
+
+ private:
+  struct Node {
+    uint32_t position, device, entry;
+    double start_us, finish_us, latest_start_us;
+  };
+  struct Rows {  // entries by the device or channel they are on
+    std::vector<uint32_t> begin, end;
+    std::vector<Entry> entries;
+
+    bool open(size_t count, Stop* stop);
+    uint32_t add(uint32_t owner, Entry entry);
+    std::span<const Entry> row(uint32_t owner) const {
+      return {entries.data() + begin[owner], entries.data() + begin[owner + 1]};
+    }
+    double latest_behind_us(uint32_t owner, uint32_t index) const {
+      return index + 1 == begin[owner + 1] ? kNever : entries[index + 1].latest_start_us;
+    }
+  };
+  size_t slot(uint32_t output, uint32_t device) const {
+    return apart_ ? size_t{output} * problem_->device_count() + device : output;
+  }
+  Entry& entry_of(const Send& send) { return channels_.entries[send.entry]; }
+  double transfer_us(uint32_t output, uint32_t from, uint32_t to) const;
+  bool book_sends(uint32_t position, Stop* stop);
+  void queue_nodes(Stop* stop);
+  void queue_sends(Stop* stop);
+  void find_latest_starts(Stop* stop);
+  double find_latest_start_us(const Send& send, uint32_t source);
+
+  const Problem* problem_;
+  bool apart_, contended_;
+  double makespan_us_ = 0;
+  std::vector<uint32_t> order_;
+  std::vector<Node> nodes_;
+  Rows devices_, channels_;
+  std::vector<Send> sends_;
+  std::vector<uint32_t> first_send_, send_at_;  // by position, by slot
+  std::vector<double> channel_free_us_;
+};
+
+}  // namespace placeto
