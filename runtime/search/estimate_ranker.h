@@ -1,6 +1,8 @@
 // Of several moves the one that shortens the run most, as far as can be told without a simulation.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/groups/hierarchy.h"
 #include "runtime/search/current_run.h"
 #include "runtime/search/proposal_ranker.h"
@@ -15,6 +17,12 @@ class EstimateRanker final : public ProposalRanker {
   EstimateRanker(const Hierarchy& hierarchy, CurrentRun& run)
       : hierarchy_(hierarchy), run_(run), estimate_(run.evaluator().problem()) {}
 
+  // Ranking pays where evaluating takes long.
+  uint32_t proposals() const override {
+    constexpr uint32_t kNodesPerProposal = 50, kMost = 8;
+    const uint32_t nodes = run_.evaluator().problem().node_count();
+    return std::clamp(nodes / kNodesPerProposal, 1u, kMost);
+  }
   void refresh(const MoveEvaluator&) override {}
   // Where times do not tell, nothing is more promising than anything else.
   float score(uint32_t level, uint32_t group, uint32_t device, float least) override {

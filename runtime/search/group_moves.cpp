@@ -17,9 +17,6 @@ constexpr double kExchange = 0.15, kExchangeInMemory = 0.3, kElsewhere = 0.3;
 // Groups that a disturbance moves: a share of a level's, and no more than so many.
 constexpr double kDisturbed = 0.15;
 constexpr uint32_t kMostDisturbed = 8;
-// Random proposals a ranker chooses from, fewer if they come to more nodes than the graph has: then
-// ranking takes as long as evaluating.
-constexpr int kProposals = 8;
 
 }  // namespace
 
@@ -40,14 +37,15 @@ void GroupMoves::propose(double used, Random& random, std::vector<Change>& chang
   Move best{};
   bool found = false;
   float best_score = -std::numeric_limits<float>::infinity();
-  size_t ranked = 0;  // nodes
-  const int most = ranker_ == nullptr ? 1 : kProposals;
-  for (int i = 0; i < most && ranked <= problem_.node_count(); ++i) {
+  const uint32_t most = ranker_ == nullptr ? 1 : ranker_->proposals();
+  // No more once they come to more nodes than the graph has: ranking takes as long as evaluating.
+  size_t ranked = 0;
+  for (uint32_t i = 0; i < most && ranked <= problem_.node_count(); ++i) {
     const Move move = draw(used, random);
     ranked += hierarchy_.nodes(move.level, move.group).size();
     if (!changes_something(move)) continue;
     const float score =
-        ranker_ == nullptr ? 0 : ranker_->score(move.level, move.group, move.device, best_score);
+        most == 1 ? 0 : ranker_->score(move.level, move.group, move.device, best_score);
     if (!found || score > best_score) {
       best = move;
       best_score = score;

@@ -9,6 +9,8 @@ namespace placeto {
 
 class ProposalRanker {
  public:
+  // How many random moves it chooses from, at least 1. Very many would repeat themselves.
+  virtual uint32_t proposals() const = 0;
   // The base placement has changed.
   virtual void refresh(const MoveEvaluator& evaluator) = 0;
   // Larger is more promising. What is sure not to be more than `least` may be called just that.

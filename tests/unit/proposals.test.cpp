@@ -26,6 +26,7 @@ void check_changes(const Problem& problem, const Assignment& base,
 class PrefersADevice final : public ProposalRanker {
  public:
   explicit PrefersADevice(uint32_t device) : device_(device) {}
+  uint32_t proposals() const override { return 8; }
   void refresh(const MoveEvaluator&) override { ++refreshed; }
   float score(uint32_t, uint32_t, uint32_t device, float) override {
     return device == device_ ? 1 : 0;

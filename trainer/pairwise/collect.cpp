@@ -54,12 +54,14 @@ class Collector final : public ProposalRanker {
     Budget budget;
     budget.evaluations = static_cast<uint64_t>(
         std::lround(config_.min_evaluations * std::exp(range * random_.uniform())));
-    // The search ranks some eight proposals before each evaluation; record that share of them.
-    record_share_ = (config_.decisions - greedy) / (8.0 * double(budget.evaluations));
+    record_share_ =
+        (config_.decisions - greedy) / (double(proposals()) * double(budget.evaluations));
     multilevel_search(hierarchy_, budget, random_.next(), evaluator_, candidate, {.ranker = this});
     if (learn_.imitation > 0) ask_expert(candidate.assignment);
     return std::move(samples_);
   }
+
+  uint32_t proposals() const override { return 8; }
 
   void refresh(const MoveEvaluator& evaluator) override {
     judged_ = false;
