@@ -19,7 +19,7 @@ class EstimateRanker final : public ProposalRanker {
 
   // Ranking pays where evaluating takes long.
   uint32_t proposals() const override {
-    constexpr uint32_t kNodesPerProposal = 50, kMost = 8;
+    constexpr uint32_t kNodesPerProposal = 100, kMost = 8;
     const uint32_t nodes = run_.evaluator().problem().node_count();
     return std::clamp(nodes / kNodesPerProposal, 1u, kMost);
   }
