@@ -1,6 +1,5 @@
 #include "runtime/groups/group_graph.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "runtime/base/stoppable_sort.h"
@@ -13,18 +12,6 @@ struct Neighbour {
   uint32_t group;
   double weight;
 };
-
-// Memory touched for the first time is slow. False once stopped.
-template <class T>
-bool resize_in_pieces(std::vector<T>& items, size_t size, Stop* stop) {
-  constexpr size_t kPiece = size_t{1} << 16;
-  items.reserve(size);
-  while (items.size() < size) {
-    items.resize(std::min(size, items.size() + kPiece));
-    if (spend(stop, Stop::copied(kPiece))) return false;
-  }
-  return true;
-}
 
 // Sorts each row and merges parallel edges, in the order in which they came. `end`: of each row.
 void sort_rows(const std::vector<uint32_t>& end, GroupGraph& graph, Stop* stop) {
@@ -65,8 +52,8 @@ void fill_rows(GroupGraph& graph, Stop* stop, const EachEdge& each_edge) {
   std::partial_sum(end.begin(), end.end(), end.begin());
   graph.offset = end;
   if (spend(stop, Stop::looked_up(graph.size()))) return;
-  if (!resize_in_pieces(graph.neighbour, end.back(), stop)) return;
-  if (!resize_in_pieces(graph.weight, end.back(), stop)) return;
+  if (assign(graph.neighbour, end.back(), 0u, stop)) return;
+  if (assign(graph.weight, end.back(), 0.0, stop)) return;
   each_edge([&](uint32_t from, uint32_t to, double weight) {
     graph.neighbour[end[from]] = to;
     graph.weight[end[from]++] = weight;

@@ -5,6 +5,7 @@
 #include "runtime/timeline/queues.h"
 
 namespace placeto {
+
 ListSchedule::ListSchedule(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
