@@ -8,6 +8,7 @@
 #include "runtime/heuristics/workbench.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/guide.h"
+#include "runtime/search/polish.h"
 
 namespace placeto {
 
@@ -26,6 +27,7 @@ struct Placing {
   std::unique_ptr<PolicyGuide> guide;  // from the step on in which the policy places
   std::string note;                    // why it does not
   Candidate unpolished;                // the best before polishing: room for a search to move in
+  Polished polished;                   // what polishing made of it
   bool proved = false;                 // that nothing is better than the best, or that nothing fits
   bool one_move_optimal = false;       // the best is (polish.h)
   bool packed = false;                 // packing was tried

@@ -170,6 +170,7 @@ Status polish_best(const Step& step, Placing& placing) {
   found.method = step.name;
   placing.unpolished = found;
   placing.one_move_optimal = polish(&bench.hierarchy(), bench.move_evaluator(), found);
+  placing.polished = {placing.unpolished.score, found, placing.one_move_optimal};
   bench.add_if_better(std::move(found));
   return {};
 }
@@ -189,6 +190,8 @@ Status search(const Step& step, Placing& placing) {
       refine_stages(stage_evaluations(bench.problem().graph()) / kShare, bench.evaluator(),
                     candidate);
     };
+  } else if (!placing.unpolished.assignment.empty()) {
+    search_options.polished = &placing.polished;
   }
   // A window is placed by when operators finish.
   auto* const improve = is_for_latency(placing) ? adaptive_search : multilevel_search;

@@ -16,6 +16,13 @@ uint64_t polish_work(const Problem& problem);
 inline constexpr uint64_t kMostPolishWork = 400'000;
 bool polish_pays(const Problem& problem, uint64_t evaluations);
 
+// What polishing a placement gave.
+struct Polished {
+  Score before = Score::worst();
+  Candidate after{{}, {}, Score::worst()};
+  bool one_move_optimal = false;  // nothing was left to try
+};
+
 // Improves `start` in place; never returns worse. True if it is one-move-optimal now, false if
 // stopped before. With a hierarchy, groups of its coarse levels move, too.
 bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start);

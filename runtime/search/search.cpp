@@ -105,7 +105,8 @@ class Annealing {
         proposals_(evaluator),
         patience_(patience(evaluator.problem())),
         finish_(options.finish) {
-    polishing_.wanted = options.polish && hierarchy != nullptr;
+    polishes_ = options.polish && hierarchy != nullptr;
+    if (options.polished != nullptr) polished_ = *options.polished;
     if (hierarchy != nullptr) {
       ProposalRanker* ranker = options.ranker;
       if (ranker == nullptr && windows && times_can_tell(evaluator.problem())) {
@@ -147,14 +148,14 @@ class Annealing {
       if (polishes(next) && is_passed && in_time) polish_best(clock, best);
       mark = next;
     }
-    if (best.score < polishing_.best.score) {
+    if (best.score < polished_.after.score) {
       if (finish_ && !stopped(evaluator_.stop())) finish_(best);
       return false;
     }
-    best.assignment.swap(polishing_.best.assignment);
-    best.division = std::move(polishing_.best.division);
-    best.score = polishing_.best.score;
-    return polishing_.best_is_done;
+    best.assignment.swap(polished_.after.assignment);
+    best.division = std::move(polished_.after.division);
+    best.score = polished_.after.score;
+    return polished_.one_move_optimal;
   }
 
  private:
@@ -163,7 +164,7 @@ class Annealing {
     return uint64_t{problem.group_count()} * (problem.device_count() - 1);
   }
   bool polishes(uint64_t mark) const {
-    return polishing_.wanted && polish_pays(evaluator_.problem(), mark);
+    return polishes_ && polish_pays(evaluator_.problem(), mark);
   }
   // Often where polishing is cheap beside what it follows. On a large graph it begins where it
   // pays, and follows as many evaluations as it is worth.
@@ -185,8 +186,8 @@ class Annealing {
 
   // Beside the search, which goes on from where it was: around what is polished it finds less.
   void polish_best(Clock& clock, const Candidate& best) {
-    if (best.score == polishing_.last) return;
-    polishing_.last = best.score;
+    if (best.score == polished_.before) return;
+    polished_.before = best.score;
     const uint64_t before = evaluator_.evaluations();
     here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
     Candidate found = best;
@@ -194,9 +195,9 @@ class Annealing {
     if (finish_ && !clock.stopped()) finish_(found);
     if (!clock.stopped()) evaluator_.rebase(here_);
     clock.do_not_count(evaluator_.evaluations() - before);
-    if (!(found.score < polishing_.best.score)) return;
-    polishing_.best = std::move(found);
-    polishing_.best_is_done = done;
+    if (!(found.score < polished_.after.score)) return;
+    polished_.after = std::move(found);
+    polished_.one_move_optimal = done;
   }
 
   // A graph that offers nothing but moves and windows that change or promise nothing ends the
@@ -299,13 +300,6 @@ class Annealing {
     std::unique_ptr<GroupMoves> moves;
     std::unique_ptr<WindowPass> windows;
   };
-  // Beside the search.
-  struct Polishing {
-    bool wanted = false;
-    Score last = Score::worst();  // before it was polished
-    Candidate best{{}, {}, Score::worst()};
-    bool best_is_done = false;  // nothing was left to try
-  };
 
   const Hierarchy* hierarchy_;
   Random random_;
@@ -319,7 +313,8 @@ class Annealing {
   Shares shares_;
   std::vector<Change> changes_;
   Assignment here_;
-  Polishing polishing_;
+  bool polishes_;
+  Polished polished_;  // beside the search: what was last, and the best that it ever gave
 };
 
 }  // namespace

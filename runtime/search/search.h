@@ -9,6 +9,7 @@
 
 #include "runtime/heuristics/method.h"
 #include "runtime/search/group_moves.h"
+#include "runtime/search/polish.h"
 
 namespace placeto {
 
@@ -22,6 +23,8 @@ struct SearchOptions {
   // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power
   // of ten, 10 or 30 where polishing takes as long. What it takes is not counted in full.
   bool polish = false;
+  // What polishing the start gave, without `finish`: not done again.
+  const Polished* polished = nullptr;
 };
 
 // Improves `start` in place until the budget ends; never returns worse, and of two budgets with one
