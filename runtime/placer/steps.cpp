@@ -8,8 +8,10 @@
 #include "runtime/heuristics/pipeline.h"
 #include "runtime/search/exhaustive.h"
 #include "runtime/search/polish.h"
+#include "runtime/search/promising_moves.h"
 #include "runtime/search/search.h"
 #include "runtime/search/stage_search.h"
+#include "runtime/timeline/queues.h"
 
 namespace placeto {
 namespace {
@@ -43,6 +45,10 @@ bool has_budget(const Placing& placing) {
 }
 bool is_small(const Placing& placing) {
   return !placing.proved && polish_pays(placing.bench.problem(), 0);
+}
+bool is_large(const Placing& placing) {
+  const Problem& problem = placing.bench.problem();
+  return times_can_tell(problem) && !polish_pays(problem, 0);
 }
 bool has_few_groups(const Placing& placing) {
   return !placing.proved && exact_applies(placing.bench.problem());
@@ -96,6 +102,16 @@ Status repair(const Step& step, Placing& placing) {
   Candidate found = bench.best();
   found.method = step.name;
   multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(), found);
+  bench.add_if_better(std::move(found));
+  return {};
+}
+
+Status move_promising(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  Candidate found = bench.best();
+  found.method = step.name;
+  make_promising_moves(bench.hierarchy(), bench.move_evaluator(), found);
   bench.add_if_better(std::move(found));
   return {};
 }
@@ -273,6 +289,8 @@ std::vector<Step> auto_steps() {
                  pack_groups},
                 {"repair", "moves of groups, towards less overflow of memory", "where nothing fits",
                  may_fit, repair},
+                {"moves", "groups of all sizes moved to where it promises most",
+                 "from some hundred operators on", is_large, move_promising},
                 {"policy", "the policy's passes, from the best so far", "with a policy", has_policy,
                  place_by_policy},
                 {"polish", "moves of single groups, while one gains",

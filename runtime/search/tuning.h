@@ -1,5 +1,5 @@
-// What `iterate` and passes over windows are tuned by. The measurements behind the numbers:
-// tests/bench/results/tuning.md.
+// What `iterate`, passes over windows and those of promising moves are tuned by. The measurements
+// behind the numbers: tests/bench/results/tuning.md.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,20 @@ namespace placeto::tuning {
 // than passes, the more so the larger the graph.
 inline constexpr uint32_t kAllPasses = 160, kAllWindows = 1'500;
 inline constexpr uint64_t kWindowsPerPass = 8;
-inline constexpr uint32_t kNodesPerWindow = 200;
+inline constexpr uint32_t kNodesPerWindow = 400;
+
+// Promising moves are looked for on levels of kLeastGroups groups at least, and of kMostInGroup
+// nodes each at most: larger groups hardly ever gain. What is decided on a level is simulated in
+// kMostBatches, in fewer on graphs of more than kBatchedNodes / kMostBatches nodes.
+inline constexpr uint32_t kLeastGroups = 32, kMostInGroup = 100;
+inline constexpr uint32_t kMostBatches = 3, kBatchedNodes = 6'000;
+
+inline bool promises_on_level(uint32_t groups, uint32_t nodes) {
+  return groups >= std::max(kLeastGroups, nodes / kMostInGroup);
+}
+inline uint32_t batches_per_level(uint32_t nodes) {
+  return std::clamp(kBatchedNodes / nodes, 1u, kMostBatches);
+}
 
 // Nodes in a window: at least kLeastWindow, small ones more often, at most kMostShare of a small
 // graph, kLargeMost and kLargeShare of a large one, where more proposals pay better than longer

@@ -22,16 +22,7 @@ double MoveEstimate::change_us(const Queues& run, std::span<const uint32_t> node
   channels_.clear();
   arrivals_.clear();
   const bool waited_for = take(nodes, device);
-  const double gap_us = problem_.topology().spec().op_gap_us;
-  for (const uint32_t v : moved_) {
-    const double run_us = problem_.run_us(v, device);
-    const double finish_us = insert(run_->on_device(device), ready_us(v, device), run_us,
-                                    run_us == 0 ? 0 : gap_us, on_device_);
-    finish_us_[v] = finish_us;
-    late_us_ = std::max(late_us_, finish_us - run_->makespan_us());
-    read(v, device, finish_us);
-    if (late_us_ >= enough_us) break;
-  }
+  if (waited_for || enough_us > 0) put_in(device, enough_us);
   for (const uint32_t v : moved_) finish_us_[v] = kNever;
   return waited_for ? late_us_ : std::max(late_us_, 0.0);
 }
@@ -47,11 +38,25 @@ bool MoveEstimate::take(std::span<const uint32_t> nodes, uint32_t device) {
     finish_us_[v] = 0;  // it moves, too
     waited_for |= run_->slack_us(v) <= rounding_us;
   }
+  spend(stop_, nodes.size());
+  return waited_for;
+}
+
+// The moved nodes, one after the other.
+void MoveEstimate::put_in(uint32_t device, double enough_us) {
   stoppable_sort(
       moved_.begin(), moved_.end(),
       [this](uint32_t a, uint32_t b) { return run_->position(a) < run_->position(b); }, stop_);
-  spend(stop_, nodes.size());
-  return waited_for;
+  const double gap_us = problem_.topology().spec().op_gap_us;
+  for (const uint32_t v : moved_) {
+    const double run_us = problem_.run_us(v, device);
+    const double finish_us = insert(run_->on_device(device), ready_us(v, device), run_us,
+                                    run_us == 0 ? 0 : gap_us, on_device_);
+    finish_us_[v] = finish_us;
+    late_us_ = std::max(late_us_, finish_us - run_->makespan_us());
+    read(v, device, finish_us);
+    if (late_us_ >= enough_us) break;
+  }
 }
 
 // When everything that the node reads is there.

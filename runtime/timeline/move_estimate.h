@@ -39,6 +39,7 @@ class MoveEstimate {
     double us;
   };
   bool take(std::span<const uint32_t> nodes, uint32_t device);
+  void put_in(uint32_t device, double enough_us);
   double ready_us(uint32_t node, uint32_t device);
   double insert(std::span<const Queues::Entry> queue, double ready_us, double busy_us,
                 double gap_us, Inserted& inserted);
@@ -50,7 +51,7 @@ class MoveEstimate {
   bool apart_;
   const Queues* run_ = nullptr;
   double late_us_ = 0;             // the latest so far
-  std::vector<uint32_t> moved_;    // in the order in which they start
+  std::vector<uint32_t> moved_;    // put in as they start
   std::vector<double> finish_us_;  // of moved nodes; kNever: of one that stays
   Inserted on_device_;
   std::vector<Inserted> on_channel_;

@@ -7,6 +7,7 @@
 #include "runtime/base/portable_math.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/heuristics/best_met.h"
+#include "runtime/search/tuning.h"
 
 namespace placeto {
 
@@ -30,6 +31,7 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
     scorer_.embed(state_, evaluator.stop());
     if (stopped(evaluator.stop())) return best;
     for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
+      if (!scores_level(hierarchy_->group_count(level))) continue;
       run_level(pass, level, options, evaluator);
       keep_better(evaluator, best);
       if (stopped(evaluator.stop())) return best;
@@ -37,6 +39,12 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
     if (!options.temperature && !(best.score < before)) break;  // the next pass would repeat it
   }
   return best;
+}
+
+// On large graphs the largest groups hardly ever gain.
+bool PairwisePlacer::scores_level(uint32_t groups) const {
+  const uint32_t nodes = problem_->node_count();
+  return nodes < pairwise::kManyPassesBelow || tuning::promises_on_level(groups, nodes);
 }
 
 void PairwisePlacer::run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,

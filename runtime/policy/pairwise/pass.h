@@ -66,6 +66,7 @@ class PairwisePlacer {
     float score;
   };
 
+  bool scores_level(uint32_t groups) const;
   void run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,
                  MoveEvaluator& evaluator);
   void order_groups(uint32_t pass, uint32_t level, Stop* stop);

@@ -1,0 +1,144 @@
+#include "runtime/search/promising_moves.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "runtime/base/stoppable_sort.h"
+#include "runtime/search/current_run.h"
+#include "runtime/search/tuning.h"
+#include "runtime/timeline/move_estimate.h"
+
+namespace placeto {
+namespace {
+
+class Pass {
+ public:
+  Pass(const Hierarchy& hierarchy, MoveEvaluator& evaluator)
+      : hierarchy_(hierarchy),
+        evaluator_(evaluator),
+        problem_(evaluator.problem()),
+        stop_(evaluator.stop()),
+        run_(evaluator),
+        estimate_(problem_) {}
+
+  void run() {
+    for (uint32_t level = hierarchy_.level_count(); level-- > 0;) run_level(level);
+    const bool merged = hierarchy_.group_count(0) < problem_.group_count();
+    if (merged) run_level(kUnmerged);
+  }
+
+ private:
+  static constexpr uint32_t kUnmerged = kNoIndex;  // finer than all levels of the hierarchy
+
+  struct Decision {
+    uint32_t group, device;
+    double gain_us;
+  };
+
+  // Decisions are simulated in a few batches: every simulation that helps shows the next ones
+  // another run.
+  void run_level(uint32_t level) {
+    level_ = level;
+    const uint32_t groups = group_count();
+    if (!tuning::promises_on_level(groups, problem_.node_count())) return;
+    order_groups(groups);
+    const uint32_t batches = tuning::batches_per_level(problem_.node_count());
+    const uint32_t batch = (groups + batches - 1) / batches;
+    for (uint32_t i = 0; i < groups && !stopped(stop_); ++i) {
+      decide(order_[i]);
+      if ((i + 1) % batch == 0 || i + 1 == groups) settle();
+    }
+  }
+
+  // By when their first node starts.
+  void order_groups(uint32_t groups) {
+    first_us_.assign(groups, kNever);
+    for (uint32_t v = 0; v < problem_.node_count() && !spend(stop_, 1); ++v) {
+      double& first_us = first_us_[group_of(v)];
+      first_us = std::min(first_us, evaluator_.start_us()[v]);
+    }
+    order_.resize(groups);
+    std::iota(order_.begin(), order_.end(), 0u);
+    stoppable_sort(
+        order_.begin(), order_.end(),
+        [this](uint32_t a, uint32_t b) { return first_us_[a] < first_us_[b]; }, stop_);
+  }
+
+  void decide(uint32_t group) {
+    const Queues& queues = run_.queues();
+    Decision best{group, 0, 0};
+    for (uint32_t d = 0; d < problem_.device_count() && !stopped(stop_); ++d) {
+      if (!allowed(group, d)) continue;
+      const double gain_us = -estimate_.change_us(queues, nodes(group), d, -best.gain_us, stop_);
+      if (gain_us > best.gain_us) best = {group, d, gain_us};
+    }
+    if (best.gain_us > 0) decisions_.push_back(best);
+  }
+
+  // What is good alone can be bad together: where all do not help, the more promising half may, or
+  // half of that.
+  void settle() {
+    stoppable_sort(
+        decisions_.begin(), decisions_.end(),
+        [](const Decision& a, const Decision& b) { return a.gain_us > b.gain_us; }, stop_);
+    for (size_t count = decisions_.size(); count > 0 && !stopped(stop_); count /= 2) {
+      if (improve({decisions_.data(), count})) break;
+    }
+    decisions_.clear();
+  }
+
+  bool improve(std::span<const Decision> decisions) {
+    changes_.clear();
+    for (const Decision& decision : decisions) {
+      for (const uint32_t v : watched(nodes(decision.group), stop_)) {
+        if (evaluator_.assignment()[v] != decision.device) changes_.push_back({v, decision.device});
+      }
+    }
+    const Score before = evaluator_.score();
+    if (!(evaluator_.evaluate(changes_, before.objective_us) < before)) return false;
+    evaluator_.accept();
+    run_.base_changed();
+    return true;
+  }
+
+  // Groups of the level: of the hierarchy, or the problem's own.
+  uint32_t group_count() const {
+    return level_ == kUnmerged ? problem_.group_count() : hierarchy_.group_count(level_);
+  }
+  uint32_t group_of(uint32_t node) const {
+    return level_ == kUnmerged ? problem_.group_of(node) : hierarchy_.group_of(level_, node);
+  }
+  std::span<const uint32_t> nodes(uint32_t group) const {
+    return level_ == kUnmerged ? problem_.members(group) : hierarchy_.nodes(level_, group);
+  }
+  bool allowed(uint32_t group, uint32_t device) const {
+    return level_ == kUnmerged ? problem_.allowed(group, device)
+                               : hierarchy_.allowed(level_, group, device);
+  }
+
+  const Hierarchy& hierarchy_;
+  MoveEvaluator& evaluator_;
+  const Problem& problem_;
+  Stop* stop_;
+  CurrentRun run_;
+  MoveEstimate estimate_;
+  uint32_t level_ = 0;
+  std::vector<uint32_t> order_;
+  std::vector<double> first_us_;  // by group
+  std::vector<Decision> decisions_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+void make_promising_moves(const Hierarchy& hierarchy, MoveEvaluator& evaluator, Candidate& start) {
+  evaluator.rebase(start.assignment);
+  if (stopped(evaluator.stop()) || !times_tell(evaluator)) return;
+  Pass(hierarchy, evaluator).run();
+  if (!(evaluator.score() < start.score)) return;
+  start.score = evaluator.score();
+  start.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+}
+
+}  // namespace placeto

@@ -1,0 +1,92 @@
+#include "runtime/search/promising_moves.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/heuristics/heuristics.h"
+#include "runtime/heuristics/workbench.h"
+#include "runtime/timeline/queues.h"
+#include "tests/support/random_problem.h"
+#include "tests/unit/workloads_support.h"
+#include "tools/io/read.h"
+
+namespace placeto {
+
+TEST_CASE("a pass of promising moves makes nothing worse and obeys the rules, whatever they are") {
+  Random random(171);
+  int improved = 0, kept = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 24; ++i) {
+      const test::RandomShape shape{
+          .most_nodes = 400, .whole_numbers = i % 2 == 0, .restrictions = i % 3 == 0};
+      Rules caller;
+      if (i % 4 == 3) caller.objective = Objective::kThroughput;
+      const test::RandomMemory memory{50, i % 4 == 1 ? 6000u : 0u};
+      const test::Instance instance = test::random_instance(shape, rules, random, memory, caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const Problem& problem = *instance.problem;
+      const Hierarchy hierarchy(problem);
+      MoveEvaluator evaluator(problem);
+      Candidate best{"start", test::random_assignment(problem, random), {}};
+      best.score = evaluator.rebase(best.assignment);
+      const Score before = best.score;
+      const Assignment start = best.assignment;
+      make_promising_moves(hierarchy, evaluator, best);
+      CHECK(best.score <= before);
+      CHECK(obeys_rules(problem, best.assignment));
+      Evaluator check(problem);
+      CHECK(best.score == check.evaluate(best.assignment));
+      improved += best.score < before;
+      if (!times_can_tell(problem) || !before.feasible()) {
+        CHECK(best.assignment == start);
+        ++kept;
+      }
+    }
+  }
+  CHECK(improved > 30);
+  CHECK(kept > 10);
+}
+
+TEST_CASE("it shortens what HEFT places, by a tenth on average") {
+  double logarithms = 0;
+  constexpr int kGraphs = 12;
+  for (int i = 0; i < kGraphs; ++i) {
+    const char* const families[] = {"layered", "erdos", "series_parallel"};
+    WorkloadOptions graph;
+    graph.nodes = 400;
+    graph.seed = static_cast<uint64_t>(i);
+    const test::Instance instance = test::build_instance(
+        generated(families[i % 3], graph),
+        read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/4xk80.json").value());
+    REQUIRE(instance.problem);
+    const MethodOptions options;
+    Workbench bench(*instance.problem, options);
+    Candidate best = heft_method().place(bench).value();
+    const double before_us = best.score.objective_us;
+    make_promising_moves(bench.hierarchy(), bench.move_evaluator(), best);
+    logarithms += std::log(best.score.objective_us / before_us);
+  }
+  MESSAGE("mean ratio: ", std::exp(logarithms / kGraphs));
+  CHECK(std::exp(logarithms / kGraphs) < 0.9);
+}
+
+TEST_CASE("a stopped pass changes nothing") {
+  Random random(173);
+  const test::Instance instance =
+      test::build_instance(test::random_graph({.most_nodes = 60}, random), test::equal_devices(2));
+  REQUIRE(instance.problem);
+  const Hierarchy hierarchy(*instance.problem);
+  const std::atomic<bool> cancel = true;
+  Stop stop(&cancel);
+  CHECK(stop.requested());
+  MoveEvaluator evaluator(*instance.problem, &stop);
+  Candidate best{"start", test::random_assignment(*instance.problem, random), {0, 1e9}};
+  const Assignment start = best.assignment;
+  make_promising_moves(hierarchy, evaluator, best);
+  CHECK(best.assignment == start);
+}
+
+}  // namespace placeto
