@@ -1,7 +1,6 @@
 #include "runtime/search/promising_moves.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "runtime/base/stoppable_sort.h"
@@ -53,16 +52,14 @@ class Pass {
 
   // By when their first node starts.
   void order_groups(uint32_t groups) {
-    first_us_.assign(groups, kNever);
-    for (uint32_t v = 0; v < problem_.node_count() && !spend(stop_, 1); ++v) {
-      double& first_us = first_us_[group_of(v)];
-      first_us = std::min(first_us, evaluator_.start_us()[v]);
+    order_.clear();
+    seen_.assign(groups, false);
+    const Queues& queues = run_.queues();
+    for (uint32_t i = 0; i < problem_.node_count() && !spend(stop_, 1); ++i) {
+      const uint32_t group = group_of(queues.node_at(i));
+      if (!seen_[group]) order_.push_back(group);
+      seen_[group] = true;
     }
-    order_.resize(groups);
-    std::iota(order_.begin(), order_.end(), 0u);
-    stoppable_sort(
-        order_.begin(), order_.end(),
-        [this](uint32_t a, uint32_t b) { return first_us_[a] < first_us_[b]; }, stop_);
   }
 
   void decide(uint32_t group) {
@@ -125,7 +122,7 @@ class Pass {
   MoveEstimate estimate_;
   uint32_t level_ = 0;
   std::vector<uint32_t> order_;
-  std::vector<double> first_us_;  // by group
+  std::vector<bool> seen_;  // by group
   std::vector<Decision> decisions_;
   std::vector<Change> changes_;
 };
