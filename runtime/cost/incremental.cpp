@@ -78,8 +78,12 @@ double IncrementalSimulator::rebase(std::span<const uint32_t> assignment) {
 // The trial assignment, and the last checkpoint at which no predecessor of a changed node had
 // started.
 void IncrementalSimulator::prepare_trial(std::span<const Change> changes) {
-  for (const Change& change : changes_) trial_[change.node] = base_[change.node];
+  for (const Change& change : changes_) {
+    trial_[change.node] = base_[change.node];
+    spend(stop_, 1);
+  }
   changes_.assign(changes.begin(), changes.end());
+  spend(stop_, Stop::copied(changes_.size()));
   uint32_t earliest = problem_->node_count() - 1;
   for (const Change& change : changes_) {
     trial_[change.node] = change.device;
@@ -141,7 +145,10 @@ void IncrementalSimulator::apply(std::span<const Change> changes) {
   prepare_trial(changes);
   restart();
   const bool done = run_and_save(restart_ == 0 ? 0 : restart_ + 1);
-  for (const Change& change : changes_) base_[change.node] = change.device;
+  for (const Change& change : changes_) {
+    base_[change.node] = change.device;
+    spend(stop_, 1);
+  }
   changes_.clear();
   if (done) adopt_times(restart_ * stride_);
 }

@@ -17,9 +17,12 @@ MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(pr
   }
 }
 
-// Makes the changes to base_, or takes them back.
+// Makes the changes to base_, or takes them back: all of them, even if stopped.
 void MoveEvaluator::swap_changes() {
-  for (Change& change : changes_) std::swap(base_[change.node], change.device);
+  for (Change& change : changes_) {
+    std::swap(base_[change.node], change.device);
+    spend(stop(), 1);
+  }
 }
 
 void MoveEvaluator::keep_times() {
@@ -61,6 +64,7 @@ Score MoveEvaluator::evaluate(std::span<const Change> changes, double cutoff_us)
   trial_ = Score::worst();
   if (stopped(stop())) return trial_;
   changes_.assign(changes.begin(), changes.end());
+  spend(stop(), Stop::copied(changes_.size()));
   // Whatever fits is better than a base that does not, so then the makespan has to be known.
   if (!score_.feasible()) cutoff_us = kNever;
   bool late = false;

@@ -22,9 +22,11 @@ class Pass {
         estimate_(problem_) {}
 
   void run() {
-    for (uint32_t level = hierarchy_.level_count(); level-- > 0;) run_level(level);
+    for (uint32_t level = hierarchy_.level_count(); level-- > 0 && !stopped(stop_);) {
+      run_level(level);
+    }
     const bool merged = hierarchy_.group_count(0) < problem_.group_count();
-    if (merged) run_level(kUnmerged);
+    if (merged && !stopped(stop_)) run_level(kUnmerged);
   }
 
  private:
@@ -42,7 +44,7 @@ class Pass {
     const uint32_t groups = group_count();
     if (!tuning::promises_on_level(groups, problem_.node_count())) return;
     order_groups(groups);
-    const uint32_t batches = tuning::batches_per_level(problem_.node_count());
+    const uint32_t batches = tuning::promise_batches(problem_.node_count());
     const uint32_t batch = (groups + batches - 1) / batches;
     for (uint32_t i = 0; i < groups && !stopped(stop_); ++i) {
       decide(order_[i]);

@@ -24,7 +24,7 @@ inline constexpr uint32_t kMostBatches = 3, kBatchedNodes = 6'000;
 inline bool promises_on_level(uint32_t groups, uint32_t nodes) {
   return groups >= std::max(kLeastGroups, nodes / kMostInGroup);
 }
-inline uint32_t batches_per_level(uint32_t nodes) {
+inline uint32_t promise_batches(uint32_t nodes) {
   return std::clamp(kBatchedNodes / nodes, 1u, kMostBatches);
 }
 

@@ -10,7 +10,8 @@ MoveEstimate::MoveEstimate(const Problem& problem)
     : problem_(problem),
       apart_(arrives_apart(problem)),
       finish_us_(problem.node_count(), kNever),
-      on_channel_(problem.topology().channel_count()) {}
+      on_channel_(problem.topology().channel_count()),
+      first_arrival_(problem.graph().output_count(), kNoIndex) {}
 
 double MoveEstimate::change_us(const Queues& run, std::span<const uint32_t> nodes, uint32_t device,
                                double enough_us, Stop* stop) {
@@ -20,6 +21,7 @@ double MoveEstimate::change_us(const Queues& run, std::span<const uint32_t> node
   on_device_ = {};
   for (const uint32_t c : channels_) on_channel_[c] = {};
   channels_.clear();
+  for (const Arrival& arrival : watched(arrivals_, stop)) first_arrival_[arrival.output] = kNoIndex;
   arrivals_.clear();
   const bool waited_for = take(nodes, device);
   if (waited_for || enough_us > 0) put_in(device, enough_us);
@@ -103,8 +105,9 @@ double MoveEstimate::insert(std::span<const Queues::Entry> queue, double ready_u
 
 // When it arrives.
 double MoveEstimate::send(uint32_t output, uint32_t from, uint32_t to, double ready_us) {
-  for (const Arrival& arrival : arrivals_) {
-    if (arrival.output == output && (!apart_ || arrival.device == to)) return arrival.us;
+  uint32_t& first = first_arrival_[output];
+  for (uint32_t i = first; i != kNoIndex; i = arrivals_[i].next) {
+    if (!apart_ || arrivals_[i].device == to) return arrivals_[i].us;
   }
   const LinkParameters& link = problem_.topology().link(from, to);
   const double transfer_us = problem_.transfer_us(output, from, to);
@@ -116,7 +119,8 @@ double MoveEstimate::send(uint32_t output, uint32_t from, uint32_t to, double re
     arrival_us = insert(run_->on_channel(channel), ready_us, transfer_us, link.gap_us, inserted);
   }
   if (apart_) arrival_us += link.latency_us;
-  arrivals_.push_back({output, to, arrival_us});
+  arrivals_.push_back({output, to, first, arrival_us});
+  first = static_cast<uint32_t>(arrivals_.size() - 1);
   return arrival_us;
 }
 

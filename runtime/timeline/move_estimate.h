@@ -35,7 +35,7 @@ class MoveEstimate {
     bool any = false;
   };
   struct Arrival {
-    uint32_t output, device;
+    uint32_t output, device, next;  // of the same output, in arrivals_
     double us;
   };
   bool take(std::span<const uint32_t> nodes, uint32_t device);
@@ -55,8 +55,9 @@ class MoveEstimate {
   std::vector<double> finish_us_;  // of moved nodes; kNever: of one that stays
   Inserted on_device_;
   std::vector<Inserted> on_channel_;
-  std::vector<uint32_t> channels_;  // into which something was put
-  std::vector<Arrival> arrivals_;   // of what is sent for the move
+  std::vector<uint32_t> channels_;       // into which something was put
+  std::vector<Arrival> arrivals_;        // of what is sent for the move
+  std::vector<uint32_t> first_arrival_;  // by output, in arrivals_
 };
 
 }  // namespace placeto

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/placer/placer.h"
+#include "runtime/search/promising_moves.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -233,6 +234,33 @@ TEST_CASE("nor does one where a node has a hundred thousand neighbours, or a mil
     Rules rules;
     rules.objective = c.objective;
     const Gaps gaps = place_in_pieces(*graph, *topology, kMostLooks, rules);
+    gaps.report();
+    CHECK(gaps.longest_ms() < kMostMs);
+  }
+}
+
+TEST_CASE("nor does one of promising moves where one node reads from all, or all from one") {
+  for (const Wide shape : {Wide::kFunnel, Wide::kStar}) {
+    const Result<Graph> graph = Graph::build(wide_graph(shape, 100'000));
+    const Result<Topology> topology = Topology::build(eight_devices(0));
+    REQUIRE(graph.ok());
+    REQUIRE(topology.ok());
+    const Problem problem = Problem::build(*graph, *topology).value();
+    const Hierarchy hierarchy(problem);
+    Candidate start{"start", Assignment(problem.node_count()), {}};
+    for (uint32_t v = 0; v < problem.node_count(); ++v) start.assignment[v] = v % 8;
+    start.score = Evaluator(problem).evaluate(start.assignment);
+    Gaps gaps;
+    for (int run = 0; run < kLeastRuns || (run < kMostRuns && gaps.longest_ms() >= kMostMs);
+         ++run) {
+      Stop stop(&Gaps::look, &gaps);
+      MoveEvaluator evaluator(problem, &stop);
+      Candidate best = start;
+      gaps.begin(kAllLooks);
+      make_promising_moves(hierarchy, evaluator, best);
+      CHECK(best.score <= start.score);
+      gaps.note();
+    }
     gaps.report();
     CHECK(gaps.longest_ms() < kMostMs);
   }

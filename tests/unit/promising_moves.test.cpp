@@ -12,6 +12,18 @@
 #include "tools/io/read.h"
 
 namespace placeto {
+namespace {
+
+// Stops at one of the looks.
+struct Bell {
+  uint64_t at, looks = 0;
+  static bool look(void* self) {
+    auto* bell = static_cast<Bell*>(self);
+    return ++bell->looks >= bell->at;
+  }
+};
+
+}  // namespace
 
 TEST_CASE("a pass of promising moves makes nothing worse and obeys the rules, whatever they are") {
   Random random(171);
@@ -73,20 +85,39 @@ TEST_CASE("it shortens what HEFT places, by a tenth on average") {
   CHECK(std::exp(logarithms / kGraphs) < 0.9);
 }
 
-TEST_CASE("a stopped pass changes nothing") {
+TEST_CASE("wherever it is stopped, a placement is whole and no worse") {
   Random random(173);
-  const test::Instance instance =
-      test::build_instance(test::random_graph({.most_nodes = 60}, random), test::equal_devices(2));
-  REQUIRE(instance.problem);
-  const Hierarchy hierarchy(*instance.problem);
-  const std::atomic<bool> cancel = true;
-  Stop stop(&cancel);
-  CHECK(stop.requested());
-  MoveEvaluator evaluator(*instance.problem, &stop);
-  Candidate best{"start", test::random_assignment(*instance.problem, random), {0, 1e9}};
-  const Assignment start = best.assignment;
-  make_promising_moves(hierarchy, evaluator, best);
-  CHECK(best.assignment == start);
+  int improved = 0, finished = 0;
+  for (uint32_t rules = 0; rules < 8; ++rules) {  // nodes run in parallel
+    for (int i = 0; i < 3; ++i) {
+      const test::RandomShape shape{.most_nodes = 300, .restrictions = i == 1};
+      const test::Instance instance =
+          test::random_instance(shape, rules, random, {50, i == 2 ? 6000u : 0u});
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      const Problem& problem = *instance.problem;
+      const Hierarchy hierarchy(problem);
+      Evaluator check(problem);
+      Candidate start{"start", test::random_assignment(problem, random), {}};
+      start.score = check.evaluate(start.assignment);
+      bool rings = true;
+      for (uint64_t at = 1; rings; at = at * 5 / 4 + 1) {
+        Bell bell{at};
+        Stop stop(&Bell::look, &bell, 20);
+        MoveEvaluator evaluator(problem, &stop);
+        Candidate best = start;
+        make_promising_moves(hierarchy, evaluator, best);
+        rings = bell.looks >= at;
+        CHECK(best.score <= start.score);
+        CHECK(obeys_rules(problem, best.assignment));
+        CHECK(best.score == check.evaluate(best.assignment));
+        improved += rings && best.score < start.score;
+      }
+      ++finished;
+    }
+  }
+  CHECK(improved > 10);
+  CHECK(finished > 15);
 }
 
 }  // namespace placeto
