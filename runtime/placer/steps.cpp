@@ -290,7 +290,7 @@ std::vector<Step> auto_steps() {
                 {"repair", "moves of groups, towards less overflow of memory", "where nothing fits",
                  may_fit, repair},
                 {"moves", "groups of all sizes moved to where it promises most",
-                 "from some hundred operators on", is_large, move_promising},
+                 "from some hundred operators on, for latency", is_large, move_promising},
                 {"policy", "the policy's passes, from the best so far", "with a policy", has_policy,
                  place_by_policy},
                 {"polish", "moves of single groups, while one gains",

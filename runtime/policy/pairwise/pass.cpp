@@ -31,7 +31,7 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
     scorer_.embed(state_, evaluator.stop());
     if (stopped(evaluator.stop())) return best;
     for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
-      if (!scores_level(hierarchy_->group_count(level))) continue;
+      if (!scores_level(level)) continue;
       run_level(pass, level, options, evaluator);
       keep_better(evaluator, best);
       if (stopped(evaluator.stop())) return best;
@@ -41,10 +41,10 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
   return best;
 }
 
-// On large graphs the largest groups hardly ever gain.
-bool PairwisePlacer::scores_level(uint32_t groups) const {
+bool PairwisePlacer::scores_level(uint32_t level) const {
   const uint32_t nodes = problem_->node_count();
-  return nodes < pairwise::kManyPassesBelow || tuning::promises_on_level(groups, nodes);
+  return level == 0 || nodes < pairwise::kAllLevelsBelow ||
+         tuning::promises_on_level(hierarchy_->group_count(level), nodes);
 }
 
 void PairwisePlacer::run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,

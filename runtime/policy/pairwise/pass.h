@@ -1,12 +1,12 @@
 // PolicyPass: greedy placement with a `pairwise` policy (DESIGN, sections 6 and 7).
 //
-// A pass goes through the hierarchy coarse to fine and visits every group of a level once that the
-// makespan waits for: in upward-rank order in the first pass, later in the order in which the
-// previous timeline starts them. Where links are unlike, later passes visit all groups: others are
-// in the way there. A step gives the group to the device with the highest score, or leaves it if
-// none is worth a try. Decisions of one level are checked against the cost model in a few batches,
-// and a batch that does not help is taken back: scores are made for one move at a time, and moves
-// that are good alone can be bad together.
+// A pass goes through the hierarchy coarse to fine, on large graphs without levels of few large
+// groups, and visits every group of a level once that the makespan waits for: in upward-rank order
+// in the first pass, later in the order in which the previous timeline starts them. Where links are
+// unlike, later passes visit all groups: others are in the way there. A step gives the group to the
+// device with the highest score, or leaves it if none is worth a try. Decisions of one level are
+// checked against the cost model in a few batches, and a batch that does not help is taken back:
+// scores are made for one move at a time, and moves that are good alone can be bad together.
 #pragma once
 
 #include <functional>
@@ -66,7 +66,7 @@ class PairwisePlacer {
     float score;
   };
 
-  bool scores_level(uint32_t groups) const;
+  bool scores_level(uint32_t level) const;
   void run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,
                  MoveEvaluator& evaluator);
   void order_groups(uint32_t pass, uint32_t level, Stop* stop);

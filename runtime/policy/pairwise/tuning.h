@@ -11,6 +11,9 @@ namespace placeto::pairwise {
 // of them, and on larger graphs there are too few to share.
 inline constexpr uint32_t kManyPassesBelow = 300, kManyPasses = 3;
 
+// From so many nodes on, coarse levels are left out where moves hardly ever gain (search/tuning.h).
+inline constexpr uint32_t kAllLevelsBelow = 300;
+
 // The score that a move needs to be tried. Moves are checked, so trying a doubtful one costs an
 // evaluation, no more; the larger the graph, the more that is, and the more windows of heuristics
 // would gain in its time. From kLeastScore it rises with the square of the thousands of nodes, up
