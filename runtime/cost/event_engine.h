@@ -100,9 +100,10 @@ class EventEngine {
     Queued queued;
   };
   void save(Checkpoint& checkpoint) const;
-  // True if the present state leads to the same future as the checkpoint, given an assignment that
-  // agrees with the checkpoint's on every node that has not started. `finish_us`: as for restore.
-  bool same_future(const Checkpoint& checkpoint, std::span<const double> finish_us) const;
+  // True if the present state leads to the same future as the checkpoint, saved under another
+  // assignment that agrees on every node that has not started. `finish_us`: as for restore.
+  bool same_future(const Checkpoint& checkpoint, std::span<const uint32_t> assignment,
+                   std::span<const double> finish_us) const;
   // Continues from the checkpoint under an assignment that agrees with the one it was saved under
   // on every node that had started and on every consumer of one. `finish_us` holds the finish of
   // every node that had started.

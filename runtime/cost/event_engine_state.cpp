@@ -73,7 +73,7 @@ void EventEngine::list_queues(Queued& queued) const {
   }
 }
 
-bool EventEngine::same_future(const Checkpoint& checkpoint,
+bool EventEngine::same_future(const Checkpoint& checkpoint, std::span<const uint32_t> assignment,
                               std::span<const double> finish_us) const {
   const RunState& other = checkpoint.run;
   if (!run_.tree.same_keys(other.tree)) return false;
@@ -85,6 +85,7 @@ bool EventEngine::same_future(const Checkpoint& checkpoint,
   for (const uint32_t delivery : watched(deliveries, stop_)) {
     const uint32_t producer = problem_->graph().producer(output_of(delivery));
     if (times_.finish_us[producer] != finish_us[producer]) return false;
+    if (device_of_[producer] != assignment[producer]) return false;  // a channel may be of several
   }
   return run_.unmet == other.unmet;
 }

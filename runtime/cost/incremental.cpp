@@ -133,7 +133,7 @@ double IncrementalSimulator::evaluate(std::span<const Change> changes, double cu
   for (uint32_t c = first_checkpoint_after_changes(); c < checkpoints_.size(); ++c) {
     if (!engine_.advance(c * stride_, cutoff_us, outlook)) return kNever;
     if (spend(stop_, Stop::copied(problem_->node_count()))) return kNever;
-    if (engine_.same_future(checkpoints_[c], times_.finish_us)) {
+    if (engine_.same_future(checkpoints_[c], base_, times_.finish_us)) {
       return std::max(engine_.makespan_us(), makespan_after_[c]);
     }
   }

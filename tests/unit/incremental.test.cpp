@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "runtime/cost/move_evaluator.h"
 #include "tests/support/random_problem.h"
@@ -12,16 +13,27 @@
 namespace placeto {
 namespace {
 
-// One to four groups to other devices; no node twice.
-std::vector<Change> random_changes(const Problem& problem, Random& random) {
+void move(const Problem& problem, uint32_t group, uint32_t device, std::vector<Change>& changes) {
+  if (!problem.allowed(group, device)) return;
+  for (uint32_t v : problem.members(group)) changes.push_back({v, device});
+}
+
+// Two groups exchanged, or one to four to other devices; no node twice.
+std::vector<Change> random_changes(const Problem& problem, std::span<const uint32_t> base,
+                                   Random& random) {
   std::vector<Change> changes;
-  std::vector<bool> taken(problem.group_count(), false);
+  const uint32_t groups = problem.group_count(), first = random.below(groups);
+  if (const uint32_t other = random.below(groups); random.below(3) == 0 && other != first) {
+    move(problem, first, base[problem.members(other)[0]], changes);
+    move(problem, other, base[problem.members(first)[0]], changes);
+    return changes;
+  }
+  std::vector<bool> taken(groups, false);
   for (uint32_t i = 1 + random.below(4); i > 0; --i) {
-    const uint32_t g = random.below(problem.group_count());
-    const uint32_t device = random.below(problem.device_count());
-    if (taken[g] || !problem.allowed(g, device)) continue;
+    const uint32_t g = random.below(groups);
+    if (taken[g]) continue;
     taken[g] = true;
-    for (uint32_t v : problem.members(g)) changes.push_back({v, device});
+    move(problem, g, random.below(problem.device_count()), changes);
   }
   return changes;
 }
@@ -39,7 +51,7 @@ void walk(const Problem& problem, int steps, Random& random) {
   Assignment base = test::random_assignment(problem, random);
   REQUIRE(incremental.rebase(base) == full.makespan_us(base));
   for (int step = 0; step < steps; ++step) {
-    const std::vector<Change> changes = random_changes(problem, random);
+    const std::vector<Change> changes = random_changes(problem, base, random);
     const Assignment trial = with_changes(base, changes);
     const double exact = full.makespan_us(trial);
     CHECK(incremental.evaluate(changes) == exact);
@@ -90,6 +102,45 @@ TEST_CASE("incremental makespans equal complete ones when whole colocated groups
   walk_many({.most_nodes = 80, .restrictions = true}, 24, 10, 40);
 }
 
+// Two equal nodes change places while what one of them sends waits for the channel that both share:
+// all is as before, but the links are not alike.
+TEST_CASE("a transfer that waits for a shared channel is not taken for another sender's") {
+  constexpr uint32_t kNodes = 20, kLong = 0, kSender = 2, kOther = 3, kReaders = 18;
+  GraphSpec graph;
+  graph.nodes.resize(kNodes);
+  for (uint32_t v = 0; v < kNodes; ++v) {
+    graph.nodes[v].name = "n" + std::to_string(v);
+    graph.nodes[v].cost_us = {10};
+  }
+  graph.nodes[kLong].outputs = {1'000};
+  graph.nodes[kSender].outputs = {1'000};
+  graph.edges = {{kLong, 0, kReaders}, {kSender, 0, kReaders + 1}};
+  TopologySpec topology;
+  topology.name = "t";
+  topology.transfer = Transfer::kUnicast;
+  topology.devices.resize(3);
+  for (uint32_t d = 0; d < 3; ++d) {
+    topology.devices[d].name = "d" + std::to_string(d);
+    topology.devices[d].kind = "gpu";
+  }
+  topology.default_link.bandwidth_bytes_per_us = 1;
+  for (const auto& [from, to, bandwidth] :
+       {std::tuple{"d0", "d2", 1.0}, std::tuple{"d1", "d2", 4.0}}) {
+    LinkSpec link{from, to, {}, "bus"};
+    link.parameters.bandwidth_bytes_per_us = bandwidth;
+    topology.links.push_back(link);
+  }
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  Assignment base(kNodes);
+  for (uint32_t v = 0; v < kNodes; ++v) base[v] = v < kReaders ? v % 2 : 2;
+  const std::vector<Change> exchange{{kSender, base[kOther]}, {kOther, base[kSender]}};
+  Simulator full(*instance.problem);
+  IncrementalSimulator incremental(*instance.problem);
+  CHECK(incremental.rebase(base) == full.makespan_us(base));
+  CHECK(incremental.evaluate(exchange) == full.makespan_us(with_changes(base, exchange)));
+}
+
 TEST_CASE("a move evaluator gives the evaluator's scores, memory overflow included") {
   Random random(25);
   int overflowing = 0;
@@ -109,7 +160,7 @@ TEST_CASE("a move evaluator gives the evaluator's scores, memory overflow includ
       Assignment base = test::random_assignment(problem, random);
       CHECK(moves.rebase(base) == full.evaluate(base));
       for (int step = 0; step < 20; ++step) {
-        const std::vector<Change> changes = random_changes(problem, random);
+        const std::vector<Change> changes = random_changes(problem, base, random);
         const Assignment trial = with_changes(base, changes);
         const Score exact = full.evaluate(trial);
         overflowing += exact.feasible() ? 0 : 1;
@@ -141,7 +192,7 @@ TEST_CASE("a neighbour below the cutoff is scored in full, and any other is not 
     Assignment base = test::random_assignment(problem, random);
     moves.rebase(base);
     for (int step = 0; step < 20; ++step) {
-      const std::vector<Change> changes = random_changes(problem, random);
+      const std::vector<Change> changes = random_changes(problem, base, random);
       const Assignment trial = with_changes(base, changes);
       const Score exact = full.evaluate(trial);
       const double just_above =
