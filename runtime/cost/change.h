@@ -13,6 +13,7 @@ namespace placeto {
 struct Change {
   uint32_t node;
   uint32_t device;
+  friend bool operator==(const Change&, const Change&) = default;
 };
 
 }  // namespace placeto

@@ -105,10 +105,10 @@ class EventEngine {
   bool same_future(const Checkpoint& checkpoint, std::span<const uint32_t> assignment,
                    std::span<const double> finish_us) const;
   // Continues from the checkpoint under an assignment that agrees with the one it was saved under
-  // on every node that had started and on every consumer of one. `finish_us` holds the finish of
-  // every node that had started.
+  // on every node that had started and on every consumer of one, or that led to the same future.
+  // `finish_us` holds the finish of every node that had started, `makespan_us` the latest of them.
   void restore(const Checkpoint& checkpoint, std::span<const uint32_t> assignment,
-               std::span<const double> finish_us);
+               std::span<const double> finish_us, double makespan_us);
 
  private:
   // Linked through arrays as long as all items: a checkpoint lists what is in them instead.

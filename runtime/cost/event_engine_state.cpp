@@ -97,9 +97,10 @@ void EventEngine::rebuild_chains(uint32_t output) {
 }
 
 void EventEngine::restore(const Checkpoint& checkpoint, std::span<const uint32_t> assignment,
-                          std::span<const double> finish_us) {
+                          std::span<const double> finish_us, double makespan_us) {
   device_of_ = assignment.data();
   run_ = checkpoint.run;
+  run_.makespan_us = makespan_us;
   queues_.clear();
   transfers_.clear();
   uint32_t i = 0;
