@@ -38,7 +38,7 @@ bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
 }
 bool has_policy(const Placing& placing) {
-  return placing.options.policy != nullptr;
+  return !placing.proved && placing.options.policy != nullptr;
 }
 bool has_budget(const Placing& placing) {
   return !placing.proved && placing.bench.options().budget.limited();
@@ -48,7 +48,7 @@ bool is_small(const Placing& placing) {
 }
 bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
-  return times_can_tell(problem) && !polish_pays(problem, 0);
+  return !placing.proved && times_can_tell(problem) && !polish_pays(problem, 0);
 }
 bool has_few_groups(const Placing& placing) {
   return !placing.proved && exact_applies(placing.bench.problem());
