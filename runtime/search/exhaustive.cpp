@@ -14,6 +14,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/cost/twins.h"
 
 namespace placeto {
 namespace {
@@ -50,14 +51,12 @@ class BranchBound {
         graph_(problem.graph()),
         spec_(problem.topology().spec()),
         devices_(problem.device_count()),
+        twin_(first_twins(problem)),
         finish_us_(size_t{problem.node_count()} * devices_),
         tail_us_(finish_us_.size()),
-        jobs_(std::max(devices_, problem.topology().channel_count())) {
-    find_twins();
-  }
+        jobs_(std::max(devices_, problem.topology().channel_count())) {}
 
-  // Devices of one twin class may be exchanged without a change to any time.
-  uint32_t twin_class(uint32_t device) const { return twin_[device]; }
+  uint32_t first_twin(uint32_t device) const { return twin_[device]; }
 
   // `device_of`: of every group, kNoIndex if it is free. Nothing once stopped.
   Score bound(std::span<const uint32_t> device_of) {
@@ -78,31 +77,6 @@ class BranchBound {
   }
 
  private:
-  void find_twins() {
-    twin_.resize(devices_);
-    for (uint32_t d = 0; d < devices_; ++d) {
-      twin_[d] = d;
-      for (uint32_t e = 0; e < d && twin_[d] == d; ++e) {
-        if (twin_[e] == e && alike(d, e)) twin_[d] = e;
-      }
-    }
-  }
-  // Nodes that take no time make the order of events at one time matter, and so which device has
-  // the lower index.
-  bool alike(uint32_t a, uint32_t b) const {
-    if (problem_.class_of(a) != problem_.class_of(b) || !problem_.topology().uniform_links() ||
-        problem_.memory_limit(a) != problem_.memory_limit(b)) {
-      return false;
-    }
-    for (uint32_t g = 0; g < problem_.group_count(); ++g) {
-      if (problem_.allowed(g, a) != problem_.allowed(g, b)) return false;
-    }
-    for (uint32_t v = 0; v < problem_.node_count(); ++v) {
-      if (problem_.run_us(v, a) == 0) return false;
-    }
-    return true;
-  }
-
   // Where free groups may go: of twins without a group, one speaks for all.
   void choose_devices() {
     used_.assign(devices_, false);
@@ -382,8 +356,8 @@ class Tree {
     const auto empty = [this](uint32_t d) {
       return std::find(device_of_.begin(), device_of_.end(), d) == device_of_.end();
     };
-    for (uint32_t d = bound_.twin_class(device); d < device; ++d) {
-      if (bound_.twin_class(d) == bound_.twin_class(device) && empty(d)) return empty(device);
+    for (uint32_t d = bound_.first_twin(device); d < device; ++d) {
+      if (bound_.first_twin(d) == bound_.first_twin(device) && empty(d)) return empty(device);
     }
     return false;
   }
