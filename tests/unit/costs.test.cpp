@@ -265,6 +265,12 @@ TEST_CASE("nodes that engines fuse or fold are told") {
         std::vector<bool>{true, false, true, true, false, true, true, false, true, false});
 }
 
+TEST_CASE("a node that does not say its operator is fused with nothing") {
+  const Graph graph = graph_of({{"conv", "Conv", 400}, {"unknown", ""}}, {{0, 0, 1}});
+  CHECK(fused_nodes(graph) == std::vector<bool>{false, false});
+  CHECK(operator_class_of("") == OperatorClass::kOther);
+}
+
 TEST_CASE("efficiency files survive being written and read") {
   Efficiencies written = default_efficiencies("npu", 1e12, 5e10);
   written.device = "a \"quoted\" device";

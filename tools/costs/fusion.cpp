@@ -4,17 +4,10 @@
 #include <string_view>
 
 #include "tools/costs/operator_class.h"
+#include "tools/costs/word_list.h"
 
 namespace placeto {
 namespace {
-
-bool any_of(std::string_view op, std::string_view list) {  // " A B C "
-  const size_t at = list.find(op);
-  for (size_t i = at; i != std::string_view::npos; i = list.find(op, i + 1)) {
-    if (list[i - 1] == ' ' && list[i + op.size()] == ' ') return true;
-  }
-  return false;
-}
 
 // Read one tensor that may be large: if that is a parameter, or computed from one, they read no
 // input of the model, which a graph does not show.
@@ -41,7 +34,7 @@ uint32_t sole_producer(const Graph& graph, uint32_t v) {
 }
 
 bool from_parameters(const Graph& graph, uint32_t v, const std::vector<bool>& constant) {
-  if (!any_of(graph.node(v).op, kOneTensor)) return false;
+  if (!holds_word(kOneTensor, graph.node(v).op)) return false;
   for (const InEdge& edge : graph.in_edges(v)) {
     if (!constant[edge.source]) return false;
   }
@@ -134,8 +127,8 @@ std::vector<bool> fused_nodes(const Graph& graph) {
     const uint32_t source = sole_producer(graph, v);
     const bool joins =
         source != v && carrier[source] &&
-        (any_of(op, kActivations) ||
-         (any_of(op, kWithParameter) && graph.node(v).resident_bytes >= kLeastParameterBytes));
+        (holds_word(kActivations, op) ||
+         (holds_word(kWithParameter, op) && graph.node(v).resident_bytes >= kLeastParameterBytes));
     if (joins || joins_residual(graph, v, convolution)) {
       fused[v] = carrier[v] = true;
       convolution[v] = joins && convolution[source];

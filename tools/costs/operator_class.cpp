@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "tools/costs/word_list.h"
+
 namespace placeto {
 namespace {
 
@@ -73,13 +75,7 @@ std::optional<OperatorClass> operator_class_of_name(std::string_view name) {
 
 OperatorClass operator_class_of(std::string_view op) {
   for (const OperatorsOf& row : kOperators) {
-    for (size_t at = row.operators.find(op); at != std::string_view::npos;
-         at = row.operators.find(op, at + 1)) {
-      if (at > 0 && row.operators[at - 1] == ' ' && row.operators[at + op.size()] == ' ' &&
-          !op.empty()) {
-        return row.operator_class;
-      }
-    }
+    if (holds_word(row.operators, op)) return row.operator_class;
   }
   return OperatorClass::kOther;
 }
