@@ -77,6 +77,8 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   budget.copy(from.order(), to.order);
   to.proved = from.proved();
   budget.copy(from.dims(), to.dims);
+  budget.copy(from.engine(), to.engine);
+  to.replicas_us = from.replicas_us();
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
@@ -189,7 +191,8 @@ Status check_times(const PlacementSpec& spec) {
   for (auto [field, us] : {std::pair{"makespan_us", spec.makespan_us},
                            std::pair{"lower_bound_us", spec.lower_bound_us},
                            std::pair{"place_time_us", spec.place_time_us},
-                           std::pair{"bottleneck_us", spec.bottleneck_us}}) {
+                           std::pair{"bottleneck_us", spec.bottleneck_us},
+                           std::pair{"replicas_us", spec.replicas_us}}) {
     if (Status s = check(field, us); !s.ok()) return s;
   }
   for (size_t c = 0; c < spec.candidates.size(); ++c) {
@@ -264,12 +267,12 @@ Result<PlacementSpec> decode_placement(std::span<const uint8_t> bytes, const Lim
 }
 
 Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
-  const uint64_t needed = 256 + string_bytes(spec.graph) + string_bytes(spec.topology) +
-                          vector_bytes(spec.devices) + vector_bytes(spec.assignment) +
-                          vector_bytes(spec.peak_memory_bytes) + string_bytes(spec.method) +
-                          candidate_bytes(spec) + string_bytes(spec.note) + 16 +
-                          64 * spec.reasons.size() + vector_bytes(spec.stages) +
-                          vector_bytes(spec.order) + vector_bytes(spec.dims);
+  const uint64_t needed =
+      256 + string_bytes(spec.graph) + string_bytes(spec.topology) + vector_bytes(spec.devices) +
+      vector_bytes(spec.assignment) + vector_bytes(spec.peak_memory_bytes) +
+      string_bytes(spec.method) + candidate_bytes(spec) + string_bytes(spec.note) + 16 +
+      64 * spec.reasons.size() + vector_bytes(spec.stages) + vector_bytes(spec.order) +
+      vector_bytes(spec.dims) + string_bytes(spec.engine);
   if (Status s = check_buffer_size(needed, FileKind::kPlacement); !s.ok()) return s;
   flatbuffers::FlatBufferBuilder builder;
   // Reports are read by programs that look for "feasible": false and zeros in full.
@@ -286,17 +289,20 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const auto stages = add_list(builder, spec.stages);
   const auto order = add_list(builder, spec.order);
   const auto dims = add_texts(builder, spec.dims);
+  const auto engine = add_text(builder, spec.engine);
   schema::FinishPlacementBuffer(
-      builder, schema::CreatePlacement(
-                   builder, kFormatVersion, graph, topology, devices, assignment, spec.makespan_us,
-                   peak_memory_bytes, method, candidates, spec.lower_bound_us, spec.place_time_us,
-                   spec.bottleneck_us, note, reasons, stages, order, spec.proved, dims));
+      builder,
+      schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices, assignment,
+                              spec.makespan_us, peak_memory_bytes, method, candidates,
+                              spec.lower_bound_us, spec.place_time_us, spec.bottleneck_us, note,
+                              reasons, stages, order, spec.proved, dims, engine, spec.replicas_us));
   return finished_bytes(builder);
 }
 
 Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   for (auto [field, text] : {std::pair{"graph", &spec.graph}, std::pair{"topology", &spec.topology},
-                             std::pair{"method", &spec.method}, std::pair{"note", &spec.note}}) {
+                             std::pair{"method", &spec.method}, std::pair{"note", &spec.note},
+                             std::pair{"engine", &spec.engine}}) {
     if (Status s = check_text(*text, limits); !s.ok()) return s.at(field);
   }
   if (Status s = check_dims(spec.dims, limits); !s.ok()) return s;

@@ -103,6 +103,33 @@ TEST_CASE_FIXTURE(EngineScene,
   CHECK(again.at("note") == placed.at("note"));
 }
 
+TEST_CASE_FIXTURE(EngineScene,
+                  "what was placed for an engine is simulated, shown and exported as it executes") {
+  const std::string row = write("row.json", engine_graph());
+  const std::string out = path("p.json");
+  for (const char* objective : {"latency", "throughput"}) {
+    const json placed = run_json({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider",
+                                  "gpu=cuda", "--objective", objective, "--json", "-o", out});
+    const json simulated = run_json({"simulate", row, "-t", pair, "-p", out, "--json"});
+    CHECK(simulated.at("makespan_us") == placed.at("makespan_us"));
+    CHECK(simulated.at("bottleneck_us") == placed.at("bottleneck_us"));
+    CHECK(simulated.at("stages").size() == 3);
+    const json shown =
+        run_json({"report", out, "-g", row, "-t", pair, "-o", path("r.html"), "--json"});
+    CHECK(shown.at("placements")[0].at("makespan_us") == placed.at("makespan_us"));
+    const json alone =
+        run_json({"simulate", row, "-t", pair, "-p", out, "--engine", "none", "--json"});
+    CHECK(alone.at("makespan_us") < simulated.at("makespan_us"));
+    write("printed.json", placed.dump());  // what --json prints is a placement
+    CHECK(run({"simulate", row, "-t", pair, "-p", path("printed.json")}).status == 0);
+  }
+  json moved = json::parse(read("p.json"));
+  moved["engine"] = "elsewhere.json";
+  const Run lost = run({"simulate", row, "-t", pair, "-p", write("moved.json", moved.dump())});
+  CHECK(lost.status == 3);
+  CHECK_MESSAGE(lost.err.find("--engine names another, or none") != std::string::npos, lost.err);
+}
+
 TEST_CASE_FIXTURE(EngineScene, "an engine's description is checked, and says where it is wrong") {
   const auto refused = [this](const std::string& text) {
     return run({"place", graph, "-t", topology, "--engine", write("engine.json", text)}).err;

@@ -121,6 +121,21 @@ TEST_CASE_FIXTURE(ImportScene, "a model is told by its content, whatever its nam
   CHECK(run({"place", path("model.json"), "--dim", "*=1", "-t", topology}).status == 0);
 }
 
+TEST_CASE_FIXTURE(ImportScene, "the extents that a placement records need not be given again") {
+  const std::string placed = path("placed.json"), staged = path("staged");
+  const json two = run_json({"place", model, "--dim", "batch=2", "-t", topology, "-o", placed,
+                             "--engine", "onnxruntime", "--json"});
+  CHECK(run_json({"simulate", model, "-t", topology, "-p", placed, "--json"}).at("makespan_us") ==
+        two.at("makespan_us"));
+  CHECK(run({"report", placed, "-g", model, "-t", topology, "-o", path("r.html")}).status == 0);
+  CHECK(run({"export", placed, "--model", model, "-f", "dot"}).status == 0);
+  CHECK(run({"export", placed, "--model", model, "-t", topology, "--split", staged}).status == 0);
+  CHECK(read("staged/manifest.json").find("predicted_us") != std::string::npos);
+  const json one =
+      run_json({"simulate", model, "-t", topology, "-p", placed, "--dim", "batch=1", "--json"});
+  CHECK(one.at("makespan_us") < two.at("makespan_us"));
+}
+
 TEST_CASE_FIXTURE(ImportScene, "what is wrong with a model or its options is said with a status") {
   fails({"import", model, "-o", "g.json"}, 2, "--dim 'batch=N'");
   fails({"place", model, "-t", topology}, 2, "--dim 'batch=N'");

@@ -6,6 +6,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/topologies.h"
 
 namespace placeto::cli {
 
@@ -19,6 +20,14 @@ void add_engine(Command& command, EngineOptions& options) {
       .list("--provider", "DEVICE=NAME", options.providers,
             "The engine's provider on a device (gpu:0=cuda) or on all of a kind (gpu=cuda)")
       .only_with("--engine");
+}
+
+Option& add_recorded_engine(Command& command, std::string& name) {
+  return command
+      .option("--engine", "ENGINE", name,
+              "As that engine executes, instead of the one that it was placed for; none: as the "
+              "topology says")
+      .proposes(EngineDescription::names());
 }
 
 Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
@@ -35,8 +44,14 @@ Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
   choice_.tolerance = description_->tolerance();
 }
 
-void Engine::change(TopologySpec& topology) const {
-  if (description_) description_->change(topology);
+Topology Engine::load(const std::string& path) const {
+  Topology topology = load_topology(path);
+  if (!description_) return topology;
+  TopologySpec spec = topology.spec();
+  description_->change(spec);
+  Result<Topology> changed = Topology::build(std::move(spec));
+  if (!changed.ok()) require(changed.status().at(path));
+  return std::move(*changed);
 }
 
 void Engine::restrict(const Graph& graph, const Topology& topology, Rules& rules) {

@@ -17,6 +17,8 @@ struct EngineOptions {
   std::vector<std::string> providers;  // DEVICE=PROVIDER or KIND=PROVIDER
 };
 void add_engine(Command& command, EngineOptions& options);
+// --engine alone, of commands that read a placement.
+Option& add_recorded_engine(Command& command, std::string& name);
 
 // What an engine changes: the topology, the rules, and how much a plan has to gain.
 struct EngineChoice {
@@ -30,7 +32,8 @@ class Engine {
   // Nothing, if options.name is empty.
   explicit Engine(const EngineOptions& options);
 
-  void change(TopologySpec& topology) const;
+  // The file at `path` as the engine executes on it.
+  Topology load(const std::string& path) const;
   void restrict(const Graph& graph, const Topology& topology, Rules& rules);
   const EngineChoice& choice() const { return choice_; }
 

@@ -15,6 +15,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/interruption.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/export/dot.h"
@@ -52,7 +53,7 @@ constexpr const char* kNameOption = "session.name_based_layer_assignment";
 struct ExportOptions {
   Common common;
   std::string placement, graph, model, format, out, split;
-  std::string topology, stages = "recorded";
+  std::string topology, engine, stages = "recorded";
   std::vector<std::string> engine_devices;
   ModelOptions import;
 };
@@ -62,6 +63,7 @@ struct Job {
   PlacementSpec placement;
   std::string model;  // path; "" if there is none
   std::vector<DeviceAlias> aliases;
+  ModelOptions import = {};  // for the graph, with what the placement records
 };
 
 bool needs_graph(const std::string& format) {
@@ -77,7 +79,7 @@ const std::string& need_model(const Job& job, const std::string& what) {
 Placed resolve(const Job& job) {
   const ExportOptions& options = job.options;
   if (!options.graph.empty() && !is_onnx_file(options.graph)) {
-    const Graph graph = load_graph(options.graph, options.import);
+    const Graph graph = load_graph(options.graph, job.import);
     const Result<Placed> placed = placed_graph(job.placement, graph);
     if (!placed.ok()) require(placed.status().at(options.placement));
     return *placed;
@@ -145,8 +147,9 @@ void export_names(const Job& job) {
 Prediction predict(Job& job) {
   const ExportOptions& options = job.options;
   const std::string& path = options.graph.empty() ? job.model : options.graph;
-  const Graph graph = load_graph(path, options.import);
-  const Topology topology = load_topology(options.topology);
+  const Graph graph = load_graph(path, job.import);
+  const Topology topology =
+      engine_of(job.placement, options.placement, options.engine).load(options.topology);
   check_profile_kinds(options.import.costs, {&topology});
   note_unlike_times(path, graph, options.topology, topology);
   const Problem problem = build_problem(path, graph, options.topology, topology);
@@ -160,7 +163,9 @@ Prediction predict(Job& job) {
   Prediction prediction;
   if (timeline.stages.empty()) {
     throw Failure(kBadUsage,
-                  options.topology + ": execution is not 'staged', so it predicts no stages");
+                  options.topology +
+                      ": execution is not 'staged', so it predicts no stages; with --engine "
+                      "onnxruntime it is");
   }
   job.placement.stages = timeline.stage_of;
   job.placement.order = timeline.stage_order;
@@ -241,7 +246,7 @@ void export_text(const Job& job) {
   if (!needs_graph(options.format)) return deliver(options, require(neutral_json(resolve(job))));
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   if (path.empty()) throw Failure(kBadUsage, options.format + " needs the graph: --graph GRAPH");
-  const Graph graph = load_graph(path, options.import);
+  const Graph graph = load_graph(path, job.import);
   const Result<Placed> placed = placed_graph(job.placement, graph);
   if (!placed.ok()) require(placed.status().at(options.placement));
   if (options.format == "dot") return deliver(options, to_dot(*placed, graph));
@@ -278,7 +283,8 @@ void check_usage(const ExportOptions& options) {
 
 void run_export(const ExportOptions& options) {
   check_usage(options);
-  Job job{options, require(read_placement(options.placement)), options.model, {}};
+  Job job{options, require(read_placement(options.placement)), options.model, {}, options.import};
+  take_up_dims(job.placement, options.placement, job.import);
   for (const std::string& path : {options.model, options.graph}) {
     if (!path.empty()) refuse_foreign_model(input_path(path));
   }
@@ -311,8 +317,9 @@ void add_export(Program& program) {
   command.option("--split", "DIR", options->split, "New directory for one model per stage");
   command
       .option("-t,--topology", "FILE", options->topology,
-              "Record in the manifest what this staged topology predicts")
+              "Record in the manifest what is predicted on it")
       .only_with("--split");
+  add_recorded_engine(command, options->engine).only_with("--topology");
   command
       .option("--stages", "recorded|fewest|overlap", options->stages,
               "As recorded in the placement (fewest if it has none), as few as possible, or cut so "

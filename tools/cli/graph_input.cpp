@@ -105,6 +105,8 @@ ModelSettings model_settings(const ModelOptions& options) {
   for (const std::string& text : options.dims) {
     settings.dims.push_back(dim_setting(text));
   }
+  settings.dims =
+      merged_dims(options.recorded, settings.dims, [](const std::string&) { return std::nullopt; });
   for (const std::string& text : options.values) {
     settings.inputs.push_back(require(parse_input_setting(text)));
   }

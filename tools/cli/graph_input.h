@@ -20,6 +20,7 @@ struct ModelOptions {
   bool copy_shared = false;
   bool tear_patterns = false;
   CostSources costs;
+  std::vector<DimSetting> recorded;  // dims of a placement, where no others are given
 
   bool any() const {
     return !dims.empty() || !values.empty() || !shapes.empty() || copy_shared || tear_patterns ||

@@ -60,6 +60,7 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
   placement.bottleneck_us = result.timeline.bottleneck_us;
   placement.note = result.note;
   placement.proved = result.proved;
+  placement.replicas_us = result.replicas_us;
   return placement;
 }
 
@@ -85,14 +86,6 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   }
   return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows, color) + "\n" +
          fitted(text);
-}
-
-Topology changed_by(const Engine& engine, Topology topology, const std::string& path) {
-  TopologySpec spec = topology.spec();
-  engine.change(spec);
-  Result<Topology> changed = Topology::build(std::move(spec));
-  if (!changed.ok()) require(changed.status().at(path));
-  return std::move(*changed);
 }
 
 std::shared_ptr<const Policy> chosen_policy(const PlaceOptions& options) {
@@ -131,7 +124,7 @@ void run_place(PlaceOptions& options) {
   check_method("--method", options.method.name);
   const Graph graph = load_graph(options.graph, options.model);
   Engine engine(options.engine);
-  const Topology topology = changed_by(engine, load_topology(options.topology), options.topology);
+  const Topology topology = engine.load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
   Rules rules = resolve_rules(options.rules, graph, topology);
@@ -171,16 +164,11 @@ void run_place(PlaceOptions& options) {
   for (const std::string& dim : options.model.dims) {
     placement.dims.push_back(dim_text(dim_setting(dim)));
   }
+  placement.engine = options.engine.name;
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;
-    std::string text = require(to_json(report), kInternalError);
-    if (result.replicas_us > 0) {
-      Json object = Json::parse(text);
-      object["replicas_us"] = result.replicas_us;
-      text = object.dump() + "\n";
-    }
-    print_json(text);
+    print_json(require(to_json(report), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {

@@ -11,6 +11,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/recorded.h"
 #include "tools/cli/rules.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
@@ -24,7 +25,8 @@ constexpr const char* kReportExamples = R"(Examples:
   placeto report heft.json search.json --graph graph.json --topology 2xk80 -o report.html
   placeto report p.json --graph graph.json --topology 2xk80 --candidates -o report.html
 
-The first placement is the one that the others are compared with. The table of candidates shows what
+The first placement is the one that the others are compared with; all run on the engine that it was
+placed for. The table of candidates shows what
 `place --json` wrote into the placement; --candidates tries every method again instead. The page is
 one file that needs no network.)";
 
@@ -32,7 +34,7 @@ struct ReportOptions {
   Common common;
   ModelOptions model;
   std::vector<std::string> placements, labels;
-  std::string graph, topology, out;
+  std::string graph, topology, out, engine;
   std::string policy = kDefaultPolicy;
   bool candidates = false;
   uint64_t reasons = kUnset;
@@ -141,8 +143,12 @@ void run_report(ReportOptions& options) {
   inputs.insert(inputs.end(), {options.graph, options.topology});
   check_outputs({options.out}, inputs);
   const std::vector<std::string> names = labels(options);
+  std::vector<PlacementSpec> specs;
+  for (const std::string& path : options.placements) specs.push_back(require(read_placement(path)));
+  take_up_dims(specs[0], options.placements[0], options.model);
   const Graph graph = load_graph(options.graph, options.model);
-  const Topology topology = load_topology(options.topology);
+  const Topology topology =
+      engine_of(specs[0], options.placements[0], options.engine).load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
@@ -157,7 +163,7 @@ void run_report(ReportOptions& options) {
   std::vector<ReportPlacement> placements;
   StatusLine line("simulating and asking for reasons ...");
   for (size_t i = 0; i < names.size(); ++i) {
-    const PlacementSpec spec = require(read_placement(options.placements[i]));
+    const PlacementSpec& spec = specs[i];
     auto assignment = resolve_placement(spec, graph, topology);
     if (!assignment.ok()) require(assignment.status().at(options.placements[i]));
     check_runnable(problem, *assignment);
@@ -199,6 +205,7 @@ void add_report(Program& program) {
   command.count("--reasons", options->reasons,
                 "Say for that many nodes what the second-best device would cost (default: as many "
                 "as a few seconds allow)");
+  add_recorded_engine(command, options->engine);
   add_policy_option(command, options->policy);
   add_common(command, options->common);
   add_method_options(command, options->method.options);

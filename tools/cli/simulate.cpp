@@ -11,6 +11,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
@@ -26,7 +27,8 @@ constexpr const char* kSimulateExamples = R"(Examples:
 
 A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
 reported as not feasible; one with a node on a device that cannot run it ends with status 1.
-Under staged execution it runs in the stages that it records, or else by the better rule.)";
+The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
+staged execution it runs in the stages that it records, or else by the better rule.)";
 
 // Simulations times nodes: well under a second.
 constexpr uint64_t kAdviceWork = 1'000'000;
@@ -52,7 +54,7 @@ std::string advice_lines(const Advice& advice, double makespan_us) {
 struct SimulateOptions {
   Common common;
   ModelOptions model;
-  std::string graph, topology, placement;
+  std::string graph, topology, placement, engine;
   Reports reports;
 };
 
@@ -105,14 +107,16 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   return text;
 }
 
-void run_simulate(const SimulateOptions& options) {
+void run_simulate(SimulateOptions& options) {
   check_outputs({options.reports.page, options.reports.trace},
                 {options.graph, options.topology, options.placement});
+  const PlacementSpec placement = require(read_placement(options.placement));
+  take_up_dims(placement, options.placement, options.model);
   const Graph graph = load_graph(options.graph, options.model);
-  const Topology topology = load_topology(options.topology);
+  const Topology topology =
+      engine_of(placement, options.placement, options.engine).load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
-  const PlacementSpec placement = require(read_placement(options.placement));
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
   const auto resolved = resolve_placement(placement, graph, topology);
   if (!resolved.ok()) require(resolved.status().at(options.placement));
@@ -142,6 +146,7 @@ void add_simulate(Program& program) {
   command.argument("GRAPH", options->graph, "Graph file, or ONNX model").required();
   add_topology(command, options->topology).required();
   command.option("-p,--placement", "FILE", options->placement, "Placement file").required();
+  add_recorded_engine(command, options->engine);
   add_reports(command, options->reports);
   add_common(command, options->common);
   add_model_options(command, options->model);

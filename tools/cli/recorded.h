@@ -1,0 +1,19 @@
+// What a placement says of how it was made, for commands that read one: they take it up unless told
+// otherwise, so that they see the same problem.
+#pragma once
+
+#include <string>
+
+#include "runtime/format/placement_file.h"
+#include "tools/cli/engine.h"
+#include "tools/cli/graph_input.h"
+
+namespace placeto::cli {
+
+// The numbers of free dimensions. `file`: the placement's, named if one is malformed.
+void take_up_dims(const PlacementSpec& placement, const std::string& file, ModelOptions& options);
+
+// `given`: the option --engine; empty: the engine of the placement; "none": none.
+Engine engine_of(const PlacementSpec& placement, const std::string& file, const std::string& given);
+
+}  // namespace placeto::cli
