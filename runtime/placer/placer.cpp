@@ -71,6 +71,15 @@ const Candidate& simplest(Workbench& bench) {
   return *chosen;
 }
 
+// As good, with fewer stages: not if a move would make it better.
+void keep_optimal(Placing& placing, Candidate& chosen) {
+  Workbench& bench = placing.bench;
+  const bool other = chosen.assignment != bench.best().assignment;
+  if (!other || !placing.one_move_optimal || bench.options().tolerance > 0) return;
+  Candidate moved = chosen;
+  if (make_better_move(bench.move_evaluator(), moved)) chosen = bench.best();
+}
+
 // One method alone does not ask whether anything fits at all.
 void look_for_proof(Placing& placing) {
   if (placing.proved || placing.packed) return;
@@ -79,16 +88,16 @@ void look_for_proof(Placing& placing) {
   placing.missing_bytes = packing.missing_bytes;
 }
 
-// `least`: of all candidates; the answer may be another within the tolerance. Where stages were
-// divided anew, moves were not looked at again.
+// `least`: of all candidates; the answer may be another within the tolerance.
 void note_proof(const Placing& placing, const Score& least, PlaceResult& result) {
   constexpr double kRounding = 1e-9;
-  const bool is_best = result.best.score == least && result.best.division.empty();
-  result.proved = placing.proved && is_best;
-  result.one_move_optimal = (placing.proved || placing.one_move_optimal) && is_best;
-  if (placing.bench.problem().objective() != Objective::kLatency) return;
-  result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
-  if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
+  const bool is_best = result.best.score == least;
+  result.proved = placing.proved && is_best && result.best.division.empty();
+  if (placing.bench.problem().objective() == Objective::kLatency) {
+    result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
+    if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
+  }
+  result.one_move_optimal = result.proved || (placing.one_move_optimal && is_best);
 }
 
 // A stream of runs that a copy of the model on every device serves; 0 where one has no room for it,
@@ -125,6 +134,7 @@ Result<PlaceResult> conclude(Placing& placing) {
   if (placing.bench.candidates().empty()) return Status::stopped();
   PlaceResult result;
   result.best = simplest(placing.bench);
+  keep_optimal(placing, result.best);
   // In every build: it costs less than the least of what was done before.
   if (!obeys_rules(problem, result.best.assignment) || !fits(result.best)) {
     return Status::internal("method '" + result.best.method +

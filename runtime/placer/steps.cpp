@@ -50,11 +50,16 @@ bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
   return !placing.proved && times_can_tell(problem) && !polish_pays(problem, 0);
 }
+// If it is proved that nothing fits, what comes closest is still to be found.
 bool has_few_groups(const Placing& placing) {
-  return !placing.proved && exact_applies(placing.bench.problem());
+  return (!placing.proved || nothing_fits(placing)) && exact_applies(placing.bench.problem());
 }
 bool has_few_groups_and_budget(const Placing& placing) {
   return has_few_groups(placing) && has_budget(placing);
+}
+bool has_few_placements(const Placing& placing) {
+  return is_staged(placing) && !placing.proved &&
+         placement_count(placing.bench.problem()) <= few_placements(placing.bench.options().budget);
 }
 
 Status run_heuristic(const Step& step, Placing& placing) {
@@ -155,12 +160,31 @@ uint64_t stage_evaluations(const Graph& graph) {
   return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
 }
 
+// Stages, and what moves gain then, until neither has anything to gain. `optimal`: moves had not,
+// before. Whether they have not now; on large graphs they are not looked at.
+bool finish_stages(uint64_t evaluations, bool looks_at_moves, bool optimal, Workbench& bench,
+                   Candidate& candidate) {
+  const Assignment before = candidate.assignment;
+  refine_stages(evaluations, bench.evaluator(), candidate);
+  if (candidate.assignment == before && optimal) return true;
+  if (!looks_at_moves) return false;
+  while (make_better_move(bench.move_evaluator(), candidate)) {
+    polish(nullptr, bench.move_evaluator(), candidate);
+    refine_stages(evaluations, bench.evaluator(), candidate);
+  }
+  return !stopped(bench.stop());
+}
+
 Status refine(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
   Candidate found = bench.best();
   found.method = step.name;
-  refine_stages(stage_evaluations(bench.problem().graph()), bench.evaluator(), found);
+  const bool optimal =
+      finish_stages(stage_evaluations(bench.problem().graph()), polish_pays(bench.problem(), 0),
+                    placing.one_move_optimal, bench, found);
   if (stopped(bench.stop())) return {};
+  placing.one_move_optimal = optimal;
   const Score before = bench.best().score;
   const bool fewer = found.score == before &&
                      found.division.stage_count() < count_stages(bench.best(), bench.evaluator());
@@ -201,10 +225,12 @@ Status search(const Step& step, Placing& placing) {
   SearchOptions search_options{.polish = true};
   // Beside every polishing, so that more of it is never worse.
   if (is_staged(placing)) {
-    search_options.finish = [&bench](Candidate& candidate) {
+    search_options.finish = [&bench](Candidate& candidate, bool optimal) {
       constexpr uint64_t kShare = 3;
-      refine_stages(stage_evaluations(bench.problem().graph()) / kShare, bench.evaluator(),
-                    candidate);
+      const Problem& problem = bench.problem();
+      return finish_stages(stage_evaluations(problem.graph()) / kShare,
+                           polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
+                           candidate);
     };
   } else if (!placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;
@@ -214,6 +240,15 @@ Status search(const Step& step, Placing& placing) {
   const bool polished = improve(bench.hierarchy(), bench.options().budget, bench.options().seed,
                                 bench.move_evaluator(), found, search_options);
   if (found.score < bench.best().score) placing.one_move_optimal = polished;
+  bench.add_if_better(std::move(found));
+  return {};
+}
+
+Status try_all(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  try_all_placements(bench.evaluator(), found);
   bench.add_if_better(std::move(found));
   return {};
 }
@@ -293,6 +328,9 @@ std::vector<Step> auto_steps() {
                  "from some hundred operators on, for latency", is_large, move_promising},
                 {"policy", "the policy's passes, from the best so far", "with a policy", has_policy,
                  place_by_policy},
+                {"all", "all placements, divided into stages by rule",
+                 "under staged execution, up to 4,096 placements, or the budget",
+                 has_few_placements, try_all},
                 {"polish", "moves of single groups, while one gains",
                  "up to some hundred operators", is_small, polish_best},
                 {"exact", "all placements, by branch and bound", "up to 12 groups", has_few_groups,

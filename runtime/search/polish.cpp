@@ -8,8 +8,12 @@ namespace {
 
 class Descent {
  public:
-  explicit Descent(MoveEvaluator& evaluator)
-      : problem_(evaluator.problem()), evaluator_(evaluator), paths_(problem_, evaluator.stop()) {}
+  // Of moves from where the evaluator is; one counts if it is better than `than`, too.
+  explicit Descent(MoveEvaluator& evaluator, const Score& than = Score::worst())
+      : problem_(evaluator.problem()),
+        evaluator_(evaluator),
+        than_(than),
+        paths_(problem_, evaluator.stop()) {}
 
   // Rounds over the groups until none of them has a better device. False if stopped.
   bool run(uint32_t groups, auto nodes_of, auto allowed) {
@@ -21,7 +25,6 @@ class Descent {
     return true;
   }
 
- private:
   bool move(uint32_t group, std::span<const uint32_t> nodes, auto allowed) {
     for (uint32_t d = 0; d < problem_.device_count(); ++d) {
       if (stopped(evaluator_.stop())) return false;
@@ -32,23 +35,26 @@ class Descent {
     }
     return false;
   }
+
+ private:
   bool improves(std::span<const uint32_t> nodes, uint32_t device) {
     changes_.clear();
     for (const uint32_t v : nodes) {
       if (evaluator_.assignment()[v] != device) changes_.push_back({v, device});
     }
     if (changes_.empty()) return false;
-    const double cutoff_us = evaluator_.score().objective_us;
+    const Score least = std::min(than_, evaluator_.score());
+    const double cutoff_us = least.objective_us;
     // What does not fit is improved by whatever fits better, however long it takes.
-    if (evaluator_.score().feasible() &&
-        paths_.least_us(evaluator_.assignment(), changes_) >= cutoff_us) {
+    if (least.feasible() && paths_.least_us(evaluator_.assignment(), changes_) >= cutoff_us) {
       return false;
     }
-    return evaluator_.evaluate(changes_, cutoff_us) < evaluator_.score();
+    return evaluator_.evaluate(changes_, cutoff_us) < least;
   }
 
   const Problem& problem_;
   MoveEvaluator& evaluator_;
+  const Score than_;
   PathBound paths_;
   std::vector<Change> changes_;
 };
@@ -88,6 +94,24 @@ bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& sta
     start.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
   }
   return done;
+}
+
+bool make_better_move(MoveEvaluator& evaluator, Candidate& candidate) {
+  const Problem& problem = evaluator.problem();
+  evaluator.rebase(candidate.assignment);
+  if (stopped(evaluator.stop())) return false;
+  Descent descent(evaluator, candidate.score);
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    if (!descent.move(g, problem.members(g),
+                      [&](uint32_t of, uint32_t d) { return problem.allowed(of, d); })) {
+      continue;
+    }
+    candidate.score = evaluator.score();
+    candidate.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+    candidate.division = {};
+    return true;
+  }
+  return false;
 }
 
 }  // namespace placeto

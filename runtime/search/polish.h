@@ -27,4 +27,8 @@ struct Polished {
 // stopped before. With a hierarchy, groups of its coarse levels move, too.
 bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start);
 
+// Makes a move of one group if one is better than the candidate, whose own division into stages may
+// have made it better than its placement alone. False if none is, or stopped.
+bool make_better_move(MoveEvaluator& evaluator, Candidate& candidate);
+
 }  // namespace placeto

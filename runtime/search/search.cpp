@@ -149,8 +149,7 @@ class Annealing {
       mark = next;
     }
     if (best.score < polished_.after.score) {
-      if (finish_ && !stopped(evaluator_.stop())) finish_(best);
-      return false;
+      return finish_ && !stopped(evaluator_.stop()) && finish_(best, false);
     }
     best.assignment.swap(polished_.after.assignment);
     best.division = std::move(polished_.after.division);
@@ -192,12 +191,12 @@ class Annealing {
     here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
     Candidate found = best;
     const bool done = polish(hierarchy_, evaluator_, found);
-    if (finish_ && !clock.stopped()) finish_(found);
+    const bool optimal = finish_ && !clock.stopped() ? finish_(found, done) : done;
     if (!clock.stopped()) evaluator_.rebase(here_);
     clock.do_not_count(evaluator_.evaluations() - before);
     if (!(found.score < polished_.after.score)) return;
     polished_.after = std::move(found);
-    polished_.one_move_optimal = done;
+    polished_.one_move_optimal = optimal;
   }
 
   // A graph that offers nothing but moves and windows that change or promise nothing ends the
@@ -308,7 +307,7 @@ class Annealing {
   PathBound paths_;
   Proposals proposals_;
   double patience_, last_gain_ = 0;
-  const std::function<void(Candidate&)> finish_;
+  const std::function<bool(Candidate&, bool)> finish_;
   int idle_ = 0;
   Shares shares_;
   std::vector<Change> changes_;

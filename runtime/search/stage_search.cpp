@@ -186,6 +186,52 @@ void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator
   record_order(evaluator, candidate);
 }
 
+uint64_t placement_count(const Problem& problem) {
+  constexpr uint64_t kMost = uint64_t{1} << 63;
+  uint64_t count = 1;
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    uint64_t devices = 0;
+    for (uint32_t d = 0; d < problem.device_count(); ++d) devices += problem.allowed(g, d);
+    if (count > kMost / devices) return kMost;
+    count *= devices;
+  }
+  return count;
+}
+
+uint64_t few_placements(const Budget& budget) {
+  constexpr uint64_t kLeast = 4'096, kMost = 100'000;
+  return std::clamp(budget.evaluations, kLeast, kMost);
+}
+
+void try_all_placements(Evaluator& evaluator, Candidate& best) {
+  const Problem& problem = evaluator.problem();
+  const auto next_device = [&](uint32_t group, uint32_t device) {
+    while (device < problem.device_count() && !problem.allowed(group, device)) ++device;
+    return device;
+  };
+  const auto put = [&](uint32_t group, uint32_t device, Assignment& assignment) {
+    for (const uint32_t v : problem.members(group)) assignment[v] = device;
+  };
+  Assignment assignment(problem.node_count());
+  for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
+  for (uint32_t g = 0; g < problem.group_count() && !stopped(evaluator.stop());) {
+    if (g == 0) {
+      const double cutoff_us = best.score.feasible() ? best.score.objective_us : kNever;
+      const Score score = evaluator.evaluate(assignment, cutoff_us);
+      if (!stopped(evaluator.stop()) && score < best.score) {
+        best.assignment = assignment;
+        best.division = {};
+        best.score = score;
+      }
+    }
+    // Counts up: the first group that has another device takes it, those before begin anew.
+    const uint32_t next = next_device(g, assignment[problem.members(g)[0]] + 1);
+    const bool carries = next == problem.device_count();
+    put(g, carries ? next_device(g, 0) : next, assignment);
+    g = carries ? g + 1 : 0;
+  }
+}
+
 uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator) {
   const Problem& problem = evaluator.problem();
   if (problem.topology().spec().execution == Execution::kStaged) {

@@ -174,6 +174,90 @@ TEST_CASE("no move of a node improves a placement, of random graphs and networks
   CHECK(all >= 28);
 }
 
+TEST_CASE("no move of a node improves a placement in stages, whatever its finish moved") {
+  Random random(97);
+  int looked = 0, divided = 0;
+  for (uint32_t rules = 0; rules < 8; ++rules) {
+    for (int i = 0; i < 120; ++i) {
+      const test::RandomShape shape{.most_nodes = 9, .whole_numbers = i % 2 == 0};
+      Rules caller;
+      if (i % 3 != 0) caller.objective = Objective::kThroughput;
+      const test::RandomMemory memory{60, i % 4 == 0 ? 300u : 0u};
+      const test::Instance instance =
+          test::random_instance(shape, 16 + rules, random, memory, caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      for (const uint64_t evaluations : {0, 30, 300}) {
+        const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations);
+        if (!placed.ok()) continue;
+        CHECK(placed->one_move_optimal);
+        CHECK(improving_moves(*instance.problem, *placed) == 0);
+        ++looked;
+        divided += !placed->best.division.empty();
+      }
+    }
+  }
+  CHECK(looked > 1'500);
+  CHECK(divided > 100);
+}
+
+TEST_CASE(
+    "few placements in stages are all tried: what fits is found, one more device never hurts") {
+  Random random(98);
+  int placings = 0, added = 0;
+  for (int i = 0; i < 200; ++i) {
+    const test::RandomShape shape{.most_nodes = 5, .most_devices = 2, .whole_numbers = i % 2 == 0};
+    GraphSpec graph = test::random_graph(shape, random);
+    TopologySpec topology = test::random_topology(shape, 16 + i % 4, random);
+    for (DeviceSpec& device : topology.devices) {
+      if (i % 3 == 0) device.memory_bytes = 30 + random.below(120);
+    }
+    topology.links.clear();
+    const test::Instance instance = test::build_instance(graph, topology);
+    if (!instance.problem) continue;
+    CAPTURE(i);
+    const Result<PlaceResult> placed = placed_with(*instance.problem, 1'000);
+    const Score least = test::least_score(*instance.problem);
+    CHECK((placed.ok() || !least.feasible()));
+    if (!placed.ok()) continue;
+    ++placings;
+    CHECK(placed->best.score <= least);
+    topology.devices.push_back(topology.devices.back());
+    topology.devices.back().name = "another";
+    const test::Instance wider = test::build_instance(graph, topology);
+    REQUIRE(wider.problem);
+    const Result<PlaceResult> also = placed_with(*wider.problem, 1'000);
+    REQUIRE(also.ok());
+    CHECK(also->best.score <= placed->best.score);
+    ++added;
+  }
+  CHECK(placings > 100);
+  CHECK(added > 100);
+}
+
+// A packing says how much is missing at least, from weights alone.
+TEST_CASE("what is said to come closest to fitting does, where few groups are to be placed") {
+  Random random(99);
+  int missing = 0;
+  for (int i = 0; i < 400; ++i) {
+    const test::Instance instance = test::random_instance(
+        {.most_nodes = 6, .most_devices = 3}, static_cast<uint32_t>(i % 8), random, {1, 25});
+    if (!instance.problem) continue;
+    MethodOptions options;
+    std::vector<uint64_t> shortfall;
+    PlacerOptions placer;
+    placer.shortfall_bytes = &shortfall;
+    const Result<PlaceResult> placed = place_auto(*instance.problem, options, placer);
+    if (placed.ok()) continue;
+    CAPTURE(i);
+    CHECK(std::accumulate(shortfall.begin(), shortfall.end(), uint64_t{0}) ==
+          test::least_score(*instance.problem).overflow_bytes);
+    ++missing;
+  }
+  CHECK(missing > 100);
+}
+
 TEST_CASE("small graphs are solved, and more of the same devices never hurt them") {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const GraphSpec graph = layered(10, seed % 2 == 0 ? 0.2 : 5, seed);

@@ -43,7 +43,7 @@ void check_outcome(const Problem& problem, const Result<PlaceResult>& placed) {
   CHECK(obeys_rules(problem, best.assignment));
   CHECK(best.score.feasible());
   Evaluator evaluator(problem);
-  CHECK(evaluator.evaluate(best.assignment) == best.score);
+  CHECK(evaluator.evaluate(best.assignment, best.division) == best.score);
   if (placed->simulated) {
     CHECK(placed->timeline.start_us.size() == problem.node_count());
     CHECK(placed->timeline.peak_memory_bytes.size() == problem.device_count());

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "runtime/placer/placer.h"
+#include "runtime/search/polish.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/engine.h"
@@ -111,6 +112,16 @@ std::string left_out(const PlaceOptions& options, size_t unlisted, size_t unexpl
   return text;
 }
 
+std::string why_not_polished(const MethodChoice& method, const Problem& problem) {
+  if (method.name != kAuto) return "only the method 'auto' ends where no move of one node gains";
+  if (polish_pays(problem, method.options.budget.evaluations)) {
+    return "stopped, or simpler within the tolerance";
+  }
+  return fmt::format(
+      "over the size up to which every placement is polished (--budget-evals {} polishes it)",
+      problem.group_count() * uint64_t{problem.device_count() - 1});
+}
+
 void run_place(PlaceOptions& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
   if (!own_policy && !options.public_key.empty()) {
@@ -173,10 +184,8 @@ void run_place(PlaceOptions& options) {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {
       if (!result.one_move_optimal) {
-        print(fitted(
-            fmt::format("\nnote: over the size up to which every placement is polished, so that a "
-                        "move below may be an improvement; --budget-evals {} polishes it\n",
-                        problem.group_count() * uint64_t{problem.device_count() - 1})));
+        print(fitted("\nnote: " + why_not_polished(options.method, problem) +
+                     ", so that a move below may be an improvement\n"));
       }
       print("\n" + explanation(problem, reasons, options.common.color()));
     }
