@@ -195,11 +195,11 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   Placing placing(problem, options, placer);
   Workbench& bench = placing.bench;
   for (const Step& step : auto_steps()) {
-    if (stopped(bench.stop())) return Status::stopped();
+    if (stopped(bench.stop())) break;
     if (step.method == nullptr) continue;
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
-  if (stopped(bench.stop())) return Status::stopped();
+  if (stopped(bench.stop())) return conclude(placing);  // what there is to start from
   if (Status s = make_guide(placing); !s.ok()) return s;
   Candidate placed = guided_candidate(placing);
   bench.take_candidates();

@@ -64,6 +64,9 @@ class Clock {
   std::chrono::steady_clock::time_point start_;
 };
 
+// No search ends after more, and no mark is beyond what 64 bits hold.
+constexpr uint64_t kMostEvaluations = 1'000'000'000'000'000;
+
 // The next of 1, 2, 3, ... times a power of ten, 30 at least.
 uint64_t next_mark(uint64_t spent, std::initializer_list<uint64_t> tenths) {
   for (uint64_t decade = 1;; decade *= 10) {
@@ -125,7 +128,7 @@ class Annealing {
   // it did so in the end.
   bool run(Budget budget, Candidate& best) {
     if (budget.evaluations > 0) {
-      budget.evaluations = last_polish(budget.evaluations);
+      budget.evaluations = last_polish(std::min(budget.evaluations, kMostEvaluations));
       if (budget.evaluations == 0) return false;
     }
     Clock clock(budget, evaluator_);

@@ -364,6 +364,37 @@ TEST_CASE("stopped at its last looks, after the placement is known, a placing sa
   }
 }
 
+TEST_CASE("a search with the largest budget that there is ends when it is stopped") {
+  const test::Instance instance = test::build_instance(ladder(100), four_devices());
+  for (const std::string_view method : {"auto", "anneal"}) {
+    CAPTURE(method);
+    Countdown countdown{3'000};
+    Stop stop = countdown.stop(500);
+    MethodOptions options;
+    options.budget = {.evaluations = ~uint64_t{0}, .stop = &stop};
+    const Result<PlaceResult> placed = place(*instance.problem, method, options);
+    REQUIRE(placed.ok());
+    CHECK(placed->stopped);
+  }
+}
+
+TEST_CASE("a policy alone, stopped before it placed, gives what it would have started from") {
+  const test::Instance instance = test::build_instance(ladder(200), four_devices());
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  uint32_t answered = 0;
+  for (uint64_t look = 10; look < 400; look += 30) {
+    Countdown countdown{look};
+    Stop stop = countdown.stop(500);
+    MethodOptions options;
+    options.budget.stop = &stop;
+    const Result<PlaceResult> placed =
+        place(*instance.problem, kPolicyAlone, options, {policy.get()});
+    check_outcome(*instance.problem, placed);
+    answered += placed.ok() && placed->stopped;
+  }
+  CHECK(answered > 5);
+}
+
 TEST_CASE("a problem that is not compiled in time says so") {
   Result<Graph> graph = Graph::build(ladder(200));
   Result<Topology> topology = Topology::build(four_devices());
