@@ -162,10 +162,12 @@ TEST_CASE_FIXTURE(AttacksScene, "a manifest whose inputs have long names and man
       R"({"name": ")" + std::string(20'000, 'x') + R"(", "shape": [)" + axes + "]}";
   ends({"verify",
         write("manifest.json", R"({"format_version": 1, "model": "m", "graph": "g",
-                                   "topology": "t", "devices": [], "inputs": [)" +
-                                   input + R"(], "outputs": [], "stages": [], "order": []})"),
+                                   "topology": "t", "devices": ["d"], "inputs": [)" +
+                                   input + R"(], "outputs": [], "stages": [{"file": "s.onnx",
+                                   "device": "d", "inputs": [], "outputs": [], "after": []}],
+                                   "order": [0]})"),
         "record.json"},
-       3, "record.json");
+       3, "s.onnx");
 }
 
 TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {

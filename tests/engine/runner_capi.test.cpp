@@ -381,6 +381,14 @@ TEST_CASE("threads, replicas and providers are those that tuning found, unless g
   check_refused(scene.stages, {}, PLACETO_BAD_INPUT, "tune.json: expected what tune writes");
 }
 
+TEST_CASE("a manifest without devices is bad input, whatever providers are given") {
+  const Folder folder;
+  folder.write("empty.json", R"({"format_version": 1, "model": "m", "graph": "g",
+    "topology": "t", "devices": [], "inputs": [], "outputs": [], "stages": [], "order": []})");
+  check_refused(folder.path("empty.json"), {.providers = {"cpu=cpu"}}, PLACETO_BAD_INPUT,
+                "manifest.devices: expected at least one name");
+}
+
 TEST_CASE("a file that the engine refuses is named") {
   const SplitDiamond scene("4");
   scene.folder.write("broken.onnx", "no model");

@@ -96,6 +96,14 @@ TEST_CASE("a manifest never names a file outside of its directory") {
             .find("beside the manifest") != std::string::npos);
 }
 
+TEST_CASE("a manifest without a device or without a stage is refused") {
+  CHECK(refusal(changed("[\"cpu:0\", \"cpu:1\"]", "[]"))
+            .find("manifest.devices: expected at least one name") != std::string::npos);
+  CHECK(refusal(R"({"format_version": 1, "model": "m.onnx", "graph": "m", "topology": "two",
+    "devices": ["cpu:0"], "inputs": [], "outputs": [], "stages": [], "order": []})")
+            .find("manifest.stages: expected at least one stage") != std::string::npos);
+}
+
 TEST_CASE("an order that runs a stage too early, twice or never is refused") {
   CHECK(refusal(changed("[0, 1, 2]}", "[0, 2, 1]}")).find("before one that it reads from") !=
         std::string::npos);

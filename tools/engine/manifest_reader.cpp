@@ -199,6 +199,7 @@ Status read_devices(const Json& object, Manifest& manifest) {
     }
     manifest.devices.push_back(name.get<std::string>());
   }
+  if (manifest.devices.empty()) return expected("manifest.devices", "at least one name");
   return {};
 }
 
@@ -206,6 +207,7 @@ Status read_stages(const Json& object, Manifest& manifest) {
   Status status;
   const Json* list = list_of(object, "stages", "manifest", status);
   if (list == nullptr) return status;
+  if (list->empty()) return expected("manifest.stages", "at least one stage");
   manifest.stages.resize(list->size());
   for (size_t s = 0; s < list->size(); ++s) {
     status = read_stage((*list)[s], entry("manifest", "stages", s), manifest, list->size(),
