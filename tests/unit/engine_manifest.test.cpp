@@ -104,6 +104,16 @@ TEST_CASE("a manifest without a device or without a stage is refused") {
             .find("manifest.stages: expected at least one stage") != std::string::npos);
 }
 
+TEST_CASE("a tensor that two would make, the caller or stages, is refused") {
+  CHECK(refusal(changed("[{\"name\": \"y\"}]", "[{\"name\": \"y\"}, {\"name\": \"x\"}]"))
+            .find("manifest.stages[2].outputs: 'x' is an input of the model") != std::string::npos);
+  CHECK(refusal(changed("[{\"name\": \"b\"}]", "[{\"name\": \"b\"}, {\"name\": \"a\"}]"))
+            .find("manifest.stages[1].outputs: 'a' is made twice") != std::string::npos);
+  CHECK(refusal(changed("[{\"name\": \"x\", \"type\"",
+                        "[{\"name\": \"x\"}, {\"name\": \"x\", \"type\""))
+            .find("manifest.inputs: 'x' is there twice") != std::string::npos);
+}
+
 TEST_CASE("an order that runs a stage too early, twice or never is refused") {
   CHECK(refusal(changed("[0, 1, 2]}", "[0, 2, 1]}")).find("before one that it reads from") !=
         std::string::npos);

@@ -150,6 +150,25 @@ Status check_maker(const Makers& makers, const ManifestTensor& tensor, const std
                            in_quotes(tensor.name));
 }
 
+// The memory of a tensor belongs to one maker: the caller, or a stage.
+Status check_one_maker(const Manifest& manifest) {
+  std::unordered_set<std::string_view> inputs, made;
+  for (const ManifestTensor& input : manifest.inputs) {
+    if (inputs.insert(input.name).second) continue;
+    return Status::bad_input("manifest.inputs: " + in_quotes(input.name) + " is there twice");
+  }
+  for (size_t s = 0; s < manifest.stages.size(); ++s) {
+    for (const std::string& output : manifest.stages[s].outputs) {
+      const bool is_input = inputs.contains(output);
+      if (!is_input && made.insert(output).second) continue;
+      return Status::bad_input(entry("manifest", "stages", s) + ".outputs: " + in_quotes(output) +
+                               (is_input ? " is an input of the model" : " is made twice") +
+                               ", expected tensors that nobody else makes");
+    }
+  }
+  return {};
+}
+
 // Every stage once, after those that it reads from.
 Status check_order(const Manifest& manifest) {
   std::vector<bool> done(manifest.stages.size(), false);
@@ -172,6 +191,7 @@ Status check_order(const Manifest& manifest) {
 }
 
 Status check(const Manifest& manifest) {
+  if (Status s = check_one_maker(manifest); !s.ok()) return s;
   const Makers makers(manifest);
   for (size_t s = 0; s < manifest.stages.size(); ++s) {
     for (const ManifestTensor& input : manifest.stages[s].inputs) {

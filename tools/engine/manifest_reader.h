@@ -58,8 +58,9 @@ struct Manifest {
   double predicted_whole_us = 0;  // of the whole model on its best device; 0: not known
 };
 
-// Fails with kBadInput, naming the field, when it is not such a file, has no device or no stage, a
-// stage reads what the named stage does not make, or `order` runs a stage before one it reads from.
+// Fails with kBadInput, naming the field, when it is not such a file, has no device or no stage,
+// two make the same tensor, a stage reads what the named stage does not make, or `order` runs a
+// stage before one it reads from.
 Result<Manifest> parse_manifest(std::string_view text);
 
 // Whether the file begins as JSON does: a manifest then, if it is not a placement, and no model.
