@@ -77,6 +77,77 @@ TEST_CASE("stages are not compared with a model that has other outputs") {
         std::string::npos);
 }
 
+// What is said of the stages where the file of stage `s` holds another model.
+std::string refusal_with(const Scene& scene, size_t s, OnnxBuilder other) {
+  scene.folder.write("stages/stage_" + std::to_string(s) + ".onnx", other.bytes());
+  const auto opened = Runner::open(scene.stages, {});
+  REQUIRE(!opened.ok());
+  CHECK(opened.status().code() == StatusCode::kBadInput);
+  return opened.status().message();
+}
+
+// A model of one operator with one output.
+OnnxBuilder one_node(const char* op, const std::vector<std::string>& inputs,
+                     const std::string& output) {
+  OnnxBuilder b;
+  for (const std::string& input : inputs) b.input(input, {"4", "8"});
+  b.node(op, inputs, {output}, "only");
+  OnnxBuilder::set_type(*b.graph().add_output(), output, {"4", "8"});
+  return b;
+}
+
+TEST_CASE("a stage whose file reads what the manifest does not list for it is refused") {
+  // The stages of the diamond: x - [0: c], x - [1: b], and [2: y] of both.
+  CHECK(refusal_with(Scene("4"), 0, one_node("Add", {"x", "nobody"}, "c"))
+            .find("stage_0.onnx: reads 'nobody', which the manifest does not list") !=
+        std::string::npos);
+  CHECK(refusal_with(Scene("4"), 0, one_node("Add", {"x", "y"}, "c")).find("reads 'y'") !=
+        std::string::npos);
+  // It would not wait for the other device.
+  CHECK(refusal_with(Scene("4"), 1, one_node("Add", {"x", "c"}, "b")).find("reads 'c'") !=
+        std::string::npos);
+}
+
+TEST_CASE("a stage whose file does not make what the manifest lists for it is refused") {
+  CHECK(refusal_with(Scene("4"), 0, one_node("Relu", {"x"}, "else"))
+            .find("stage_0.onnx: does not make 'c', which the manifest lists") !=
+        std::string::npos);
+}
+
+TEST_CASE("what a stage's file makes beside what the manifest lists is left there") {
+  const Scene scene("4");
+  OnnxBuilder more = one_node("Sigmoid", {"x"}, "b");
+  more.node("Relu", {"x"}, {"c"}, "again");  // of another stage
+  OnnxBuilder::set_type(*more.graph().add_output(), "c", {"4", "8"});
+  scene.folder.write("stages/stage_1.onnx", more.bytes());
+  const auto split = open(scene.stages, {}), whole = open(scene.model, {});
+  run_once(*split, 0);
+  run_once(*whole, 0);
+  CHECK(*compare_outputs(split->model(), whole->model()) < 1e-6);
+}
+
+TEST_CASE("an input that a model hands through is its output, in the caller's memory") {
+  OnnxBuilder b = one_node("Relu", {"x"}, "y");
+  OnnxBuilder::set_type(*b.graph().add_output(), "x", {"4", "8"});
+  const Folder folder;
+  folder.write("model.onnx", b.bytes());
+  auto opened = Runner::open(folder.path("model.onnx"), {.slots = 2});
+  REQUIRE_MESSAGE(opened.ok(), opened.status().message());
+  Runner& runner = **opened;
+  const auto x = runner.model().input(0, 0);
+  REQUIRE(fill_value(Element::kFloat, 3, x).ok());
+  REQUIRE(runner.start().ok());
+  CHECK(runner.model().input(0, 0).data() == x.data());
+  for (const uint32_t slot : {0u, 1u}) {
+    run_once(runner, slot);
+    for (const size_t output : {0u, 1u}) {
+      float value = 0;
+      std::memcpy(&value, runner.model().output(slot, output)->bytes.data(), sizeof value);
+      CHECK(value == 3);
+    }
+  }
+}
+
 TEST_CASE("tensors whose shapes are not known before the run pass without memory of ours") {
   const Scene scene("n");
   SessionSettings settings;

@@ -389,6 +389,16 @@ TEST_CASE("a manifest without devices is bad input, whatever providers are given
                 "manifest.devices: expected at least one name");
 }
 
+TEST_CASE("stages that contradict their manifest are bad input") {
+  const SplitDiamond scene("4");
+  OnnxBuilder b;
+  b.input("nobody", {"4", "8"});
+  b.node("Relu", {"nobody"}, {"b"}, "only");
+  OnnxBuilder::set_type(*b.graph().add_output(), "b", {"4", "8"});
+  scene.folder.write("stages/stage_1.onnx", b.bytes());
+  check_refused(scene.stages, {}, PLACETO_BAD_INPUT, "stage_1.onnx: reads 'nobody'");
+}
+
 TEST_CASE("a file that the engine refuses is named") {
   const SplitDiamond scene("4");
   scene.folder.write("broken.onnx", "no model");

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/graph/text.h"
 #include "tools/engine/session.h"
@@ -88,6 +89,8 @@ struct StagedModel::State {
 
   Status open_sessions(const std::string& directory, const SessionSettings& settings);
   void describe_whole();
+  Status connect_inputs(uint32_t stage);
+  Status connect_outputs(uint32_t stage);
   Status connect(const SessionSettings& settings);
   void add_slots(uint32_t count);
   void bind(Slot& slot, uint32_t stage);
@@ -117,33 +120,63 @@ Status StagedModel::State::open_sessions(const std::string& directory,
 
 // Inputs and outputs of a model that came without a manifest.
 void StagedModel::State::describe_whole() {
-  if (manifest.stages.size() != 1 || !manifest.stages[0].outputs.empty()) return;
   ManifestStage& only = manifest.stages[0];
+  const bool is_described = !manifest.inputs.empty() || !manifest.outputs.empty() ||
+                            !only.inputs.empty() || !only.outputs.empty();
+  if (manifest.stages.size() != 1 || is_described) return;
+  std::unordered_set<std::string> handed_through;  // inputs that are outputs: nobody makes them
   for (const TensorInfo& input : inputs_of(stages[0].session)) {
     only.inputs.push_back({input.name, kFromCaller});
     manifest.inputs.push_back({input.name, kFromCaller});
+    handed_through.insert(input.name);
   }
   for (const TensorInfo& output : outputs_of(stages[0].session)) {
-    only.outputs.push_back(output.name);
-    manifest.outputs.push_back({output.name, 0});
+    const bool is_made = !handed_through.contains(output.name);
+    if (is_made) only.outputs.push_back(output.name);
+    manifest.outputs.push_back({output.name, is_made ? 0 : kFromCaller});
   }
+}
+
+// Workers wait as the manifest says: what a stage reads without being listed may not be there yet.
+Status StagedModel::State::connect_inputs(uint32_t s) {
+  std::unordered_set<std::string_view> listed;
+  for (const ManifestTensor& input : manifest.stages[s].inputs) listed.insert(input.name);
+  for (const TensorInfo& input : inputs_of(stages[s].session)) {
+    if (!listed.contains(input.name)) {
+      return Status::bad_input(manifest.stages[s].file + ": reads " + in_quotes(input.name) +
+                               ", which the manifest does not list as an input of stage " +
+                               std::to_string(s));
+    }
+    const uint32_t t = tensor(input.name);
+    stages[s].reads.push_back(t);
+    if (tensors[t].info.element == Element::kUndefined) tensors[t].info = input;
+  }
+  return {};
+}
+
+// Others read what the stage is listed to make; what it makes besides, nobody asks it for.
+Status StagedModel::State::connect_outputs(uint32_t s) {
+  std::unordered_map<std::string, TensorInfo> made;
+  for (const TensorInfo& output : outputs_of(stages[s].session)) made.emplace(output.name, output);
+  for (const std::string& output : manifest.stages[s].outputs) {
+    const auto it = made.find(output);
+    if (it == made.end()) {
+      return Status::bad_input(manifest.stages[s].file + ": does not make " + in_quotes(output) +
+                               ", which the manifest lists as an output of stage " +
+                               std::to_string(s));
+    }
+    const uint32_t t = tensor(output);
+    stages[s].makes.push_back(t);
+    tensors[t].info = it->second;
+  }
+  return {};
 }
 
 // Tensors by number, with what their makers declare; inputs with what their readers do.
 Status StagedModel::State::connect(const SessionSettings& settings) {
-  for (size_t s = 0; s < stages.size(); ++s) {
-    for (const TensorInfo& input : inputs_of(stages[s].session)) {
-      const uint32_t t = tensor(input.name);
-      stages[s].reads.push_back(t);
-      if (tensors[t].info.element == Element::kUndefined) tensors[t].info = input;
-    }
-  }
-  for (size_t s = 0; s < stages.size(); ++s) {
-    for (TensorInfo& output : outputs_of(stages[s].session)) {
-      const uint32_t t = tensor(output.name);
-      stages[s].makes.push_back(t);
-      tensors[t].info = std::move(output);
-    }
+  for (const uint32_t s : manifest.order) {  // readers come after makers
+    if (Status status = connect_inputs(s); !status.ok()) return status;
+    if (Status status = connect_outputs(s); !status.ok()) return status;
   }
   for (const ManifestTensor& input : manifest.inputs) {
     const auto it = index.find(input.name);
@@ -194,6 +227,7 @@ void StagedModel::State::bind(Slot& slot, uint32_t s) {
 
 Status StagedModel::State::run(Slot& slot, uint32_t s) {
   Stage& stage = stages[s];
+  if (stage.makes.empty()) return {};  // it hands inputs through, and the engine wants an output
   Ort::IoBinding& binding = slot.bindings[s];
   try {
     for (const uint32_t t : stage.reads) {

@@ -50,8 +50,9 @@ struct TensorView {
 
 class StagedModel {
  public:
-  // Opens every session. Fails with kBadInput, naming the file, when the engine refuses one, and
-  // with kInvalidArgument when an axis of an input has no number or a provider is not there.
+  // Opens every session. Fails with kBadInput, naming the file, when the engine refuses one or it
+  // does not read and make what the manifest lists, and with kInvalidArgument when an axis of an
+  // input has no number or a provider is not there.
   static Result<std::unique_ptr<StagedModel>> open(const Manifest& manifest,
                                                    const std::string& directory,
                                                    const SessionSettings& settings);

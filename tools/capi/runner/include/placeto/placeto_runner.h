@@ -64,8 +64,9 @@ PLACETO_API placeto_status placeto_runner_default_options(placeto_runner_options
 
 /* Opens every session. `path`: the directory with the stages, its manifest (.json), or an ONNX
  * model, which runs whole on one device called cpu:0. `options` NULL: the defaults. PLACETO_IO,
- * PLACETO_BAD_INPUT for a manifest that contradicts itself or a file that the engine refuses, and
- * PLACETO_INVALID_ARGUMENT if there is no engine or provider, or options do not fit the model. */
+ * PLACETO_BAD_INPUT for a manifest that contradicts itself or its stages or a file that the engine
+ * refuses, and PLACETO_INVALID_ARGUMENT if there is no engine or provider, or options do not fit
+ * the model. */
 PLACETO_API placeto_status placeto_runner_open(const char* path,
                                                const placeto_runner_options* options,
                                                placeto_runner** runner,
