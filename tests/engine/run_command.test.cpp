@@ -98,6 +98,15 @@ TEST_CASE("run takes providers of a directory from what tune measured with") {
   CHECK(test::bytes_of(said).find("providers: expected an object") != std::string::npos);
 }
 
+// Its telemetry would keep a log in the folder for temporary files and a database in the home.
+TEST_CASE("a run leaves no files of the engine behind") {
+  const Folder folder, empty;
+  const std::string own = "env -u ORT_DISABLE_TELEMETRY -u XDG_CACHE_HOME HOME=" + empty.root() +
+                          " TMPDIR=" + empty.root() + " " PLACETO_CLI " run --runs 3 --json ";
+  CHECK(json::parse(output_of(own + write_stages(folder))).contains("cuts"));
+  CHECK(empty.size() == 0);
+}
+
 TEST_CASE("run refuses a tune.json that tune did not write") {
   const Folder folder;
   const std::string stages = write_stages(folder), said = folder.path("said");

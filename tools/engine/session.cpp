@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
@@ -104,7 +105,16 @@ struct Engine {
   Status status;
 };
 
+// ONNX Runtime 1.30 writes a log and a database for its telemetry as soon as it has an environment,
+// and its own call to turn that off comes too late: only the variable prevents it. Other threads of
+// the host may be reading variables, so one that is there is left alone.
+void disable_telemetry() {
+  constexpr const char* kVariable = "ORT_DISABLE_TELEMETRY";
+  if (std::getenv(kVariable) == nullptr) setenv(kVariable, "1", 0);
+}
+
 Engine open_engine() {
+  disable_telemetry();
   Engine engine;
   void* library = nullptr;
   for (const char* name : {PLACETO_ONNXRUNTIME, "libonnxruntime.so.1", "libonnxruntime.so"}) {

@@ -18,6 +18,9 @@
  * getters answer 0, "" or PLACETO_NONE for NULL and beyond the last. What differs:
  * - It reads the files of the model, loads ONNX Runtime (when that is first needed, once per
  *   process, and for as long as the process lives) and starts threads.
+ * - Before it loads ONNX Runtime it sets ORT_DISABLE_TELEMETRY to 1 in the process's environment,
+ *   if that is not set, so that no files of telemetry are written. In a program whose other threads
+ *   use the environment, set it yourself before they start.
  * - A slot is what one request in flight needs: memory of its own for every tensor. Different slots
  *   may be used by different threads at the same time, one slot by one thread at a time. Calls that
  *   come too early, too late or twice fail with PLACETO_INVALID_ARGUMENT and change nothing.
