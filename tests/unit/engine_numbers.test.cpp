@@ -3,11 +3,10 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <vector>
 
+#include "tests/support/folder.h"
 #include "tools/engine/statistics.h"
 #include "tools/engine/tensor.h"
 
@@ -41,23 +40,42 @@ TEST_CASE("one number fills a tensor, unless its type cannot hold it") {
   CHECK(halves[0] == 0x3e00);
 }
 
+// As NumPy writes it, of four numbers.
+std::string npy(const std::string& shape, const float (&numbers)[4]) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.resize(118, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00", 8) + '\x76' + '\0' + header;
+  return file.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
+}
+
 TEST_CASE("a file of NumPy is read, and refused when it holds something else") {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / "placeto-engine-numbers.npy").string();
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
-  header.resize(54, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00", 8) + '\x36' + '\0' + header;
-  const float numbers[2] = {1.5f, -2};
-  file.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
-  std::ofstream(path, std::ios::binary) << file;
-  std::vector<float> out(2);
-  const TensorInfo wanted{"x", Element::kFloat, {2}, {""}};
+  const test::Folder folder;
+  folder.write("x.npy", npy("(4,)", {1.5f, -2, 0, 1}));
+  const std::string path = folder.path("x.npy");
+  std::vector<float> out(4);
+  const TensorInfo wanted{"x", Element::kFloat, {4}, {""}};
   CHECK(read_tensor_file(path, wanted, memory_of(out)).ok());
-  CHECK(out == std::vector<float>{1.5f, -2});
+  CHECK(out == std::vector<float>{1.5f, -2, 0, 1});
   std::vector<float> three(3);
   CHECK(!read_tensor_file(path, {"x", Element::kFloat, {3}, {""}}, memory_of(three)).ok());
-  CHECK(!read_tensor_file(path, {"x", Element::kInt32, {2}, {""}}, memory_of(out)).ok());
-  std::filesystem::remove(path);
+  CHECK(!read_tensor_file(path, {"x", Element::kInt32, {4}, {""}}, memory_of(out)).ok());
+}
+
+TEST_CASE("a file of NumPy is refused when its shape is another, though the bytes are as many") {
+  const test::Folder folder;
+  const std::string path = folder.path("x.npy");
+  const auto read = [&](const std::string& shape, const std::vector<int64_t>& wanted) {
+    folder.write("x.npy", npy(shape, {1, 2, 3, 4}));
+    std::vector<float> out(4);
+    return read_tensor_file(path, {"x", Element::kFloat, wanted, {}}, memory_of(out));
+  };
+  CHECK(read("(1, 4)", {1, 4}).ok());
+  CHECK(read("(1,4,)", {1, 4}).ok());
+  CHECK(read("(4, 1)", {1, 4}).message() == path + ": has the shape (4,1), expected (1,4) for 'x'");
+  for (const char* shape : {"(4,)", "()", "(-1, -4)", "(1, 18446744073709551620)", "(1, 4, 1)", "4",
+                            "(1, 4", "(1, 4.0)"}) {
+    CHECK_MESSAGE(read(shape, {1, 4}).code() == StatusCode::kBadInput, shape);
+  }
 }
 
 TEST_CASE("deviation is relative for large numbers, absolute for small ones, and knows NaN") {

@@ -139,9 +139,28 @@ bool is_float(Element element) {
 // What NumPy writes before the numbers: magic, version, length, then a dictionary in text.
 struct NpyHeader {
   std::string descr;
+  std::string shape;  // "2,3"; "?" if there is none
   bool fortran = false;
   size_t size = 0;  // 0: no .npy file
 };
+
+// "2,3" of "'shape': (2, 3), }".
+std::string npy_shape(std::string_view text) {
+  constexpr std::string_view kKey = "'shape': (";
+  const size_t begin = text.find(kKey);
+  const size_t end = begin == text.npos ? text.npos : text.find(')', begin);
+  if (end == text.npos) return "?";
+  std::string shape(text.substr(begin + kKey.size(), end - begin - kKey.size()));
+  std::erase(shape, ' ');
+  if (shape.ends_with(',')) shape.pop_back();  // of one axis
+  return shape;
+}
+
+std::string npy_shape(std::span<const int64_t> extents) {
+  std::string shape;
+  for (const int64_t extent : extents) shape += (shape.empty() ? "" : ",") + std::to_string(extent);
+  return shape;
+}
 
 NpyHeader read_npy_header(std::string_view bytes) {
   NpyHeader header;
@@ -157,6 +176,7 @@ NpyHeader read_npy_header(std::string_view bytes) {
     const std::string_view rest = text.substr(key + 10);
     header.descr = rest.substr(0, rest.find('\''));
   }
+  header.shape = npy_shape(text);
   header.fortran = text.find("'fortran_order': True") != std::string_view::npos;
   header.size = std::min(begin + length, bytes.size());
   return header;
@@ -303,6 +323,10 @@ Status read_tensor_file(const std::string& path, const TensorInfo& wanted,
     return Status::bad_input(
         path + ": holds " + in_quotes(header.descr) + (header.fortran ? " in Fortran order" : "") +
         ", expected " + npy_descr(wanted.element) + " in C order for " + in_quotes(wanted.name));
+  }
+  if (const std::string shape = npy_shape(wanted.shape); typed && header.shape != shape) {
+    return Status::bad_input(path + ": has the shape (" + header.shape + "), expected (" + shape +
+                             ") for " + in_quotes(wanted.name));
   }
   const std::string_view numbers = text.substr(header.size);
   if (numbers.size() != out.size()) {

@@ -68,8 +68,8 @@ void fill_inputs(Element element, uint64_t seed, std::span<std::byte> out);
 // One number everywhere.
 Status fill_value(Element element, double value, std::span<std::byte> out);
 
-// The numbers of an .npy file, or of a file that holds nothing else, if element type, number of
-// elements and byte order are those wanted.
+// The numbers of an .npy file, if element type, shape and byte order are those wanted, or of a file
+// that holds nothing else, if it has as many bytes. All axes of the shape must be known.
 Status read_tensor_file(const std::string& path, const TensorInfo& wanted,
                         std::span<std::byte> out);
 
