@@ -98,6 +98,24 @@ TEST_CASE("run takes providers of a directory from what tune measured with") {
   CHECK(test::bytes_of(said).find("providers: expected an object") != std::string::npos);
 }
 
+TEST_CASE("run and tune refuse to hold a device so much that a stage would hardly end") {
+  const Folder folder;
+  const std::string stages = write_stages(folder), said = folder.path("said");
+  const std::string tune =
+      "tune " + folder.path("model.onnx") + " -t cpu+gpu -o " + folder.path("best");
+  for (const std::string& command : {"run " + stages, tune}) {
+    for (const char* share : {"1e-300", "0.0009", "0", "1.1"}) {
+      const std::string line = PLACETO_CLI " " + command + " --hold cpu:0=" + share + " 2>" + said;
+      const int status = std::system(line.c_str());
+      CHECK(WEXITSTATUS(status) == 2);
+      CHECK_MESSAGE(test::bytes_of(said).find("is no share of the time, expected 0.001 to 1") !=
+                        std::string::npos,
+                    test::bytes_of(said));
+    }
+  }
+  CHECK(run(stages + " --hold cpu:0=50% --mode latency").contains("cuts"));
+}
+
 // Its telemetry would keep a log in the folder for temporary files and a database in the home.
 TEST_CASE("a run leaves no files of the engine behind") {
   const Folder folder, empty;

@@ -4,6 +4,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/engine/provider_names.h"
+#include "tools/engine/workers.h"
 #include "tools/export/engine_devices.h"
 
 namespace placeto::cli {
@@ -53,9 +54,10 @@ std::vector<double> shares_by_device(const std::vector<std::string>& devices,
   if (given.empty()) return shares;
   for (const std::string& text : by_device(devices, given, option, "1")) {
     double share = 0;
-    if (!parse_share(text, share) || share <= 0 || share > 1) {
-      throw Failure(kBadUsage,
-                    fmt::format("{}: '{}' is no share above 0 and up to 1", option, text));
+    const bool in_range = parse_share(text, share) && share >= kLeastShare && share <= 1;
+    if (!in_range) {
+      throw Failure(kBadUsage, fmt::format("{}: '{}' is no share of the time, expected {} to 1",
+                                           option, text, kLeastShare));
     }
     shares.push_back(share);
   }

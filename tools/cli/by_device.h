@@ -15,7 +15,8 @@ std::vector<std::string> by_device(const std::vector<std::string>& devices,
 // that is of another kind.
 std::vector<std::string> providers_by_device(const std::vector<std::string>& devices,
                                              const std::vector<std::string>& given);
-// The same of shares of the time, above 0 and up to 1; empty if none is given.
+// The same of shares of the time, from kLeastShare (tools/engine/workers.h) to 1; empty if none is
+// given.
 std::vector<double> shares_by_device(const std::vector<std::string>& devices,
                                      const std::vector<std::string>& given, const char* option);
 

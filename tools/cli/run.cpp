@@ -330,8 +330,9 @@ void add_run(Program& program) {
   command.list("--provider", "DEVICE=NAME", options->providers,
                "Execution provider of a device, or of all of a kind (gpu=cuda); if absent what "
                "tune chose, or else cpu");
-  command.list("--hold", "DEVICE=SHARE", options->holds,
-               "Let a device compute that share of the time only, to stand for a slower one");
+  command.list(
+      "--hold", "DEVICE=SHARE", options->holds,
+      "Let a device compute that share of the time only, 0.001 to 1, to stand for a slower one");
   command.list("--dim", "NAME=N", options->dims,
                "A number for a free dimension (batch=4); if absent what it was placed with");
   command.list("--input", "NAME=FILE", options->inputs,

@@ -173,8 +173,9 @@ void add_tune(Program& program) {
                "An .npy or raw file for an input, or for all its elements a number, true or false");
   command.list("--provider", "DEVICE=NAME", options->providers,
                "Execution provider of a device, or of all of a kind (gpu=cuda); cpu if absent");
-  command.list("--hold", "DEVICE=SHARE", options->holds,
-               "Let a device compute that share of the time only, to stand for a slower one");
+  command.list(
+      "--hold", "DEVICE=SHARE", options->holds,
+      "Let a device compute that share of the time only, 0.001 to 1, to stand for a slower one");
   command.count("--threads", options->threads, "Threads of each session of a placed model", 1,
                 1024);
   command.count("--finalists", options->finalists, "Placements that run in each round", 1, 100);

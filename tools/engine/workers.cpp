@@ -1,6 +1,7 @@
 #include "tools/engine/workers.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <utility>
 
@@ -71,6 +72,7 @@ Workers::Workers(const Manifest& manifest, const WorkerOptions& options, RunStag
       device_of[d] = devices_.back().get();
       device_of[d]->progress.resize(slots_.size());
       if (!options.share.empty()) device_of[d]->share = options.share[d];
+      assert(device_of[d]->share >= kLeastShare && device_of[d]->share <= 1);
     }
     device_of[d]->order.push_back(s);
   }

@@ -30,11 +30,15 @@ struct StageTimes {
   double start_us = 0, end_us = 0;  // now_us()
 };
 
+// With it a stage of a millisecond takes a second; with much less it would never end.
+inline constexpr double kLeastShare = 0.001;
+
 struct WorkerOptions {
   uint32_t slots = 1;              // requests in flight at most
   uint32_t threads_per_stage = 1;  // the engine's, the worker among them; 0: not known
   // Per device of the manifest: the share of the time that its worker may compute, to stand for a
-  // slower processor; after a stage it rests, and its outputs leave when the rest ends. Empty: 1.
+  // slower processor; after a stage it rests, and its outputs leave when the rest ends. From
+  // kLeastShare to 1. Empty: 1.
   std::vector<double> share = {};
 };
 
