@@ -79,6 +79,23 @@ TEST_CASE("export refuses what makes no sense, and leaves nothing behind") {
   CHECK(scene.place.files() == before);
 }
 
+TEST_CASE("export refuses an engine's name for a device or kind that the placement lacks") {
+  const Scene scene;
+  const auto named = [&scene](const char* alias) {
+    return scene.run(
+        {"--graph", scene.graph, "--format", "llama-override-tensor", "--engine-device", alias});
+  };
+  for (const char* fits : {"gpu=Vulkan0", "gpu:1=Vulkan0"}) CHECK(named(fits).status == 0);
+  for (const char* lacked : {"nosuch=1", "gpu:2=Vulkan0", "GPU=Vulkan0"}) {
+    const Run run = named(lacked);
+    CHECK(run.status == 2);
+    CHECK_MESSAGE(
+        run.err.find("--engine-device '" + std::string(lacked) +
+                     "': expected DEVICE=VALUE with one of the devices") != std::string::npos,
+        run.err);
+  }
+}
+
 TEST_CASE("export refuses a placement of another graph") {
   const Scene scene;
   const std::string other = scene.place.write("small.json", small_graph());

@@ -9,6 +9,7 @@
 
 #include "runtime/cost/evaluator.h"
 #include "runtime/heuristics/heuristics.h"
+#include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
@@ -293,6 +294,8 @@ void run_export(const ExportOptions& options) {
   for (const std::string& text : options.engine_devices) {
     job.aliases.push_back(require(parse_device_alias(text)));
   }
+  // Refuses a name for a device that the placement lacks.
+  by_device(job.placement.devices, options.engine_devices, "--engine-device", "");
   if (!options.split.empty()) return export_split(job);
   if (options.format == "ort-annotations") return export_annotations(job, "");
   if (options.format == "ort-names") return export_names(job);
