@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/message.h"
 
@@ -73,14 +74,15 @@ Status write_all(const std::string& path, int fd, std::span<const uint8_t> bytes
   return {};
 }
 
-// The file a path names once symbolic links are followed, so that the rename replaces the target
-// and not the link. A path that does not exist yet stands for itself.
-std::string followed(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string target = resolved;
-  ::free(resolved);
-  return target;
+// One step further, if the path is a symbolic link: "" if it is none.
+std::string link_target(const std::string& path) {
+  char buffer[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), buffer, sizeof buffer);
+  if (length <= 0 || length == sizeof buffer) return "";
+  const std::string target(buffer, static_cast<size_t>(length));
+  const size_t slash = path.rfind('/');
+  const bool starts_here = target[0] == '/' || slash == std::string::npos;
+  return starts_here ? target : path.substr(0, slash + 1) + target;
 }
 
 // A name that nobody has: what a killed writer left behind is in nobody's way, even where process
@@ -146,10 +148,27 @@ Result<std::vector<uint8_t>> read_file(const std::string& path, uint64_t max_byt
   return read_descriptor(fd.get(), path, max_bytes);
 }
 
+std::string without_links(const std::string& path) {
+  if (char* resolved = ::realpath(path.c_str(), nullptr)) {
+    std::string target = resolved;
+    ::free(resolved);
+    return target;
+  }
+  constexpr int kMostLinks = 40;  // as the system follows
+  std::string target = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::string next = link_target(target);
+    if (next.empty()) return target;
+    target = std::move(next);
+  }
+  return path;
+}
+
 Status write_file_atomically(const std::string& path, std::span<const uint8_t> bytes) {
-  const std::string target = followed(path);
+  const std::string target = without_links(path);
   struct stat old {};
   const bool replaces = ::stat(target.c_str(), &old) == 0;
+  if (!replaces && errno == ELOOP) return failed(path, "open", ELOOP);
   if (replaces && !S_ISREG(old.st_mode)) {
     return Status::io(join({path, ": is ", type_of(old.st_mode), ", expected a regular file"}));
   }

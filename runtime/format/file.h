@@ -21,10 +21,14 @@ Result<std::vector<uint8_t>> read_file(const std::string& path, uint64_t max_byt
 Result<std::vector<uint8_t>> read_descriptor(int descriptor, const std::string& name,
                                              uint64_t max_bytes);
 
+// The file that a path names once symbolic links are followed, whether it is there already or not.
+std::string without_links(const std::string& path);
+
 // Replaces or creates the file so that a reader, or a crash, sees the old content or the new and
 // never a part: writes a temporary file in the same directory, syncs it and renames it. On failure
 // (kIo) the temporary file is gone and the old file as it was. Keeps the permissions of a file it
-// replaces and writes through a symbolic link; a path that is not a regular file is refused.
+// replaces and writes through a symbolic link, also to a file that is not there yet; a path that is
+// not a regular file is refused.
 Status write_file_atomically(const std::string& path, std::span<const uint8_t> bytes);
 Status write_file_atomically(const std::string& path, std::string_view text);
 

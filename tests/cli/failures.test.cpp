@@ -162,6 +162,16 @@ TEST_CASE_FIXTURE(FailuresScene, "an output that is also an input is bad usage")
   CHECK(run({"convert", graph, graph, "--to", "binary"}).status == 0);  // says the same thing
 }
 
+TEST_CASE_FIXTURE(FailuresScene, "an output by way of a link is written where the link leads") {
+  std::filesystem::create_symlink("real.json", path("link.json"));
+  before = files();
+  fails({"place", graph, "-t", topology, "-o", "link.json", "--trace", "real.json"}, 2,
+        "two outputs");
+  CHECK(run({"convert", graph, "link.json"}).status == 0);
+  CHECK(std::filesystem::is_symlink(path("link.json")));
+  CHECK(read("real.json").find("\"small\"") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(FailuresScene, "rules about unknown nodes and devices are bad usage") {
   const auto place = [this](const char* option, const char* value, const char* text) {
     fails({"place", graph, "-t", topology, option, value}, 2, text);

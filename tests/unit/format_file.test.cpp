@@ -119,6 +119,28 @@ TEST_CASE("replacing a file keeps its permissions, and a symbolic link stays a l
   CHECK((info.st_mode & 07777) == 0640);
 }
 
+TEST_CASE("a symbolic link to a file that is not there yet is written through, too") {
+  const Folder folder;
+  fs::create_symlink("second", folder.path("first"));
+  fs::create_symlink(folder.path("x"), folder.path("second"));
+  CHECK(without_links(folder.path("first")) == folder.path("x"));
+  REQUIRE(write_file_atomically(folder.path("first"), std::string_view("new")).ok());
+  CHECK(bytes_of(folder.path("x")) == "new");
+  CHECK(fs::is_symlink(folder.path("first")));
+  CHECK(fs::is_symlink(folder.path("second")));
+}
+
+TEST_CASE("a symbolic link that leads nowhere stays as it is") {
+  const Folder folder;
+  fs::create_symlink("no/x", folder.path("lost"));
+  fs::create_symlink("loop", folder.path("loop"));
+  for (const char* name : {"lost", "loop"}) {
+    CHECK(!write_file_atomically(folder.path(name), std::string_view("new")).ok());
+    CHECK(fs::is_symlink(folder.path(name)));
+  }
+  CHECK(folder.size() == 2);
+}
+
 TEST_CASE("what killed writers left behind is in nobody's way, whatever their process numbers") {
   const Folder folder;
   const std::string begin = folder.path("x.tmp-" + std::to_string(::getpid()) + "-");

@@ -12,6 +12,7 @@
 #include <set>
 #include <system_error>
 
+#include "runtime/format/file.h"
 #include "tools/io/write.h"
 
 namespace placeto::cli {
@@ -65,11 +66,11 @@ size_t terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// However it is written: "x", "./x" and a link to x are one file.
+// However it is written: "x", "./x" and a link to x are one file, whether x is there or not.
 static std::filesystem::path one_name(const std::string& path) {
   std::error_code error;
-  const auto file =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  const auto file = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(without_links(path), error), error);
   return file.empty() ? std::filesystem::path(path) : file;
 }
 
@@ -112,7 +113,7 @@ void check_outputs(const std::vector<std::string>& paths, const std::vector<std:
     if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
       throw Failure(kInternalError, fmt::format("{}: is neither a file nor a pipe", path));
     }
-    const fs::path parent = fs::path(path).parent_path();
+    const fs::path parent = fs::path(without_links(path)).parent_path();
     const fs::path directory = parent.empty() ? fs::path(".") : parent;
     if (fs::exists(directory, error) && !fs::is_directory(directory, error)) {
       throw Failure(kInternalError, fmt::format("{}: cannot write there: {} is not a directory",
