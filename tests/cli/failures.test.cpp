@@ -158,8 +158,36 @@ TEST_CASE_FIXTURE(FailuresScene, "an output that is also an input is bad usage")
   refused({"report", "p.json", "q.json", "-g", graph, "-t", topology, "-o", "q.json"});
   refused({"export", "p.json", "--graph", graph, "--format", "dot", "-o", graph});
   refused({"import", "model.onnx", "-o", "model.onnx"});
+  for (const char* output : {"-o", "--report", "--trace"}) {
+    const auto place = [&](std::vector<std::string> options, const char* file) {
+      options.insert(options.begin(), {"place", graph, "-t", topology, output, file});
+      refused(options);
+    };
+    place({"--costs", "c.csv"}, "c.csv");
+    place({"--profile", "gpu=p.json"}, "p.json");
+    place({"--efficiencies", "e.json"}, "./e.json");
+    place({"--engine", "engine.json"}, "engine.json");
+  }
+  refused(
+      {"simulate", graph, "-t", topology, "-p", "p.json", "--costs", "c.csv", "--trace", "c.csv"});
+  refused({"run", "net.stages", "--input", "x=x.npy", "--report", "x.npy"});
   refused({"calibrate", graph, "--kind", "gpu", "-o", graph});
   CHECK(run({"convert", graph, graph, "--to", "binary"}).status == 0);  // says the same thing
+}
+
+TEST_CASE_FIXTURE(FailuresScene, "an output that is an input by another name is bad usage") {
+  const char* const refused = "is an input and would be overwritten";
+  std::filesystem::create_symlink("graph.json", path("link.json"));
+  before = files();
+  fails({"place", graph, "-t", topology, "-o", "link.json"}, 2, refused);
+  add("2xk80", small_topology());  // a file goes before what is built in
+  fails({"place", graph, "-t", "2xk80", "-o", "2xk80"}, 2, refused);
+  add("mine.json", R"({"format_version": 1, "name": "mine"})");
+  const std::string placed = add("placed.json", R"({"format_version": 1, "devices": ["gpu:0"],
+      "assignment": [0, 0, 0, 0, 0, 0], "engine": "mine.json"})");
+  fails({"simulate", graph, "-t", topology, "-p", placed, "--trace", "mine.json"}, 2, refused);
+  CHECK(read("graph.json") == small_graph());
+  CHECK(run({"place", graph, "-t", "4xk80", "-o", "4xk80"}).status == 0);
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "an output by way of a link is written where the link leads") {

@@ -101,6 +101,52 @@ TEST_CASE_FIXTURE(ImportScene, "files of external weights are never opened, wher
   }
 }
 
+TEST_CASE_FIXTURE(ImportScene, "external weights are inputs: no output takes their place") {
+  const std::string weights = write("weights.bin", std::string(24, 'w'));
+  OnnxBuilder b;
+  b.input("x", {"1", "2"});
+  b.external("w", {2, 3});
+  b.node("MatMul", {"x", "w"}, {"y"}, "product");
+  b.output("y");
+  b.graph().mutable_initializer(0)->mutable_external_data(0)->set_value("weights.bin");
+  const std::string net = write("external.onnx", b.bytes());
+  std::filesystem::create_directory(path("elsewhere"));
+  std::filesystem::create_symlink(net, path("elsewhere/net.onnx"));
+  REQUIRE(run({"place", net, "-t", topology, "-o", "placed.json"}).status == 0);
+  REQUIRE(run({"export", "placed.json", "--model", net, "--split", "stages"}).status == 0);
+  const std::string costs = write("costs.csv", "product,cpu,5\n");
+  before = files();
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    INFO(arguments[0]);
+    fails(arguments, 2, "weights.bin: is an input and would be overwritten");
+    CHECK(read("weights.bin") == std::string(24, 'w'));
+  };
+  for (const char* output : {"-o", "--report", "--trace"}) {
+    refused({"place", net, "-t", topology, output, "weights.bin"});
+    refused({"place", "elsewhere/net.onnx", "-t", topology, output, weights});
+  }
+  refused({"import", net, "-o", "./weights.bin"});
+  refused({"simulate", net, "-t", topology, "-p", "placed.json", "--trace", weights});
+  refused({"report", "placed.json", "-g", net, "-t", topology, "-o", weights});
+  refused({"calibrate", net, "--costs", costs, "--kind", "cpu", "-t", topology, "-o", weights});
+  for (const char* format : {"json", "ort-annotations", "ort-names", "dot"}) {
+    refused({"export", "placed.json", "--model", net, "-f", format, "-o", weights});
+    refused({"export", "placed.json", "-g", net, "-f", format, "-o", weights});
+  }
+  refused({"run", net, "--report", weights});
+}
+
+TEST_CASE_FIXTURE(ImportScene, "a report of a run takes the place of nothing that was run") {
+  REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
+  REQUIRE(run({"export", "p.json", "--model", model, "--split", "stages"}).status == 0);
+  const std::string manifest = read("stages/manifest.json");
+  before = files();
+  for (const char* file : {"stages/manifest.json", "stages/stage_0.onnx"}) {
+    fails({"run", "stages", "--report", file}, 2, "is an input and would be overwritten");
+  }
+  CHECK(read("stages/manifest.json") == manifest);
+}
+
 TEST_CASE_FIXTURE(ImportScene, "import writes a graph that the other commands take") {
   const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
   CHECK(said.at("nodes") == 5);

@@ -55,6 +55,22 @@ TEST_CASE("a public key is never overwritten, and no secret key is left without 
   CHECK(f.read("release.pub") == "someone's");
 }
 
+TEST_CASE("keys and signatures that are read are not overwritten by what is placed") {
+  const Signed f;
+  const std::string graph = f.write("graph.json", small_graph());
+  const std::string key = f.read("release.pub"), signature = f.read("p.plpo.sig");
+  for (const char* output : {"release.pub", "p.plpo.sig"}) {  // the second is found beside p.plpo
+    const Run run = f.run(
+        {"place", graph, "-t", "2xk80", "--policy", "p.plpo", "-k", "release.pub", "-o", output});
+    CHECK(run.status == 2);
+    CHECK_MESSAGE(run.err.find("is an input and would be overwritten") != std::string::npos,
+                  run.err);
+    CHECK(run.out == "");
+  }
+  CHECK(f.read("release.pub") == key);
+  CHECK(f.read("p.plpo.sig") == signature);
+}
+
 TEST_CASE("a policy is not overwritten by its signature") {
   const Signed f;
   const std::string before = f.read("p.plpo");

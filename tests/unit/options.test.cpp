@@ -67,6 +67,27 @@ TEST_CASE("a line sets what it names") {
   CHECK(kettle.sugar == std::vector<std::string>{"white", "brown"});
 }
 
+TEST_CASE("a line tells which files it names to be read") {
+  std::string in, out, any;
+  std::vector<std::string> tables;
+  uint64_t cups = 0;
+  Program program("kettle", "Makes tea.", "1.2");
+  Command& brew = program.add("brew", "Make some tea");
+  brew.argument("IN", in, "Water").required();
+  brew.option("-o,--output", "FILE", out, "Tea").writes();
+  brew.option("--leaves", "LEAVES", any, "Which leaves").proposes({"green", "black"});
+  brew.list("--table", "KIND=FILE", tables, "What is known");
+  brew.count("--cups", cups, "How many");
+  const auto inputs = [&program](const std::vector<std::string>& line) {
+    const auto request = parse(program, line);
+    REQUIRE(request.ok());
+    return request->inputs;
+  };
+  CHECK(inputs({"brew", "well", "-o", "pot", "--cups", "2", "--table", "a=x.csv", "--table=b=y=z",
+                "--leaves", "own"}) == std::vector<std::string>{"well", "x.csv", "y=z", "own"});
+  CHECK(inputs({"brew", "-", "--leaves", "green"}) == std::vector<std::string>{"-"});
+}
+
 TEST_CASE("after two dashes, and for a dash alone, a word is no option") {
   Kettle kettle;
   REQUIRE(parse(kettle.program, {"brew", "--", "--hot"}).ok());

@@ -9,6 +9,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/topologies.h"
 #include "tools/costs/calibrate.h"
@@ -139,9 +140,7 @@ std::string report(const std::vector<Row>& rows, bool color) {
 }
 
 void run_calibrate(const CalibrateOptions& options) {
-  std::vector<std::string> inputs = options.graphs;
-  inputs.push_back(options.topology);
-  check_outputs({options.out}, inputs);
+  check_outputs({options.out});
   const std::optional<PeakRates> stated = stated_peaks(options);
   std::vector<std::vector<Sample>> samples;
   for (const std::string& path : options.graphs) {
@@ -180,13 +179,18 @@ void add_calibrate(Program& program) {
       .arguments("GRAPH", options->graphs,
                  "Graphs with measured run times, or ONNX models with --profile or --costs")
       .required();
-  command.option("--kind", "KIND", options->kind, "Kind of device to fit").required();
-  command.option("-o,--output", "FILE", options->out, "Efficiency file to write").required();
+  command.option("--kind", "KIND", options->kind, "Kind of device to fit")
+      .required()
+      .proposes_words({});
+  command.option("-o,--output", "FILE", options->out, "Efficiency file to write")
+      .required()
+      .writes();
   add_topology(command, options->topology).help += ", with the peak rates of the kind";
   command.rate("--peak-flops", options->peak_flops, "Peak operations per second (312T)", 1e21);
   command.rate("--memory-bandwidth", options->memory_bandwidth, "Peak bytes per second (240GB)",
                1e18);
-  command.option("--device", "TEXT", options->device, "What was measured, in words, for the file");
+  command.option("--device", "TEXT", options->device, "What was measured, in words, for the file")
+      .proposes_words({});
   add_common(command, options->common);
   add_model_options(command, options->model);
   command.footer(kCalibrateExamples);

@@ -8,12 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <set>
-#include <system_error>
-
-#include "runtime/format/file.h"
-#include "tools/io/write.h"
 
 namespace placeto::cli {
 
@@ -66,64 +60,12 @@ size_t terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// However it is written: "x", "./x" and a link to x are one file, whether x is there or not.
-static std::filesystem::path one_name(const std::string& path) {
-  std::error_code error;
-  const auto file = std::filesystem::weakly_canonical(
-      std::filesystem::absolute(without_links(path), error), error);
-  return file.empty() ? std::filesystem::path(path) : file;
-}
-
-void check_outputs(const std::vector<std::string>& paths, const std::vector<std::string>& inputs) {
-  namespace fs = std::filesystem;
-  std::set<fs::path> seen, read;
-  bool reads_stdin = false;
-  for (const std::string& path : inputs) {
-    if (path == "-") {
-      if (reads_stdin) throw Failure(kBadUsage, "standard input: given for two inputs");
-      reads_stdin = true;
-    } else if (!path.empty()) {
-      read.insert(one_name(path));
-    }
+void take_standard_output() {
+  if (output_is_printed) throw Failure(kBadUsage, "standard output: given for two outputs");
+  if (json_is_expected) {
+    throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
   }
-  for (const std::string& path : paths) {
-    if (path.empty()) continue;
-    if (path == "-") {
-      if (output_is_printed) throw Failure(kBadUsage, "standard output: given for two outputs");
-      if (json_is_expected) {
-        throw Failure(kBadUsage, "--json: standard output is taken, by the output '-'");
-      }
-      output_is_printed = true;
-      continue;
-    }
-    std::error_code error;
-    const fs::path file = one_name(path);
-    if (!seen.insert(file).second) {
-      throw Failure(kBadUsage, fmt::format("{}: given for two outputs", path));
-    }
-    if (read.contains(file)) {
-      throw Failure(kBadUsage, fmt::format("{}: is an input and would be overwritten, expected "
-                                           "another file for the output",
-                                           path));
-    }
-    if (fs::is_directory(path, error)) {
-      throw Failure(kInternalError, fmt::format("{}: is a directory, expected a file", path));
-    }
-    if (is_stream(path)) continue;
-    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-      throw Failure(kInternalError, fmt::format("{}: is neither a file nor a pipe", path));
-    }
-    const fs::path parent = fs::path(without_links(path)).parent_path();
-    const fs::path directory = parent.empty() ? fs::path(".") : parent;
-    if (fs::exists(directory, error) && !fs::is_directory(directory, error)) {
-      throw Failure(kInternalError, fmt::format("{}: cannot write there: {} is not a directory",
-                                                path, directory.string()));
-    }
-    if (access(directory.c_str(), W_OK | X_OK) != 0) {
-      throw Failure(kInternalError,
-                    fmt::format("{}: cannot write there: {}", path, std::strerror(errno)));
-    }
-  }
+  output_is_printed = true;
 }
 
 void print(std::string_view text) {
@@ -190,10 +132,6 @@ void StatusLine::show(std::string_view text) {
 void StatusLine::clear() {
   if (is_shown_) std::fputs("\r\x1b[K", stderr);
   is_shown_ = false;
-}
-
-void write_text(const std::string& path, std::string_view text) {
-  require(write_output(path, text), kInternalError);
 }
 
 std::string plural(uint64_t count, std::string_view noun) {

@@ -62,13 +62,6 @@ void add_common(Command& command, Common& common);
 // Of the terminal that standard output is; 0 if it is none.
 size_t terminal_columns();
 
-// Fails when a file surely cannot be written there (no such directory, a directory, no
-// permission), or two outputs share a path, or one is a file that is read: asked before the work
-// starts. Empty paths are skipped. One output may be standard output, "-": what is printed for
-// people then goes to standard error.
-void check_outputs(const std::vector<std::string>& paths,
-                   const std::vector<std::string>& inputs = {});
-
 // Text to standard output; a Failure if it does not arrive there in full, unless who reads it has
 // gone.
 void print(std::string_view text);
@@ -77,6 +70,9 @@ void print_json(const std::string& object);
 bool json_was_printed();
 // Whether the command line asks for JSON: then no output may be standard output, too.
 void expect_json(bool expected);
+// For an output, "-": what is printed for people then goes to standard error. A Failure if it is
+// taken.
+void take_standard_output();
 // A line on standard error.
 void note(std::string_view text);
 
@@ -100,9 +96,6 @@ class StatusLine {
 
   bool is_seen_, is_shown_ = false;
 };
-
-// Text to a file that appears whole or not at all.
-void write_text(const std::string& path, std::string_view text);
 
 // "417 nodes, 520 edges": for headings.
 std::string plural(uint64_t count, std::string_view noun);

@@ -5,6 +5,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/topologies.h"
@@ -42,7 +43,7 @@ AnySpec read_input(const std::string& in) {
 }
 
 void run_convert(const ConvertOptions& options) {
-  check_outputs({options.out});
+  check_replacing_outputs({options.out});  // without loss
   const AnySpec spec = read_input(options.in);
   const Encoding encoding = options.to.empty()     ? encoding_for(options.out)
                             : options.to == "json" ? Encoding::kJson
@@ -65,7 +66,7 @@ void add_convert(Program& program) {
       "convert", "Convert a graph, topology, placement or policy between JSON and binary");
   auto options = std::make_shared<ConvertOptions>();
   command.argument("IN", options->in, "File to read, or name of a built-in topology").required();
-  command.argument("OUT", options->out, "File to write").required();
+  command.argument("OUT", options->out, "File to write").required().writes();
   command.option("--to", "json|binary", options->to, "Form of OUT, whatever its name")
       .one_of({"json", "binary"});
   add_common(command, options->common);

@@ -7,6 +7,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/shipped.h"
 #include "tools/io/write.h"
@@ -98,7 +99,7 @@ std::vector<std::string> providers_of(const TopologySpec& machine, const DetectO
 }
 
 void run_measure(const DetectOptions& options) {
-  check_outputs({options.out});
+  check_replacing_outputs({options.out});  // which it measures anew
   const TopologySpec machine = load_topology(options.topology).spec();
   MeasureOptions measure;
   measure.threads = static_cast<uint32_t>(options.threads);
@@ -116,8 +117,10 @@ void run_measure(const DetectOptions& options) {
 void add_detect(Program& program) {
   Command& command = program.add("detect", "Describe this host as a topology");
   auto options = std::make_shared<DetectOptions>();
-  command.option("-o,--output", "TOPOLOGY", options->out,
-                 "Topology file to write; standard output if absent");
+  command
+      .option("-o,--output", "TOPOLOGY", options->out,
+              "Topology file to write; standard output if absent")
+      .writes();
   command.count("--workers", options->workers,
                 "Devices that share the processors; one for each NUMA node if absent", 1, 1024);
   add_common(command, options->common);
@@ -131,8 +134,10 @@ void add_measure(Program& program) {
   command.argument("TOPOLOGY", options->topology, "Topology file or name")
       .required()
       .proposes(shipped::topology_names());
-  command.option("-o,--output", "TOPOLOGY", options->out,
-                 "Topology file to write; standard output if absent");
+  command
+      .option("-o,--output", "TOPOLOGY", options->out,
+              "Topology file to write; standard output if absent")
+      .writes();
   command.count("--threads", options->threads, "Threads of each session", 1, 1024);
   command.list("--provider", "DEVICE=NAME", options->providers,
                "Execution provider of a device, or of all of a kind (gpu=cuda)");

@@ -12,6 +12,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/interruption.h"
@@ -279,7 +280,7 @@ void check_usage(const ExportOptions& options) {
                   "ort-annotations needs -o MODEL.onnx for the annotated copy, or -o - for "
                   "standard output");
   }
-  check_outputs({options.out}, {options.placement, options.graph, options.model});
+  check_outputs({options.out});
 }
 
 void run_export(const ExportOptions& options) {
@@ -291,6 +292,7 @@ void run_export(const ExportOptions& options) {
   }
   if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
   if (!job.model.empty()) job.model = input_path(job.model);
+  if (!job.model.empty()) note_model(job.model);
   for (const std::string& text : options.engine_devices) {
     job.aliases.push_back(require(parse_device_alias(text)));
   }
@@ -315,9 +317,11 @@ void add_export(Program& program) {
   command.option("-f,--format", "FORMAT", options->format, "What to write")
       .one_of({"json", "ort-annotations", "ort-names", "dot", "llama-override-tensor",
                "hf-device-map"});
-  command.option("-o,--output", "FILE", options->out,
-                 "File to write; standard output if absent or -");
-  command.option("--split", "DIR", options->split, "New directory for one model per stage");
+  command
+      .option("-o,--output", "FILE", options->out, "File to write; standard output if absent or -")
+      .writes();
+  command.option("--split", "DIR", options->split, "New directory for one model per stage")
+      .writes();
   command
       .option("-t,--topology", "FILE", options->topology,
               "Record in the manifest what is predicted on it")

@@ -10,6 +10,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/io/write.h"
 #include "tools/workloads/workload.h"
 
@@ -257,7 +258,7 @@ void add_generate(Program& program) {
       .proposes_words(workload_names());
   command.flag("--list", options->list, "List the workloads and their options")
       .not_with({"WORKLOAD", "--output"});
-  command.option("-o,--output", "FILE", options->out, "Graph file to write");
+  command.option("-o,--output", "FILE", options->out, "Graph file to write").writes();
   command.flag("--training", options->training, "A training step, not inference");
   command.option("--optimizer", "adam|momentum|sgd", options->optimizer, "Of the training step")
       .one_of({"adam", "momentum", "sgd"})

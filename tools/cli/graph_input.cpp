@@ -16,6 +16,7 @@
 #include "runtime/format/file.h"
 #include "runtime/format/file_kind.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
@@ -119,7 +120,10 @@ ModelSettings model_settings(const ModelOptions& options) {
 std::string input_path(const std::string& path) {
   struct stat info {};
   const bool is_pipe = stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
-  if (path != "-" && !is_pipe) return path;
+  if (path != "-" && !is_pipe) {
+    note_input(path);
+    return path;
+  }
   const std::string shown = path == "-" ? "standard input" : path;
   const auto found = kept().find(shown);
   if (found != kept().end()) return found->second;
@@ -178,6 +182,7 @@ AnySpec load_any(const std::string& path) {
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   const std::string file = input_path(path);
   refuse_foreign_model(file);
+  note_model(file);
   ImportOptions import;
   import.settings = model_settings(options);
   import.copy_shared = options.copy_shared;

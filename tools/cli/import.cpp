@@ -6,6 +6,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/io/write.h"
 
@@ -87,7 +88,7 @@ std::string summary(const ModelGraph& imported, const std::string& out) {
 }
 
 void run_import(const ImportOptions& options) {
-  check_outputs({options.out}, {options.model});
+  check_outputs({options.out});
   const ModelGraph imported = import_model(options.model, options.import);
   if (options.common.json) {
     print_json(describe(imported, options.out));
@@ -105,7 +106,7 @@ void add_import(Program& program) {
   Command& command = program.add("import", "Make the graph of an ONNX model");
   auto options = std::make_shared<ImportOptions>();
   command.argument("MODEL", options->model, "ONNX file").required();
-  command.option("-o,--output", "FILE", options->out, "Graph file to write").required();
+  command.option("-o,--output", "FILE", options->out, "Graph file to write").required().writes();
   add_common(command, options->common);
   add_model_options(command, options->import);
   command.footer(kImportExamples);

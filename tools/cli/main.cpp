@@ -9,6 +9,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 
 namespace placeto::cli {
@@ -79,6 +80,7 @@ static void run(const std::vector<std::string>& line) {
   }
   switch (request->what) {
     case Request::kRun:
+      expect_inputs(request->inputs);
       return request->command->run();
     case Request::kVersion:
       return print(program.name() + " " + program.version() + "\n");

@@ -10,6 +10,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
 #include "tools/partition/partition.h"
@@ -136,6 +137,7 @@ std::shared_ptr<const Policy> load_policy(const std::string& name) {
   if (name != "-" && !close.empty() && !std::filesystem::exists(name, error)) {
     throw Failure(kBadInputFile, name + ": no such file, and no built-in policy" + close);
   }
+  note_input(name);
   return require(read_policy(name));
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/cost/evaluator.h"
 #include "runtime/timeline/critical_path.h"
+#include "tools/cli/files.h"
 #include "tools/report/chrome_trace.h"
 
 namespace placeto::cli {
@@ -160,9 +161,12 @@ void add_figures(Json& object, const Timeline& timeline, const LowerBounds& boun
 }
 
 void add_reports(Command& command, Reports& reports) {
-  command.option("--report", "FILE", reports.page,
-                 "Write a report: timeline, memory, graph, reasons (one HTML file)");
-  command.option("--trace", "FILE", reports.trace, "Write a Chrome trace (opens in Perfetto)");
+  command
+      .option("--report", "FILE", reports.page,
+              "Write a report: timeline, memory, graph, reasons (one HTML file)")
+      .writes();
+  command.option("--trace", "FILE", reports.trace, "Write a Chrome trace (opens in Perfetto)")
+      .writes();
 }
 
 bool reports_fit(const Problem& problem, double left_ms) {

@@ -9,6 +9,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/explain.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
@@ -130,8 +131,7 @@ void run_place(PlaceOptions& options) {
   if (options.public_key.empty() && !options.signature.empty()) {
     throw Failure(kBadUsage, "--signature needs --public-key FILE: whose signature it is");
   }
-  check_outputs({options.out, options.reports.page, options.reports.trace},
-                {options.graph, options.topology, own_policy ? options.policy : ""});
+  check_outputs({options.out, options.reports.page, options.reports.trace});
   check_method("--method", options.method.name);
   const Graph graph = load_graph(options.graph, options.model);
   Engine engine(options.engine);
@@ -208,7 +208,7 @@ void add_place(Program& program) {
   auto options = std::make_shared<PlaceOptions>();
   command.argument("GRAPH", options->graph, "Graph file, or ONNX model").required();
   add_topology(command, options->topology).required();
-  command.option("-o,--output", "FILE", options->out, "Placement file to write");
+  command.option("-o,--output", "FILE", options->out, "Placement file to write").writes();
   command.option("-m,--method", "NAME", options->method.name, method_help())
       .proposes_words(method_names());
   add_policy_option(command, options->policy);
@@ -220,12 +220,13 @@ void add_place(Program& program) {
   command
       .option("--name", "NAME", options->signed_name,
               "Name under which the policy was signed, that of the file if not given")
+      .proposes_words({})
       .only_with("--public-key");
 #endif
   command
       .option("--explain", "NODE", options->explain,
               "Say for a node, or for 'all', what the second-best device would cost")
-      .proposes({"all"});
+      .proposes_words({"all"});
   add_reports(command, options->reports);
   add_common(command, options->common);
   add_method_options(command, options->method.options);

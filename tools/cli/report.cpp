@@ -8,6 +8,7 @@
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
@@ -139,9 +140,7 @@ Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placem
 }
 
 void run_report(ReportOptions& options) {
-  std::vector<std::string> inputs = options.placements;
-  inputs.insert(inputs.end(), {options.graph, options.topology});
-  check_outputs({options.out}, inputs);
+  check_outputs({options.out});
   const std::vector<std::string> names = labels(options);
   std::vector<PlacementSpec> specs;
   for (const std::string& path : options.placements) specs.push_back(require(read_placement(path)));
@@ -197,9 +196,11 @@ void add_report(Program& program) {
   command.arguments("PLACEMENT", options->placements, "Placement files").required();
   command.option("-g,--graph", "FILE", options->graph, "Graph file, or ONNX model").required();
   add_topology(command, options->topology).required();
-  command.option("-o,--output", "FILE", options->out, "HTML file to write").required();
-  command.list("--label", "TEXT", options->labels,
-               "What to call a placement; as many as there are placements (repeatable)");
+  command.option("-o,--output", "FILE", options->out, "HTML file to write").required().writes();
+  command
+      .list("--label", "TEXT", options->labels,
+            "What to call a placement; as many as there are placements (repeatable)")
+      .proposes_words({});
   command.flag("--candidates", options->candidates,
                "Try every method now, for the table of candidates");
   command.count("--reasons", options->reasons,

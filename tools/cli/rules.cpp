@@ -144,8 +144,10 @@ void add_rules(Command& command, RuleOptions& options) {
   command.list("--pin", "NODES=DEVICE", options.pins, "Run the nodes on that device (repeatable)");
   command.list("--forbid", "NODES=DEVICE", options.forbids,
                "Keep the nodes off that device (repeatable)");
-  command.list("--colocate", "A,B,...", options.colocate,
-               "Keep these nodes on one device (repeatable; a name with a comma: its index)");
+  command
+      .list("--colocate", "A,B,...", options.colocate,
+            "Keep these nodes on one device (repeatable; a name with a comma: its index)")
+      .proposes_words({});
   command.share("--memory-headroom", options.memory_headroom,
                 "Share of every device's memory to leave free", 0.999);
   command

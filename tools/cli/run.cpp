@@ -12,6 +12,7 @@
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/run_outcome.h"
@@ -181,6 +182,7 @@ void open_whole(RunJob& job) {
                   "--check compares with the whole model, which is not beside the "
                   "stages: --model MODEL.onnx");
   }
+  note_model(file);
   SessionSettings alone;
   alone.dims = job.outcome.dims;
   const std::filesystem::path path(file);
@@ -195,6 +197,15 @@ void open_whole(RunJob& job) {
   require(job.whole->prepare());
 }
 
+// What is read in the directory: the stages, or the one model, and what belongs to them.
+void note_files(const RunOutcome& outcome) {
+  const std::filesystem::path folder = outcome.directory;
+  for (const char* name : {"manifest.json", "tune.json"}) note_input((folder / name).string());
+  for (const ManifestStage& stage : outcome.manifest.stages) {
+    note_model((folder / stage.file).string());
+  }
+}
+
 RunJob open(const RunOptions& options) {
   const std::string plan = input_path(options.plan);
   if (plan != options.plan && holds_json(plan)) fail_without_stages();
@@ -204,6 +215,7 @@ RunJob open(const RunOptions& options) {
   outcome.plan = options.plan;
   outcome.runs = options.runs;
   outcome.manifest = require(manifest_of(plan, outcome.directory));
+  note_files(outcome);
   check_dims(options, outcome.manifest);
   decide_sessions(job.options, outcome);
   SessionSettings settings = settings_of(job.options, outcome);
@@ -280,11 +292,9 @@ void measure(RunJob& job) {
 
 void run_run(const RunOptions& options) {
   constexpr double kSame = 1e-3;
-  std::vector<std::string> inputs{options.plan, options.model};
-  for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
   // The engine adds the time to the names of its profiles.
   const std::string& prefix = options.profile;
-  check_outputs({options.report, prefix.empty() ? "" : prefix + "_stage_0.json"}, inputs);
+  check_outputs({options.report, prefix.empty() ? "" : prefix + "_stage_0.json"});
   RunJob job = open(options);
   measure(job);
   const RunOutcome outcome = std::move(job.outcome);
@@ -338,10 +348,14 @@ void add_run(Program& program) {
   command.list("--input", "NAME=FILE", options->inputs,
                "An .npy or raw file for an input, or for all its elements a number, true or false");
   command.flag("--check", options->check, "Compare the outputs with the whole model's");
-  command.option("--write-profiles", "PREFIX", options->profile,
-                 "Let the engine write profiles, per stage");
-  command.option("--report", "HTML", options->report,
-                 "Page with the measured timeline above the predicted one");
+  command
+      .option("--write-profiles", "PREFIX", options->profile,
+              "Let the engine write profiles, per stage")
+      .writes();
+  command
+      .option("--report", "HTML", options->report,
+              "Page with the measured timeline above the predicted one")
+      .writes();
   add_common(command, options->common);
   command.footer(kRunExamples);
   command.action([options] { run_run(*options); });

@@ -17,6 +17,7 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/signed_policy.h"
 #include "tools/io/policy_json.h"
@@ -142,7 +143,7 @@ void run_keygen(const SignOptions& options) {
 void run_sign(const SignOptions& options) {
   const std::string beside = options.policy == "-" ? "-" : options.policy + ".sig";
   const std::string out = options.out.empty() ? beside : options.out;
-  check_outputs({out}, {options.policy, options.key});
+  check_outputs({out});
   const SecretKey secret = read_secret(options.key);
   const std::vector<uint8_t> policy = read_policy_bytes(options.policy);
   const std::string name = signed_name(options.policy, options.name);
@@ -188,7 +189,7 @@ void add_keygen(Program& program) {
   const auto options = std::make_shared<SignOptions>();
   Command& command =
       add_command(program, "keygen", "Make a key pair to sign policies with", options, run_keygen);
-  command.argument("NAME", options->name, "NAME.key and NAME.pub are written").required();
+  command.argument("NAME", options->name, "NAME.key and NAME.pub are written").required().writes();
   add_common(command, options->common);
 }
 
@@ -197,10 +198,12 @@ void add_sign(Program& program) {
   Command& command = add_command(program, "sign", "Sign a policy file", options, run_sign);
   command.argument("POLICY", options->policy, "Policy file, binary").required();
   command.option("--key", "FILE", options->key, "Secret key").required();
-  command.option("--name", "NAME", options->name,
-                 "Name to sign it under, that of the file if not given");
-  command.option("-o,--output", "FILE", options->out,
-                 "Signature to write, POLICY.sig if not given");
+  command
+      .option("--name", "NAME", options->name,
+              "Name to sign it under, that of the file if not given")
+      .proposes_words({});
+  command.option("-o,--output", "FILE", options->out, "Signature to write, POLICY.sig if not given")
+      .writes();
   add_common(command, options->common);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/timeline/critical_path.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/recorded.h"
@@ -108,8 +109,7 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
 }
 
 void run_simulate(SimulateOptions& options) {
-  check_outputs({options.reports.page, options.reports.trace},
-                {options.graph, options.topology, options.placement});
+  check_outputs({options.reports.page, options.reports.trace});
   const PlacementSpec placement = require(read_placement(options.placement));
   take_up_dims(placement, options.placement, options.model);
   const Graph graph = load_graph(options.graph, options.model);

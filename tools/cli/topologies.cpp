@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
@@ -40,6 +41,7 @@ std::string close_topology(const std::string& path) {
 
 Topology load_topology(const std::string& path) {
   if (is_file(path)) {
+    note_input(path);
     Topology topology = require(read_topology(path));
     const std::string mixed = mixed_sources(topology.spec());
     if (!mixed.empty()) {

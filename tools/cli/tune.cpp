@@ -113,9 +113,6 @@ void check_new_directory(const std::string& path) {
 void run_tune(const TuneSettings& options) {
   if (options.out == "-") throw Failure(kBadUsage, "--output -: expected a new directory");
   check_new_directory(options.out);
-  std::vector<std::string> inputs{options.model, options.topology};
-  for (const std::string& text : options.inputs) inputs.push_back(text.substr(text.find('=') + 1));
-  check_outputs({}, inputs);
   TopologySpec machine = load_topology(options.topology).spec();
   TuneOptions tuning;
   tuning.share = hold(options, machine);
@@ -160,7 +157,8 @@ void add_tune(Program& program) {
   command.argument("MODEL", options->model, "ONNX model").required();
   add_topology(command, options->topology).required();
   command.option("-o,--output", "DIR", options->out, "New directory for what is handed out")
-      .required();
+      .required()
+      .writes();
   command
       .option("--objective", "latency|throughput", options->objective,
               "The time of one request, or requests per time")

@@ -212,11 +212,6 @@ std::vector<DeviceAlias> aliases_of(const VerifyOptions& options, const Plan& pl
 }
 
 void verify_record(const VerifyOptions& options) {
-  std::vector<std::string> inputs = options.records;
-  for (const std::string& path : {options.plan, options.model, options.graph}) {
-    inputs.push_back(path);
-  }
-  check_outputs({}, inputs);
   const Plan plan = read_plan(options);
   const std::vector<DeviceAlias> aliases = aliases_of(options, plan);
   std::vector<Profile> records;
@@ -283,8 +278,10 @@ void add_verify(Program& program) {
   command.option("-k,--public-key", "FILE", options->public_key,
                  "Public key of who signed a policy");
   command.option("--signature", "FILE", options->signature, "Signature, POLICY.sig if not given");
-  command.option("--name", "NAME", options->name,
-                 "Name under which a policy was signed, that of the file if not given");
+  command
+      .option("--name", "NAME", options->name,
+              "Name under which a policy was signed, that of the file if not given")
+      .proposes_words({});
   add_common(command, options->common);
   command.footer(kVerifyExamples);
   command.action([options] { run_verify(*options); });

@@ -237,13 +237,25 @@ class Gatherer {
   uint64_t end_ = 0, copied_ = 0;
 };
 
+std::set<std::string> external_locations(const onnx::ModelProto& model) {
+  std::set<std::string> found;
+  const auto look = [&](onnx::TensorProto& tensor) {
+    for (const auto& entry : tensor.external_data()) {
+      if (is_external(tensor) && entry.key() == "location") found.insert(entry.value());
+    }
+    return Status();
+  };
+  // The walk is shared with the one that changes tensors; this one does not.
+  (void)visit_tensors(const_cast<onnx::ModelProto&>(model), look);
+  return found;
+}
+
 bool has_external_data(const onnx::ModelProto& model) {
   bool found = false;
   const auto look = [&](onnx::TensorProto& tensor) {
     found = found || is_external(tensor);
     return Status();
   };
-  // The walk is shared with the one that changes tensors; this one does not.
   return visit_tensors(const_cast<onnx::ModelProto&>(model), look).ok() && found;
 }
 

@@ -8,6 +8,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <atomic>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,9 @@ namespace placeto {
 
 // Whether any tensor of the model, in nodes, bodies and functions too, is in another file.
 bool has_external_data(const onnx::ModelProto& model);
+
+// What such tensors call their files, each once.
+std::set<std::string> external_locations(const onnx::ModelProto& model);
 
 // The files below a model's folder that its tensors take weights from, and how much all its stages
 // have copied of them.

@@ -22,6 +22,10 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec&, const
   return absent(path);
 }
 
+std::vector<std::string> external_files(const std::string&) {
+  return {};
+}
+
 Result<std::vector<ModelNode>> model_nodes(const std::string& path) {
   return absent(path);
 }

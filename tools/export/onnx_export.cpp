@@ -199,6 +199,20 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
       "imported with");
 }
 
+std::vector<std::string> external_files(const std::string& path) {
+  const Result<OnnxModel> model = read_onnx(path);
+  if (!model.ok()) return {};
+  std::set<fs::path> folders{fs::path(path).parent_path()};
+  std::error_code error;
+  const fs::path file = fs::canonical(path, error);
+  if (!file.empty()) folders.insert(file.parent_path());
+  std::vector<std::string> files;
+  for (const std::string& location : external_locations(model->proto)) {
+    for (const fs::path& folder : folders) files.push_back((folder / location).string());
+  }
+  return files;
+}
+
 Result<std::vector<ModelNode>> model_nodes(const std::string& path) {
   Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return model.status();

@@ -38,6 +38,10 @@ struct ModelNode {
   std::vector<std::string> outputs;
 };
 
+// The files that a model's tensors take weights from, below the folders where ExternalFiles looks
+// for them. None for what cannot be read.
+std::vector<std::string> external_files(const std::string& path);
+
 // The nodes of a model's main graph, Constants left out.
 Result<std::vector<ModelNode>> model_nodes(const std::string& path);
 

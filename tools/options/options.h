@@ -28,6 +28,7 @@ struct Option {
   bool only_choices = true;           // or choices are what a shell proposes
   bool is_comma_list = false;         // values separated by commas
   bool takes_file = true;             // or of no value that is free a shell proposes files
+  bool writes_file = false;           // that file is an output; else it is read
   std::string needs;                  // an option that has to be given, too
   std::vector<std::string> excludes;  // options that may not
   // Stores the value (of a flag: ""). Returns what is wrong with it, as in "'x' is not a number".
@@ -47,6 +48,7 @@ struct Option {
     takes_file = false;
     return proposes(std::move(values));
   }
+  Option& writes() { return writes_file = true, *this; }
   Option& only_with(std::string option) { return needs = std::move(option), *this; }
   Option& not_with(std::vector<std::string> options) {
     return excludes = std::move(options), *this;
@@ -152,6 +154,9 @@ class Program {
 struct Request {
   enum What : uint8_t { kRun, kHelp, kVersion } what = kHelp;
   const Command* command = nullptr;
+  // The files that the line names to be read, as it names them: all that is given for options that
+  // take a file and do not write it, but for what they propose.
+  std::vector<std::string> inputs = {};
 };
 
 // Stores the values in the targets of the command that the line names. Fails with kInvalidArgument;

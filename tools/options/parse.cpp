@@ -39,6 +39,9 @@ class Line {
     }
   }
 
+  // Of what was read.
+  const std::vector<std::string>& inputs() const { return inputs_; }
+
   // True if help is asked for.
   Result<bool> read() {
     bool only_arguments = false;
@@ -129,6 +132,11 @@ class Line {
       return Status::invalid(option.name + ": " + quoted(value) + " is none of " + all +
                              suggestion(value, choices));
     }
+    const bool is_proposed = std::find(choices.begin(), choices.end(), value) != choices.end();
+    if (!option.is_flag() && option.takes_file && !option.writes_file && !is_proposed) {
+      const bool is_named = option.value.ends_with("=FILE");  // KIND=FILE
+      inputs_.push_back(is_named ? value.substr(value.find('=') + 1) : value);
+    }
     const std::string wrong = option.set(value);
     return wrong.empty() ? Status() : Status::invalid(option.name + ": " + wrong);
   }
@@ -158,6 +166,7 @@ class Line {
   std::vector<const Option*> arguments_;
   size_t next_argument_ = 0;
   std::set<const Option*> given_;
+  std::vector<std::string> inputs_;
 };
 
 Result<const Command*> find_command(const Program& program, const std::string& word) {
@@ -192,10 +201,11 @@ Result<Request> parse(const Program& program, const std::vector<std::string>& li
   if (!command.ok()) return command.status();
   if (asks_help) return Request{Request::kHelp, *command};
   const bool is_main = *command == &program.main();
-  const Result<bool> help = Line(**command, line, is_main ? 0 : 1).read();
+  Line words(**command, line, is_main ? 0 : 1);
+  const Result<bool> help = words.read();
   if (!help.ok()) return help.status();
   if (*help && is_main) return Request{Request::kHelp, nullptr};
-  return Request{*help ? Request::kHelp : Request::kRun, *command};
+  return Request{*help ? Request::kHelp : Request::kRun, *command, words.inputs()};
 }
 
 }  // namespace placeto::cli
