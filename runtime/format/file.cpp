@@ -164,17 +164,31 @@ std::string without_links(const std::string& path) {
   return path;
 }
 
-Status write_file_atomically(const std::string& path, std::span<const uint8_t> bytes) {
-  const std::string target = without_links(path);
+PendingFile::PendingFile(std::string path, std::string target)
+    : path_(std::move(path)), target_(std::move(target)) {}
+
+PendingFile::PendingFile(PendingFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, "")) {}
+
+PendingFile::~PendingFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Result<PendingFile> PendingFile::write(const std::string& path, std::span<const uint8_t> bytes) {
+  PendingFile file(path, without_links(path));
   struct stat old {};
-  const bool replaces = ::stat(target.c_str(), &old) == 0;
+  const bool replaces = ::stat(file.target_.c_str(), &old) == 0;
   if (!replaces && errno == ELOOP) return failed(path, "open", ELOOP);
   if (replaces && !S_ISREG(old.st_mode)) {
     return Status::io(join({path, ": is ", type_of(old.st_mode), ", expected a regular file"}));
   }
-  std::string temporary;
-  Result<int> opened = open_temporary(path, target, replaces ? 0600 : 0666, temporary);
-  if (!opened.ok()) return opened.status();
+  Result<int> opened = open_temporary(path, file.target_, replaces ? 0600 : 0666, file.temporary_);
+  if (!opened.ok()) {
+    file.temporary_.clear();  // somebody else's, if it is there
+    return opened.status();
+  }
   Descriptor fd(*opened);
   Status status = write_all(path, fd.get(), bytes);
   if (status.ok() && replaces && ::fchmod(fd.get(), old.st_mode & 07777) != 0) {
@@ -182,15 +196,20 @@ Status write_file_atomically(const std::string& path, std::span<const uint8_t> b
   }
   if (status.ok() && ::fsync(fd.get()) != 0) status = failed(path, "write", errno);
   if (fd.close() != 0 && status.ok()) status = failed(path, "write", errno);
-  if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) {
-    status = failed(path, "replace", errno);
-  }
-  if (!status.ok()) {
-    ::unlink(temporary.c_str());
-    return status;
-  }
-  sync_directory_of(target);
+  if (!status.ok()) return status;
+  return file;
+}
+
+Status PendingFile::commit() {
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failed(path_, "replace", errno);
+  temporary_.clear();
+  sync_directory_of(target_);
   return {};
+}
+
+Status write_file_atomically(const std::string& path, std::span<const uint8_t> bytes) {
+  Result<PendingFile> file = PendingFile::write(path, bytes);
+  return file.ok() ? file->commit() : file.status();
 }
 
 Status write_file_atomically(const std::string& path, std::string_view text) {

@@ -24,6 +24,25 @@ Result<std::vector<uint8_t>> read_descriptor(int descriptor, const std::string& 
 // The file that a path names once symbolic links are followed, whether it is there already or not.
 std::string without_links(const std::string& path);
 
+// Content that lies beside its file, under a temporary name, until `commit` puts it there: so that
+// several files appear all or not at all.
+class PendingFile {
+ public:
+  // Writes and syncs the temporary file; commit() takes no more than a rename then. Fails with kIo,
+  // and leaves nothing.
+  static Result<PendingFile> write(const std::string& path, std::span<const uint8_t> bytes);
+  PendingFile(PendingFile&& other) noexcept;
+  PendingFile& operator=(PendingFile&&) = delete;
+  ~PendingFile();  // removes what was not committed
+
+  Status commit();
+
+ private:
+  PendingFile(std::string path, std::string target);
+
+  std::string path_, target_, temporary_;  // as given, without links, "" once it is gone
+};
+
 // Replaces or creates the file so that a reader, or a crash, sees the old content or the new and
 // never a part: writes a temporary file in the same directory, syncs it and renames it. On failure
 // (kIo) the temporary file is gone and the old file as it was. Keeps the permissions of a file it

@@ -200,6 +200,28 @@ TEST_CASE_FIXTURE(FailuresScene, "an output by way of a link is written where th
   CHECK(read("real.json").find("\"small\"") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(FailuresScene, "of several outputs none is written if one cannot be") {
+  const std::string placed = add("placed.json", R"({"format_version": 1, "devices": ["gpu:0"],
+      "assignment": [0, 0, 0, 0, 0, 0]})");
+  const auto writes_none = [this](const std::vector<std::string>& arguments) {
+    const Run result = run(arguments);
+    CHECK(result.status == 4);
+    CHECK_MESSAGE(result.err.find("cannot write") != std::string::npos, result.err);
+    CHECK(files() == before);
+  };
+  writes_none({"place", graph, "-t", topology, "-o", "q.json", "--trace", "/dev/full"});
+  writes_none({"place", graph, "-t", topology, "-o", "q.json", "--report", "/dev/full"});
+  writes_none({"place", graph, "-t", topology, "--report", "r.html", "--trace", "/dev/full"});
+  writes_none({"simulate", graph, "-t", topology, "-p", placed, "--report", "r.html", "--trace",
+               "/dev/full"});
+  struct rlimit limit {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  const struct rlimit low { 8192, limit.rlim_max };
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &low) == 0);  // a page is longer, a placement is not
+  writes_none({"place", graph, "-t", topology, "-o", "q.json", "--report", "r.html"});
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
 TEST_CASE_FIXTURE(FailuresScene, "rules about unknown nodes and devices are bad usage") {
   const auto place = [this](const char* option, const char* value, const char* text) {
     fails({"place", graph, "-t", topology, option, value}, 2, text);
@@ -366,6 +388,7 @@ TEST_CASE_FIXTURE(FailuresScene, "output that gets lost is an error, and then no
            {"place", graph, "-t", topology, "-o", "out.json", "--json"},
            {"inspect", graph},
            {"generate", "layered", "--nodes", "10", "-o", "out.json"},
+           {"convert", graph, "out.plg", "--json"},
            {"--help"},
            {"generate", "--list"}}) {
     const Run result = run(command, "/dev/full");

@@ -141,6 +141,24 @@ TEST_CASE("a symbolic link that leads nowhere stays as it is") {
   CHECK(folder.size() == 2);
 }
 
+TEST_CASE("a file that is pending is seen once it is committed, and gone if it is not") {
+  const Folder folder;
+  const std::vector<uint8_t> bytes{'n', 'e', 'w'};
+  REQUIRE(write_file_atomically(folder.path("x"), std::string_view("old")).ok());
+  {
+    const Result<PendingFile> dropped = PendingFile::write(folder.path("x"), bytes);
+    REQUIRE(dropped.ok());
+    CHECK(folder.size() == 2);
+  }
+  CHECK(folder.size() == 1);
+  Result<PendingFile> file = PendingFile::write(folder.path("x"), bytes);
+  REQUIRE(file.ok());
+  CHECK(bytes_of(folder.path("x")) == "old");
+  REQUIRE(file->commit().ok());
+  CHECK(bytes_of(folder.path("x")) == "new");
+  CHECK(folder.size() == 1);
+}
+
 TEST_CASE("what killed writers left behind is in nobody's way, whatever their process numbers") {
   const Folder folder;
   const std::string begin = folder.path("x.tmp-" + std::to_string(::getpid()) + "-");

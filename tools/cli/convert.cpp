@@ -48,15 +48,16 @@ void run_convert(const ConvertOptions& options) {
   const Encoding encoding = options.to.empty()     ? encoding_for(options.out)
                             : options.to == "json" ? Encoding::kJson
                                                    : Encoding::kBinary;
-  const Status written = write_any(options.out, spec, encoding);
-  if (written.code() == StatusCode::kInvalidArgument) {  // what it holds has no such form
-    throw Failure(kBadInputFile, options.in + ": " + written.message());
+  const Result<std::string> content = encoded(spec, encoding);
+  if (content.status().code() == StatusCode::kInvalidArgument) {  // what it holds has no such form
+    throw Failure(kBadInputFile, options.in + ": " + content.status().message());
   }
-  require(written, kInternalError);
+  require(content.status(), kInternalError);
   const char* form = encoding == Encoding::kJson ? "json" : "binary";
   if (options.common.json) {
     print_json(Json{{"kind", name_of(kind_of(spec))}, {"encoding", form}, {"file", options.out}});
   }
+  write_text(options.out, *content);
 }
 
 }  // namespace

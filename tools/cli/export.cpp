@@ -127,8 +127,8 @@ void export_annotations(const Job& job, const std::string& why) {
   PlacedModel model = read_model(job, options.format, placed);
   const auto engine = require(engine_devices(placed, job.aliases));
   const AnnotatedModel copy = require(model.annotated(options.out, engine), kInternalError);
-  write_text(options.out, copy.bytes);
   report_option(options, kAnnotationOption, copy.setting, options.out, why);
+  write_text(options.out, copy.bytes);
 }
 
 void export_names(const Job& job) {

@@ -13,7 +13,6 @@
 #include "runtime/format/file.h"
 #include "tools/cli/common.h"
 #include "tools/export/onnx_export.h"
-#include "tools/io/write.h"
 
 namespace placeto::cli {
 namespace {
@@ -127,6 +126,14 @@ void check_replacing_outputs(const std::vector<std::string>& paths) {
 
 void write_text(const std::string& path, std::string_view text) {
   require(write_output(path, text), kInternalError);
+}
+
+void OutputFiles::add(const std::string& path, std::string content) {
+  if (!path.empty()) files_.push_back({path, std::move(content)});
+}
+
+void OutputFiles::write() const {
+  require(write_outputs(files_), kInternalError);
 }
 
 }  // namespace placeto::cli

@@ -1,9 +1,12 @@
-// Which files a command reads and which it writes: none is both.
+// Which files a command reads and which it writes: none is both, and outputs appear all or not at
+// all.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/io/write.h"
 
 namespace placeto::cli {
 
@@ -27,5 +30,16 @@ void check_replacing_outputs(const std::vector<std::string>& paths);
 
 // Text to a file that appears whole or not at all.
 void write_text(const std::string& path, std::string_view text);
+
+// The outputs of a command that has several. If one cannot be written, none is.
+class OutputFiles {
+ public:
+  // Nothing, if the path is empty.
+  void add(const std::string& path, std::string content);
+  void write() const;
+
+ private:
+  std::vector<Output> files_;
+};
 
 }  // namespace placeto::cli

@@ -7,7 +7,6 @@
 
 #include "runtime/cost/evaluator.h"
 #include "runtime/timeline/critical_path.h"
-#include "tools/cli/files.h"
 #include "tools/report/chrome_trace.h"
 
 namespace placeto::cli {
@@ -177,17 +176,18 @@ bool reports_fit(const Problem& problem, double left_ms) {
   return size <= kSmall || kMostMs * static_cast<double>(size) <= left_ms;
 }
 
-void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
-                   std::span<const uint32_t> assignment, const Timeline& timeline,
-                   const std::string& method, std::vector<CandidateRow> candidates) {
+void add_reports(OutputFiles& files, const Reports& reports, const Problem& problem,
+                 const LowerBounds& bounds, std::span<const uint32_t> assignment,
+                 const Timeline& timeline, const std::string& method,
+                 std::vector<CandidateRow> candidates) {
   if (!reports.page.empty()) {
     const ReportPlacement placement =
         report_placement(problem, Assignment(assignment.begin(), assignment.end()), method,
                          std::move(candidates), kLittleReasonWork, recorded_division(timeline));
-    write_text(reports.page, report_page(problem, bounds, {&placement, 1}));
+    files.add(reports.page, report_page(problem, bounds, {&placement, 1}));
   }
   if (!reports.trace.empty()) {
-    write_text(reports.trace, chrome_trace(problem, assignment, timeline));
+    files.add(reports.trace, chrome_trace(problem, assignment, timeline));
   }
 }
 

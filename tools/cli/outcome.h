@@ -10,6 +10,7 @@
 #include "runtime/format/placement_file.h"
 #include "runtime/placer/placer.h"
 #include "tools/cli/common.h"
+#include "tools/cli/files.h"
 #include "tools/report/report_page.h"
 #include "tools/report/table.h"
 
@@ -66,9 +67,10 @@ struct Reports {
   std::string trace;  // Chrome trace JSON
 };
 void add_reports(Command& command, Reports& reports);
-void write_reports(const Reports& reports, const Problem& problem, const LowerBounds& bounds,
-                   std::span<const uint32_t> assignment, const Timeline& timeline,
-                   const std::string& method, std::vector<CandidateRow> candidates);
+void add_reports(OutputFiles& files, const Reports& reports, const Problem& problem,
+                 const LowerBounds& bounds, std::span<const uint32_t> assignment,
+                 const Timeline& timeline, const std::string& method,
+                 std::vector<CandidateRow> candidates);
 // Whether there is time for them. They are made in one go, but for reasons; those of small graphs
 // are made even when it is over, others only if they surely are done before.
 bool reports_fit(const Problem& problem, double left_ms);

@@ -191,14 +191,21 @@ void run_place(PlaceOptions& options) {
     }
   }
   placement.place_time_us = 0;  // equal inputs make equal files
-  if (!options.out.empty()) require(write_placement(options.out, placement), kInternalError);
-  if (!in_time) return;
-  watch.stop_listening();
-  StatusLine line;
-  if (!reports_fit(problem, 0) && !options.reports.page.empty())
-    line.show("writing the report ...");
-  write_reports(options.reports, problem, result.bounds, result.best.assignment, timeline,
+  OutputFiles files;
+  if (!options.out.empty()) {
+    Result<std::string> content = encoded(placement, encoding_for(options.out));
+    if (!content.ok()) require(content.status().at(options.out), kInternalError);
+    files.add(options.out, *std::move(content));
+  }
+  if (in_time) {
+    watch.stop_listening();
+    StatusLine line;
+    if (!reports_fit(problem, 0) && !options.reports.page.empty())
+      line.show("writing the report ...");
+    add_reports(files, options.reports, problem, result.bounds, result.best.assignment, timeline,
                 result.best.method, rows);
+  }
+  files.write();
 }
 
 }  // namespace

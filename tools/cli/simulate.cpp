@@ -135,7 +135,9 @@ void run_simulate(SimulateOptions& options) {
   } else {
     print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
   }
-  write_reports(options.reports, problem, bounds, assignment, timeline, placement.method, {});
+  OutputFiles files;
+  add_reports(files, options.reports, problem, bounds, assignment, timeline, placement.method, {});
+  files.write();
 }
 
 }  // namespace

@@ -73,13 +73,20 @@ class HeldSignals {
   sigset_t before_;
 };
 
-Status write_file(const std::string& path, std::string_view bytes) {
-  const HeldSignals held;
-  return write_file_atomically(path, bytes);
+std::string_view view_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Status write_bytes(const std::string& path, std::span<const uint8_t> bytes) {
-  return write_output(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+template <class Spec>
+Result<std::string> content_of(const Spec& spec, Encoding encoding) {
+  if (encoding == Encoding::kJson) return to_json(spec);
+  const Result<Bytes> bytes = encode(spec);
+  if (!bytes.ok()) return bytes.status();
+  return std::string(view_of(*bytes));
 }
 
 template <class Spec>
@@ -88,8 +95,21 @@ Status write(const std::string& path, const Spec& spec, Encoding encoding) {
     const Result<std::string> text = to_json(spec);
     return text.ok() ? write_output(path, *text) : text.status().at(path);
   }
-  const Result<Bytes> bytes = encode(spec);
-  return bytes.ok() ? write_bytes(path, *bytes) : bytes.status().at(path);
+  const Result<Bytes> bytes = encode(spec);  // as large as they come, so not copied
+  return bytes.ok() ? write_output(path, view_of(*bytes)) : bytes.status().at(path);
+}
+
+bool is_file(const std::string& path) {
+  return path != "-" && !is_stream(path);
+}
+
+Status write_to_stream(const std::string& path, std::string_view bytes) {
+  if (path == "-") return write_stream(STDOUT_FILENO, "standard output", bytes);
+  const int stream = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (stream < 0) return Status::io(path + ": cannot open: " + std::strerror(errno));
+  const Status written = write_stream(stream, path, bytes);
+  ::close(stream);
+  return written;
 }
 
 }  // namespace
@@ -100,14 +120,30 @@ bool is_stream(const std::string& path) {
 }
 
 Status write_output(const std::string& path, std::string_view bytes) {
-  if (path == "-") return write_stream(STDOUT_FILENO, "standard output", bytes);
-  if (!is_stream(path)) return write_file(path, bytes);
-  const int stream = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  if (stream < 0) return Status::io(path + ": cannot open: " + std::strerror(errno));
-  const Status written = write_stream(stream, path, bytes);
-  ::close(stream);
-  return written;
+  if (!is_file(path)) return write_to_stream(path, bytes);
+  const HeldSignals held;
+  return write_file_atomically(path, bytes);
 }
+
+Status write_outputs(std::span<const Output> outputs) {
+  for (const Output& output : outputs) {
+    if (is_file(output.path)) continue;
+    if (Status s = write_to_stream(output.path, output.content); !s.ok()) return s;
+  }
+  const HeldSignals held;
+  std::vector<PendingFile> files;
+  for (const Output& output : outputs) {
+    if (!is_file(output.path)) continue;
+    Result<PendingFile> file = PendingFile::write(output.path, bytes_of(output.content));
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  for (PendingFile& file : files) {
+    if (Status s = file.commit(); !s.ok()) return s;
+  }
+  return {};
+}
+
 Encoding encoding_for(const std::string& path) {
   if (path == "-") return Encoding::kJson;
   constexpr std::string_view kExtension = ".json";
@@ -132,6 +168,13 @@ Status write_policy(const std::string& path, const PolicyFile& file, Encoding en
 }
 Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding) {
   return std::visit([&](const auto& one) { return write(path, one, encoding); }, spec);
+}
+
+Result<std::string> encoded(const PlacementSpec& spec, Encoding encoding) {
+  return content_of(spec, encoding);
+}
+Result<std::string> encoded(const AnySpec& spec, Encoding encoding) {
+  return std::visit([&](const auto& one) { return content_of(one, encoding); }, spec);
 }
 
 Status write_graph(const std::string& path, const GraphSpec& spec) {

@@ -4,6 +4,7 @@
 // pipes and devices (/dev/null) are written to as they are.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,13 @@ bool is_stream(const std::string& path);
 // Text or bytes, to a file or to standard output, where nobody may be left to read them: no error.
 Status write_output(const std::string& path, std::string_view bytes);
 
+struct Output {
+  std::string path, content;
+};
+// All of them or, if one cannot be written, no file: pipes and devices are written to first, then
+// the files beside their places, and last they take these, which needs no more room.
+Status write_outputs(std::span<const Output> outputs);
+
 // Fail with kIo when the file cannot be written, and with kInvalidArgument when the description
 // has no such form: a number that is not finite or text that is not UTF-8 in JSON, more than 2 GiB
 // in binary. Nothing is written then.
@@ -40,6 +48,10 @@ Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding
 Status write_graph(const std::string& path, const GraphSpec& spec);
 Status write_topology(const std::string& path, const TopologySpec& spec);
 Status write_placement(const std::string& path, const PlacementSpec& spec);
+
+// What write_... writes.
+Result<std::string> encoded(const PlacementSpec& spec, Encoding encoding);
+Result<std::string> encoded(const AnySpec& spec, Encoding encoding);
 
 // The JSON form, ending in a newline: one line per node, edge, device, link or tensor. Fields at
 // their default are left out; numbers have the fewest digits that read back as the same number.
