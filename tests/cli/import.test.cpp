@@ -147,6 +147,17 @@ TEST_CASE_FIXTURE(ImportScene, "a report of a run takes the place of nothing tha
   CHECK(read("stages/manifest.json") == manifest);
 }
 
+TEST_CASE_FIXTURE(ImportScene,
+                  "the manifest of a split model is called that by who cannot use it") {
+  REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
+  REQUIRE(run({"export", "p.json", "--model", model, "--split", "stages"}).status == 0);
+  before = files();
+  const std::string said = " the manifest of a split model, for 'placeto run'";
+  fails({"inspect", "stages/manifest.json"}, 3, "stages/manifest.json: is" + said);
+  fails({"convert", "stages/manifest.json", "x.plg"}, 3, "stages/manifest.json: is" + said);
+  fails({"inspect", "stages"}, 3, "stages: holds" + said);
+}
+
 TEST_CASE_FIXTURE(ImportScene, "import writes a graph that the other commands take") {
   const json said = run_json({"import", model, "--dim", "batch=1", "-o", "graph.json", "--json"});
   CHECK(said.at("nodes") == 5);

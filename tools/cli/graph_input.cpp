@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -18,6 +19,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
+#include "tools/engine/manifest_reader.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
 #include "tools/options/units.h"
@@ -176,7 +178,13 @@ bool is_onnx_file(const std::string& path) {
 
 AnySpec load_any(const std::string& path) {
   const StatusLine line("reading " + path + " ...");
-  return require(read_any(input_path(path)));
+  const std::string file = input_path(path);
+  Result<AnySpec> any = read_any(file);
+  if (any.ok() || !is_manifest(file)) return require(std::move(any));
+  std::error_code error;
+  throw Failure(kBadInputFile,
+                fmt::format("{}: {} the manifest of a split model, for 'placeto run'", path,
+                            std::filesystem::is_directory(file, error) ? "holds" : "is"));
 }
 
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {

@@ -85,11 +85,6 @@ Plan read_names(const Json& tree, const std::string& path) {
   return plan;
 }
 
-// What `export --split` wrote: the stages of a placement are numbers.
-bool is_manifest(const Json& tree) {
-  return tree.is_object() && tree.contains("model") && tree.contains("stages");
-}
-
 Plan read_split(const std::string& path) {
   std::string directory;
   const Manifest manifest = require(read_manifest(path, directory));
@@ -115,7 +110,7 @@ Plan read_plan(const VerifyOptions& options) {
   const std::string file = input_path(options.plan);
   Result<Json> tree = tree_of(file);
   if (tree.ok() && is_names(*tree)) return read_names(*tree, options.plan);
-  if (tree.ok() && is_manifest(*tree)) {
+  if (tree.ok() && is_manifest(file)) {
     if (file == options.plan) return read_split(options.plan);
     fail_without_stages();
   }

@@ -17,9 +17,12 @@
 namespace placeto {
 namespace {
 
+namespace fs = std::filesystem;
+
 using Json = nlohmann::json;
 
 constexpr uint64_t kMaxManifestBytes = 256 << 20;
+constexpr size_t kMostValues = 8'000'000;
 
 Status expected(const std::string& where, const char* what) {
   return Status::bad_input(where + ": expected " + what);
@@ -291,7 +294,6 @@ Status read_set(const Json& object, Manifest& manifest) {
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view text) {
-  constexpr size_t kMostValues = 8'000'000;
   const Result<Json> parsed = parse_bounded<Json>(text, kMostValues);
   if (!parsed.ok()) return parsed.status();
   const Json& object = *parsed;
@@ -332,14 +334,27 @@ bool holds_json(const std::string& path) {
   return looks_like_json(begin);
 }
 
-Result<Manifest> read_manifest(const std::string& path, std::string& directory) {
-  namespace fs = std::filesystem;
+static std::string_view text_of(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+static fs::path manifest_file(const fs::path& path) {
   std::error_code error;
-  fs::path file = path;
-  if (fs::is_directory(file, error)) file /= "manifest.json";
+  return fs::is_directory(path, error) ? path / "manifest.json" : path;
+}
+
+bool is_manifest(const std::string& path) {
+  const auto bytes = read_file(manifest_file(path).string(), kMaxManifestBytes);
+  if (!bytes.ok() || !looks_like_json(text_of(*bytes))) return false;
+  const Result<Json> tree = parse_bounded<Json>(text_of(*bytes), kMostValues);
+  return tree.ok() && tree->is_object() && tree->contains("model") && tree->contains("stages");
+}
+
+Result<Manifest> read_manifest(const std::string& path, std::string& directory) {
+  const fs::path file = manifest_file(path);
   const auto bytes = read_file(file.string(), kMaxManifestBytes);
   if (!bytes.ok()) return bytes.status();
-  auto manifest = parse_manifest({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  auto manifest = parse_manifest(text_of(*bytes));
   if (!manifest.ok()) return manifest.status().at(file.string());
   directory = file.has_parent_path() ? file.parent_path().string() : ".";
   return manifest;

@@ -66,6 +66,10 @@ Result<Manifest> parse_manifest(std::string_view text);
 // Whether the file begins as JSON does: a manifest then, if it is not a placement, and no model.
 bool holds_json(const std::string& path);
 
+// Whether the file, or the one in the directory, is what `export --split` wrote, be it in order or
+// not: the stages of a placement are numbers, and it has no model.
+bool is_manifest(const std::string& path);
+
 // `path` is the file or the directory it is in; `directory` is where the stages' files are.
 Result<Manifest> read_manifest(const std::string& path, std::string& directory);
 
