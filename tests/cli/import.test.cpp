@@ -194,8 +194,14 @@ TEST_CASE_FIXTURE(ImportScene, "the extents that a placement records need not be
 }
 
 TEST_CASE_FIXTURE(ImportScene, "what is wrong with a model or its options is said with a status") {
-  fails({"import", model, "-o", "g.json"}, 2, "--dim 'batch=N'");
-  fails({"place", model, "-t", topology}, 2, "--dim 'batch=N'");
+  fails({"import", model, "-o", "g.json"}, 2, "add, for instance, --dim 'batch=1'");
+  fails({"place", model, "-t", topology}, 2, "add, for instance, --dim 'batch=1'");
+  OnnxBuilder b;
+  b.input("x", {"N", "2"});
+  b.node("Relu", {"x"}, {"y"}, "relu");
+  b.output("y");
+  const std::string free = add("free.onnx", b.bytes());
+  fails({"import", free, "-o", "g.json"}, 2, "'N' ('x[0]'); add, for instance, --dim 'N=1'");
   fails({"import", model, "--dim", "batch=1", "--dim", "size=2", "-o", "g.json"}, 2, "'size'");
   for (const char* other : {"batch=2", "x[0]=2"}) {
     fails({"import", model, "--dim", "batch=1", "--dim", other, "-o", "g.json"}, 2,

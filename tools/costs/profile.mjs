@@ -46,7 +46,8 @@ function shapeOf(input, dims) {
     for (const name of [`${input.name}[${axis}]`, dim, '*']) {
       if (dims.has(name)) return dims.get(name);
     }
-    throw new Error(`add --dim '${dim || `${input.name}[${axis}]`}=N' for input ${input.name}`);
+    const name = dim || `${input.name}[${axis}]`;
+    throw new Error(`add, for instance, --dim '${name}=1' for input ${input.name}`);
   });
 }
 

@@ -103,11 +103,11 @@ class Setter {
       }
       names += (names.empty() ? "" : ", ") + in_quotes(name) + " (" + in_quotes(axes[0]) +
                (axes.size() > 1 ? " and others" : "") + ")";
-      options += " --dim " + in_quotes(name + "=N");
+      options += " --dim " + in_quotes(name + "=1");
     }
-    return Status::invalid(std::to_string(unset_.size()) +
-                           (unset_.size() == 1 ? " dimension" : " dimensions") +
-                           " of its inputs without a value: " + names + "; add" + options);
+    return Status::invalid(
+        std::to_string(unset_.size()) + (unset_.size() == 1 ? " dimension" : " dimensions") +
+        " of its inputs without a value: " + names + "; add, for instance," + options);
   }
 
   Status unused(const DimSetting& setting) const {
