@@ -366,6 +366,19 @@ TEST_CASE_FIXTURE(CommandsScene, "compare lists every method on every graph and 
   CHECK(run({"compare", graph, "-t", topology}).out.find("geometric mean") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(CommandsScene, "inspect shows bandwidths in units that fit them") {
+  const std::string fast = write("fast.json", R"({"format_version": 1,
+      "devices": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}],
+      "default_link": {"bandwidth_bytes_per_us": 16000},
+      "links": [{"from": "a", "to": "b", "bandwidth_bytes_per_us": 1e9},
+                {"from": "b", "to": "a", "bandwidth_bytes_per_us": 1e300}]})");
+  const std::string shown = run({"inspect", fast}).out;
+  for (const char* text : {"16000 MB/s", "1.000 PB/s", "over 1000 PB/s"}) {
+    CHECK_MESSAGE(shown.find(text) != std::string::npos, shown);
+  }
+  CHECK_MESSAGE(shown.find("e+") == std::string::npos, shown);
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "inspect tells what any file holds") {
   const json g = run_json({"inspect", graph, "--json"});
   CHECK(g.at("kind") == "graph");

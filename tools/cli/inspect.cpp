@@ -296,8 +296,16 @@ Json describe(const Topology& topology) {
           {"warnings", warnings_of(topology)}};
 }
 
+// Bytes per us are MB/s.
+std::string bandwidth_text(double bytes_per_us) {
+  constexpr double kLarge = 1e6, kLargest = 1e12;
+  if (bytes_per_us >= kLargest) return "over 1000 PB/s";
+  if (bytes_per_us >= kLarge) return format_si(1e6 * bytes_per_us) + "B/s";
+  return fmt::format("{:.6g} MB/s", bytes_per_us);
+}
+
 std::string link_text(const LinkParameters& link) {
-  return fmt::format("{:.6g} MB/s, latency {}, gap {}", link.bandwidth_bytes_per_us,
+  return fmt::format("{}, latency {}, gap {}", bandwidth_text(link.bandwidth_bytes_per_us),
                      format_us(link.latency_us), format_us(link.gap_us));
 }
 
