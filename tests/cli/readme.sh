@@ -67,3 +67,5 @@ diff <(without_time shown) <(without_time first) || fail "the README shows anoth
 placeto convert models/topologies/cpu+gpu.json host.topology
 "$example" net.graph host.topology >placed
 [ "$(grep -c -- '->' placed)" = 314 ] || fail "the README's C++ code did not place all nodes"
+"$example" net.json host.topology >placed 2>said && fail "the README's C++ code read JSON"
+grep -q '^net.json: ' said || fail "the README's C++ code does not say what it cannot read"
