@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
   placeto_runner* runner;
   placeto_error error;
   served sum;
+  uint32_t threads;
   const long requests = argc > 2 ? strtol(argv[2], NULL, 10) : 100;
   if (argc < 2 || requests < 1 || requests > 1000000) {
     fprintf(stderr, "usage: run_stages STAGES [REQUESTS [NAME=N ...]]\n");
@@ -128,8 +129,10 @@ int main(int argc, char** argv) {
   sum.stage_us = calloc(placeto_runner_stage_count(runner), sizeof *sum.stage_us);
   if (sum.stage_us == NULL) return 1;
   serve(runner, (uint32_t)requests, &sum);
-  printf("%lu requests by %s with %u threads a stage: %lu bytes out, %.1f us each\n",
-         (unsigned long)sum.count, placeto_runner_engine(), placeto_runner_threads(runner),
+  threads = placeto_runner_threads(runner);
+  printf("%lu %s by %s with %u %s a stage: %lu bytes out, %.1f us each\n",
+         (unsigned long)sum.count, sum.count == 1 ? "request" : "requests",
+         placeto_runner_engine(), threads, threads == 1 ? "thread" : "threads",
          (unsigned long)sum.output_bytes, sum.latency_us / (double)sum.count);
   print_stages(runner, &sum);
   free(sum.stage_us);

@@ -164,8 +164,9 @@ Result<std::unique_ptr<Server>> start(const Service& service) {
   if (!runner.ok()) return runner.status();
   if (Status s = placeto::fill_model_inputs((*runner)->model(), {}); !s.ok()) return s;
   if (Status s = (*runner)->start(); !s.ok()) return s;
-  std::printf("%s plan %s: %s, %zu stages, up after %.1f ms\n", cached ? "cached" : "new",
-              name->c_str(), choice->name.c_str(), (*runner)->manifest().stages.size(),
+  const size_t stages = (*runner)->manifest().stages.size();
+  std::printf("%s plan %s: %s, %zu %s, up after %.1f ms\n", cached ? "cached" : "new",
+              name->c_str(), choice->name.c_str(), stages, stages == 1 ? "stage" : "stages",
               (placeto::now_us() - begin) / 1000);
   return std::make_unique<Server>(std::move(*runner));
 }

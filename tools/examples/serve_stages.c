@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   placeto_onnx_options import;
   placeto_options options;
   placeto_error error;
+  uint32_t stages;
   if (argc < 4) {
     fprintf(stderr, "usage: serve_stages MODEL.onnx TOPOLOGY NEW_FOLDER [NAME=N ...]\n");
     return 2;
@@ -80,8 +81,9 @@ int main(int argc, char** argv) {
   check(placeto_onnx_default_policy(&policy, &error), &error);
   check(placeto_place(graph, topology, policy, &options, &placement, &error), &error);
 
-  printf("%s: %u nodes in %u stages, %.1f us by %s\n", placeto_graph_name(graph),
-         placeto_graph_node_count(graph), placeto_placement_stage_count(placement),
+  stages = placeto_placement_stage_count(placement);
+  printf("%s: %u nodes in %u %s, %.1f us by %s\n", placeto_graph_name(graph),
+         placeto_graph_node_count(graph), stages, stages == 1 ? "stage" : "stages",
          placeto_placement_makespan_us(placement), placeto_placement_method(placement));
   print_devices(topology, placement);
   check(placeto_onnx_write_stages(argv[1], &import, placement, PLACETO_ONNX_STAGES_RECORDED, argv[3],

@@ -53,8 +53,10 @@ uint32_t ProblemSource::held_out_count() const {
 std::string ProblemSource::describe() const {
   if (own_ == nullptr) return "";
   const std::string out = names_of(own_->held_out);
+  const size_t graphs = own_->train.graphs.size(), topologies = own_->train.topologies.size();
   return fmt::format(
-      "{} graphs on {} topologies; {}", own_->train.graphs.size(), own_->train.topologies.size(),
+      "{} {} on {} {}; {}", graphs, graphs == 1 ? "graph" : "graphs", topologies,
+      topologies == 1 ? "topology" : "topologies",
       out.empty() ? "none held out: checks are on what is learned from" : "held out: " + out);
 }
 
