@@ -60,6 +60,14 @@ TEST_CASE("names that keys and values had once are still read") {
   CHECK(message_of("[data]\ngraphs = [\"a.graph\"]\n").find("topologies") != std::string::npos);
 }
 
+TEST_CASE("a configuration is bounded, and its keys are printed as text") {
+  std::string deep;
+  for (int i = 0; i < 300'000; ++i) deep += "a.";
+  CHECK(message_of(deep + "b = 1") == "c.toml: 600005 bytes, expected at most 131072");
+  CHECK(message_of(deep.substr(0, 120'000) + "b = 1") != "");
+  CHECK(message_of("\"\\u001b[31mx\" = 1").find("c.toml:1: ?[31mx: no such key") == 0);
+}
+
 TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("seed = 1\nseeds = 2\n") ==
         "c.toml:2: seeds: no such key, did you mean 'seed'?");

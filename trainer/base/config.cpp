@@ -10,6 +10,7 @@
 
 #include "tools/io/shipped.h"
 #include "tools/options/options.h"
+#include "tools/report/table.h"
 #include "trainer/base/config_keys.h"
 #include "trainer/base/files.h"
 
@@ -102,7 +103,7 @@ class ValueReader {
 Status bad_at(const std::string& file, const toml::node& node, const std::string& section,
               std::string_view key, const std::string& problem) {
   return Status::bad_input(fmt::format("{}:{}: {}{}{}: {}", file, node.source().begin.line, section,
-                                       section.empty() ? "" : ".", key, problem));
+                                       section.empty() ? "" : ".", printable(key), problem));
 }
 
 bool is_section(std::string_view name) {
@@ -263,6 +264,11 @@ every = 5
 }
 
 Result<Config> parse_config(std::string_view text, const std::string& file_name) {
+  constexpr size_t kMostBytes = 128 * 1024;  // a key of more parts overflows the parser's stack
+  if (text.size() > kMostBytes) {
+    return Status::bad_input(
+        fmt::format("{}: {} bytes, expected at most {}", file_name, text.size(), kMostBytes));
+  }
   toml::table root;
   try {
     root = toml::parse(text, file_name);
