@@ -191,7 +191,7 @@ void IncrementalSimulator::apply(std::span<const Change> changes) {
   for (uint32_t m = restart_ + 1; m < rejoined_; ++m) {
     Mark& mark = marks_[m];
     mark.has_base = mark.has_trial;
-    mark.base_at = 1 - mark.base_at;
+    if (mark.has_trial) mark.base_at = 1 - mark.base_at;
   }
   adopt_times(restart_, rejoined_);
 }

@@ -77,7 +77,8 @@ void keep_optimal(Placing& placing, Candidate& chosen) {
   const bool other = chosen.assignment != bench.best().assignment;
   if (!other || !placing.one_move_optimal || bench.options().tolerance > 0) return;
   Candidate moved = chosen;
-  if (make_better_move(bench.move_evaluator(), moved)) chosen = bench.best();
+  const bool better = make_better_move(bench.move_evaluator(), moved);
+  if (better || stopped(bench.stop())) chosen = bench.best();
 }
 
 // One method alone does not ask whether anything fits at all.

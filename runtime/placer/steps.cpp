@@ -58,8 +58,7 @@ bool has_few_groups_and_budget(const Placing& placing) {
   return has_few_groups(placing) && has_budget(placing);
 }
 bool has_few_placements(const Placing& placing) {
-  return is_staged(placing) && !placing.proved &&
-         placement_count(placing.bench.problem()) <= few_placements(placing.bench.options().budget);
+  return is_staged(placing) && !placing.proved && all_placements_pay(placing.bench.problem());
 }
 
 Status run_heuristic(const Step& step, Placing& placing) {
@@ -239,7 +238,11 @@ Status search(const Step& step, Placing& placing) {
   auto* const improve = is_for_latency(placing) ? adaptive_search : multilevel_search;
   const bool polished = improve(bench.hierarchy(), bench.options().budget, bench.options().seed,
                                 bench.move_evaluator(), found, search_options);
-  if (found.score < bench.best().score) placing.one_move_optimal = polished;
+  if (found.score < bench.best().score) {
+    placing.one_move_optimal = polished;
+  } else if (found.assignment == bench.best().assignment) {
+    placing.one_move_optimal |= polished;
+  }
   bench.add_if_better(std::move(found));
   return {};
 }
@@ -329,8 +332,7 @@ std::vector<Step> auto_steps() {
                 {"policy", "the policy's passes, from the best so far", "with a policy", has_policy,
                  place_by_policy},
                 {"all", "all placements, divided into stages by rule",
-                 "under staged execution, up to 4,096 placements, or the budget",
-                 has_few_placements, try_all},
+                 "under staged execution, up to 4,096 placements", has_few_placements, try_all},
                 {"polish", "moves of single groups, while one gains",
                  "up to some hundred operators", is_small, polish_best},
                 {"exact", "all placements, by branch and bound", "up to 12 groups", has_few_groups,

@@ -186,21 +186,18 @@ void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator
   record_order(evaluator, candidate);
 }
 
-uint64_t placement_count(const Problem& problem) {
-  constexpr uint64_t kMost = uint64_t{1} << 63;
+bool all_placements_pay(const Problem& problem) {
+  constexpr uint64_t kMost = 4'096, kWork = 1'000'000;
+  const Graph& graph = problem.graph();
+  const uint64_t most =
+      std::min(kMost, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
   uint64_t count = 1;
-  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+  for (uint32_t g = 0; g < problem.group_count() && count <= most; ++g) {
     uint64_t devices = 0;
     for (uint32_t d = 0; d < problem.device_count(); ++d) devices += problem.allowed(g, d);
-    if (count > kMost / devices) return kMost;
     count *= devices;
   }
-  return count;
-}
-
-uint64_t few_placements(const Budget& budget) {
-  constexpr uint64_t kLeast = 4'096, kMost = 100'000;
-  return std::clamp(budget.evaluations, kLeast, kMost);
+  return count <= most;
 }
 
 void try_all_placements(Evaluator& evaluator, Candidate& best) {

@@ -25,10 +25,8 @@ void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candid
 void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator,
                      Candidate& candidate);
 
-// How many placements the rules leave; no more than 2^63 are counted.
-uint64_t placement_count(const Problem& problem);
-// So many are all tried.
-uint64_t few_placements(const Budget& budget);
+// Whether the rules leave so few placements that all are tried, whatever the budget.
+bool all_placements_pay(const Problem& problem);
 // Each of them, divided by the better rule: the best, if better than what it starts from.
 void try_all_placements(Evaluator& evaluator, Candidate& best);
 

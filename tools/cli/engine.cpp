@@ -1,5 +1,6 @@
 #include "tools/cli/engine.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -27,12 +28,19 @@ Option& add_recorded_engine(Command& command, std::string& name) {
       .option("--engine", "ENGINE", name,
               "As that engine executes, instead of the one that it was placed for; none: as the "
               "topology says")
-      .proposes(EngineDescription::names());
+      .proposes([] {
+        std::vector<std::string> names = EngineDescription::names();
+        names.push_back("none");
+        return names;
+      }());
 }
 
 Engine::Engine(const EngineOptions& options) : providers_(options.providers) {
   if (options.name.empty()) return;
-  Result<EngineDescription> description = EngineDescription::load(input_path(options.name));
+  const auto names = EngineDescription::names();
+  const bool built_in = std::find(names.begin(), names.end(), options.name) != names.end();
+  Result<EngineDescription> description =
+      EngineDescription::load(built_in ? options.name : input_path(options.name));
   std::error_code error;
   if (!description.ok() && !std::filesystem::exists(options.name, error)) {
     const std::string close = suggestion(options.name, EngineDescription::names());

@@ -1,7 +1,10 @@
 // placeto place: the best placement found, and the candidates it was chosen from.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "runtime/placer/placer.h"
 #include "runtime/search/polish.h"
@@ -175,7 +178,10 @@ void run_place(PlaceOptions& options) {
   for (const std::string& dim : options.model.dims) {
     placement.dims.push_back(dim_text(dim_setting(dim)));
   }
-  placement.engine = options.engine.name;
+  std::error_code error;
+  if (options.engine.name != "-" && !std::filesystem::is_fifo(options.engine.name, error)) {
+    placement.engine = options.engine.name;  // what came through a pipe cannot be read again
+  }
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;
@@ -196,6 +202,7 @@ void run_place(PlaceOptions& options) {
     Result<std::string> content = encoded(placement, encoding_for(options.out));
     if (!content.ok()) require(content.status().at(options.out), kInternalError);
     files.add(options.out, *std::move(content));
+    if (!reports_fit(problem, 0)) std::exchange(files, {}).write();  // not lost with a long report
   }
   if (in_time) {
     watch.stop_listening();

@@ -16,7 +16,7 @@ void take_up_dims(const PlacementSpec& placement, const std::string& file, Model
 
 Engine engine_of(const PlacementSpec& placement, const std::string& file,
                  const std::string& given) {
-  if (given == "none") return Engine({});
+  if (given == "none" || (given.empty() && placement.engine == "-")) return Engine({});
   if (!given.empty()) return Engine({given, {}});
   try {
     return Engine({placement.engine, {}});

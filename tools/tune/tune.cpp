@@ -26,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kEngine = "onnxruntime";
 // Prediction and measurement agree.
 constexpr double kAgreement = 0.03;
 
@@ -100,7 +101,7 @@ Status Tuner::start() {
         "tune runs models, and this placeto was built without ONNX Runtime "
         "(tools/engine/README.md)");
   }
-  auto engine = EngineDescription::load("onnxruntime");
+  auto engine = EngineDescription::load(kEngine);
   if (!engine.ok()) return engine.status();
   engine_ = *std::move(engine);
   auto target = NewDirectory::create(options_.directory);
@@ -201,6 +202,7 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
                          timeline.makespan_us, timeline.peak_memory_bytes, candidate.method);
   contender->placement.stages = timeline.stage_of;
   contender->placement.order = timeline.stage_order;
+  contender->placement.engine = kEngine;
   for (const DimSetting& dim : options_.dims) {
     contender->placement.dims.push_back(dim_text(dim));
   }
