@@ -42,8 +42,8 @@ class IncrementalSimulator {
   // the cutoff. The base stays.
   double evaluate(std::span<const Change> changes, double cutoff_us = kNever);
 
-  // Makes the changes part of the base; at no cost if they were the last to be evaluated, to the
-  // end.
+  // Makes the changes part of the base; simulates nothing if they were the last to be evaluated, to
+  // the end.
   void apply(std::span<const Change> changes);
 
   double makespan_us() const { return makespan_us_; }  // of the base

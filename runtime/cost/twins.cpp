@@ -6,7 +6,7 @@ namespace {
 // At one time, devices and channels are served in the order of their indices. What one of them
 // does then is heard by others at that time only if it takes no time to run or to send; it may come
 // before or after what another says, and queues keep that order.
-bool order_is_heard(const Problem& problem) {
+bool order_is_heard(const Problem& problem, Stop* stop) {
   const double shortest = problem.shortest_passing_us();
   const TopologySpec& spec = problem.topology().spec();
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
@@ -14,11 +14,12 @@ bool order_is_heard(const Problem& problem) {
       if (problem.run_row(v)[c] <= shortest) return true;
     }
     if (spec.contention == Contention::kNone || problem.device_count() < 2) continue;
-    for (const OutEdge& out : problem.graph().out_edges(v)) {
+    for (const OutEdge& out : watched(problem.graph().out_edges(v), stop)) {
       if (out.output != kControlEdge && problem.transfer_us(out.output, 0, 1) <= shortest) {
         return true;
       }
     }
+    if (spend(stop, problem.class_count() + problem.graph().out_edges(v).size())) return true;
   }
   return false;
 }
@@ -36,8 +37,8 @@ bool alike(const Problem& problem, uint32_t a, uint32_t b) {
 
 }  // namespace
 
-std::vector<uint32_t> first_twins(const Problem& problem) {
-  const bool apart = !problem.topology().uniform_links() || order_is_heard(problem);
+std::vector<uint32_t> first_twins(const Problem& problem, Stop* stop) {
+  const bool apart = !problem.topology().uniform_links() || order_is_heard(problem, stop);
   std::vector<uint32_t> first(problem.device_count());
   for (uint32_t d = 0; d < first.size(); ++d) {
     first[d] = d;

@@ -59,8 +59,9 @@ struct PlaceResult {
 // `auto`: the best feasible of what its steps find (steps.cpp): the heuristics; a policy's greedy
 // passes from the best of them; with a budget, local search. So the answer is never worse than any
 // heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy
-// that does not fit the topology is left out, and `note` says why. Fails with kInfeasible if it is proved that nothing fits, with kNotFound if
-// nothing that does was found; the message and `shortfall_bytes` say by how much.
+// that does not fit the topology is left out, and `note` says why. Fails with kInfeasible if it is
+// proved that nothing fits, with kNotFound if nothing that does was found; the message and
+// `shortfall_bytes` say by how much.
 //
 // Once options.budget.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the

@@ -51,7 +51,7 @@ class BranchBound {
         graph_(problem.graph()),
         spec_(problem.topology().spec()),
         devices_(problem.device_count()),
-        twin_(first_twins(problem)),
+        twin_(first_twins(problem, stop)),
         finish_us_(size_t{problem.node_count()} * devices_),
         tail_us_(finish_us_.size()),
         jobs_(std::max(devices_, problem.topology().channel_count())) {}

@@ -69,7 +69,8 @@ inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
   const auto all = [](const PlacementSpec& p) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
                     p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us, p.place_time_us,
-                    p.bottleneck_us, p.note, p.reasons, p.stages, p.order, p.dims, p.engine, p.replicas_us);
+                    p.bottleneck_us, p.note, p.reasons, p.stages, p.order, p.dims, p.engine,
+                    p.replicas_us);
   };
   return all(a) == all(b);
 }
