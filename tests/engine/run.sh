@@ -27,6 +27,7 @@ if ! cat "$here/package.json" "$here/package-lock.json" | cmp -s - "$scratch/npm
   cat "$here/package.json" "$here/package-lock.json" >"$scratch/npm/installed"
 fi
 
+export ORT_DISABLE_TELEMETRY=1 # else each engine leaves a log in the folder for temporary files
 export PLACETO="$placeto" ENGINE_MODULES="$scratch/npm/node_modules" ENGINE_SCRATCH="$scratch/work"
 shift 3
 [ "$#" -gt 0 ] || set -- --test "$here/split.test.mjs" "$here/options.test.mjs" \

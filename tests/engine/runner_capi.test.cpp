@@ -1,9 +1,7 @@
 // libplaceto-runner through its interface in C, on models that the test makes.
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "tests/support/split_diamond.h"
@@ -385,12 +383,11 @@ TEST_CASE("threads, replicas and providers are those that tuning found, unless g
   check_refused(scene.stages, {}, PLACETO_BAD_INPUT, "tune.json: expected what tune writes");
 }
 
+// That no file is left is tested with the tool, which can be given a folder of its own for them.
 TEST_CASE("the engine is loaded without its telemetry, which writes files") {
   const SplitDiamond scene("4");
   start(open(scene.stages));
   CHECK(std::getenv("ORT_DISABLE_TELEMETRY") != nullptr);
-  const auto log = "mat-debug-" + std::to_string(getpid()) + ".log";
-  CHECK_FALSE(std::filesystem::exists(std::filesystem::temp_directory_path() / log));
 }
 
 TEST_CASE("a manifest without devices is bad input, whatever providers are given") {
