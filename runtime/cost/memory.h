@@ -11,6 +11,11 @@
 
 namespace placeto {
 
+// Of each group: bytes that its device holds at some time beside resident bytes, whatever the
+// placement: for that one of its nodes that needs most while it runs, its inputs, outputs and
+// workspace. Zeros for groups not looked at once stopped.
+std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop = nullptr);
+
 // A change of the bytes held on a device. What is freed and what is taken at one instant do not
 // overlap: intervals are half open.
 struct MemoryChange {

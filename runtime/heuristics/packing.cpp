@@ -10,6 +10,7 @@
 #include "runtime/base/no_index.h"
 #include "runtime/base/random.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/cost/memory.h"
 
 namespace placeto {
 namespace {
@@ -24,12 +25,11 @@ class Packer {
       : problem_(problem),
         stop_(stop),
         devices_(problem.device_count()),
-        need_(problem.group_count(), 0),
+        need_(bytes_while_running(problem, stop)),
         order_(problem.group_count()),
         device_of_(problem.group_count(), kNoIndex),
         held_(devices_, 0),
         peak_(devices_, 0) {
-    find_needs();
     std::iota(order_.begin(), order_.end(), 0u);
     stoppable_sort(
         order_.begin(), order_.end(),
@@ -67,30 +67,6 @@ class Packer {
 
   uint64_t bytes(uint32_t group) const { return problem_.resident_bytes(group); }
   uint64_t limit(uint32_t device) const { return problem_.memory_limit(device); }
-
-  // What a node holds while it runs, wherever its inputs come from.
-  void find_needs() {
-    const Graph& graph = problem_.graph();
-    std::vector<uint32_t> counted(graph.output_count(), kNoIndex);
-    for (uint32_t v = 0; v < graph.node_count(); ++v) {
-      if (spend(stop_, 1 + graph.in_edges(v).size())) return;
-      const double* row = problem_.run_row(v);
-      // A run that takes no time, or none that its clock can tell, holds nothing.
-      const double fastest = *std::min_element(row, row + problem_.class_count());
-      if (fastest <= problem_.shortest_passing_us()) continue;
-      uint64_t sum = graph.node(v).workspace_bytes;
-      for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
-        sum += graph.output_bytes(o);
-      }
-      for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
-        if (in.output == kControlEdge || counted[in.output] == v) continue;
-        counted[in.output] = v;
-        sum += graph.output_bytes(in.output);
-      }
-      uint64_t& need = need_[problem_.group_of(v)];
-      need = std::max(need, sum);
-    }
-  }
 
   // Bytes that every placement lacks: of a group that fits nowhere, or of all together.
   uint64_t surely_missing() const {
@@ -340,7 +316,7 @@ class Packer {
   Stop* stop_;
   uint32_t devices_;
   Random random_{1};
-  std::vector<uint64_t> need_;   // of each group: most that one of its nodes holds while it runs
+  std::vector<uint64_t> need_;   // of each group: bytes_while_running()
   std::vector<uint32_t> order_;  // groups, the largest first
   std::vector<uint32_t> device_of_;
   std::vector<uint64_t> held_, peak_;  // of each device: resident bytes, largest need

@@ -14,6 +14,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/cost/memory.h"
 #include "runtime/cost/twins.h"
 
 namespace placeto {
@@ -54,7 +55,8 @@ class BranchBound {
         twin_(first_twins(problem, stop)),
         finish_us_(size_t{problem.node_count()} * devices_),
         tail_us_(finish_us_.size()),
-        jobs_(std::max(devices_, problem.topology().channel_count())) {}
+        jobs_(std::max(devices_, problem.topology().channel_count())),
+        running_bytes_(bytes_while_running(problem, stop)) {}
 
   uint32_t first_twin(uint32_t device) const { return twin_[device]; }
 
@@ -261,19 +263,29 @@ class BranchBound {
     return most;
   }
 
-  // Resident bytes, and the node that holds most while it runs, of what has a device.
+  // Of each device: resident bytes, and beside them the most that one node needs while it runs, of
+  // what has been placed; what has not goes where there is room, as if it could be cut to measure.
   uint64_t overflow_bytes() {
     if (!problem_.memory_limited()) return 0;
     resident_.assign(devices_, 0);
+    running_.assign(devices_, 0);
+    uint64_t unplaced = 0;
     for (uint32_t g = 0; g < problem_.group_count(); ++g) {
-      if (device_of_[g] != kNoIndex) resident_[device_of_[g]] += problem_.resident_bytes(g);
+      const uint32_t d = device_of_[g];
+      if (d == kNoIndex) {
+        unplaced += problem_.resident_bytes(g);
+      } else {
+        resident_[d] += problem_.resident_bytes(g);
+        running_[d] = std::max(running_[d], running_bytes_[g]);
+      }
     }
     uint64_t sum = 0;
     for (uint32_t d = 0; d < devices_; ++d) {
-      const uint64_t limit = problem_.memory_limit(d);
-      if (resident_[d] > limit) sum += resident_[d] - limit;
+      const uint64_t limit = problem_.memory_limit(d), held = resident_[d] + running_[d];
+      if (held > limit) sum += held - limit;
+      if (held < limit) unplaced -= std::min(unplaced, limit - held);
     }
-    return sum;
+    return sum + unplaced;
   }
 
   size_t at(uint32_t node, uint32_t device) const { return size_t{node} * devices_ + device; }
@@ -286,10 +298,11 @@ class BranchBound {
   std::span<const uint32_t> device_of_;
   std::vector<uint32_t> twin_, open_;
   std::vector<bool> used_, empty_;
-  std::vector<double> finish_us_, tail_us_;  // least ones, by node and device
-  std::vector<std::vector<Job>> jobs_;       // by device or channel
-  Uncleared<Job> sorted_;                    // room to sort them
-  std::vector<uint64_t> resident_;
+  std::vector<double> finish_us_, tail_us_;   // least ones, by node and device
+  std::vector<std::vector<Job>> jobs_;        // by device or channel
+  Uncleared<Job> sorted_;                     // room to sort them
+  std::vector<uint64_t> running_bytes_;       // of each group
+  std::vector<uint64_t> resident_, running_;  // of each device
 };
 
 class Tree {

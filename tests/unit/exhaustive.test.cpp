@@ -48,6 +48,26 @@ TEST_CASE(
   CHECK(solved > 500);
 }
 
+// Most branches seem to have room, until the last groups have none.
+TEST_CASE("that nothing can come closer to fitting is proved by what is still to be placed") {
+  GraphSpec graph;
+  for (int v = 0; v < 12; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {1};
+    graph.nodes.back().resident_bytes = 100;
+  }
+  TopologySpec topology = test::equal_devices(4);
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 200;
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  Random random(72);
+  Candidate best = any_start(*instance.problem, random);
+  CHECK(exhaustive_search(*instance.problem, 100, nullptr, best));
+  CHECK(best.score.overflow_bytes == 400);
+  CHECK(best.score.objective_us == 3);
+}
+
 // Exchanged, the equal ones free their channels in another order, which the third device keeps.
 TEST_CASE("an optimum that depends on which of two equal devices sends first is found") {
   constexpr double kCosts[][2] = {{1, 10}, {1, 2}, {3, 1}, {3, 5}, {5, 10}, {5, 3}, {3, 2}};
