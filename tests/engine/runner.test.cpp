@@ -1,5 +1,4 @@
 // Split models run by the real engine, in memory that sessions share.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <array>

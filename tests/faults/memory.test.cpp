@@ -1,6 +1,5 @@
 // One allocation, of any number, fails: the library must answer
 // PLACETO_OUT_OF_MEMORY, leak nothing and stay usable, wherever it happens.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <functional>

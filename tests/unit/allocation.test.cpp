@@ -1,5 +1,4 @@
 // Replaces operator new to count: evaluations must not allocate once a workspace is warm.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstdlib>
