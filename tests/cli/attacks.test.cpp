@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(AttacksScene, "a manifest whose inputs have long names and man
 }
 
 TEST_CASE_FIXTURE(AttacksScene, "a topology whose links are all unlike is shown in little time") {
-  limit_time(8);
+  limit_time(20);
   constexpr int kDevices = 400;
   const auto name = [](int d) { return "\"d" + std::to_string(d) + "\""; };
   std::string devices, links;
