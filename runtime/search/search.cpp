@@ -148,11 +148,14 @@ class Annealing {
       const bool is_passed = budget.evaluations == 0 || next <= budget.evaluations || polishes(0) ||
                              idle_ >= kMostIdle;
       const bool in_time = !clock.stopped() && (!clock.late() || polishes(0));
-      if (polishes(next) && is_passed && in_time) polish_best(clock, best);
+      if ((polishes(next) || finish_) && is_passed && in_time) {
+        polish_best(polishes(next), clock, best);
+      }
       mark = next;
     }
     if (best.score < polished_.after.score) {
-      return finish_ && !stopped(evaluator_.stop()) && finish_(best, false);
+      const bool by_time = budget.evaluations == 0 && !stopped(evaluator_.stop());
+      return by_time && finish_ && finish_(best, false);
     }
     best.assignment.swap(polished_.after.assignment);
     best.division = std::move(polished_.after.division);
@@ -187,13 +190,14 @@ class Annealing {
   }
 
   // Beside the search, which goes on from where it was: around what is polished it finds less.
-  void polish_best(Clock& clock, const Candidate& best) {
+  // Where that does not pay, the best is only finished.
+  void polish_best(bool pays, Clock& clock, const Candidate& best) {
     if (best.score == polished_.before) return;
     polished_.before = best.score;
     const uint64_t before = evaluator_.evaluations();
     here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
     Candidate found = best;
-    const bool done = polish(hierarchy_, evaluator_, found);
+    const bool done = pays && polish(hierarchy_, evaluator_, found);
     const bool optimal = finish_ && !clock.stopped() ? finish_(found, done) : done;
     if (!clock.stopped()) evaluator_.rebase(here_);
     clock.do_not_count(evaluator_.evaluations() - before);

@@ -17,8 +17,9 @@ struct SearchOptions {
   // Each move is the best ranked of a few random ones. nullptr: by what it does to the makespan,
   // nearly (estimate_ranker.h), where times tell that.
   ProposalRanker* ranker = nullptr;
-  // What else ends a placement; called wherever it is polished, or once at the end. It is told
-  // whether the placement is one-move-optimal, and says whether it is afterwards.
+  // What else ends a placement; called where it is polished or would be if that paid, and at the
+  // end of a budget of time. It is told whether the placement is one-move-optimal, and says whether
+  // it is afterwards.
   std::function<bool(Candidate&, bool)> finish = nullptr;
   // Whether what is found is polished (polish.h), again and again and at the end; a budget of
   // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power

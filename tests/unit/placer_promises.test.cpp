@@ -95,6 +95,38 @@ TEST_CASE("more budget is never worse on graphs that are polished only after man
   CHECK(gained > 16);
 }
 
+// What ends such a search must not be better by chance than what a longer one ends with.
+TEST_CASE("more budget is never worse in stages of graphs that are not polished") {
+  TopologySpec topology = k80s(4);
+  topology.execution = Execution::kStaged;
+  for (DeviceSpec& device : topology.devices) {
+    device.stage_us = 40;
+    device.cut_us = 10;
+    device.cut_bytes_per_us = 16'000;
+  }
+  int gained = 0;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    WorkloadOptions options;
+    options.nodes = 600;
+    options.ccr = seed % 2 == 0 ? 3 : 1;
+    options.seed = seed;
+    const test::Instance instance =
+        test::build_instance(generated("series_parallel", options), topology);
+    REQUIRE(instance.problem);
+    CAPTURE(seed);
+    Score last = Score::worst();
+    for (const uint64_t evaluations : {100, 170, 230, 300, 340, 450, 600, 777}) {
+      CAPTURE(evaluations);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations);
+      REQUIRE(placed.ok());
+      CHECK(placed->best.score <= last);
+      gained += placed->best.score < last;
+      last = placed->best.score;
+    }
+  }
+  CHECK(gained > 8);
+}
+
 TEST_CASE("more budget is never worse under any rules, with memory limits and any policy") {
   Random random(95);
   int gained = 0, placings = 0;
