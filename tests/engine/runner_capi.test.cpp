@@ -1,6 +1,9 @@
 // libplaceto-runner through its interface in C, on models that the test makes.
 
+#include <sys/stat.h>
+
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -406,6 +409,14 @@ TEST_CASE("stages that contradict their manifest are bad input") {
   OnnxBuilder::set_type(*b.graph().add_output(), "b", {"4", "8"});
   scene.folder.write("stages/stage_1.onnx", b.bytes());
   check_refused(scene.stages, {}, PLACETO_BAD_INPUT, "stage_1.onnx: reads 'nobody'");
+}
+
+TEST_CASE("a stage that is a pipe is refused instead of waited for") {
+  const SplitDiamond scene("4");
+  const std::string stage = scene.stages + "/stage_1.onnx";
+  REQUIRE(std::remove(stage.c_str()) == 0);
+  REQUIRE(mkfifo(stage.c_str(), 0600) == 0);
+  check_refused(scene.stages, {}, PLACETO_BAD_INPUT, "stage_1.onnx: expected a regular file");
 }
 
 TEST_CASE("a file that the engine refuses is named") {

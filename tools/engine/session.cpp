@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <unordered_map>
 
@@ -226,6 +227,11 @@ Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
 }
 
 Result<Ort::Session> open_session(const std::string& file, const Ort::SessionOptions& options) {
+  std::error_code unknown;
+  // The engine would wait for ever for somebody to write into a pipe.
+  if (std::filesystem::is_other(std::filesystem::status(file, unknown))) {
+    return Status::bad_input("expected a regular file").at(file);
+  }
   try {
     return Ort::Session(engine_environment(), file.c_str(), options);
   } catch (const Ort::Exception& error) {

@@ -276,7 +276,9 @@ Result<std::vector<Runnable*>> Tuner::place() {
 // another. Nothing without such times, as for a stream.
 Status Tuner::predict_from_stages() {
   const auto graph = Graph::build(model_.spec);
+  if (!graph.ok()) return graph.status();
   const auto topology = Topology::build(machine_);
+  if (!topology.ok()) return topology.status();
   for (const auto& contender : contenders_) {
     if (contender->stage_us.empty() || contender->info.way != Contender::Way::kPlaced) continue;
     const Division division = recorded_division(contender->predicted);
@@ -291,7 +293,9 @@ Status Tuner::predict_from_stages() {
     if (!stages.ok()) return stages.status();
     GraphSpec measured = model_.spec;
     set_costs(measured, fit(costs_of(measured), *stages));
-    if (Status s = run_with(*Graph::build(measured)); !s.ok()) return s;
+    const auto fitted = Graph::build(measured);
+    if (!fitted.ok()) return fitted.status();
+    if (Status s = run_with(*fitted); !s.ok()) return s;
     note_prediction(*contender);
   }
   return {};
@@ -350,7 +354,11 @@ Status Tuner::round(bool& settled) {
   }
   settled = worst <= kAgreement;
   if (settled || options_.objective != Objective::kLatency) return {};
-  return learn_from(*Graph::build(model_.spec), *Topology::build(machine_), *fresh);
+  const auto graph = Graph::build(model_.spec);
+  if (!graph.ok()) return graph.status();
+  const auto topology = Topology::build(machine_);
+  if (!topology.ok()) return topology.status();
+  return learn_from(*graph, *topology, *fresh);
 }
 
 const Runnable* Tuner::one_device() const {
@@ -403,11 +411,13 @@ Status Tuner::deliver(TuneResult& result) {
   std::error_code error;
   fs::copy_file(model_.file, plan.directory + "/model.onnx", error);
   if (error) return Status::io(plan.directory + "/model.onnx: " + error.message());
-  for (const auto& file : fs::directory_iterator(plan.directory, error)) {
-    const std::string name = file.path().filename().string();
-    fs::copy_file(file.path(), target_->file(name), error);
+  fs::directory_iterator files(plan.directory, error);
+  for (; !error && files != fs::directory_iterator(); files.increment(error)) {
+    const std::string name = files->path().filename().string();
+    fs::copy_file(files->path(), target_->file(name), error);
     if (error) return Status::io(options_.directory + "/" + name + ": " + error.message());
   }
+  if (error) return Status::io(plan.directory + ": " + error.message());
   if (Status s = write_placement(target_->file("placement.json"), plan.placement); !s.ok())
     return s;
   Json report{{"format_version", 1},         {"model", options_.model},
