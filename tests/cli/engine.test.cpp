@@ -50,6 +50,27 @@ TEST_CASE_FIXTURE(EngineScene,
   CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
 }
 
+TEST_CASE_FIXTURE(EngineScene, "inspect says what a placement was made for and what it is worth") {
+  const std::string row = write("row.json", engine_graph());
+  const auto place = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), {"place", row, "-t", pair, "--json"});
+    write("p.json", run(args).out);
+    return run({"inspect", "p.json"}).out;
+  };
+  const std::string staged =
+      place({"--engine", "onnxruntime", "--provider", "gpu=cuda", "--tolerance", "0"});
+  for (const char* said : {"engine        onnxruntime", "stages        3", "lower bound"}) {
+    CHECK_MESSAGE(staged.find(said) != std::string::npos, staged);
+  }
+  const json seen = run_json({"inspect", "p.json", "--json"});
+  CHECK(seen.at("engine") == "onnxruntime");
+  CHECK(seen.at("stages") == 3);
+  const std::string pipeline = place({"--objective", "throughput"});
+  for (const char* said : {"bottleneck", "a copy on every device", " a run"}) {
+    CHECK_MESSAGE(pipeline.find(said) != std::string::npos, pipeline);
+  }
+}
+
 TEST_CASE_FIXTURE(EngineScene,
                   "prices that an engine fills in are guesses beside those that were measured") {
   const std::string row = write("row.json", engine_graph());

@@ -413,12 +413,22 @@ std::vector<uint64_t> nodes_per_device(const PlacementSpec& spec) {
   return nodes;
 }
 
+size_t stage_count(const PlacementSpec& spec) {
+  return std::set(spec.stages.begin(), spec.stages.end()).size();
+}
+
 Json describe(const PlacementSpec& spec) {
   return {{"kind", "placement"},
           {"graph", spec.graph},
           {"topology", spec.topology},
+          {"engine", spec.engine},
           {"method", spec.method},
           {"makespan_us", spec.makespan_us},
+          {"lower_bound_us", spec.lower_bound_us},
+          {"proved", spec.proved},
+          {"bottleneck_us", spec.bottleneck_us},
+          {"replicas_us", spec.replicas_us},
+          {"stages", stage_count(spec)},
           {"nodes", spec.assignment.size()},
           {"devices", spec.devices},
           {"nodes_per_device", nodes_per_device(spec)},
@@ -430,9 +440,18 @@ std::string summarize(const PlacementSpec& spec, bool color) {
   Sheet sheet;
   sheet.add("placement of", spec.graph);
   sheet.add("on", spec.topology);
+  if (!spec.engine.empty()) sheet.add("engine", spec.engine);
   sheet.add("by", spec.method.empty() ? "(not stated)" : spec.method);
   sheet.add("nodes", format_count(spec.assignment.size()));
-  sheet.add("makespan", spec.makespan_us > 0 ? format_us(spec.makespan_us) : "(not stated)");
+  if (!spec.stages.empty()) sheet.add("stages", format_count(stage_count(spec)));
+  const std::string proved = spec.proved ? ", proved optimal" : "";
+  sheet.add("makespan",
+            spec.makespan_us > 0 ? format_us(spec.makespan_us) + proved : "(not stated)");
+  if (spec.lower_bound_us > 0) sheet.add("lower bound", format_us(spec.lower_bound_us));
+  if (spec.bottleneck_us > 0) sheet.add("bottleneck", format_us(spec.bottleneck_us));
+  if (spec.replicas_us > 0) {
+    sheet.add("a copy on every device", format_us(spec.replicas_us) + " a run");
+  }
   if (!spec.dims.empty())
     sheet.add("free dimensions", fmt::format("{}", fmt::join(spec.dims, ", ")));
   Table devices(
