@@ -256,8 +256,8 @@ Status try_all(const Step& step, Placing& placing) {
   return {};
 }
 
-// All placements of a small problem. What a search that ends too early finds does not count: it
-// would depend on where it began.
+// All placements of a small problem. Of a search that ends too early only that something fits
+// counts: what else it finds would depend on where it began.
 void solve(const Step& step, uint64_t branches, Placing& placing) {
   Workbench& bench = placing.bench;
   Candidate found = bench.best();
@@ -266,6 +266,7 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
   if (milliseconds > 0) stop = stop.sooner(milliseconds / 2);
   if (!exhaustive_search(bench.problem(), branches, &stop, found)) {
+    if (nothing_fits(placing) && found.score.feasible()) bench.add_if_better(std::move(found));
     if (bench.stop() != nullptr) bench.stop()->requested();  // what ended the copy may end all
     return;
   }
@@ -273,7 +274,15 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   bench.add_if_better(std::move(found));
 }
 Status solve_small(const Step& step, Placing& placing) {
-  solve(step, exact_branches(placing.bench.problem()), placing);
+  constexpr uint64_t kForMessage = 100'000;  // what comes closest is only talked about
+  const Problem& problem = placing.bench.problem();
+  uint64_t branches = exact_branches(problem);
+  if (placing.proved) {
+    branches = std::min(branches, kForMessage);
+  } else if (nothing_fits(placing)) {
+    branches = most_branches(problem);
+  }
+  solve(step, branches, placing);
   return {};
 }
 // About as long as the search took.
@@ -335,8 +344,8 @@ std::vector<Step> auto_steps() {
                  "under staged execution, up to 4,096 placements", has_few_placements, try_all},
                 {"polish", "moves of single groups, while one gains",
                  "up to some hundred operators", is_small, polish_best},
-                {"exact", "all placements, by branch and bound", "up to 12 groups", has_few_groups,
-                 solve_small},
+                {"exact", "all placements, by branch and bound",
+                 "up to 12 groups, up to 24 where nothing fits", has_few_groups, solve_small},
                 {"stages", "stages moved, merged and divided, from the best so far",
                  "under staged execution", is_staged, refine},
                 {"search", "annealing over moves and windows, from the best so far",

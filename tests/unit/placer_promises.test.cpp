@@ -354,6 +354,31 @@ TEST_CASE(
   CHECK(missed == 0);
 }
 
+// What runs hold beside weights, a packing does not see.
+TEST_CASE("what fits up to 24 groups in little memory is found by looking at all placements") {
+  for (const uint64_t seed : {2, 3}) {
+    Random random(seed);
+    const test::RandomShape shape{.most_nodes = 24, .most_devices = 5};
+    for (int i = 0; i < 60; ++i) {
+      const GraphSpec graph = test::random_graph(shape, random);
+      TopologySpec topology = test::random_topology(shape, 0, random);
+      double share = 0;
+      for (const NodeSpec& node : graph.nodes) share += static_cast<double>(node.resident_bytes);
+      share /= static_cast<double>(topology.devices.size());
+      for (DeviceSpec& device : topology.devices) {
+        device.memory_bytes =
+            static_cast<uint64_t>(share * (1 + random.uniform())) + 10 + random.below(40);
+      }
+      const test::Instance instance = test::build_instance(graph, topology);
+      if (!instance.problem) continue;
+      CAPTURE(seed);
+      CAPTURE(i);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
+      CHECK((placed.ok() || placed.status().code() == StatusCode::kInfeasible));
+    }
+  }
+}
+
 TEST_CASE(
     "weights that fill two devices to the byte are placed; one byte more is proved too much") {
   std::vector<uint64_t> sizes{36, 884, 21, 58, 776, 130, 8, 87};
