@@ -29,8 +29,9 @@ Outcome check_simulated(const placeto_placement& placement) {
 
 Explainer& explainer_of(placeto_placement& placement) {
   if (placement.explainer == nullptr) {
+    const Candidate& chosen = placement.chosen;
     placement.explainer =
-        std::make_unique<Explainer>(placement.problem, placement.chosen.assignment);
+        std::make_unique<Explainer>(placement.problem, chosen.assignment, chosen.division);
   }
   return *placement.explainer;
 }
@@ -45,7 +46,7 @@ void explain(placeto_placement& placement, uint32_t node, placeto_reason& reason
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     reason.allowed_devices += problem.allowed(group, d) ? 1 : 0;
   }
-  reason.cost_us = placement.chosen.score.objective_us;
+  reason.cost_us = found.score.objective_us;
   reason.second_device = found.second ? found.second->device : PLACETO_NONE;
   reason.second_cost_us = found.second ? found.second->score.objective_us : 0;
   reason.second_feasible = found.second && found.second->score.feasible() ? 1 : 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -39,22 +40,26 @@ class DisjointSets {
   std::vector<uint32_t> parent_;
 };
 
-// Run time of node v on a device before slowdown: measured if the graph lists the device's kind,
-// otherwise estimated.
-double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device, Stop* stop) {
+bool allows_kind(const NodeSpec& node, const std::string& kind) {
+  const auto& kinds = node.allowed_kinds;
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+// What the graph states of node v on a device of that kind.
+std::optional<double> stated_run_us(const Graph& graph, uint32_t v, const std::string& kind) {
   const NodeSpec& node = graph.node(v);
-  if (!node.allowed_kinds.empty() && std::find(node.allowed_kinds.begin(), node.allowed_kinds.end(),
-                                               device.kind) == node.allowed_kinds.end()) {
-    return kCannotRun;
-  }
-  if (!node.cost_us.empty()) {
-    if (graph.kinds().empty()) return node.cost_us[0] < 0 ? kCannotRun : node.cost_us[0];
-    const auto kind = std::find(graph.kinds().begin(), graph.kinds().end(), device.kind);
-    if (kind != graph.kinds().end()) {
-      const double cost = node.cost_us[static_cast<size_t>(kind - graph.kinds().begin())];
-      return cost < 0 ? kCannotRun : cost;
-    }
-  }
+  if (node.cost_us.empty()) return std::nullopt;
+  if (graph.kinds().empty()) return node.cost_us[0];
+  const auto found = std::find(graph.kinds().begin(), graph.kinds().end(), kind);
+  if (found == graph.kinds().end()) return std::nullopt;
+  return node.cost_us[static_cast<size_t>(found - graph.kinds().begin())];
+}
+
+// Run time of node v on a device before slowdown: stated, or else estimated.
+double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device, Stop* stop) {
+  if (!allows_kind(graph.node(v), device.kind)) return kCannotRun;
+  const auto stated = stated_run_us(graph, v, device.kind);
+  if (stated) return *stated < 0 ? kCannotRun : *stated;
   return estimate_run_us(graph, v, device, stop).value_or(kCannotRun);
 }
 
@@ -70,14 +75,19 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
   constexpr uint32_t kShown = 4;
   for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
     const DeviceSpec& device = topology.device(d);
-    const bool no_rates = device.peak_flops == 0 || device.memory_bandwidth == 0;
-    text += (d ? ", " : "") + device.name + ": kind " + device.kind +
-            (no_rates ? " without peak_flops and memory_bandwidth to estimate from" : "");
+    text += (d ? ", " : "") + device.name + ": kind " + device.kind;
+    if (!allows_kind(graph.node(v), device.kind)) {
+      text += ", not among its allowed_kinds";
+    } else if (stated_run_us(graph, v, device.kind)) {
+      text += ", where its cost_us is negative";
+    } else {
+      text += " without peak_flops and memory_bandwidth to estimate from";
+    }
   }
   if (topology.device_count() > kShown) text += ", ...";
   return join({text,
-               "); expected a finite cost_us for a kind that the topology has, allowed_kinds among "
-               "its kinds, or peak rates on its devices"});
+               "); expected a cost_us of 0 or more for a kind that the topology has, allowed_kinds "
+               "among its kinds, or peak rates on its devices"});
 }
 
 }  // namespace

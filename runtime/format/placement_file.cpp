@@ -169,10 +169,14 @@ Status check_stages(const PlacementSpec& spec) {
                                    " has no node, expected numbers from 0 without gaps"}));
   }
   if (spec.order.empty()) return {};
+  if (spec.order.size() != count) {
+    return Status::bad_input(join({"order has ", spec.order.size(),
+                                   " entries, expected each of the ", count, " stages once"}));
+  }
   std::vector<bool> seen(count, false);
   for (size_t i = 0; i < spec.order.size(); ++i) {
     const uint32_t s = spec.order[i];
-    if (s < count && !seen[s] && spec.order.size() == count) {
+    if (s < count && !seen[s]) {
       seen[s] = true;
       continue;
     }

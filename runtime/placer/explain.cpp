@@ -2,15 +2,16 @@
 
 namespace placeto {
 
-Explainer::Explainer(const Problem& problem, std::span<const uint32_t> assignment, Stop* stop)
-    : evaluator_(problem, stop) {
-  evaluator_.rebase(assignment);
+Explainer::Explainer(const Problem& problem, std::span<const uint32_t> assignment,
+                     const Division& division, Stop* stop)
+    : evaluator_(problem, stop), here_(evaluator_.rebase(assignment)) {
+  if (!division.empty()) here_ = Evaluator(problem, stop).evaluate(assignment, division);
 }
 
 Reason Explainer::explain(uint32_t node) {
   const Problem& problem = evaluator_.problem();
   const uint32_t group = problem.group_of(node);
-  Reason reason{evaluator_.assignment()[node], evaluator_.score(), std::nullopt};
+  Reason reason{evaluator_.assignment()[node], here_, std::nullopt};
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     if (d == reason.device || !problem.allowed(group, d)) continue;
     changes_.clear();

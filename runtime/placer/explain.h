@@ -7,6 +7,7 @@
 #include <span>
 
 #include "runtime/cost/move_evaluator.h"
+#include "runtime/cost/stages.h"
 
 namespace placeto {
 
@@ -24,14 +25,17 @@ struct Reason {
 // One per placement; not shareable between threads. The problem must outlive it.
 class Explainer {
  public:
-  // `assignment` obeys the rules of the problem.
-  Explainer(const Problem& problem, std::span<const uint32_t> assignment, Stop* stop = nullptr);
+  // `assignment` obeys the rules of the problem. `division`: of its stages, under staged execution;
+  // empty: by the better rule. After a move stages are always formed by rule.
+  Explainer(const Problem& problem, std::span<const uint32_t> assignment,
+            const Division& division = {}, Stop* stop = nullptr);
 
   // Costs one incremental evaluation per device. node < node_count. Says nothing true once stopped.
   Reason explain(uint32_t node);
 
  private:
   MoveEvaluator evaluator_;
+  Score here_;
   std::vector<Change> changes_;
 };
 

@@ -154,8 +154,8 @@ struct Outcome {
   bool improvable, proved;
 };
 
-bool improvable(const Problem& problem, const Assignment& assignment) {
-  Explainer explainer(problem, assignment);
+bool improvable(const Problem& problem, const Candidate& placed) {
+  Explainer explainer(problem, placed.assignment, placed.division);
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     const Reason reason = explainer.explain(problem.members(g)[0]);
     if (reason.second && reason.second->score < reason.score) return true;
@@ -171,8 +171,8 @@ Outcome run(const Problem& problem, const std::string& method, uint64_t budget, 
   const double before = processor_seconds();
   const PlaceResult placed = require(place(problem, method, options, {.policy = o.policy.get()}));
   const double seconds = processor_seconds() - before;
-  return {placed.best.score.objective_us, seconds,
-          o.moves && improvable(problem, placed.best.assignment), placed.proved};
+  return {placed.best.score.objective_us, seconds, o.moves && improvable(problem, placed.best),
+          placed.proved};
 }
 
 class Family {

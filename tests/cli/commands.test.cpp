@@ -379,6 +379,17 @@ TEST_CASE_FIXTURE(CommandsScene, "inspect shows bandwidths in units that fit the
   CHECK_MESSAGE(shown.find("e+") == std::string::npos, shown);
 }
 
+TEST_CASE_FIXTURE(CommandsScene, "that a listed move may be an improvement is said in JSON, too") {
+  REQUIRE(run({"generate", "layered", "--nodes", "300", "-o", "large.json"}).status == 0);
+  const std::vector<std::string> place{"place", "large.json", "-t", "4xk80", "--explain", "all"};
+  const std::string said = "a move listed here may be an improvement";
+  CHECK(run(place).out.find("may be an improvement") != std::string::npos);
+  std::vector<std::string> as_json = place;
+  as_json.push_back("--json");
+  const std::string note = run_json(as_json).at("note");
+  CHECK_MESSAGE(note.find(said) != std::string::npos, note);
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "inspect tells what any file holds") {
   const json g = run_json({"inspect", graph, "--json"});
   CHECK(g.at("kind") == "graph");

@@ -82,6 +82,14 @@ TEST_CASE_FIXTURE(FailuresScene,
   };
   place("-m", "HEFT", ", did you mean 'heft'?");
   place("--pin", "0=cup:0", "--pin: the topology has no device 'cup:0', did you mean 'cpu:0'?");
+  place("--pin", "0=nowhere",
+        "--pin: the topology has no device 'nowhere'; its devices are cpu:0, ");
+  place("--pin", "99=cpu:0", "has no node '99'; expected a name, or an index below 6");
+  fails({"place", add("cannot.json", R"({"format_version": 1, "name": "n", "kinds": ["cpu"],
+      "nodes": [{"name": "a", "cost_us": [-1]}]})"),
+         "-t", add("one.json", R"({"format_version": 1, "devices": [
+      {"name": "cpu:0", "kind": "cpu"}]})")},
+        3, "(cpu:0: kind cpu, where its cost_us is negative); expected a cost_us of 0 or more");
   const std::string named = add("named.json", R"({"format_version": 1, "name": "n", "nodes": [
     {"name": "conv1", "op": "Conv", "cost_us": [1], "outputs": [1]}], "edges": []})");
   fails({"place", named, "-t", topology, "--pin", "cnv1=0"}, 2,

@@ -38,9 +38,10 @@ Result<PlaceResult> placed_with(const Problem& problem, uint64_t evaluations,
 // Moves of one node, and of what is colocated with it, that would make the placement better.
 int improving_moves(const Problem& problem, const PlaceResult& placed) {
   int count = 0;
-  Explainer explainer(problem, placed.best.assignment);
+  Explainer explainer(problem, placed.best.assignment, placed.best.division);
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     const Reason reason = explainer.explain(problem.members(g)[0]);
+    CHECK(reason.score == placed.best.score);
     count += reason.second && reason.second->score < reason.score ? 1 : 0;
   }
   return count;

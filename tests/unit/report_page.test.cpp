@@ -174,7 +174,7 @@ TEST_CASE("reasons name the second-best device and what it would cost") {
   const Scene scene;
   const uint32_t nodes = scene.graph.node_count(), devices = scene.topology.device_count();
   const uint64_t all = uint64_t{nodes} * nodes * devices;
-  const Reasons reasons = explain_nodes(scene.problem, scene.assignment, {}, all);
+  const Reasons reasons = explain_nodes(scene.problem, scene.assignment, {}, {}, all);
   CHECK(reasons.asked == nodes);
   CHECK(reasons.here_us == scene.timeline.makespan_us);
   Simulator simulator(scene.problem);
@@ -197,7 +197,7 @@ TEST_CASE("reasons stop where their work ends, after the nodes asked for first")
   const uint32_t nodes = scene.graph.node_count(), devices = scene.topology.device_count();
   const std::vector<uint32_t> first{41, 7};
   const Reasons reasons =
-      explain_nodes(scene.problem, scene.assignment, first, uint64_t{3} * nodes * devices);
+      explain_nodes(scene.problem, scene.assignment, {}, first, uint64_t{3} * nodes * devices);
   CHECK(reasons.asked == 3);
   CHECK(reasons.second[41] < devices);
   CHECK(reasons.second[7] < devices);
@@ -217,7 +217,7 @@ TEST_CASE("reasons say when no other device may run a node") {
   SceneOptions options;
   options.devices = 1;
   const Scene scene(options);
-  const Reasons reasons = explain_nodes(scene.problem, scene.assignment, {}, 1'000'000);
+  const Reasons reasons = explain_nodes(scene.problem, scene.assignment, {}, {}, 1'000'000);
   CHECK(reasons.asked == scene.graph.node_count());
   CHECK(reasons.second[0] == Reasons::kNoOther);
 }

@@ -38,12 +38,12 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
   return nodes;
 }
 
-std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
+std::vector<ReasonSpec> reasons_of(const Problem& problem, const Candidate& placed,
                                    std::span<const uint32_t> nodes, Watch* watch) {
   std::vector<ReasonSpec> reasons;
   if (nodes.empty()) return reasons;
   Stop* const stop = watch == nullptr ? nullptr : &watch->stop();
-  Explainer explainer(problem, assignment, stop);
+  Explainer explainer(problem, placed.assignment, placed.division, stop);
   for (const uint32_t v : nodes) {
     const Reason reason = explainer.explain(v);
     if (stopped(stop)) break;

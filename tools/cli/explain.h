@@ -7,6 +7,7 @@
 
 #include "runtime/cost/problem.h"
 #include "runtime/format/placement_file.h"
+#include "runtime/heuristics/method.h"
 #include "tools/cli/watch.h"
 
 namespace placeto::cli {
@@ -18,7 +19,7 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
 
 // Each node's device, and what the makespan would be if it went to the best of the other devices.
 // Of fewer nodes, the first ones, once `watch` stops it; null: nothing does.
-std::vector<ReasonSpec> reasons_of(const Problem& problem, std::span<const uint32_t> assignment,
+std::vector<ReasonSpec> reasons_of(const Problem& problem, const Candidate& placed,
                                    std::span<const uint32_t> nodes, Watch* watch);
 
 // The same as a table.

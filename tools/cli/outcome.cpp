@@ -202,7 +202,7 @@ ReportPlacement report_placement(const Problem& problem, Assignment assignment,
   placement.candidates = std::move(candidates);
   if (obeys_rules(problem, assignment)) {
     const CriticalPath path = critical_path(problem, assignment, placement.timeline);
-    placement.reasons = explain_nodes(problem, assignment, path.nodes, work);
+    placement.reasons = explain_nodes(problem, assignment, division, path.nodes, work);
   }
   placement.assignment = std::move(assignment);
   return placement;

@@ -77,12 +77,16 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                   printable(result.best.method), format_us(result.timeline.makespan_us),
                   bound > 0 ? format_us(bound) : "not known", format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
-  if (result.proved) text += "proved optimal: no placement is better\n";
+  const bool for_throughput = problem.objective() == Objective::kThroughput;
+  if (result.proved) {
+    text += fmt::format("proved optimal: no placement {}\n",
+                        for_throughput ? "has a smaller bottleneck" : "is better");
+  }
   if (result.stopped) text += "note: stopped before everything was tried\n";
   if (!result.timeline.stages.empty()) {
     text += plural(result.timeline.stages.size(), "stage") + "\n";
   }
-  if (problem.objective() == Objective::kThroughput) {
+  if (for_throughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
     if (result.replicas_us > 0) {
       text += fmt::format("a copy of the model on every device: {} a run\n",
@@ -103,11 +107,15 @@ std::shared_ptr<const Policy> chosen_policy(const PlaceOptions& options) {
   return load_policy(options.policy);
 }
 
+void add_note(const std::string& note, std::string& notes) {
+  notes += (notes.empty() || note.empty() ? "" : "; ") + note;
+}
+
 // What is wanted and there was no time for.
 std::string left_out(const PlaceOptions& options, size_t unlisted, size_t unexplained,
                      bool in_time) {
   std::string text;
-  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+  const auto add = [&text](const std::string& what) { add_note(what, text); };
   if (unlisted > 0) add("no time to list " + plural(unlisted, "other candidate"));
   if (unexplained > 0) add("no time to explain " + plural(unexplained, "more node"));
   const Reports& reports = options.reports;
@@ -158,21 +166,23 @@ void run_place(PlaceOptions& options) {
   if (explained.size() > 1) watch.counts("explaining node", explained.size());
   const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
   const std::vector<ReasonSpec> reasons =
-      reasons_of(problem, result.best.assignment, explained, takes_time ? &watch : nullptr);
+      reasons_of(problem, result.best, explained, takes_time ? &watch : nullptr);
   watch.be_quiet();
   const bool in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = engine.choice().notes.all();
   const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
   notes.push_back(left_out(options, unlisted, explained.size() - reasons.size(), in_time));
-  for (const std::string& note : notes) {
-    result.note += (result.note.empty() || note.empty() ? "" : "; ") + note;
-  }
+  for (const std::string& note : notes) add_note(note, result.note);
   PlacementSpec placement =
       with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, result.best.method),
                   result, rows);
+  const std::string may_gain = explained.empty() || result.one_move_optimal
+                                   ? ""
+                                   : why_not_polished(options.method, problem) +
+                                         ", so that a move listed here may be an improvement";
   const std::string unlike = unlike_numbers(graph, topology);  // said on standard error before
-  if (!unlike.empty()) placement.note += (placement.note.empty() ? "" : "; ") + unlike;
+  add_note(unlike, placement.note);
   placement.stages = timeline.stage_of;
   placement.order = timeline.stage_order;
   for (const std::string& dim : options.model.dims) {
@@ -185,14 +195,12 @@ void run_place(PlaceOptions& options) {
   if (options.common.json) {
     PlacementSpec report = placement;
     report.reasons = reasons;
+    add_note(may_gain, report.note);
     print_json(require(to_json(report), kInternalError));
   } else {
     print(summary(problem, result, rows, options.common.color()));
     if (!explained.empty()) {
-      if (!result.one_move_optimal) {
-        print(fitted("\nnote: " + why_not_polished(options.method, problem) +
-                     ", so that a move below may be an improvement\n"));
-      }
+      if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
       print("\n" + explanation(problem, reasons, options.common.color()));
     }
   }

@@ -1,6 +1,7 @@
 #include "tools/cli/rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 #include <string_view>
@@ -42,8 +43,11 @@ class Resolver {
 
   uint32_t node(std::string_view option, std::string_view text) const {
     if (const auto found = find_node(text)) return *found;
+    const std::string close = suggestion(text, node_names());
     throw Failure(kBadUsage, fmt::format("{}: the graph has no node '{}'{}", option, text,
-                                         suggestion(text, node_names())));
+                                         close.empty() ? "; expected a name, or an index below " +
+                                                             format_count(graph_.node_count())
+                                                       : close));
   }
 
   // The node of that name or index, or all nodes that the pattern matches; empty if there is none.
@@ -58,6 +62,15 @@ class Resolver {
     if (!is_node_pattern(text)) return {node(option, text)};  // which says that there is none
     throw Failure(kBadUsage,
                   fmt::format("{}: the graph has no node that matches '{}'", option, text));
+  }
+
+  std::string expected_device(std::string_view device) const {
+    constexpr size_t kShown = 8;
+    std::vector<std::string> names = device_names(topology_);
+    const std::string close = suggestion(device, names);
+    if (!close.empty()) return close;
+    if (names.size() > kShown) names[kShown - 1] = "...", names.resize(kShown);
+    return fmt::format("; its devices are {}", fmt::join(names, ", "));
   }
 
   // NODES=DEVICE; either name may itself hold '='.
@@ -77,7 +90,7 @@ class Resolver {
     const std::string_view device = text.substr(last + 1);
     if (!find_device(device)) {
       throw Failure(kBadUsage, fmt::format("{}: the topology has no device '{}'{}", option, device,
-                                           suggestion(device, device_names(topology_))));
+                                           expected_device(device)));
     }
     nodes(option, text.substr(0, last));
   }

@@ -27,13 +27,13 @@ std::vector<uint32_t> asking_order(const Problem& problem, std::span<const uint3
 }  // namespace
 
 Reasons explain_nodes(const Problem& problem, std::span<const uint32_t> assignment,
-                      std::span<const uint32_t> first, uint64_t work) {
+                      const Division& division, std::span<const uint32_t> first, uint64_t work) {
   const size_t nodes = assignment.size();
   Reasons reasons{std::vector<uint32_t>(nodes, Reasons::kNotAsked), std::vector<double>(nodes, 0),
                   std::vector<uint8_t>(nodes, 0)};
   if (nodes == 0) return reasons;
   const uint64_t per_node = uint64_t{problem.device_count()} * nodes;
-  Explainer explainer(problem, assignment);
+  Explainer explainer(problem, assignment, division);
   for (const uint32_t v : asking_order(problem, assignment, first)) {
     if (work < per_node) break;
     work -= per_node;

@@ -21,8 +21,9 @@ struct Reasons {
 
 // An answer costs one evaluation per other device, and that time grows with the graph: `work` is
 // the number of evaluations times nodes that may be spent. Asks for the nodes in `first`, then for
-// the others, those that run longest first. `assignment` obeys the rules of the problem.
+// the others, those that run longest first. `assignment` obeys the rules of the problem, and
+// `division` is as in explain.h.
 Reasons explain_nodes(const Problem& problem, std::span<const uint32_t> assignment,
-                      std::span<const uint32_t> first, uint64_t work);
+                      const Division& division, std::span<const uint32_t> first, uint64_t work);
 
 }  // namespace placeto
