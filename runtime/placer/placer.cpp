@@ -21,12 +21,15 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
     text += ": every one lacks at least " + bytes_text(placing.missing_bytes);
   }
   text += "; the closest (" + placing.bench.best().method + ") lacks";
+  constexpr uint32_t kShown = 4;  // devices
+  uint32_t lacking = 0;
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
-    if (shortfall[d] == 0) continue;
+    if (shortfall[d] == 0 || ++lacking > kShown) continue;
     text += join({" ", bytes_text(shortfall[d]), " on ", problem.topology().device(d).name,
                   " (limit ", bytes_text(problem.memory_limit(d)), "),"});
   }
   text.pop_back();
+  if (lacking > kShown) text += join({", and some on ", lacking - kShown, " more"});
   return placing.proved ? Status::infeasible(text) : Status(StatusCode::kNotFound, text);
 }
 

@@ -165,6 +165,24 @@ TEST_CASE("auto is at least as good as every candidate and every heuristic, and 
   });
 }
 
+TEST_CASE("of many devices without room four are named and the others counted") {
+  GraphSpec graph;
+  TopologySpec topology = test::equal_devices(9);
+  for (uint32_t v = 0; v < 9; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes[v].name = "n" + std::to_string(v);
+    graph.nodes[v].cost_us = {1};
+    graph.nodes[v].resident_bytes = 1000;
+    topology.devices[v].memory_bytes = 10;
+  }
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {});
+  REQUIRE(!placed.ok());
+  const std::string& message = placed.status().message();
+  CHECK_MESSAGE(message.ends_with("990 B on gpu:3 (limit 10 B), and some on 5 more"), message);
+}
+
 TEST_CASE("a node that fits nowhere is infeasible, with the shortfall of a device in bytes") {
   GraphSpec graph;
   graph.nodes.resize(2);
