@@ -17,6 +17,8 @@ class MoveEvaluator {
   explicit MoveEvaluator(const Problem& problem, Stop* stop = nullptr);
 
   Score rebase(std::span<const uint32_t> assignment);
+  // Score of the base divided in this way, not by rule.
+  Score evaluate(const Division& division) { return evaluator_.evaluate(base_, division); }
 
   // Score of the base with the changes made; their nodes are distinct. A makespan that is sure not
   // to be below `cutoff_us` may come back as infinity, its memory not looked at, unless the base

@@ -40,9 +40,15 @@ class DisjointSets {
   std::vector<uint32_t> parent_;
 };
 
+size_t index_of(std::span<const std::string> kinds, const std::string& kind) {
+  size_t index = 0;
+  while (index < kinds.size() && kinds[index] != kind) ++index;
+  return index;
+}
+
 bool allows_kind(const NodeSpec& node, const std::string& kind) {
   const auto& kinds = node.allowed_kinds;
-  return kinds.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  return kinds.empty() || index_of(kinds, kind) < kinds.size();
 }
 
 // What the graph states of node v on a device of that kind.
@@ -50,9 +56,9 @@ std::optional<double> stated_run_us(const Graph& graph, uint32_t v, const std::s
   const NodeSpec& node = graph.node(v);
   if (node.cost_us.empty()) return std::nullopt;
   if (graph.kinds().empty()) return node.cost_us[0];
-  const auto found = std::find(graph.kinds().begin(), graph.kinds().end(), kind);
-  if (found == graph.kinds().end()) return std::nullopt;
-  return node.cost_us[static_cast<size_t>(found - graph.kinds().begin())];
+  const size_t index = index_of(graph.kinds(), kind);
+  if (index == graph.kinds().size()) return std::nullopt;
+  return node.cost_us[index];
 }
 
 // Run time of node v on a device before slowdown: stated, or else estimated.
@@ -75,14 +81,10 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
   constexpr uint32_t kShown = 4;
   for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
     const DeviceSpec& device = topology.device(d);
-    text += (d ? ", " : "") + device.name + ": kind " + device.kind;
-    if (!allows_kind(graph.node(v), device.kind)) {
-      text += ", not among its allowed_kinds";
-    } else if (stated_run_us(graph, v, device.kind)) {
-      text += ", where its cost_us is negative";
-    } else {
-      text += " without peak_flops and memory_bandwidth to estimate from";
-    }
+    const char* why = " without peak_flops and memory_bandwidth to estimate from";
+    if (stated_run_us(graph, v, device.kind)) why = " at a negative cost_us";
+    if (!allows_kind(graph.node(v), device.kind)) why = " not among its allowed_kinds";
+    text += (d ? ", " : "") + device.name + ": kind " + device.kind + why;
   }
   if (topology.device_count() > kShown) text += ", ...";
   return join({text,

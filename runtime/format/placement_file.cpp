@@ -169,21 +169,19 @@ Status check_stages(const PlacementSpec& spec) {
                                    " has no node, expected numbers from 0 without gaps"}));
   }
   if (spec.order.empty()) return {};
-  if (spec.order.size() != count) {
-    return Status::bad_input(join({"order has ", spec.order.size(),
-                                   " entries, expected each of the ", count, " stages once"}));
-  }
+  std::string wrong;
+  if (spec.order.size() != count) wrong = join({"order has length ", spec.order.size()});
   std::vector<bool> seen(count, false);
-  for (size_t i = 0; i < spec.order.size(); ++i) {
+  for (size_t i = 0; i < spec.order.size() && wrong.empty(); ++i) {
     const uint32_t s = spec.order[i];
-    if (s < count && !seen[s]) {
+    if (s >= count || seen[s]) {
+      wrong = join({entry("order", i), " is ", s});
+    } else {
       seen[s] = true;
-      continue;
     }
-    return Status::bad_input(
-        join({entry("order", i), " is ", s, ", expected each of the ", count, " stages once"}));
   }
-  return {};
+  if (wrong.empty()) return {};
+  return Status::bad_input(join({wrong, ", expected each of the ", count, " stages once"}));
 }
 
 Status check_times(const PlacementSpec& spec) {

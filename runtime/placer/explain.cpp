@@ -5,7 +5,7 @@ namespace placeto {
 Explainer::Explainer(const Problem& problem, std::span<const uint32_t> assignment,
                      const Division& division, Stop* stop)
     : evaluator_(problem, stop), here_(evaluator_.rebase(assignment)) {
-  if (!division.empty()) here_ = Evaluator(problem, stop).evaluate(assignment, division);
+  if (!division.empty()) here_ = evaluator_.evaluate(division);
 }
 
 Reason Explainer::explain(uint32_t node) {

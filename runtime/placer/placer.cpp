@@ -25,10 +25,10 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
   uint32_t lacking = 0;
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     if (shortfall[d] == 0 || ++lacking > kShown) continue;
-    text += join({" ", bytes_text(shortfall[d]), " on ", problem.topology().device(d).name,
-                  " (limit ", bytes_text(problem.memory_limit(d)), "),"});
+    text += join({lacking == 1 ? " " : ", ", bytes_text(shortfall[d]), " on ",
+                  problem.topology().device(d).name, " (limit ",
+                  bytes_text(problem.memory_limit(d)), ")"});
   }
-  text.pop_back();
   if (lacking > kShown) text += join({", and some on ", lacking - kShown, " more"});
   return placing.proved ? Status::infeasible(text) : Status(StatusCode::kNotFound, text);
 }

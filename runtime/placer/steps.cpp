@@ -265,12 +265,12 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   const double milliseconds = bench.options().budget.milliseconds;
   Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
   if (milliseconds > 0) stop = stop.sooner(milliseconds / 2);
-  if (!exhaustive_search(bench.problem(), branches, &stop, found)) {
-    if (nothing_fits(placing) && found.score.feasible()) bench.add_if_better(std::move(found));
+  if (exhaustive_search(bench.problem(), branches, &stop, found)) {
+    placing.proved = true;
+  } else {
     if (bench.stop() != nullptr) bench.stop()->requested();  // what ended the copy may end all
-    return;
+    if (!nothing_fits(placing) || !found.score.feasible()) return;
   }
-  placing.proved = true;
   bench.add_if_better(std::move(found));
 }
 Status solve_small(const Step& step, Placing& placing) {
@@ -345,7 +345,7 @@ std::vector<Step> auto_steps() {
                 {"polish", "moves of single groups, while one gains",
                  "up to some hundred operators", is_small, polish_best},
                 {"exact", "all placements, by branch and bound",
-                 "up to 12 groups, up to 24 where nothing fits", has_few_groups, solve_small},
+                 "up to 12 groups, or 24 where nothing fits", has_few_groups, solve_small},
                 {"stages", "stages moved, merged and divided, from the best so far",
                  "under staged execution", is_staged, refine},
                 {"search", "annealing over moves and windows, from the best so far",

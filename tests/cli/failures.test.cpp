@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(FailuresScene,
       "nodes": [{"name": "a", "cost_us": [-1]}]})"),
          "-t", add("one.json", R"({"format_version": 1, "devices": [
       {"name": "cpu:0", "kind": "cpu"}]})")},
-        3, "(cpu:0: kind cpu, where its cost_us is negative); expected a cost_us of 0 or more");
+        3, "(cpu:0: kind cpu at a negative cost_us); expected a cost_us of 0 or more");
   const std::string named = add("named.json", R"({"format_version": 1, "name": "n", "nodes": [
     {"name": "conv1", "op": "Conv", "cost_us": [1], "outputs": [1]}], "edges": []})");
   fails({"place", named, "-t", topology, "--pin", "cnv1=0"}, 2,
