@@ -1,0 +1,14 @@
+// placeto inspect, of placements.
+#pragma once
+
+#include <string>
+
+#include "runtime/format/placement_file.h"
+#include "tools/cli/common.h"
+
+namespace placeto::cli {
+
+Json describe(const PlacementSpec& spec);
+std::string summarize(const PlacementSpec& spec, bool color);
+
+}  // namespace placeto::cli
