@@ -1,6 +1,8 @@
 // What the placer promises, each as a property that one example refutes.
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+
 #include "runtime/placer/explain.h"
 #include "runtime/placer/placer.h"
 #include "tests/support/all_placements.h"
@@ -35,6 +37,22 @@ Result<PlaceResult> placed_with(const Problem& problem, uint64_t evaluations,
   return place_auto(problem, options, {.policy = policy});
 }
 
+// Places with one budget after the other, each larger than the one before. How often it gained.
+int gains(const Problem& problem, std::initializer_list<uint64_t> budgets,
+          const Policy* policy = nullptr) {
+  int gained = 0;
+  Score last = Score::worst();
+  for (const uint64_t evaluations : budgets) {
+    CAPTURE(evaluations);
+    const Result<PlaceResult> placed = placed_with(problem, evaluations, policy);
+    REQUIRE(placed.ok());
+    CHECK(placed->best.score <= last);
+    gained += placed->best.score < last;
+    last = placed->best.score;
+  }
+  return gained;
+}
+
 // Moves of one node, and of what is colocated with it, that would make the placement better.
 int improving_moves(const Problem& problem, const PlaceResult& placed) {
   int count = 0;
@@ -60,15 +78,8 @@ TEST_CASE("more budget is never worse, with and without a policy") {
     REQUIRE(instance.problem);
     CAPTURE(seed);
     for (const Policy* advice : {static_cast<const Policy*>(nullptr), policy.get()}) {
-      Score last = Score::worst();
-      for (const uint64_t evaluations : {0, 20, 50, 64, 100, 180, 300, 333, 700, 1'000, 1'500}) {
-        CAPTURE(evaluations);
-        const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations, advice);
-        REQUIRE(placed.ok());
-        CHECK(placed->best.score <= last);
-        gained += placed->best.score < last;
-        last = placed->best.score;
-      }
+      gained +=
+          gains(*instance.problem, {0, 20, 50, 64, 100, 180, 300, 333, 700, 1'000, 1'500}, advice);
     }
   }
   CHECK(gained > 24);
@@ -82,16 +93,8 @@ TEST_CASE("more budget is never worse on graphs that are polished only after man
         test::build_instance(layered(200 + 40 * static_cast<uint32_t>(seed), 3, seed), k80s(8));
     REQUIRE(instance.problem);
     CAPTURE(seed);
-    Score last = Score::worst();
-    for (const uint64_t evaluations :
-         {300, 1'000, 1'200, 1'500, 1'600, 1'900, 2'400, 2'900, 3'000, 4'000, 7'000}) {
-      CAPTURE(evaluations);
-      const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations);
-      REQUIRE(placed.ok());
-      CHECK(placed->best.score <= last);
-      gained += placed->best.score < last;
-      last = placed->best.score;
-    }
+    gained += gains(*instance.problem,
+                    {300, 1'000, 1'200, 1'500, 1'600, 1'900, 2'400, 2'900, 3'000, 4'000, 7'000});
   }
   CHECK(gained > 16);
 }
@@ -115,15 +118,7 @@ TEST_CASE("more budget is never worse in stages of graphs that are not polished"
         test::build_instance(generated("series_parallel", options), topology);
     REQUIRE(instance.problem);
     CAPTURE(seed);
-    Score last = Score::worst();
-    for (const uint64_t evaluations : {100, 170, 230, 300, 340, 450, 600, 777}) {
-      CAPTURE(evaluations);
-      const Result<PlaceResult> placed = placed_with(*instance.problem, evaluations);
-      REQUIRE(placed.ok());
-      CHECK(placed->best.score <= last);
-      gained += placed->best.score < last;
-      last = placed->best.score;
-    }
+    gained += gains(*instance.problem, {100, 170, 230, 300, 340, 450, 600, 777});
   }
   CHECK(gained > 8);
 }
