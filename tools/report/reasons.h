@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/cost/problem.h"
+#include "runtime/cost/stages.h"
 
 namespace placeto {
 
