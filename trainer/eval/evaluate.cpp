@@ -126,18 +126,21 @@ class Grader {
   void run_sampling() {
     if (options_.rnn_placements > 0) {
       grade_sampling("rnn", options_.rnn_placements, [&] {
-        return Result<Sampled>(place_by_rnn(instance_, {.placements = options_.rnn_placements}));
+        return Result<Sampled>(place_by_rnn(
+            instance_, {.placements = options_.rnn_placements, .seed = options_.sampling_seed}));
       });
     }
     if (options_.hierarchical_placements > 0) {
       grade_sampling("hierarchical", options_.hierarchical_placements, [&] {
         return Result<Sampled>(place_by_hierarchy(
-            operators_of(instance_), {.placements = options_.hierarchical_placements}));
+            operators_of(instance_),
+            {.placements = options_.hierarchical_placements, .seed = options_.sampling_seed}));
       });
     }
     if (options_.trained_placements > 0) {
       grade_sampling("trained", options_.trained_placements, [&] {
-        return place_by_training(instance_, {.placements = options_.trained_placements});
+        return place_by_training(instance_, {.placements = options_.trained_placements,
+                                             .seed = options_.sampling_seed});
       });
     }
   }

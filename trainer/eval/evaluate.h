@@ -27,6 +27,7 @@ struct EvaluateOptions {
   // How many placements those may sample that are trained on the problem itself; 0: left out.
   uint32_t rnn_placements = 0, hierarchical_placements = 0;
   uint64_t trained_placements = 0;  // by a policy of the published architecture
+  uint64_t sampling_seed = 1;       // of those three
 };
 
 // What came of one problem. Annealing, a baseline, has the largest budget; placers that

@@ -369,6 +369,7 @@ void add_table(cli::Program& program, TableArguments& a, Status& status) {
               fmt::format("Placements of the published method, trained on each network itself; 0: "
                           "leave it out (default {})",
                           a.what.trained_placements));
+  table.count("--seed", a.what.sampling_seed, "Of those three (default 1)");
   table.option("--csv", "FILE", a.csv, "One line per network, GPUs and way");
   table.action([&] { status = run_table(a); });
 }

@@ -111,6 +111,7 @@ std::vector<PaperRow> measure_paper(std::span<const NamedPolicy> policies,
   what.budgets = {};
   what.baselines = true;
   what.long_evaluations = options.evaluations;
+  what.sampling_seed = options.sampling_seed;
   std::vector<std::string> names;
   for (const NamedPolicy& p : policies) names.push_back(p.name);
   std::vector<PaperRow> rows;

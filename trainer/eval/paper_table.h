@@ -29,6 +29,7 @@ struct PaperOptions {
   // Sampled by placers trained on the network itself; 0: left out.
   uint32_t rnn_placements = 1'000, hierarchical_placements = 1'000;
   uint64_t trained_placements = 200'000;
+  uint64_t sampling_seed = 1;    // of those
   uint64_t evaluations = 5'000;  // of the two searches that the best known comes from
   OnProgress on_progress = {};   // after each row
 };
