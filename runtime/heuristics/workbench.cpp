@@ -27,18 +27,23 @@ const Candidate& Workbench::best() const {
       [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
 }
 
-double Workbench::tolerated_us() const {
-  const double factor = 1 + options_->tolerance;
-  const double within_us = best().score.objective_us * factor;
-  double alone_us = std::numeric_limits<double>::infinity();
+const Candidate* Workbench::best_alone() const {
+  const Candidate* found = nullptr;
   for (const Candidate& candidate : candidates_) {
     const Assignment& on = candidate.assignment;
     const bool alone = std::adjacent_find(on.begin(), on.end(), std::not_equal_to<>()) == on.end();
-    if (alone && candidate.score.feasible()) {
-      alone_us = std::min(alone_us, candidate.score.objective_us);
-    }
+    if (!alone || !candidate.score.feasible()) continue;
+    if (found == nullptr || candidate.score < found->score) found = &candidate;
   }
-  return alone_us > within_us ? std::min(within_us, alone_us / factor) : within_us;
+  return found;
+}
+
+double Workbench::tolerated_us() const {
+  const double factor = 1 + options_->tolerance;
+  const double within_us = best().score.objective_us * factor;
+  const Candidate* const alone = best_alone();
+  if (alone == nullptr || alone->score.objective_us <= within_us) return within_us;
+  return std::min(within_us, alone->score.objective_us / factor);
 }
 
 const Candidate* Workbench::find(std::string_view method) const {

@@ -31,6 +31,8 @@ class Workbench {
   const std::vector<Candidate>& candidates() const { return candidates_; }
   // The one tried first wins ties. There is one.
   const Candidate& best() const;
+  // The best of those that put everything on one device and fit; nullptr: none does.
+  const Candidate* best_alone() const;
   // How long the answer may take for being simpler: the tolerance more than the best and, where
   // that leaves the best single device, by the tolerance less than there.
   double tolerated_us() const;

@@ -19,12 +19,25 @@ namespace {
 // random graphs of 40 to 160 nodes: 0.03, 0.01, 0.005, 0.002: 1.078, 1.059, 1.052, 1.053. With
 // windows, which do not wander, 0 to 0.002 differ by 0.5% at most.
 constexpr double kHotMoves = 0.005, kHotWindows = 0.0007, kCold = 0.02;
+// With windows, as a share of a mean transfer: where transfers take long, a move out of what is
+// good costs about one. And at most, of the makespan.
+constexpr double kHotTransfers = 0.4, kHottest = 0.03;
 
 // Placing a node in a window takes about as long as simulating so many.
 constexpr double kPlacing = 4;
 
 // Share of all moves, below.
 constexpr double kPatience = 0.5;
+
+double mean_transfer_us(const Problem& problem, Stop* stop) {
+  double sum_us = 0;
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    const auto in_edges = problem.graph().in_edges(v);
+    for (const InEdge& in : watched(in_edges, stop)) sum_us += problem.mean_transfer_us(in.output);
+    if (spend(stop, 1 + in_edges.size())) break;
+  }
+  return sum_us / std::max(1u, problem.graph().edge_count());
+}
 
 // How far a budget is used up.
 class Clock {
@@ -102,7 +115,6 @@ class Annealing {
             const SearchOptions& options)
       : hierarchy_(hierarchy),
         random_(seed),
-        hot_(windows ? kHotWindows : kHotMoves),
         evaluator_(evaluator),
         paths_(evaluator.problem(), evaluator.stop()),
         proposals_(evaluator),
@@ -134,6 +146,11 @@ class Annealing {
     Clock clock(budget, evaluator_);
     if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return false;
     best.score = evaluator_.score();
+    if (proposals_.windows && best.score.objective_us > 0) {
+      const double transfer_us = mean_transfer_us(evaluator_.problem(), evaluator_.stop());
+      hot_ = std::clamp(kHotTransfers * transfer_us / best.score.objective_us, kHotWindows,
+                        kHottest);
+    }
     base_changed();
     uint64_t begin = 0, end = 30;
     for (uint64_t mark = 0; !clock.over() && idle_ < kMostIdle;) {
@@ -309,7 +326,7 @@ class Annealing {
 
   const Hierarchy* hierarchy_;
   Random random_;
-  double hot_;
+  double hot_ = kHotMoves;
   MoveEvaluator& evaluator_;
   PathBound paths_;
   Proposals proposals_;

@@ -6,6 +6,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/workbench.h"
+#include "runtime/placer/placer.h"
 #include "runtime/timeline/queues.h"
 #include "tests/support/random_problem.h"
 #include "tests/unit/workloads_support.h"
@@ -83,6 +84,38 @@ TEST_CASE("it shortens what HEFT places, by a tenth on average") {
   }
   MESSAGE("mean ratio: ", std::exp(logarithms / kGraphs));
   CHECK(std::exp(logarithms / kGraphs) < 0.9);
+}
+
+TEST_CASE("auto moves groups from one device, too, where that takes little longer than the best") {
+  int improved = 0, near = 0;
+  for (int i = 0; i < 16; ++i) {
+    const char* const families[] = {"layered", "erdos", "series_parallel", "fork_join"};
+    WorkloadOptions graph;
+    graph.nodes = 400;
+    graph.ccr = 20;
+    graph.seed = static_cast<uint64_t>(i);
+    const test::Instance instance = test::build_instance(
+        generated(families[i % 4], graph),
+        read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/4xk80.json").value());
+    REQUIRE(instance.problem);
+    const MethodOptions options;
+    const PlaceResult placed = place_auto(*instance.problem, options).value();
+    Workbench bench(*instance.problem, options);
+    for (const Candidate& candidate : placed.candidates) {
+      if (candidate.method == "moves") break;
+      bench.add(candidate);
+    }
+    const Candidate* const alone = bench.best_alone();
+    REQUIRE(alone != nullptr);
+    if (alone->score.objective_us > 1.3 * bench.best().score.objective_us) continue;
+    ++near;
+    Candidate moved = *alone;
+    make_promising_moves(bench.hierarchy(), bench.move_evaluator(), moved);
+    CHECK(placed.best.score <= moved.score);
+    improved += moved.score < bench.best().score;
+  }
+  CHECK(near > 8);
+  CHECK(improved > 4);
 }
 
 TEST_CASE("wherever it is stopped, a placement is whole and no worse") {
