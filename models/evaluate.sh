@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the shipped policies: writes the tables, numbers and figures that models/evaluation.md
-# quotes into models/figures. One thread; several hours, an hour of them for `table`.
+# quotes into models/figures. One thread; several hours, three of them for `table`.
 #
 #     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
 #
@@ -80,6 +80,10 @@ for step in $steps; do
     table)
       "$train" table models/default.plpo "${families[@]}" --rnn 5000 --hierarchical 5000 \
         --trained 1200000 --csv "$out/table.csv"
+      for seed in 2 3; do
+        "$train" table models/default.plpo --rnn 5000 --hierarchical 5000 --trained 1200000 \
+          --seed "$seed" --csv "$out/table-$seed.csv"
+      done
       ;;
     *)
       echo "unknown step $step" >&2

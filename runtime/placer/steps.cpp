@@ -356,7 +356,7 @@ std::vector<Step> auto_steps() {
                  may_fit, repair},
                 {"moves", "groups of all sizes moved to where it promises most",
                  "from some hundred operators on, for latency", is_large, move_promising},
-                {"policy", "the policy's passes, from the best so far or one device",
+                {kPolicyAlone, "the policy's passes, from the best so far or one device",
                  "with a policy", has_policy, place_by_policy},
                 {"all", "all placements, divided into stages by rule",
                  "under staged execution, up to 4,096 placements", has_few_placements, try_all},

@@ -1,5 +1,5 @@
-// Depth-first branch and bound over the groups in topological order. A branch is a prefix of them
-// with devices; it is left when no completion can be better than the best placement known.
+// Depth-first branch and bound over the groups in topological order, those that only one device may
+// run decided beforehand. A branch is a prefix of them with devices; it is left when no completion can be better than the best placement known.
 //
 // Event simulation is no help there: a run of part of the graph may take longer than one of the
 // whole (Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 1969). So bounds
@@ -21,6 +21,15 @@ namespace placeto {
 namespace {
 // Bounds add in another order than the simulator. What could only be better by less is no better.
 constexpr double kRounding = 1 + 1e-9;
+
+uint32_t first_allowed(const Problem& problem, uint32_t group, uint32_t from) {
+  while (from < problem.device_count() && !problem.allowed(group, from)) ++from;
+  return from;
+}
+bool has_choice(const Problem& problem, uint32_t group) {
+  const uint32_t first = first_allowed(problem, group, 0);
+  return first_allowed(problem, group, first + 1) < problem.device_count();
+}
 
 // What one device or channel has to serve, one after the other.
 struct Job {
@@ -319,8 +328,13 @@ class Tree {
     std::vector<bool> seen(problem.group_count(), false);
     for (const uint32_t v : problem.graph().topological_order()) {
       const uint32_t g = problem.group_of(v);
-      if (!seen[g]) order_.push_back(g);
+      if (seen[g]) continue;
       seen[g] = true;
+      if (has_choice(problem, g)) {
+        order_.push_back(g);
+      } else {
+        device_of_[g] = first_allowed(problem, g, 0);
+      }
     }
     children_.resize(order_.size());
   }
@@ -405,8 +419,12 @@ bool exact_applies(const Problem& problem) {
   const Execution execution = problem.topology().spec().execution;
   const bool known = execution == Execution::kParallel || execution == Execution::kSerial;
   constexpr uint64_t kMostTable = 10'000;  // nodes x devices
-  return known && problem.group_count() <= kMostExactGroups &&
-         uint64_t{problem.node_count()} * problem.device_count() <= kMostTable;
+  if (!known || uint64_t{problem.node_count()} * problem.device_count() > kMostTable) return false;
+  uint32_t open = 0;
+  for (uint32_t g = 0; g < problem.group_count() && open <= kMostExactGroups; ++g) {
+    open += has_choice(problem, g);
+  }
+  return open <= kMostExactGroups;
 }
 
 uint64_t most_branches(const Problem& problem) {

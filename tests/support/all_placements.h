@@ -11,19 +11,23 @@ namespace placeto::test {
 inline Score least_score(const Problem& problem) {
   Evaluator evaluator(problem);
   Score least = Score::worst();
-  std::vector<uint32_t> device(problem.group_count(), 0);
+  std::vector<std::vector<uint32_t>> allowed(problem.group_count());
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    for (uint32_t d = 0; d < problem.device_count(); ++d) {
+      if (problem.allowed(g, d)) allowed[g].push_back(d);
+    }
+  }
+  std::vector<size_t> chosen(problem.group_count(), 0);
   Assignment assignment(problem.node_count());
   for (bool more = true; more;) {
-    bool allowed = true;
     for (uint32_t g = 0; g < problem.group_count(); ++g) {
-      allowed &= problem.allowed(g, device[g]);
-      for (uint32_t v : problem.members(g)) assignment[v] = device[g];
+      for (uint32_t v : problem.members(g)) assignment[v] = allowed[g][chosen[g]];
     }
-    if (allowed) least = std::min(least, evaluator.evaluate(assignment));
-    more = false;  // count up in base device_count()
+    least = std::min(least, evaluator.evaluate(assignment));
+    more = false;  // count up, each group in the base of its devices
     for (uint32_t g = 0; g < problem.group_count() && !more; ++g) {
-      device[g] = (device[g] + 1) % problem.device_count();
-      more = device[g] != 0;
+      chosen[g] = (chosen[g] + 1) % allowed[g].size();
+      more = chosen[g] != 0;
     }
   }
   return least;

@@ -48,6 +48,32 @@ TEST_CASE(
   CHECK(solved > 500);
 }
 
+TEST_CASE("only groups that more than one device may run count, and pins leave few of those") {
+  Random random(73);
+  for (int i = 0; i < 30; ++i) {
+    const test::RandomShape shape{.most_nodes = 120, .whole_numbers = i % 2 == 0};
+    GraphSpec graph = test::random_graph(shape, random);
+    if (graph.nodes.size() < 30) continue;
+    const auto devices = 2 + static_cast<uint32_t>(i % 3);
+    Rules caller;
+    const auto free = static_cast<uint32_t>(i % 6);
+    for (uint32_t v = free; v < graph.nodes.size(); ++v) {
+      caller.pins.push_back({v, random.below(devices)});
+    }
+    const test::Instance instance =
+        test::build_instance(std::move(graph), test::equal_devices(devices), caller);
+    if (!instance.problem) continue;
+    CAPTURE(i);
+    const Problem& problem = *instance.problem;
+    REQUIRE(exact_applies(problem));
+    Candidate best{"start", test::random_assignment(problem, random), {}};
+    Evaluator evaluator(problem);
+    best.score = evaluator.evaluate(best.assignment);
+    REQUIRE(exhaustive_search(problem, most_branches(problem), nullptr, best));
+    CHECK(best.score.objective_us <= test::least_score(problem).objective_us * (1 + 3e-9));
+  }
+}
+
 // Most branches seem to have room, until the last groups have none.
 TEST_CASE("that nothing can come closer to fitting is proved by what is still to be placed") {
   GraphSpec graph;

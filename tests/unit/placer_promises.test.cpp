@@ -286,6 +286,35 @@ TEST_CASE("what is said to come closest to fitting does, where few groups are to
   CHECK(missing > 100);
 }
 
+TEST_CASE("auto is never worse than the policy alone, whatever the rules") {
+  Random random(97);
+  const std::shared_ptr<const Policy> policy =
+      read_policy(PLACETO_SOURCE_DIR "/models/default.plpo").value();
+  int compared = 0, better = 0;
+  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
+    for (int i = 0; i < 40; ++i) {
+      const test::RandomShape shape{
+          .most_nodes = 40, .whole_numbers = i % 2 == 0, .restrictions = i % 3 == 0};
+      Rules caller;
+      if (i % 2 == 1) caller.objective = Objective::kThroughput;
+      const test::Instance instance = test::random_instance(shape, rules, random, {}, caller);
+      if (!instance.problem) continue;
+      CAPTURE(rules);
+      CAPTURE(i);
+      const Result<PlaceResult> all = placed_with(*instance.problem, 0, policy.get());
+      const Result<PlaceResult> alone =
+          place(*instance.problem, kPolicyAlone, {}, {.policy = policy.get()});
+      REQUIRE(all.ok());
+      REQUIRE(alone.ok());
+      CHECK(all->best.score <= alone->best.score);
+      better += all->best.score < alone->best.score;
+      ++compared;
+    }
+  }
+  CHECK(compared > 200);
+  CHECK(better > 50);
+}
+
 TEST_CASE("small graphs are solved, and more of the same devices never hurt them") {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const GraphSpec graph = layered(10, seed % 2 == 0 ? 0.2 : 5, seed);

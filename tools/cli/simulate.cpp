@@ -37,6 +37,7 @@ constexpr uint64_t kAdviceWork = 1'000'000;
 // "waits for: npu:0 computes 61%, ...", and what a faster part would buy.
 std::string advice_lines(const Advice& advice, double makespan_us) {
   constexpr size_t kShown = 4;
+  if (makespan_us <= 0) return "";  // nothing takes time
   const auto line = [](const char* what, std::vector<std::string> parts) {
     if (parts.size() > kShown) parts.resize(kShown);
     return parts.empty() ? "" : fmt::format("{}: {}\n", what, fmt::join(parts, ", "));

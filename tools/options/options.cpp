@@ -28,7 +28,7 @@ std::string check_count(const std::string& text, Number& target, uint64_t min, u
     return wanted + " from " + std::to_string(min) + " to " + std::to_string(max);
   }
   if (min > 0) wanted += " of at least " + std::to_string(min);
-  return wanted + ", such as 1000, 100k or 1e5";
+  return wanted + " below 2^64, such as 1000, 100k or 1e5";
 }
 
 }  // namespace
