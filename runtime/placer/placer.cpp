@@ -199,8 +199,8 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   Placing placing(problem, options, placer);
   Workbench& bench = placing.bench;
   for (const Step& step : auto_steps()) {
-    if (stopped(bench.stop())) break;
-    if (step.method == nullptr) continue;
+    if (stopped(bench.stop()) || step.name == kPolicyAlone) break;
+    if (!step.applies(placing)) continue;
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
   if (stopped(bench.stop())) return conclude(placing);  // what there is to start from
