@@ -297,6 +297,16 @@ TEST_CASE_FIXTURE(CommandsScene, "what place writes, simulate confirms") {
   }
 }
 
+TEST_CASE_FIXTURE(CommandsScene, "a run that takes no time waits for nothing") {
+  const std::string nothing = write("nothing.json", R"({"format_version": 1, "name": "nothing",
+      "nodes": [{"cost_us": [0], "outputs": [0]}, {"cost_us": [0]}], "edges": [{"target": 1}]})");
+  REQUIRE(run({"place", nothing, "-t", topology, "-o", "none.json"}).status == 0);
+  const Run simulated = run({"simulate", nothing, "-t", topology, "-p", "none.json"});
+  CHECK(simulated.status == 0);
+  CHECK(simulated.out.find("nan") == std::string::npos);
+  CHECK(simulated.out.find("waits for") == std::string::npos);
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "place prints a table with the winner marked") {
   const Run result = run({"place", graph, "-t", topology, "--report", "t.html"});
   CHECK(result.status == 0);
