@@ -69,7 +69,7 @@ struct PlaceResult {
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
                                const PlacerOptions& placer = {});
 
-// The policy's passes alone, from the best heuristic placement: `best` is what they end in. Fails
+// The policy's passes alone, from where `auto` has them begin: `best` is what they end in. Fails
 // with kInvalidArgument if there is no policy, or if it does not fit the topology.
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
                                  const PlacerOptions& placer);
