@@ -111,8 +111,8 @@ Status repair(const Step& step, Placing& placing) {
 }
 
 // Where moves begin: with the best and, if that takes little longer, with one device. Where
-// transfers take long, what list schedules scatter is not easily gathered, but what gains by leaving
-// a device is found.
+// transfers take long, what list schedules scatter is not easily gathered, but what gains by
+// leaving a device is found.
 std::vector<Candidate> starts(const Workbench& bench) {
   constexpr double kLittle = 1.3;
   const Candidate& best = bench.best();

@@ -1,5 +1,6 @@
 // Depth-first branch and bound over the groups in topological order, those that only one device may
-// run decided beforehand. A branch is a prefix of them with devices; it is left when no completion can be better than the best placement known.
+// run decided beforehand. A branch is a prefix of them with devices; it is left when no completion
+// can be better than the best placement known.
 //
 // Event simulation is no help there: a run of part of the graph may take longer than one of the
 // whole (Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 1969). So bounds

@@ -5,8 +5,9 @@
 
 namespace placeto {
 
-// Up to so many groups that several devices may run, a search through all placements is tried: as a rule those of 12 groups on 4
-// devices and of 10 on any number of like ones are solved, larger ones where bounds are good.
+// Up to so many groups that several devices may run, a search through all placements is tried: as a
+// rule those of 12 groups on 4 devices and of 10 on any number of like ones are solved, larger ones
+// where bounds are good.
 inline constexpr uint32_t kMostExactGroups = 24;
 // That take some tenths of a second.
 uint64_t most_branches(const Problem& problem);

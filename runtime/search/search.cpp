@@ -148,8 +148,8 @@ class Annealing {
     best.score = evaluator_.score();
     if (proposals_.windows && best.score.objective_us > 0) {
       const double transfer_us = mean_transfer_us(evaluator_.problem(), evaluator_.stop());
-      hot_ = std::clamp(kHotTransfers * transfer_us / best.score.objective_us, kHotWindows,
-                        kHottest);
+      hot_ =
+          std::clamp(kHotTransfers * transfer_us / best.score.objective_us, kHotWindows, kHottest);
     }
     base_changed();
     uint64_t begin = 0, end = 30;

@@ -139,8 +139,8 @@ class Grader {
     }
     if (options_.trained_placements > 0) {
       grade_sampling("trained", options_.trained_placements, [&] {
-        return place_by_training(instance_, {.placements = options_.trained_placements,
-                                             .seed = options_.sampling_seed});
+        return place_by_training(
+            instance_, {.placements = options_.trained_placements, .seed = options_.sampling_seed});
       });
     }
   }
