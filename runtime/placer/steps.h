@@ -26,8 +26,8 @@ std::vector<Step> auto_steps();
 
 // The guide of the policy that the options have.
 Status make_guide(Placing& placing);
-// The guide's, from the best candidate: the best of the greedy placement and the drawn ones that
-// the bench's options ask for.
+// The guide's, from the best candidate: the best of the greedy placement, one from a single device
+// if that takes little longer, and the drawn ones that the bench's options ask for.
 Candidate guided_candidate(Placing& placing);
 
 }  // namespace placeto

@@ -437,9 +437,10 @@ uint64_t most_branches(const Problem& problem) {
 
 uint64_t exact_branches(const Problem& problem) {
   constexpr uint32_t kSurely = 12;
-  constexpr uint64_t kLittle = 2'000;
+  constexpr uint64_t kLittle = 2'000, kNodes = 100;  // fewer where most of many nodes are decided
   const uint64_t most = most_branches(problem);
-  return problem.group_count() <= kSurely ? most : std::min(most, kLittle);
+  if (problem.group_count() <= kSurely) return most;
+  return std::min(most, kLittle * kNodes / std::max<uint64_t>(kNodes, problem.node_count()));
 }
 
 bool exhaustive_search(const Problem& problem, uint64_t branches, Stop* stop, Candidate& best) {

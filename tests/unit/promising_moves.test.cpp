@@ -24,6 +24,20 @@ struct Bell {
   }
 };
 
+// The i-th of graphs of 400 nodes on four K80s; `ccr`: communication to computation.
+test::Instance on_four_k80s(int i, double ccr) {
+  constexpr const char* kFamilies[] = {"layered", "erdos", "series_parallel", "fork_join"};
+  WorkloadOptions graph;
+  graph.nodes = 400;
+  graph.ccr = ccr;
+  graph.seed = static_cast<uint64_t>(i);
+  test::Instance instance = test::build_instance(
+      generated(kFamilies[i % 4], graph),
+      read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/4xk80.json").value());
+  REQUIRE(instance.problem);
+  return instance;
+}
+
 }  // namespace
 
 TEST_CASE("a pass of promising moves makes nothing worse and obeys the rules, whatever they are") {
@@ -67,14 +81,7 @@ TEST_CASE("it shortens what HEFT places, by a tenth on average") {
   double logarithms = 0;
   constexpr int kGraphs = 12;
   for (int i = 0; i < kGraphs; ++i) {
-    const char* const families[] = {"layered", "erdos", "series_parallel"};
-    WorkloadOptions graph;
-    graph.nodes = 400;
-    graph.seed = static_cast<uint64_t>(i);
-    const test::Instance instance = test::build_instance(
-        generated(families[i % 3], graph),
-        read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/4xk80.json").value());
-    REQUIRE(instance.problem);
+    const test::Instance instance = on_four_k80s(i, 1);
     const MethodOptions options;
     Workbench bench(*instance.problem, options);
     Candidate best = heft_method().place(bench).value();
@@ -89,15 +96,7 @@ TEST_CASE("it shortens what HEFT places, by a tenth on average") {
 TEST_CASE("auto moves groups from one device, too, where that takes little longer than the best") {
   int improved = 0, near = 0;
   for (int i = 0; i < 16; ++i) {
-    const char* const families[] = {"layered", "erdos", "series_parallel", "fork_join"};
-    WorkloadOptions graph;
-    graph.nodes = 400;
-    graph.ccr = 20;
-    graph.seed = static_cast<uint64_t>(i);
-    const test::Instance instance = test::build_instance(
-        generated(families[i % 4], graph),
-        read_topology_spec(PLACETO_SOURCE_DIR "/models/topologies/4xk80.json").value());
-    REQUIRE(instance.problem);
+    const test::Instance instance = on_four_k80s(i, 20);
     const MethodOptions options;
     const PlaceResult placed = place_auto(*instance.problem, options).value();
     Workbench bench(*instance.problem, options);
