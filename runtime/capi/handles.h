@@ -63,8 +63,9 @@ struct placeto_placement {
   placeto::Timeline timeline;
   placeto::LowerBounds bounds;
   std::vector<Tried> candidates;
-  double place_us = 0;
+  bool proved = false;  // as in PlaceResult, and so are these
+  double replicas_us = 0, sequential_us = 0, place_us = 0;
   std::string note;
-  bool stopped = false, simulated = true;         // as in PlaceResult
+  bool stopped = false, simulated = true;
   std::unique_ptr<placeto::Explainer> explainer;  // of `chosen`; made by the first explanation
 };

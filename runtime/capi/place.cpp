@@ -200,6 +200,9 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
   result->chosen = std::move(placed->best);
   result->timeline = std::move(placed->timeline);
   result->bounds = placed->bounds;
+  result->proved = placed->proved;
+  result->replicas_us = placed->replicas_us;
+  result->sequential_us = placed->sequential_us;
   result->place_us = placed->place_us;
   result->note = std::move(placed->note);
   result->stopped = placed->stopped;

@@ -93,6 +93,18 @@ double placeto_placement_lower_bound_us(const placeto_placement* placement) noex
   return placement == nullptr ? 0 : placement->bounds.best_us();
 }
 
+int32_t placeto_placement_proved(const placeto_placement* placement) noexcept {
+  return placement != nullptr && placement->proved ? 1 : 0;
+}
+
+double placeto_placement_replicas_us(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->replicas_us;
+}
+
+double placeto_placement_sequential_us(const placeto_placement* placement) noexcept {
+  return placement == nullptr ? 0 : placement->sequential_us;
+}
+
 double placeto_placement_place_time_us(const placeto_placement* placement) noexcept {
   return placement == nullptr ? 0 : placement->place_us;
 }

@@ -122,6 +122,12 @@ Result<Problem> Problem::build(const Graph& graph, const Topology& topology, con
   return problem;
 }
 
+Problem Problem::for_latency() const {
+  Problem same = *this;
+  same.objective_ = Objective::kLatency;
+  return same;
+}
+
 void Problem::classify_devices() {
   const auto key = [this](uint32_t d) {
     const DeviceSpec& device = topology_->device(d);

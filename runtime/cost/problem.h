@@ -51,6 +51,8 @@ class Problem {
   uint32_t node_count() const { return graph_->node_count(); }
   uint32_t device_count() const { return topology_->device_count(); }
   Objective objective() const { return objective_; }
+  // The same in all else.
+  Problem for_latency() const;
 
   // Devices of one class (kind, slowdown, peak rates) run every node equally fast.
   uint32_t class_count() const { return classes_.count; }

@@ -79,6 +79,7 @@ Result<PlacementSpec> copy_placement(const schema::Placement& from, size_t file_
   budget.copy(from.dims(), to.dims);
   budget.copy(from.engine(), to.engine);
   to.replicas_us = from.replicas_us();
+  to.sequential_us = from.sequential_us();
   if (budget.exhausted()) return CopyBudget::too_much_sharing("devices");
   if (Status s = check_placement(to, limits); !s.ok()) return s;
   return to;
@@ -190,11 +191,12 @@ Status check_times(const PlacementSpec& spec) {
     return Status::bad_input(
         join({place, " is ", number_text(us), ", expected a finite number that is not negative"}));
   };
-  for (auto [field, us] : {std::pair{"makespan_us", spec.makespan_us},
-                           std::pair{"lower_bound_us", spec.lower_bound_us},
-                           std::pair{"place_time_us", spec.place_time_us},
-                           std::pair{"bottleneck_us", spec.bottleneck_us},
-                           std::pair{"replicas_us", spec.replicas_us}}) {
+  for (auto [field, us] :
+       {std::pair{"makespan_us", spec.makespan_us},
+        std::pair{"lower_bound_us", spec.lower_bound_us},
+        std::pair{"place_time_us", spec.place_time_us},
+        std::pair{"bottleneck_us", spec.bottleneck_us}, std::pair{"replicas_us", spec.replicas_us},
+        std::pair{"sequential_us", spec.sequential_us}}) {
     if (Status s = check(field, us); !s.ok()) return s;
   }
   for (size_t c = 0; c < spec.candidates.size(); ++c) {
@@ -293,11 +295,11 @@ Result<std::vector<uint8_t>> encode_placement(const PlacementSpec& spec) {
   const auto dims = add_texts(builder, spec.dims);
   const auto engine = add_text(builder, spec.engine);
   schema::FinishPlacementBuffer(
-      builder,
-      schema::CreatePlacement(builder, kFormatVersion, graph, topology, devices, assignment,
-                              spec.makespan_us, peak_memory_bytes, method, candidates,
-                              spec.lower_bound_us, spec.place_time_us, spec.bottleneck_us, note,
-                              reasons, stages, order, spec.proved, dims, engine, spec.replicas_us));
+      builder, schema::CreatePlacement(
+                   builder, kFormatVersion, graph, topology, devices, assignment, spec.makespan_us,
+                   peak_memory_bytes, method, candidates, spec.lower_bound_us, spec.place_time_us,
+                   spec.bottleneck_us, note, reasons, stages, order, spec.proved, dims, engine,
+                   spec.replicas_us, spec.sequential_us));
   return finished_bytes(builder);
 }
 

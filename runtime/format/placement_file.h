@@ -61,6 +61,7 @@ struct PlacementSpec {
   std::vector<std::string> dims;  // of free dimensions of the model: "batch=1"
   std::string engine;             // whose execution and prices were taken; "": the topology's own
   double replicas_us = 0;         // a run, with a copy of the model on every device; 0: unknown
+  double sequential_us = 0;       // a run, one at a time, if less than the bottleneck; else 0
 };
 
 // The description a binary placement file holds, checked with check_placement. Like decode_graph,

@@ -180,6 +180,25 @@ Result<PlaceResult> conclude(Placing& placing) {
   return result;
 }
 
+// Runs that do not overlap may use devices that feed each other in circles: what is placed for
+// latency then serves more than any pipeline does.
+void compare_with_sequence(const Placing& placing, PlaceResult& result) {
+  if (result.stopped) return;
+  MethodOptions options = placing.bench.options();
+  Stop* const stop = options.budget.stop;
+  options.budget = {};
+  options.budget.stop = stop;
+  const Problem problem = placing.bench.problem().for_latency();
+  const double pipelined_us = result.timeline.bottleneck_us;
+  if (lower_bounds(problem, stop).best_us() < pipelined_us) {
+    const Result<PlaceResult> placed = place_auto(problem, options, {placing.options.policy});
+    const double sequential_us = placed.ok() ? placed->timeline.drain_us : 0;
+    if (sequential_us < pipelined_us) result.sequential_us = sequential_us;
+  }
+  result.stopped = stopped(stop);
+  result.place_us = placing.elapsed_us();
+}
+
 }  // namespace
 
 Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
@@ -190,7 +209,11 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
     if (!step.applies(placing)) continue;
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
-  return conclude(placing);
+  Result<PlaceResult> result = conclude(placing);
+  if (result.ok() && problem.objective() == Objective::kThroughput) {
+    compare_with_sequence(placing, *result);
+  }
+  return result;
 }
 
 Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,

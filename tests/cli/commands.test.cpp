@@ -255,6 +255,28 @@ TEST_CASE_FIXTURE(CommandsScene,
   CHECK(split.at("violations").size() == 1);
 }
 
+TEST_CASE_FIXTURE(CommandsScene,
+                  "simulate names the node that a placement puts against the rules") {
+  json together = json::parse(small_graph());
+  together["nodes"][1]["colocate"] = together["nodes"][2]["colocate"] = "pair";
+  const std::string torn = write("together.json", together.dump());
+  const json run = run_json({"simulate", torn, "-t", topology, "-p", placement, "--json"});
+  CHECK(run.at("feasible") == false);
+  REQUIRE(run.at("violations").size() == 1);
+  CHECK(run.at("violations")[0] ==
+        "node 2 'c' is on device 'gpu:1', and node 1 'b', which it is colocated with, on 'gpu:0'");
+}
+
+TEST_CASE_FIXTURE(CommandsScene, "place says so where a method takes no budget") {
+  const auto note = [&](const std::string& method) -> std::string {
+    return run_json(
+               {"place", graph, "-t", topology, "-m", method, "--budget-evals", "10", "--json"})
+        .value("note", "");
+  };
+  CHECK(note("heft") == "the method 'heft' takes no budget");
+  for (const char* method : {"auto", "anneal"}) CHECK(note(method) == "");
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "simulate writes a trace and a report page") {
   const Run result = run({"simulate", graph, "-t", topology, "-p", placement, "--trace",
                           "trace.json", "--report", "report.html"});

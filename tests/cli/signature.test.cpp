@@ -78,6 +78,15 @@ TEST_CASE("a policy is not overwritten by its signature") {
   CHECK(f.read("p.plpo") == before);
 }
 
+TEST_CASE("a public key is not overwritten by a signature") {
+  const Signed f;
+  const std::string pub = f.read("release.pub");
+  const Run run = f.run({"sign", f.policy, "--key", "release.key", "-o", "release.pub"});
+  CHECK(run.status == 2);
+  CHECK(run.err.find("release.pub: exists already") != std::string::npos);
+  CHECK(f.read("release.pub") == pub);
+}
+
 TEST_CASE("a policy that was changed after signing, or signed by another key, is refused") {
   const Signed f;
   std::string bytes = f.read("p.plpo");

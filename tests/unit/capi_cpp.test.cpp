@@ -70,6 +70,7 @@ TEST_CASE("the C++ wrapper places a graph and reads everything back") {
   CHECK(placement->makespan_us() == doctest::Approx(50));
   CHECK(placement->lower_bound_us() == doctest::Approx(50));
   CHECK(placement->bottleneck_us() == doctest::Approx(50));
+  CHECK(placement->proved());
   CHECK(placement->place_time_us() > 0);
   CHECK(placement->feasible());
   CHECK(placement->note().empty());
@@ -85,6 +86,13 @@ TEST_CASE("the C++ wrapper places a graph and reads everything back") {
   const auto scored = placeto::score(*graph, *topology, {0, 0, 1, 1, 1});
   REQUIRE(scored);
   CHECK(scored->makespan_us() == doctest::Approx(54));  // 8 bytes over the link of 2 per us
+  CHECK_FALSE(scored->proved());
+  placeto::Options options;
+  options.objective = PLACETO_THROUGHPUT;
+  const auto pipeline = placeto::place(*graph, *topology, nullptr, options);
+  REQUIRE(pipeline);
+  CHECK(pipeline->replicas_us() == doctest::Approx(25));
+  CHECK(pipeline->sequential_us() == 0);  // not less than the bottleneck
 }
 
 TEST_CASE("the C++ wrapper says of a node what it was given") {

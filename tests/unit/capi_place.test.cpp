@@ -27,7 +27,10 @@ TEST_CASE("two equal branches are placed on two devices") {
   // sooner, which is what its own transfer takes.
   CHECK(placeto_placement_makespan_us(placement.get()) == doctest::Approx(103));
   CHECK(placeto_placement_lower_bound_us(placement.get()) == doctest::Approx(103));  // proved
+  CHECK(placeto_placement_proved(placement.get()) == 1);
   CHECK(placeto_placement_bottleneck_us(placement.get()) > 0);
+  CHECK(placeto_placement_replicas_us(placement.get()) == 0);  // of streams alone
+  CHECK(placeto_placement_sequential_us(placement.get()) == 0);
   CHECK(placeto_placement_place_time_us(placement.get()) > 0);
   CHECK(placeto_placement_feasible(placement.get()) == 1);
   CHECK(std::string(placeto_placement_note(placement.get())).empty());

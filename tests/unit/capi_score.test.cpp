@@ -52,6 +52,9 @@ TEST_CASE("getters of a placement answer nothing for NULL") {
   CHECK(placeto_placement_device(nullptr, 0) == PLACETO_NONE);
   CHECK(placeto_placement_makespan_us(nullptr) == 0);
   CHECK(placeto_placement_bottleneck_us(nullptr) == 0);
+  CHECK(placeto_placement_proved(nullptr) == 0);
+  CHECK(placeto_placement_replicas_us(nullptr) == 0);
+  CHECK(placeto_placement_sequential_us(nullptr) == 0);
   CHECK(placeto_placement_lower_bound_us(nullptr) == 0);
   CHECK(placeto_placement_place_time_us(nullptr) == 0);
   CHECK(placeto_placement_feasible(nullptr) == 0);

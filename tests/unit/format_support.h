@@ -70,7 +70,7 @@ inline bool same(const PlacementSpec& a, const PlacementSpec& b) {
     return std::tie(p.graph, p.topology, p.devices, p.assignment, p.makespan_us,
                     p.peak_memory_bytes, p.method, p.candidates, p.lower_bound_us, p.place_time_us,
                     p.bottleneck_us, p.note, p.reasons, p.stages, p.order, p.dims, p.engine,
-                    p.replicas_us);
+                    p.replicas_us, p.sequential_us);
   };
   return all(a) == all(b);
 }
@@ -209,6 +209,7 @@ inline PlacementSpec random_placement(Random& random) {
     spec.note = random_text(random);
     spec.engine = random_text(random);
     spec.replicas_us = random_number(random);
+    spec.sequential_us = random_number(random);
   }
   for (uint32_t v = 0; v < spec.assignment.size(); v += 1 + random.below(4)) {
     const uint32_t second = random.below(n + 1);

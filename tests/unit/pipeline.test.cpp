@@ -150,6 +150,29 @@ TEST_CASE("what is placed for throughput is a pipeline, and a copy on every devi
   CHECK(halved == 2);  // tensors of gpt2 take longer than its work
 }
 
+// a and b, c and d: two pairs that feed each other, which no pipeline divides; runs that do not
+// overlap may.
+TEST_CASE("that one run at a time would serve more than any pipeline is named") {
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 6; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {v == 1 || v == 2 ? 40.0 : 1.0};
+    graph.nodes.back().outputs = {10};
+  }
+  graph.nodes[0].colocate = graph.nodes[3].colocate = "ends";
+  graph.edges = {{0, 0, 1}, {0, 0, 2}, {1, 0, 3}, {2, 0, 3}, {3, 0, 4}, {3, 0, 5}};
+  const test::Instance instance =
+      test::build_instance(graph, test::equal_devices(2), for_throughput());
+  REQUIRE(instance.problem);
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {});
+  REQUIRE(placed.ok());
+  CHECK(!has_circle(*instance.problem, placed->best.assignment));
+  CHECK(placed->proved);
+  CHECK(placed->timeline.bottleneck_us > 80);
+  CHECK(placed->sequential_us < 50);
+}
+
 TEST_CASE("devices that feed each other in a circle count as one") {
   // a -> b -> c, 10 us each; tensors of 20 bytes take 2 us
   GraphSpec graph;

@@ -34,6 +34,7 @@ Json describe(const PlacementSpec& spec) {
           {"proved", spec.proved},
           {"bottleneck_us", spec.bottleneck_us},
           {"replicas_us", spec.replicas_us},
+          {"sequential_us", spec.sequential_us},
           {"stages", stage_count(spec)},
           {"nodes", spec.assignment.size()},
           {"devices", spec.devices},
@@ -50,12 +51,16 @@ std::string summarize(const PlacementSpec& spec, bool color) {
   sheet.add("by", spec.method.empty() ? "(not stated)" : spec.method);
   sheet.add("nodes", format_count(spec.assignment.size()));
   if (!spec.stages.empty()) sheet.add("stages", format_count(stage_count(spec)));
-  sheet.add("makespan", spec.makespan_us > 0 ? format_us(spec.makespan_us) : "(not stated)");
+  sheet.add("makespan",
+            spec.makespan_us > 0 || spec.proved ? format_us(spec.makespan_us) : "(not stated)");
   if (spec.lower_bound_us > 0) sheet.add("lower bound", format_us(spec.lower_bound_us));
   if (spec.bottleneck_us > 0) sheet.add("bottleneck", format_us(spec.bottleneck_us));
   if (spec.proved) sheet.add("proved optimal", "no placement is better");
   if (spec.replicas_us > 0) {
     sheet.add("a copy on every device", format_us(spec.replicas_us) + " a run");
+  }
+  if (spec.sequential_us > 0) {
+    sheet.add("one run at a time", format_us(spec.sequential_us) + " a run");
   }
   if (!spec.dims.empty())
     sheet.add("free dimensions", fmt::format("{}", fmt::join(spec.dims, ", ")));

@@ -125,6 +125,10 @@ std::string method_help() {
   return text;
 }
 
+bool takes_budget(std::string_view name) {
+  return name == kAuto || name == anneal_method().name();
+}
+
 std::shared_ptr<const Policy> load_policy(const std::string& name) {
   if (name == "none") return nullptr;
   if (name == kDefaultPolicy) {

@@ -37,6 +37,8 @@ std::vector<std::string> method_names();
 // A Failure with kBadUsage unless there is such a method; says so if it was left out of this build.
 void check_method(std::string_view option, std::string_view name);
 std::string method_help();
+// Whether the method of that name does more with a budget.
+bool takes_budget(std::string_view name);
 
 // As long as the choice says, from now on.
 Watch watch_for(const MethodChoice& choice);

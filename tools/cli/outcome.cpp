@@ -46,11 +46,32 @@ void check_runnable(const Problem& problem, std::span<const uint32_t> assignment
   }
 }
 
+// Of the first node that is where it may not be; "" if there is none.
+std::string broken_rule(const Problem& problem, std::span<const uint32_t> assignment) {
+  if (obeys_rules(problem, assignment)) return "";
+  const Graph& graph = problem.graph();
+  const auto device = [&](uint32_t v) { return problem.topology().device(assignment[v]).name; };
+  for (uint32_t v = 0; v < problem.node_count(); ++v) {
+    const uint32_t group = problem.group_of(v), first = problem.members(group).front();
+    if (!problem.allowed(group, assignment[v])) {
+      return fmt::format("node {} '{}' may not run on device '{}'", v, graph.node(v).name,
+                         device(v));
+    }
+    if (assignment[first] != assignment[v]) {
+      return fmt::format(
+          "node {} '{}' is on device '{}', and node {} '{}', which it is colocated "
+          "with, on '{}'",
+          v, graph.node(v).name, device(v), first, graph.node(first).name, device(first));
+    }
+  }
+  return "it has not one device for each node";
+}
+
 std::vector<std::string> violations(const Problem& problem, std::span<const uint32_t> assignment,
                                     const Timeline& timeline) {
   std::vector<std::string> found;
-  if (!obeys_rules(problem, assignment)) {
-    found.emplace_back("a node is on a kind it is not allowed on, or apart from its colocation");
+  if (std::string broken = broken_rule(problem, assignment); !broken.empty()) {
+    found.push_back(std::move(broken));
   }
   const auto over = memory_shortfall(problem, timeline.peak_memory_bytes);
   for (uint32_t d = 0; d < over.size(); ++d) {

@@ -66,21 +66,23 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
   placement.note = result.note;
   placement.proved = result.proved;
   placement.replicas_us = result.replicas_us;
+  placement.sequential_us = result.sequential_us;
   return placement;
 }
 
 std::string summary(const Problem& problem, const PlaceResult& result,
                     std::span<const CandidateRow> rows, bool color) {
   const double bound = result.bounds.best_us();
-  std::string text =
-      fmt::format("placed by {}: makespan {}, lower bound {}, took {}\n",
-                  printable(result.best.method), format_us(result.timeline.makespan_us),
-                  bound > 0 ? format_us(bound) : "not known", format_us(result.place_us));
+  std::string text = fmt::format(
+      "placed by {}: makespan {}, lower bound {}, took {}\n", printable(result.best.method),
+      format_us(result.timeline.makespan_us),
+      bound > 0 || result.proved ? format_us(bound) : "not known", format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
   const bool for_throughput = problem.objective() == Objective::kThroughput;
   if (result.proved) {
-    text += fmt::format("proved optimal: no placement {}\n",
-                        for_throughput ? "has a smaller bottleneck" : "is better");
+    text +=
+        fmt::format("proved optimal: no {}\n",
+                    for_throughput ? "pipeline has a smaller bottleneck" : "placement is better");
   }
   if (result.stopped) text += "note: stopped before everything was tried\n";
   if (!result.timeline.stages.empty()) {
@@ -91,6 +93,10 @@ std::string summary(const Problem& problem, const PlaceResult& result,
     if (result.replicas_us > 0) {
       text += fmt::format("a copy of the model on every device: {} a run\n",
                           format_us(result.replicas_us));
+    }
+    if (result.sequential_us > 0) {
+      text += fmt::format("one run at a time, placed for latency: {} a run\n",
+                          format_us(result.sequential_us));
     }
   }
   return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows, color) + "\n" +
@@ -134,7 +140,7 @@ std::string why_not_polished(const MethodChoice& method, const Problem& problem)
       problem.group_count() * uint64_t{problem.device_count() - 1});
 }
 
-void run_place(PlaceOptions& options) {
+void check_usage(const PlaceOptions& options) {
   const bool own_policy = options.policy != "none" && options.policy != kDefaultPolicy;
   if (!own_policy && !options.public_key.empty()) {
     throw Failure(kBadUsage, "--public-key needs --policy FILE: a policy that is signed");
@@ -144,6 +150,36 @@ void run_place(PlaceOptions& options) {
   }
   check_outputs({options.out, options.reports.page, options.reports.trace});
   check_method("--method", options.method.name);
+}
+
+// What the reader should know of how it was placed.
+std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& engine) {
+  std::vector<std::string> notes = engine.choice().notes.all();
+  const MethodChoice& method = options.method;
+  if (method.options.budget.limited() && !takes_budget(method.name)) {
+    notes.push_back(fmt::format("the method '{}' takes no budget", method.name));
+  }
+  return notes;
+}
+
+void show(const PlaceOptions& options, const Problem& problem, const PlaceResult& result,
+          std::span<const CandidateRow> rows, const PlacementSpec& placement,
+          const std::vector<ReasonSpec>& reasons, const std::string& may_gain) {
+  if (options.common.json) {
+    PlacementSpec report = placement;
+    report.reasons = reasons;
+    add_note(may_gain, report.note);
+    print_json(require(to_json(report), kInternalError));
+    return;
+  }
+  print(summary(problem, result, rows, options.common.color()));
+  if (options.explain.empty()) return;
+  if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
+  print("\n" + explanation(problem, reasons, options.common.color()));
+}
+
+void run_place(PlaceOptions& options) {
+  check_usage(options);
   const Graph graph = load_graph(options.graph, options.model);
   Engine engine(options.engine);
   const Topology topology = engine.load(options.topology);
@@ -169,7 +205,7 @@ void run_place(PlaceOptions& options) {
       reasons_of(problem, result.best, explained, takes_time ? &watch : nullptr);
   watch.be_quiet();
   const bool in_time = reports_fit(problem, watch.left_ms());
-  std::vector<std::string> notes = engine.choice().notes.all();
+  std::vector<std::string> notes = notes_on(options, engine);
   const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
   notes.push_back(left_out(options, unlisted, explained.size() - reasons.size(), in_time));
   for (const std::string& note : notes) add_note(note, result.note);
@@ -177,7 +213,7 @@ void run_place(PlaceOptions& options) {
       with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, result.best.method),
                   result, rows);
-  const std::string may_gain = explained.empty() || result.one_move_optimal
+  const std::string may_gain = options.explain.empty() || result.one_move_optimal
                                    ? ""
                                    : why_not_polished(options.method, problem) +
                                          ", so that a move listed here may be an improvement";
@@ -192,18 +228,7 @@ void run_place(PlaceOptions& options) {
   if (options.engine.name != "-" && !std::filesystem::is_fifo(options.engine.name, error)) {
     placement.engine = options.engine.name;  // what came through a pipe cannot be read again
   }
-  if (options.common.json) {
-    PlacementSpec report = placement;
-    report.reasons = reasons;
-    add_note(may_gain, report.note);
-    print_json(require(to_json(report), kInternalError));
-  } else {
-    print(summary(problem, result, rows, options.common.color()));
-    if (!explained.empty()) {
-      if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
-      print("\n" + explanation(problem, reasons, options.common.color()));
-    }
-  }
+  show(options, problem, result, rows, placement, reasons, may_gain);
   placement.place_time_us = 0;  // equal inputs make equal files
   OutputFiles files;
   if (!options.out.empty()) {

@@ -103,6 +103,14 @@ void write_secret(const std::string& path, std::string_view text) {
   throw Failure(kInternalError, path + ": cannot write");
 }
 
+bool is_public_key(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  const auto bytes = read_file(path, 1024);
+  PublicKey key;
+  return bytes.ok() && from_text(text_of(*bytes), key).ok();
+}
+
 // A policy is signed, and looked for, under its file's name, or another that was agreed on.
 std::string signed_name(const std::string& policy, const std::string& given) {
   if (policy == "-" && given.empty()) {
@@ -144,6 +152,7 @@ void run_sign(const SignOptions& options) {
   const std::string beside = options.policy == "-" ? "-" : options.policy + ".sig";
   const std::string out = options.out.empty() ? beside : options.out;
   check_outputs({out});
+  if (is_public_key(out)) refuse_existing(out);
   const SecretKey secret = read_secret(options.key);
   const std::vector<uint8_t> policy = read_policy_bytes(options.policy);
   const std::string name = signed_name(options.policy, options.name);

@@ -51,6 +51,7 @@ class Package(unittest.TestCase):
         self.assertNotEqual(devices[graph.find("branch0")], devices[graph.find("branch1")])
         self.assertLess(placement.makespan_us, 600)
         self.assertGreaterEqual(placement.makespan_us, placement.lower_bound_us)
+        self.assertIs(placement.proved, True)
         self.assertEqual(sum(c.won for c in placement.candidates), 1)
         start, finish = placement.times()
         self.assertAlmostEqual(max(finish), placement.makespan_us)

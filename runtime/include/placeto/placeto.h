@@ -606,6 +606,17 @@ PLACETO_API double placeto_placement_bottleneck_us(const placeto_placement* plac
 /* No placement has a shorter makespan. */
 PLACETO_API double placeto_placement_lower_bound_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
+/* 1 if no placement is better by the objective: all were looked at or ruled out, or the makespan is
+ * a lower bound. 0 after placeto_score. */
+PLACETO_API int32_t placeto_placement_proved(const placeto_placement* placement) PLACETO_NOEXCEPT;
+/* What else serves a stream of runs, placed with PLACETO_THROUGHPUT: time per run if every device
+ * has a copy of the model; 0 if it does not fit on each, or otherwise unknown. */
+PLACETO_API double placeto_placement_replicas_us(const placeto_placement* placement)
+    PLACETO_NOEXCEPT;
+/* And time per run if none begins before the last is done and the model is placed for latency,
+ * where that is less than the bottleneck; else 0. By PLACETO_LATENCY one gets that placement. */
+PLACETO_API double placeto_placement_sequential_us(const placeto_placement* placement)
+    PLACETO_NOEXCEPT;
 /* Wall time that placing took; 0 after placeto_score. */
 PLACETO_API double placeto_placement_place_time_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;

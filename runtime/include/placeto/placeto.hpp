@@ -355,6 +355,9 @@ class Placement {
   double makespan_us() const { return placeto_placement_makespan_us(get()); }
   double bottleneck_us() const { return placeto_placement_bottleneck_us(get()); }
   double lower_bound_us() const { return placeto_placement_lower_bound_us(get()); }
+  bool proved() const { return placeto_placement_proved(get()) != 0; }
+  double replicas_us() const { return placeto_placement_replicas_us(get()); }
+  double sequential_us() const { return placeto_placement_sequential_us(get()); }
   double place_time_us() const { return placeto_placement_place_time_us(get()); }
   std::string method() const { return placeto_placement_method(get()); }
   std::string note() const { return placeto_placement_note(get()); }

@@ -688,6 +688,21 @@ class Placement(_Handle):
         return _ask("placeto_placement_lower_bound_us", self._handle)
 
     @property
+    def proved(self) -> bool:
+        """No placement is better, by the objective."""
+        return _ask("placeto_placement_proved", self._handle) != 0
+
+    @property
+    def replicas_us(self) -> float:
+        """Placed for throughput: time per run if every device has a copy; 0: unknown."""
+        return _ask("placeto_placement_replicas_us", self._handle)
+
+    @property
+    def sequential_us(self) -> float:
+        """Placed for throughput: time per run, one at a time, if less than the bottleneck; else 0."""
+        return _ask("placeto_placement_sequential_us", self._handle)
+
+    @property
     def method(self) -> str:
         return _ask("placeto_placement_method", self._handle).decode()
 
