@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
 
+#include "runtime/base/disjoint_sets.h"
 #include "runtime/base/message.h"
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
@@ -21,24 +21,6 @@ constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 std::string node_place(const Graph& graph, uint32_t v) {
   return join({"nodes[", v, "] '", graph.node(v).name, "'"});
 }
-
-// Disjoint sets with path halving; the representative is the lowest node of its set.
-class DisjointSets {
- public:
-  explicit DisjointSets(uint32_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  uint32_t find(uint32_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-  void merge(uint32_t a, uint32_t b) {
-    a = find(a);
-    b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<uint32_t> parent_;
-};
 
 size_t index_of(std::span<const std::string> kinds, const std::string& kind) {
   size_t index = 0;

@@ -13,6 +13,7 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/base/disjoint_sets.h"
 #include "runtime/base/no_index.h"
 #include "runtime/groups/free_nodes.h"
 
@@ -31,13 +32,12 @@ class Merger {
         graph_(graph),
         rows_(rows.size()),
         stop_(stop),
-        parent_(graph.size()),
+        sets_(graph.size()),
         work_(graph.work) {
     for (size_t g = 0; g < rows.size(); ++g) {
       if (spend(stop_, 4)) break;  // no rows are looked at then
       rows_[g] = rows[g];
     }
-    std::iota(parent_.begin(), parent_.end(), 0u);
     const double total = std::accumulate(work_.begin(), work_.end(), 0.0);
     tiny_ = kTinyShare * total / graph.size();
     most_work_ = kMostShare * total / problem.device_count();
@@ -53,7 +53,7 @@ class Merger {
     const FreeNodes free(problem_, stop_);
     for (uint32_t g = 0; g < graph_.size(); ++g) {
       if (spend(stop_, 1)) return;
-      const uint32_t root_a = find(g), root_b = find(free.decider(g));
+      const uint32_t root_a = sets_.find(g), root_b = sets_.find(free.decider(g));
       if (root_a != root_b && share_device(rows_, root_a, root_b)) join(root_a, root_b);
     }
   }
@@ -89,7 +89,7 @@ class Merger {
     // A root is the lowest member of its group.
     for (uint32_t g = 0; g < graph_.size(); ++g) {
       if (spend(stop_, 1)) break;
-      const uint32_t root = find(g);
+      const uint32_t root = sets_.find(g);
       merged[g] = root == g ? count++ : merged[root];
     }
     return merged;
@@ -125,11 +125,6 @@ class Merger {
     return graph_.weight[static_cast<size_t>(at - graph_.neighbour.begin())];
   }
 
-  uint32_t find(uint32_t g) {
-    while (parent_[g] != g) g = parent_[g] = parent_[parent_[g]];
-    return g;
-  }
-
   // Whether the two, on the best device for both, take no longer than each on its own best one and
   // the transfer.
   bool worth_it(uint32_t a, uint32_t b, double transfer) {
@@ -151,7 +146,7 @@ class Merger {
   }
 
   void unite(uint32_t a, uint32_t b, double transfer) {
-    const uint32_t root_a = find(a), root_b = find(b);
+    const uint32_t root_a = sets_.find(a), root_b = sets_.find(b);
     if (root_a == root_b || work_[root_a] + work_[root_b] > most_work_) return;
     if (!share_device(rows_, root_a, root_b) || !worth_it(a, b, transfer)) return;
     join(root_a, root_b);
@@ -159,7 +154,7 @@ class Merger {
 
   void join(uint32_t root_a, uint32_t root_b) {
     const auto [low, high] = std::minmax(root_a, root_b);
-    parent_[high] = low;
+    sets_.merge(low, high);
     work_[low] += work_[high];
     for (size_t d = 0; !rows_.empty() && d < rows_[low].size(); ++d) {
       rows_[low][d] = rows_[low][d] && rows_[high][d];
@@ -171,7 +166,7 @@ class Merger {
   DeviceRows rows_;
   Stop* stop_;
   std::vector<uint32_t> representatives_;  // a device of each class
-  std::vector<uint32_t> parent_;
+  DisjointSets sets_;
   std::vector<double> work_;  // of merged groups, at their roots
   double tiny_ = 0, most_work_ = 0;
 };
