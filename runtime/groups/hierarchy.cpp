@@ -15,8 +15,10 @@ constexpr uint32_t kCoarsest = 2;  // groups of the coarsest level, whatever the
 // One round of matching, incomplete if stopped.
 class Matching {
  public:
-  Matching(const GroupGraph& graph, const DeviceRows& rows, double most_work, Stop* stop)
-      : graph_(graph), rows_(rows), most_work_(most_work), stop_(stop) {
+  // `parts`: if not empty, only groups of one part are matched.
+  Matching(const GroupGraph& graph, const DeviceRows& rows, const std::vector<uint32_t>& parts,
+           double most_work, Stop* stop)
+      : graph_(graph), rows_(rows), parts_(parts), most_work_(most_work), stop_(stop) {
     mate_.assign(graph.size(), kUnmatched);
   }
 
@@ -51,8 +53,9 @@ class Matching {
   }
 
  private:
-  bool small_enough(uint32_t a, uint32_t b) const {
-    return graph_.work[a] + graph_.work[b] <= most_work_;
+  bool may_match(uint32_t a, uint32_t b) const {
+    return graph_.work[a] + graph_.work[b] <= most_work_ &&
+           (parts_.empty() || parts_[a] == parts_[b]);
   }
 
   // Rating: weight^2 / (work x work), so that what exchanges much for its work goes together.
@@ -61,7 +64,7 @@ class Matching {
     double best_rating = -1;
     in_pieces(graph_.offset[g], graph_.offset[g + 1], stop_, [&](uint32_t i) {
       const uint32_t other = graph_.neighbour[i];
-      if (mate_[other] != kUnmatched || !small_enough(g, other)) return;
+      if (mate_[other] != kUnmatched || !may_match(g, other)) return;
       const double weight = graph_.weight[i];
       const double rating =
           weight * weight / ((graph_.work[g] + 1e-9) * (graph_.work[other] + 1e-9));
@@ -86,7 +89,7 @@ class Matching {
         if (graph_.weight[i] > graph_.weight[heaviest]) heaviest = i;
       });
       uint32_t& sibling = waiting[graph_.neighbour[heaviest]];
-      if (sibling != kUnmatched && small_enough(g, sibling) && share_device(rows_, g, sibling)) {
+      if (sibling != kUnmatched && may_match(g, sibling) && share_device(rows_, g, sibling)) {
         mate_[g] = sibling;
         mate_[sibling] = g;
         sibling = kUnmatched;
@@ -102,7 +105,7 @@ class Matching {
     for (uint32_t g : order) {
       if (spend(stop_, 1)) return;
       if (mate_[g] != kUnmatched || graph_.offset[g] != graph_.offset[g + 1]) continue;
-      if (waiting != kUnmatched && small_enough(g, waiting) && share_device(rows_, g, waiting)) {
+      if (waiting != kUnmatched && may_match(g, waiting) && share_device(rows_, g, waiting)) {
         mate_[g] = waiting;
         mate_[waiting] = g;
         waiting = kUnmatched;
@@ -114,6 +117,7 @@ class Matching {
 
   const GroupGraph& graph_;
   const DeviceRows& rows_;
+  const std::vector<uint32_t>& parts_;
   double most_work_;
   Stop* stop_;
   std::vector<uint32_t> mate_;
@@ -121,7 +125,8 @@ class Matching {
 
 }  // namespace
 
-Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
+Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping,
+                     std::vector<uint32_t> parts)
     : problem_(&problem), stop_(stop) {
   DeviceRows rows = device_rows(problem, stop);
   everything_allowed_ = rows.empty();
@@ -132,6 +137,10 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
   std::iota(group_of.begin(), group_of.end(), 0u);
   const auto merge = [&](uint32_t coarse_count) {
     for (uint32_t& g : group_of) g = coarse_of[g];
+    if (!parts.empty()) {
+      for (uint32_t g = 0; g < parts.size(); ++g) parts[coarse_of[g]] = parts[g];  // no later group
+      parts.resize(coarse_count);
+    }
     rows = contract(rows, coarse_of, coarse_count, stop);
     GroupGraph coarse = contract(graph, coarse_of, coarse_count, stop);
     give_back(graph.neighbour, stop);
@@ -148,12 +157,16 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping)
   add_level(group_of, graph.size());
   while (graph.size() > kCoarsest) {
     if (stopped(stop)) return;
-    Matching matching(graph, rows, total / 2, stop);
+    Matching matching(graph, rows, parts, total / 2, stop);
     matching.match();
     if (stopped(stop)) return;
     const uint32_t coarse_count = matching.number(coarse_of);
     // Under 20 groups a twentieth is none, and a matching may be empty: that must end it, too.
-    if (coarse_count > graph.size() - std::max(1u, graph.size() / 20)) break;
+    if (coarse_count > graph.size() - std::max(1u, graph.size() / 20)) {
+      if (parts.empty()) break;
+      parts.clear();
+      continue;
+    }
     merge(coarse_count);
     if (stopped(stop)) return;
     add_level(group_of, coarse_count);

@@ -21,8 +21,10 @@ class Hierarchy {
  public:
   // The problem must outlive it. Stops when a level has two groups or hardly shrinks any
   // more, and when stopped: then it is not usable unless it has a level.
+  //
+  // `parts`: of the problem's groups, or empty. What is of one part is merged before anything else.
   explicit Hierarchy(const Problem& problem, Stop* stop = nullptr,
-                     Grouping grouping = Grouping::kAutomatic);
+                     Grouping grouping = Grouping::kAutomatic, std::vector<uint32_t> parts = {});
 
   uint32_t level_count() const { return static_cast<uint32_t>(levels_.size()); }
   uint32_t group_count(uint32_t level) const {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include "runtime/groups/uncut_parts.h"
+
 namespace placeto {
 
 Evaluator& Workbench::evaluator() {
@@ -14,6 +16,16 @@ Evaluator& Workbench::evaluator() {
 const Hierarchy& Workbench::hierarchy() {
   if (!hierarchy_) hierarchy_.emplace(*problem_, stop(), options_->grouping);
   return *hierarchy_;
+}
+
+void Workbench::regroup() {
+  constexpr double kGood = 1.3;
+  const double most_us = kGood * best().score.objective_us;
+  std::vector<std::span<const uint32_t>> good;
+  for (const Candidate& c : candidates_) {
+    if (c.score.feasible() && c.score.objective_us <= most_us) good.emplace_back(c.assignment);
+  }
+  hierarchy_.emplace(*problem_, stop(), options_->grouping, uncut_parts(*problem_, good, stop()));
 }
 
 MoveEvaluator& Workbench::move_evaluator() {

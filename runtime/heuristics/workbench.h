@@ -26,6 +26,8 @@ class Workbench {
   // Incomplete, once stopped.
   Evaluator& evaluator();
   const Hierarchy& hierarchy();
+  // The hierarchy anew: merged first is what no good candidate cuts, of those there are by now.
+  void regroup();
   MoveEvaluator& move_evaluator();
 
   const std::vector<Candidate>& candidates() const { return candidates_; }

@@ -231,6 +231,7 @@ Status polish_best(const Step& step, Placing& placing) {
 
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
+  bench.regroup();
   if (!ready(bench)) return {};
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;

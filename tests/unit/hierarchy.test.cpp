@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "runtime/groups/uncut_parts.h"
 #include "tests/support/random_problem.h"
 
 namespace placeto {
@@ -82,6 +84,50 @@ TEST_CASE(
                        problem.members(g).end()));
     }
   }
+}
+
+TEST_CASE("what no placement cuts is merged before anything else") {
+  Random random(73);
+  int within = 0, across = 0;
+  for (int i = 0; i < 60; ++i) {
+    const test::RandomShape shape{.most_nodes = 150, .restrictions = i % 2 == 0};
+    const test::Instance instance =
+        test::random_instance(shape, random.below(test::kRuleSets), random);
+    if (!instance.problem) continue;
+    CAPTURE(i);
+    const Problem& problem = *instance.problem;
+    const Assignment a = test::random_assignment(problem, random);
+    const Assignment b = test::random_assignment(problem, random);
+    const std::span<const uint32_t> both[] = {a, b};
+    const std::vector<uint32_t> part = uncut_parts(problem, both, nullptr);
+    REQUIRE(part.size() == problem.group_count());
+    for (uint32_t v = 0; v < problem.node_count(); ++v) {
+      for (const OutEdge& out : problem.graph().out_edges(v)) {
+        if (a[v] != a[out.target] || b[v] != b[out.target]) continue;
+        CHECK(part[problem.group_of(v)] == part[problem.group_of(out.target)]);
+      }
+      const uint32_t lowest = problem.members(part[problem.group_of(v)])[0];
+      CHECK((a[v] == a[lowest] && b[v] == b[lowest]));
+    }
+    const Hierarchy hierarchy(problem, nullptr, Grouping::kNone, part);
+    bool crossed = false;
+    for (uint32_t level = 0; level < hierarchy.level_count(); ++level) {
+      check_partition(problem, hierarchy, level);
+      if (level > 0) check_nesting(hierarchy, level);
+      bool mixed = false;
+      for (uint32_t g = 0; g < hierarchy.group_count(level); ++g) {
+        const auto nodes = hierarchy.nodes(level, g);
+        mixed |= !std::all_of(nodes.begin(), nodes.end(), [&](uint32_t v) {
+          return part[problem.group_of(v)] == part[problem.group_of(nodes[0])];
+        });
+      }
+      CHECK((!crossed || mixed));
+      crossed = mixed;
+      (mixed ? across : within) += level > 0;
+    }
+  }
+  CHECK(within > 40);
+  CHECK(across > 40);
 }
 
 TEST_CASE("a hierarchy built twice is the same") {
