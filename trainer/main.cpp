@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <string_view>
 
@@ -35,7 +36,7 @@ extern "C" void request_stop(int) {
 // Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 130
 // stopped by a signal before anything was done, 4 anything else.
 int fail(const Status& status) {
-  fmt::print(stderr, "placeto-train: error: {}\n", status.message());
+  std::fputs(("placeto-train: error: " + status.message() + "\n").c_str(), stderr);
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
       return 2;
@@ -165,9 +166,7 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
   command.flag("--print-config", print_config, "Print every setting with its default and meaning");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int dispatch(int argc, char** argv) {
   cli::Program program("placeto-train", "Trains placement policies.", PLACETO_VERSION);
   program.footer(kExamples);
   TrainArguments training;
@@ -206,4 +205,14 @@ int main(int argc, char** argv) {
     return fail(Status::invalid("name a new run folder (-o) or one to continue (--resume)"));
   }
   return run_training(training);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const std::exception& e) {  // of libraries: a closed stream, a folder that is gone
+    return fail(Status::io(e.what()));
+  }
 }

@@ -89,12 +89,14 @@ std::string link_target(const std::string& path) {
 // numbers come again. What replaces a file is its owner's alone until it has that file's mode.
 Result<int> open_temporary(const std::string& path, const std::string& target, mode_t mode,
                            std::string& temporary) {
+  constexpr size_t kKept = 200;  // bytes of the name: there is room for so many and a suffix
+  const std::string beside = target.substr(0, target.rfind('/') + 1 + kKept);
   timespec now{};
   for (int attempt = 0; attempt < 100; ++attempt) {
     ::clock_gettime(CLOCK_REALTIME, &now);
     const auto moment =
         static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-    temporary = join({target, ".tmp-", static_cast<long>(::getpid()), "-", moment});
+    temporary = join({beside, ".tmp-", static_cast<long>(::getpid()), "-", moment});
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0) return fd;
     if (errno != EEXIST) return failed(path, "create a file beside it", errno);

@@ -99,6 +99,23 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   CHECK(read_text(file("out"))->empty());
   fails("eval " + file("absent.plpo"), 3, "placeto-train: error: " + file("absent.plpo"));
   fails("eval " + policy + " --sets mixd", 2, "did you mean 'mixed'?");
+  const std::string x = file("x");
+  fails("eval " + policy + " --json " + x + " --csv " + x, 2, "given for two outputs");
+  fails("eval " + policy + " --csv -", 2, "expected the name of a file");
+  fails("eval " + policy + " --budgets 100 10", 2, "expected them ascending");
+  fails("pareto " + policy + " --sizes 4294967295", 2, "from 1 to 100000");
+}
+
+TEST_CASE_FIXTURE(Place, "folders that cannot be made and streams that are closed are errors") {
+  const std::string begin = "--config " + config + " -o ";
+  fails(begin + file(std::string(300, 'a')), 4, "cannot create");
+  fs::create_symlink("loop", file("loop"));
+  fails(begin + file("loop"), 4, "cannot create");
+  CHECK(std::system(PLACETO_TRAIN " --version >&- 2>&-") == 4 << 8);
+  REQUIRE(std::system(("mkfifo " + file("p.graph")).c_str()) == 0);
+  fails("--graphs " + file("p.graph") + " --topologies 2xk80 -o " + file("run"), 3,
+        "p.graph: expected a regular file");
+  CHECK(!fs::exists(file("run")));
 }
 
 TEST_CASE_FIXTURE(Place, "output that gets lost is an error") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "tests/trainer/support.h"
@@ -82,6 +83,26 @@ TEST_CASE_FIXTURE(Files, "a file that is missing or no graph is named") {
   CHECK(message(file("absent*.graph"), boxes()[0]).find("absent*.graph") != std::string::npos);
   CHECK(message(file("box2.topology"), boxes()[0]).find("box2.topology") != std::string::npos);
   CHECK(message(graphs()[0], file("net4.json")).find("net4.json") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Files, "a name with brackets is a file's before it is a pattern") {
+  std::filesystem::copy_file(file("net0.graph"), file("net[1].graph"));
+  const Result<OwnProblems> own = read_own_problems({file("net[1].graph")}, boxes());
+  REQUIRE_MESSAGE(own.ok(), own.status().message());
+  CHECK(paths_of(*own) == std::set<std::string>{file("net[1].graph")});
+}
+
+TEST_CASE_FIXTURE(Files, "what nothing can be learned on is named before training") {
+  const auto fails = [&](const TopologySpec& topology, const std::string& text) {
+    REQUIRE(write_topology(file("other.topology"), topology).ok());
+    const auto own = read_own_problems({graphs()[0]}, {boxes()[0], file("other.topology")});
+    CHECK(own.status().code() == StatusCode::kBadInput);
+    CHECK_MESSAGE(own.status().message().find(text) != std::string::npos, own.status().message());
+  };
+  fails(k80_topology(1), "other.topology: one device, expected two or more");
+  TopologySpec tiny = k80_topology(2);
+  for (DeviceSpec& device : tiny.devices) device.memory_bytes = 1000;
+  fails(tiny, "other.topology: no placement fits in memory");
 }
 
 TEST_CASE_FIXTURE(Files, "a split holds out whole graphs, the same for the same seed, never all") {

@@ -150,11 +150,50 @@ TEST_CASE("a cut checkpoint is named and passed over, and the run continues from
   CHECK(last_policy(folder, config) == whole);
 }
 
-TEST_CASE("a folder without a whole checkpoint, or that holds a run, is refused") {
+TEST_CASE(
+    "a run that was killed before its first checkpoint begins anew, and ends like a whole one") {
+  const test::TemporaryFolder place;
+  const Config config = test::small_config();
+  const PolicySpec whole = train_whole(config, place.file("whole"));
+  RunFolder folder(place.file("killed"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(folder.append_metrics({{"iteration", 1}, {"seconds", 2}}).ok());
+  const std::string left = folder.file("records/000000.bin.tmp-1-2");
+  REQUIRE(write_whole(left, "half of it").ok());
+  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  CHECK(last_policy(folder, config) == whole);
+  CHECK(!std::filesystem::exists(left));
+  CHECK(lines_in(folder.file("metrics.jsonl")) == config.iterations);
+}
+
+TEST_CASE("what the last check measured is kept over an interruption") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  Checkpoint saved{.iteration = 3, .best = 0.5, .checked = {-0.25, 0.125}, .learner = "\n 1 2"};
+  REQUIRE(folder.save(saved, 1).ok());
+  const Result<Checkpoint> loaded = folder.load(nullptr);
+  REQUIRE(loaded.ok());
+  CHECK(loaded->checked == saved.checked);
+  CHECK(loaded->learner == saved.learner);
+}
+
+TEST_CASE("a folder in which another is training is refused") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run")), other(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(folder.lock().ok());
+  CHECK(other.lock().code() == StatusCode::kInvalidArgument);
+  CHECK(train::train(test::small_config(), "", other, true, {}).message().find("another") !=
+        std::string::npos);
+}
+
+TEST_CASE("a folder whose checkpoints are all damaged, or that holds a run, is refused") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
   CHECK(folder.create("").code() == StatusCode::kInvalidArgument);
+  REQUIRE(write_whole(folder.file("checkpoints/000003.ckpt"), "damaged").ok());
   const Status status = train::train(test::small_config(), "", folder, true, {});
   CHECK(status.code() == StatusCode::kBadInput);
   CHECK(status.message().find("no whole checkpoint") != std::string::npos);

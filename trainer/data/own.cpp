@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/base/random.h"
+#include "runtime/heuristics/packing.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
 #include "tools/onnx/import.h"
@@ -25,12 +26,25 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns
       paths.push_back(pattern);
       continue;
     }
+    std::error_code error;
+    const auto kind = std::filesystem::status(pattern, error).type();
+    if (std::filesystem::exists(std::filesystem::file_status(kind))) {
+      if (kind != std::filesystem::file_type::regular) {
+        return Status::bad_input(pattern + ": expected a regular file");
+      }
+      paths.push_back(pattern);
+      continue;
+    }
+    const size_t before = paths.size();
     glob_t found{};
     const int status = glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
-    for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
-      paths.emplace_back(found.gl_pathv[i]);
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
+      if (std::filesystem::is_regular_file(found.gl_pathv[i], error)) {
+        paths.emplace_back(found.gl_pathv[i]);
+      }
+    }
     globfree(&found);
-    if (status == 0) continue;
+    if (paths.size() > before) continue;
     std::string close;
     if (are_topologies) {
       close = cli::suggestion(std::filesystem::path(pattern).filename().string(),
@@ -77,6 +91,11 @@ Status check_fit(const GraphSpec& graph, const std::vector<TopologySpec>& topolo
     if (asked_to(stop)) return Status(StatusCode::kStopped, "stopped while graphs were read");
     const Result<Instance> made = make_instance("", graph, topologies[t]);
     if (!made.ok()) return Status::bad_input("on " + paths[t] + ": " + made.status().message());
+    if (!made->problem->may_overflow()) continue;
+    const Packing packing = pack(*made->problem, nullptr);
+    if (packing.verdict == Packing::Verdict::kImpossible) {
+      return Status::bad_input("on " + paths[t] + ": no placement fits in memory");
+    }
   }
   return {};
 }
@@ -101,6 +120,10 @@ Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
   for (const std::string& path : *topology_paths) {
     Result<TopologySpec> spec = topology_of(path);
     if (!spec.ok()) return as_input(spec.status());
+    if (spec->devices.size() < 2) {
+      return Status::bad_input(path +
+                               ": one device, expected two or more: nothing is to be decided");
+    }
     own.topologies.push_back(std::move(*spec));
   }
   uint64_t nodes = 0;

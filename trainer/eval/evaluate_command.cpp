@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,6 +16,7 @@
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
+#include "trainer/data/own.h"
 #include "trainer/data/source.h"
 #include "trainer/data/test_sets.h"
 #include "trainer/eval/equal_time.h"
@@ -42,8 +46,11 @@ Status write_all(const Outputs& files) {
 
 // Before measuring, which may take hours.
 Status check_all_writable(std::initializer_list<std::string> paths) {
+  std::set<std::string> seen;
   for (const std::string& path : paths) {
     if (path.empty()) continue;
+    if (path == "-") return Status::invalid("-: expected the name of a file");
+    if (!seen.insert(path).second) return Status::invalid(path + ": given for two outputs");
     if (Status s = check_writable(path); !s.ok()) return s;
   }
   return {};
@@ -87,7 +94,8 @@ struct SetArguments {
               "Instead of sets: graphs of one's own (*.graph, *.json, *.onnx), as files or "
               "patterns, each on all --topologies")
         .several()
-        .only_with("--topologies");
+        .only_with("--topologies")
+        .not_with({"--sets"});
     command.list("--topologies", "FILE", topologies, "Topology files or patterns").several();
     command.count("--problems", tests.problems, "Problems of each set, at most");
     command.count("--large", tests.large, "Random graphs of 1,000 nodes");
@@ -207,6 +215,9 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
 Status run_eval(const EvalArguments& a) {
   const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
   if (!policies.ok()) return policies.status();
+  if (!std::is_sorted(a.what.budgets.begin(), a.what.budgets.end(), std::less_equal<>())) {
+    return Status::invalid("--budgets: expected them ascending, each once");
+  }
   if (Status s = check_all_writable({a.json, a.csv, a.svg, a.cdf, a.effort, a.bars}); !s.ok()) {
     return s;
   }
@@ -269,6 +280,11 @@ Status run_pareto(const ParetoArguments& a) {
   const Result<NamedPolicy> policy = load_policy(a.policy);
   if (!policy.ok()) return policy.status();
   if (Status s = check_all_writable({a.csv, a.svg}); !s.ok()) return s;
+  for (const uint32_t nodes : a.what.nodes) {
+    if (nodes >= 1 && nodes <= kMostOwnNodes) continue;
+    return Status::invalid(
+        fmt::format("--sizes: {}, expected a number of nodes from 1 to {}", nodes, kMostOwnNodes));
+  }
   ProgressLine progress;
   ParetoOptions options = a.what;
   options.on_progress = progress.callback();

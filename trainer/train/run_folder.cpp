@@ -1,6 +1,11 @@
 #include "trainer/train/run_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -48,8 +53,33 @@ std::string json_number(double value) {
 
 }  // namespace
 
+bool RunFolder::has(std::string_view name) const {
+  std::error_code ignored;
+  return fs::exists(file(name), ignored);
+}
+
+Status RunFolder::lock() {
+  const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return Status::io(path_ + ": cannot open: " + std::strerror(errno));
+  lock_ = {nullptr, [folder](void*) { ::close(folder); }};  // so does a process that is killed
+  if (::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return Status::invalid(path_ + ": another process is training there");
+  }
+  for (const std::string& inside : {path_, file("checkpoints"), file("records")}) {
+    std::error_code ignored;
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(inside, ignored)) {
+      if (entry.path().filename().string().find(".tmp-") != std::string::npos) {
+        left.push_back(entry.path());
+      }
+    }
+    for (const fs::path& path : left) fs::remove(path, ignored);
+  }
+  return {};
+}
+
 Status RunFolder::create(std::string_view config_text) {
-  if (fs::exists(file("config.toml"))) {
+  if (has("config.toml")) {
     return Status::invalid(path_ +
                            " holds a run already: continue it with --resume, or choose "
                            "another folder");
@@ -65,7 +95,7 @@ Status RunFolder::create(std::string_view config_text) {
 void RunFolder::abandon() {
   std::error_code ignored;
   for (const char* folder : {"checkpoints", "records"}) {
-    if (fs::exists(file(folder)) && !fs::is_empty(file(folder), ignored)) return;
+    if (has(folder) && !fs::is_empty(file(folder), ignored)) return;
   }
   for (const char* name : {"config.toml", "checkpoints", "records"})
     fs::remove(file(name), ignored);
@@ -86,8 +116,9 @@ std::vector<uint32_t> RunFolder::checkpoints() const {
 
 Status RunFolder::save(const Checkpoint& c, uint32_t window) {
   std::string content =
-      fmt::format("{} {} {:a} {:a} {}\n", kMagic, c.iteration, c.best, c.seconds, c.examples);
-  content += c.learner;
+      fmt::format("{} {} {:a} {:a} {}", kMagic, c.iteration, c.best, c.seconds, c.examples);
+  for (const double value : c.checked) content += fmt::format(" {:a}", value);
+  content += "\n" + c.learner;
   if (Status s = write_sealed(checkpoint_path(c.iteration), content); !s.ok()) return s;
   std::vector<uint32_t> kept = checkpoints();
   std::error_code ignored;
@@ -115,12 +146,14 @@ Result<Checkpoint> RunFolder::load(std::string* note) const {
       return Status::bad_input(path + ": no checkpoint of this version of placeto-train");
     }
     Checkpoint c;
-    const char* next = content->c_str() + kMagic.size();
+    const std::string numbers = content->substr(kMagic.size(), line - kMagic.size());
+    const char* next = numbers.c_str();
     char* end = nullptr;
     c.iteration = static_cast<uint32_t>(std::strtoul(next, &end, 10));
     c.best = std::strtod(end, &end);
     c.seconds = std::strtod(end, &end);
     c.examples = std::strtoull(end, &end, 10);
+    while (*end == ' ') c.checked.push_back(std::strtod(end, &end));
     c.learner = content->substr(line + 1);
     return c;
   }
@@ -143,7 +176,7 @@ Result<Samples> RunFolder::load_records(uint32_t iteration) const {
 // Both files name the iteration first: {"iteration": 12, ... and 12,...
 Status RunFolder::truncate_metrics(uint32_t iteration) {
   for (const char* name : {"metrics.jsonl", "metrics.csv"}) {
-    if (!fs::exists(file(name))) continue;
+    if (!has(name)) continue;
     Result<std::string> old = read_text(file(name));
     if (!old.ok()) return old.status();
     std::istringstream lines(*old);
@@ -156,7 +189,7 @@ Status RunFolder::truncate_metrics(uint32_t iteration) {
     }
     if (Status s = write_whole(file(name), kept); !s.ok()) return s;
   }
-  if (!fs::exists(file(kEvents))) return {};
+  if (!has(kEvents)) return {};
   Result<std::string> old = read_text(file(kEvents));
   if (!old.ok()) return old.status();
   return write_whole(file(kEvents), keep_events(*old, iteration));
@@ -170,7 +203,7 @@ Status RunFolder::append_metrics(const Metrics& metrics) {
     values += (values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
   }
   if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
-  if (!fs::exists(file("metrics.csv")))
+  if (!has("metrics.csv"))
     names += "\n";
   else
     names.clear();
@@ -181,7 +214,7 @@ Status RunFolder::append_metrics(const Metrics& metrics) {
 Status RunFolder::append_event(const Metrics& metrics) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const double seconds = std::chrono::duration<double>(now).count();
-  const std::string header = fs::exists(file(kEvents)) ? "" : event_file_header(seconds);
+  const std::string header = has(kEvents) ? "" : event_file_header(seconds);
   const auto step = static_cast<int64_t>(metrics.front().second);
   return append(file(kEvents), header + event_record(seconds, step, metrics));
 }

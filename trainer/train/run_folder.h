@@ -10,6 +10,7 @@
 // Every file but the metrics appears whole or not at all; checkpoints and records end in a SHA-256.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,11 +24,12 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 
 // What a run continues from.
 struct Checkpoint {
-  uint32_t iteration = 0;  // iterations done
-  double best = 0;         // best value of the check so far; lower is better
-  double seconds = 0;      // spent training
-  uint64_t examples = 0;   // learned from
-  std::string learner;     // Algorithm::save()
+  uint32_t iteration = 0;       // iterations done
+  double best = 0;              // best value of the check so far; lower is better
+  std::vector<double> checked;  // what the last check measured
+  double seconds = 0;           // spent training
+  uint64_t examples = 0;        // learned from
+  std::string learner;          // Algorithm::save()
 };
 
 class RunFolder {
@@ -42,9 +44,13 @@ class RunFolder {
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   Status save(const Checkpoint& checkpoint, uint32_t window);
+  bool has_checkpoints() const { return !checkpoints().empty(); }
   // The latest whole checkpoint; kBadInput if there is none that is whole. `note` says which
   // damaged ones were passed over.
   Result<Checkpoint> load(std::string* note) const;
+  // Keeps others out as long as this lives, and removes what one that was killed left half written.
+  // Fails with kInvalidArgument if another is training here.
+  Status lock();
 
   Status save_records(uint32_t iteration, const Samples& samples);
   Result<Samples> load_records(uint32_t iteration) const;
@@ -56,12 +62,14 @@ class RunFolder {
   Status append_metrics(const Metrics& metrics);
 
  private:
+  bool has(std::string_view name) const;
   std::string checkpoint_path(uint32_t iteration) const;
   std::string records_path(uint32_t iteration) const;
   Status append_event(const Metrics& metrics);
   std::vector<uint32_t> checkpoints() const;  // ascending
 
   std::string path_;
+  std::shared_ptr<void> lock_;
 };
 
 }  // namespace placeto::train

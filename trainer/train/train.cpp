@@ -1,5 +1,6 @@
 #include "trainer/train/train.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,7 +26,12 @@ Result<Checkpoint> last_checkpoint(const RunFolder& folder,
   return found;
 }
 
+// A run that ended before its first checkpoint begins anew.
 Status resume_from_checkpoint(Run& run, Algorithm& algorithm) {
+  if (!run.folder.has_checkpoints()) {
+    if (run.options.on_note) run.options.on_note("no checkpoint yet: from the beginning");
+    return run.folder.truncate_metrics(0);
+  }
   Result<Checkpoint> found = last_checkpoint(run.folder, run.options.on_note);
   if (!found.ok()) return found.status();
   run.state = std::move(*found);
@@ -68,6 +74,8 @@ Status append_metrics(Run& run, const Algorithm& algorithm, const Iteration& don
 
 Status save(Run& run, const Algorithm& algorithm) {
   run.state.learner = algorithm.save();
+  run.state.checked.clear();
+  for (const auto& [name, value] : algorithm.checked) run.state.checked.push_back(value);
   return run.folder.save(run.state, algorithm.records_kept());
 }
 
@@ -110,10 +118,15 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   }
   run.state.best = std::numeric_limits<double>::infinity();
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
+  if (Status s = folder.lock(); !s.ok()) return s;
   if (resume) {
     if (Status s = resume_from_checkpoint(run, *algorithm); !s.ok()) return s;
+    resume = folder.has_checkpoints();
   }
   if (Status s = algorithm->begin(run, resume); !s.ok()) return s;
+  for (size_t i = 0; i < std::min(run.state.checked.size(), algorithm->checked.size()); ++i) {
+    algorithm->checked[i].second = run.state.checked[i];
+  }
   if (resume || algorithm->acts_at_once()) {
     if (Status s = run.act_by(algorithm->learner().acting_policy()); !s.ok()) return s;
   }
