@@ -362,6 +362,25 @@ TEST_CASE_FIXTURE(FailuresScene,
   fails({"place", graph, "-t", topology, "-o", "x.json", "--trace", "./x.json"}, 2, "two outputs");
 }
 
+TEST_CASE_FIXTURE(FailuresScene,
+                  "an output that cannot be written leaves one JSON object: the error") {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"place", graph, "-t", topology, "-o", "/dev/full"},
+           {"place", graph, "-t", topology, "--trace", "/dev/full"},
+           {"generate", "layered", "-o", "/dev/full"},
+           {"convert", graph, "/dev/full"},
+           {"detect", "-o", "/dev/full"}}) {
+    std::vector<std::string> line = command;
+    line.emplace_back("--json");
+    CAPTURE(line[0]);
+    const Run result = run(line);
+    CHECK(result.status == 4);
+    const json said = json::parse(result.out, nullptr, false);
+    REQUIRE_MESSAGE(!said.is_discarded(), result.out);
+    CHECK(said.at("error").get<std::string>().find("/dev/full") != std::string::npos);
+  }
+}
+
 TEST_CASE_FIXTURE(FailuresScene, "standard output takes one output, and no JSON beside it") {
   const char* const taken = "--json: standard output is taken";
   fails({"convert", graph, "-", "--json"}, 2, taken);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace placeto::cli {
 
@@ -88,6 +89,7 @@ void expect_json(bool expected) {
   json_is_expected = expected;
 }
 
+static std::string due_json;
 static bool printed_json = false;
 
 bool json_was_printed() {
@@ -95,8 +97,17 @@ bool json_was_printed() {
 }
 
 void print_json(const std::string& object) {
+  due_json += object;
+}
+
+void drop_due_json() {
+  due_json.clear();
+}
+
+void print_due_json() {
+  if (due_json.empty()) return;
   printed_json = true;
-  print(object);
+  print(std::exchange(due_json, ""));
 }
 
 void print_json(const Json& object) {

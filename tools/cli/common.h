@@ -65,8 +65,12 @@ size_t terminal_columns();
 // Text to standard output; a Failure if it does not arrive there in full, unless who reads it has
 // gone.
 void print(std::string_view text);
+// What the command says once it is done: where it fails before, an error is all that is printed.
 void print_json(const Json& object);  // one line
 void print_json(const std::string& object);
+// At once: the command is done, or fails for what that says.
+void print_due_json();
+void drop_due_json();
 bool json_was_printed();
 // Whether the command line asks for JSON: then no output may be standard output, too.
 void expect_json(bool expected);

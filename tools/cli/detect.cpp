@@ -69,11 +69,11 @@ std::string machine_table(const TopologySpec& machine, bool color) {
 void deliver(const DetectOptions& options, const TopologySpec& machine) {
   require(Topology::build(machine), kInternalError);
   if (options.out.empty() || options.common.json) {
-    print(require(to_json(machine), kInternalError));
+    print_json(require(to_json(machine), kInternalError));
   } else {
     print(machine_table(machine, options.common.color()));
   }
-  if (!options.out.empty()) require(write_topology(options.out, machine), kInternalError);
+  if (!options.out.empty()) write_spec(options.out, machine);
   const std::string mixed = mixed_sources(machine);
   if (!mixed.empty()) note("note: numbers of unlike sources are compared: " + mixed);
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "runtime/format/file.h"
 #include "tools/cli/common.h"
@@ -124,8 +125,10 @@ void check_replacing_outputs(const std::vector<std::string>& paths) {
   check_each(paths, true);
 }
 
-void write_text(const std::string& path, std::string_view text) {
-  require(write_output(path, text), kInternalError);
+void write_text(const std::string& path, std::string text) {
+  OutputFiles files;
+  files.add(path, std::move(text));
+  files.write();
 }
 
 void OutputFiles::add(const std::string& path, std::string content) {
@@ -133,7 +136,7 @@ void OutputFiles::add(const std::string& path, std::string content) {
 }
 
 void OutputFiles::write() const {
-  require(write_outputs(files_), kInternalError);
+  require(write_outputs(files_, print_due_json), kInternalError);
 }
 
 }  // namespace placeto::cli

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tools/cli/common.h"
 #include "tools/io/write.h"
 
 namespace placeto::cli {
@@ -28,8 +29,15 @@ void check_outputs(const std::vector<std::string>& paths);
 // The same of commands whose output may take the place of their input, which it says again.
 void check_replacing_outputs(const std::vector<std::string>& paths);
 
-// Text to a file that appears whole or not at all.
-void write_text(const std::string& path, std::string_view text);
+// Text to a file that appears whole or not at all, once what is printed of it has arrived.
+void write_text(const std::string& path, std::string text);
+// The same of a graph, topology or placement, in the form that the path asks for.
+template <class Spec>
+void write_spec(const std::string& path, const Spec& spec) {
+  Result<std::string> content = encoded(spec, encoding_for(path));
+  if (!content.ok()) require(content.status().at(path), kInternalError);
+  write_text(path, *std::move(content));
+}
 
 // The outputs of a command that has several. If one cannot be written, none is.
 class OutputFiles {

@@ -203,7 +203,7 @@ void run_generate(const GenerateOptions& options) {
     print(fmt::format("{}: {} ({}, {})\n", printable(options.out), with_counts(spec.name, options),
                       plural(spec.nodes.size(), "node"), plural(spec.edges.size(), "edge")));
   }
-  require(write_graph(options.out, spec), kInternalError);
+  write_spec(options.out, spec);
 }
 
 std::string meaning(const std::string& size) {

@@ -92,10 +92,10 @@ void run_import(const ImportOptions& options) {
   const ModelGraph imported = import_model(options.model, options.import);
   if (options.common.json) {
     print_json(describe(imported, options.out));
-    return require(write_graph(options.out, imported.spec), kInternalError);
+    return write_spec(options.out, imported.spec);
   }
   print(summary(imported, options.out));
-  require(write_graph(options.out, imported.spec), kInternalError);
+  write_spec(options.out, imported.spec);
   const std::string unknown = unknown_summary(imported.report);
   if (!unknown.empty()) note(unknown);
 }

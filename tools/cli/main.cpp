@@ -100,9 +100,11 @@ static int fail(ExitStatus status, const char* prefix, const std::string& what, 
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
                                            "internal error"};
   try {
+    drop_due_json();
     print_json({{"error", message},
                 {"status", word == nullptr ? kWords[status] : word},
                 {"exit_status", int{status}}});
+    print_due_json();
   } catch (const Failure&) {
     // Said already, where it could be said.
   }
@@ -132,6 +134,7 @@ int main(int argc, char** argv) {
   expect_json(json);
   try {
     run(line);
+    print_due_json();
     return kDone;
   } catch (const Failure& failure) {
     return fail(failure.status, "error: ", failure.what(), json, failure.word);

@@ -310,6 +310,7 @@ void run_run(const RunOptions& options) {
     write_text(options.report, page);
   }
   if (outcome.deviation > kSame) {
+    print_due_json();
     throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",
                                               outcome.deviation));
   }

@@ -230,7 +230,9 @@ void verify_record(const VerifyOptions& options) {
   } else {
     print_text_report(options, result);
   }
-  if (!failure.empty()) throw Failure(kNoFeasiblePlacement, failure);
+  if (failure.empty()) return;
+  print_due_json();
+  throw Failure(kNoFeasiblePlacement, failure);
 }
 
 void run_verify(const VerifyOptions& options) {

@@ -125,7 +125,8 @@ Status write_output(const std::string& path, std::string_view bytes) {
   return write_file_atomically(path, bytes);
 }
 
-Status write_outputs(std::span<const Output> outputs) {
+Status write_outputs(std::span<const Output> outputs,
+                     const std::function<void()>& before_they_appear) {
   for (const Output& output : outputs) {
     if (is_file(output.path)) continue;
     if (Status s = write_to_stream(output.path, output.content); !s.ok()) return s;
@@ -138,6 +139,7 @@ Status write_outputs(std::span<const Output> outputs) {
     if (!file.ok()) return file.status();
     files.push_back(*std::move(file));
   }
+  if (before_they_appear) before_they_appear();
   for (PendingFile& file : files) {
     if (Status s = file.commit(); !s.ok()) return s;
   }
@@ -163,13 +165,16 @@ Status write_topology(const std::string& path, const TopologySpec& spec, Encodin
 Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding) {
   return write(path, spec, encoding);
 }
-Status write_policy(const std::string& path, const PolicyFile& file, Encoding encoding) {
-  return write(path, file, encoding);
-}
 Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding) {
   return std::visit([&](const auto& one) { return write(path, one, encoding); }, spec);
 }
 
+Result<std::string> encoded(const GraphSpec& spec, Encoding encoding) {
+  return content_of(spec, encoding);
+}
+Result<std::string> encoded(const TopologySpec& spec, Encoding encoding) {
+  return content_of(spec, encoding);
+}
 Result<std::string> encoded(const PlacementSpec& spec, Encoding encoding) {
   return content_of(spec, encoding);
 }

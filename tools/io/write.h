@@ -4,6 +4,7 @@
 // pipes and devices (/dev/null) are written to as they are.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,8 +33,10 @@ struct Output {
   std::string path, content;
 };
 // All of them or, if one cannot be written, no file: pipes and devices are written to first, then
-// the files beside their places, and last they take these, which needs no more room.
-Status write_outputs(std::span<const Output> outputs);
+// the files beside their places, then `before_they_appear` is called, which may throw, and last
+// they take their places, which needs no more room.
+Status write_outputs(std::span<const Output> outputs,
+                     const std::function<void()>& before_they_appear = {});
 
 // Fail with kIo when the file cannot be written, and with kInvalidArgument when the description
 // has no such form: a number that is not finite or text that is not UTF-8 in JSON, more than 2 GiB
@@ -41,7 +44,6 @@ Status write_outputs(std::span<const Output> outputs);
 Status write_graph(const std::string& path, const GraphSpec& spec, Encoding encoding);
 Status write_topology(const std::string& path, const TopologySpec& spec, Encoding encoding);
 Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding);
-Status write_policy(const std::string& path, const PolicyFile& file, Encoding encoding);
 Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding);
 
 // The same with encoding_for(path).
@@ -50,6 +52,8 @@ Status write_topology(const std::string& path, const TopologySpec& spec);
 Status write_placement(const std::string& path, const PlacementSpec& spec);
 
 // What write_... writes.
+Result<std::string> encoded(const GraphSpec& spec, Encoding encoding);
+Result<std::string> encoded(const TopologySpec& spec, Encoding encoding);
 Result<std::string> encoded(const PlacementSpec& spec, Encoding encoding);
 Result<std::string> encoded(const AnySpec& spec, Encoding encoding);
 
