@@ -153,7 +153,7 @@ set(CPACK_DEBIAN_MODELS_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_MODELS_DESCRIPTION "Device placement for neural networks: policies and topologies
  Trained policies with their cards, and descriptions of machines.")
 
-# Every package says what may be done with it, and what changed.
+# Every package says what may be done with it, and has the changelog that Debian's tools look for.
 set(changelog ${PROJECT_BINARY_DIR}/changelog)
 set(signed_by "${PLACETO_PACKAGE_CONTACT}")
 if(NOT signed_by MATCHES "<.*>$")

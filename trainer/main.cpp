@@ -167,7 +167,7 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
 }
 
 int dispatch(int argc, char** argv) {
-  cli::Program program("placeto-train", "Trains placement policies.", PLACETO_VERSION);
+  cli::Program program("placeto-train", "Trains placement policies.", PLACETO_VERSION_TEXT);
   program.footer(kExamples);
   TrainArguments training;
   bool print_config = false, best = false;
@@ -189,7 +189,7 @@ int dispatch(int argc, char** argv) {
   constexpr size_t kColumns = 100;
   switch (request->what) {
     case cli::Request::kVersion:
-      return print("placeto-train " PLACETO_VERSION "\n");
+      return print("placeto-train " PLACETO_VERSION_TEXT "\n");
     case cli::Request::kHelp:
       return print(request->command == nullptr ? help_text(program, kColumns)
                                                : help_text(program, *request->command, kColumns));

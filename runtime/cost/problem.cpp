@@ -12,6 +12,7 @@
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/estimate.h"
 #include "runtime/cost/number_range.h"
+#include "runtime/graph/text.h"
 
 namespace placeto {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
 std::string node_place(const Graph& graph, uint32_t v) {
-  return join({"nodes[", v, "] '", graph.node(v).name, "'"});
+  return join({"nodes[", v, "] ", in_quotes(graph.node(v).name)});
 }
 
 size_t index_of(std::span<const std::string> kinds, const std::string& kind) {
@@ -59,7 +60,8 @@ uint64_t usable_bytes(const DeviceSpec& device, const Rules& rules) {
 }
 
 std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& topology) {
-  std::string text = node_place(graph, v) + " can run on no device of '" + topology.name() + "' (";
+  std::string text =
+      node_place(graph, v) + " can run on no device of " + in_quotes(topology.name()) + " (";
   constexpr uint32_t kShown = 4;
   for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
     const DeviceSpec& device = topology.device(d);

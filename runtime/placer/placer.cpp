@@ -34,7 +34,7 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
 }
 
 // A timeline and bounds of it take about a millisecond: they are made whatever the stop says.
-bool is_small(const Problem& problem) {
+bool timeline_is_cheap(const Problem& problem) {
   constexpr uint64_t kElements = 4'000, kRunTimes = 32'000, kChannels = 10'000;
   const uint64_t nodes = problem.node_count();
   return nodes + problem.graph().edge_count() <= kElements &&
@@ -147,7 +147,7 @@ Result<PlaceResult> conclude(Placing& placing) {
   result.note = std::move(placing.note);
   result.stopped = stopped(stop);
   if (result.stopped && !result.best.score.feasible() && !placing.proved) return Status::stopped();
-  Stop* const limit = is_small(problem) ? nullptr : stop;
+  Stop* const limit = timeline_is_cheap(problem) ? nullptr : stop;
   if (!stopped(limit)) {
     result.timeline =
         Evaluator(problem, limit).take_timeline(result.best.assignment, result.best.division);

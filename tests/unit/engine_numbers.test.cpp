@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/support/folder.h"
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 #include "tools/engine/tensor.h"
 
 namespace placeto {
@@ -96,18 +96,6 @@ TEST_CASE("medians and percentiles") {
   CHECK(median({}) == 0);
   CHECK(percentile({5, 1, 2, 3, 4}, 0.9) == 5);
   CHECK(percentile({5, 1, 2, 3, 4}, 0.2) == 1);
-}
-
-TEST_CASE("Kendall's tau counts pairs that differ, and none for ties of predictions") {
-  int pairs = 0;
-  const std::vector<double> measured{10, 20, 30};
-  CHECK(kendall_tau(std::vector<double>{1, 2, 3}, measured, 0.05, &pairs) == 1);
-  CHECK(pairs == 3);
-  CHECK(kendall_tau(std::vector<double>{3, 2, 1}, measured, 0.05) == -1);
-  CHECK(kendall_tau(std::vector<double>{1, 1, 2}, measured, 0.05) == doctest::Approx(2.0 / 3));
-  const std::vector<double> close{100, 104, 200};
-  CHECK(kendall_tau(std::vector<double>{2, 1, 3}, close, 0.05, &pairs) == 1);
-  CHECK(pairs == 2);
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ inline PlacementSpec random_placement(Random& random) {
   return spec;
 }
 
-// "kBadInput: message", "ok": what a test compares in one line.
+// The message, or "ok": what a test compares in one line.
 template <class Outcome>
 std::string message_of(const Outcome& outcome) {
   const Status* status = nullptr;

@@ -75,6 +75,20 @@ std::vector<Map> maps_of(const fs::path& readme) {
   return maps;
 }
 
+// The row that a path of the runtime belongs to, longest name first; -1: none.
+int row_of(const Map& map, const std::string& path) {
+  int row = -1;
+  size_t longest = 0;
+  for (size_t r = 0; r < map.rows.size(); ++r) {
+    for (const std::string& name : names_in(map.rows[r])) {
+      if (!path.starts_with(name + "/") || name.size() < longest) continue;
+      longest = name.size();
+      row = static_cast<int>(r);
+    }
+  }
+  return row;
+}
+
 // A row whose first cell is bold begins a part of the map: the files of that folder follow.
 bool begins_part(const std::string& row) {
   return row.starts_with(" **`");
@@ -150,4 +164,26 @@ TEST_CASE("every folder of the runtime is on its map") {
     CAPTURE(entry.path().string());
     CHECK(named.contains(entry.path().filename()));
   }
+}
+
+TEST_CASE("each folder of the runtime uses those above it in the map, and no others") {
+  const Map map = maps_of(kRoot / "runtime/README.md").at(0);
+  const std::regex include("#include \"runtime/([^\"]+)\"");
+  int checked = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "runtime")) {
+    const std::string path = fs::relative(entry.path(), kRoot / "runtime");
+    if (!path.ends_with(".h") && !path.ends_with(".cpp")) continue;
+    if (path == "policy/guide.cpp") continue;  // the README says so
+    const int own = row_of(map, path);
+    CHECK_MESSAGE(own >= 0, path);
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      const std::string used = match[1];
+      CHECK_MESSAGE(row_of(map, used) <= own, path, " includes ", used);
+      ++checked;
+    }
+  }
+  CHECK(checked > 300);
 }

@@ -69,7 +69,7 @@ static void add_commands(Program& program) {
 static void run(const std::vector<std::string>& line) {
   set_output_columns(terminal_columns());
   Program program("placeto", "Places the nodes of a computation graph on the devices of a machine.",
-                  PLACETO_VERSION);
+                  PLACETO_VERSION_TEXT);
   program.footer(kExamples);
   add_commands(program);
   const Result<Request> request = parse(program, line);

@@ -19,7 +19,7 @@
 #include "tools/engine/cores.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 #include "tools/engine/tuned_choice.h"
 #include "tools/report/run_page.h"
 

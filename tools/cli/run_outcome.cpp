@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/cli/graph_input.h"
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 
 namespace placeto::cli {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
+#include "tools/costs/statistics.h"
 #include "tools/io/bounded_json.h"
 
 namespace placeto {
@@ -170,13 +171,6 @@ std::vector<size_t> run_starts(const Events& events) {
     if (key_of(events.nodes[i]) == key_of(events.nodes[0])) starts.push_back(i);
   }
   return starts;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 Profile summarize(const Events& events) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 
 namespace placeto {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 #include "tools/io/scratch.h"
 #include "tools/machine/probe_models.h"
 

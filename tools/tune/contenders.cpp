@@ -6,7 +6,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 #include "tools/export/onnx_export.h"
 #include "tools/tune/session.h"
 

@@ -4,7 +4,7 @@
 
 #include "tools/costs/measured.h"
 #include "tools/costs/profile.h"
-#include "tools/engine/statistics.h"
+#include "tools/costs/statistics.h"
 #include "tools/export/onnx_export.h"
 #include "tools/onnx/import.h"
 #include "tools/tune/session.h"

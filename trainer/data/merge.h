@@ -2,7 +2,7 @@
 // of TensorFlow before it places them (Addanki et al., section 4.1: groups of operators are the
 // nodes that are placed).
 //
-// The runtime's hierarchy (runtime/heuristics/hierarchy.h) moves groups of the graph as it is and
+// The runtime's hierarchy (runtime/groups/hierarchy.h) moves groups of the graph as it is and
 // has no need to be a graph itself: its groups may wait for each other. Here they must not: the
 // quotient has no cycle. contract.h makes such groups, each within one group of the hierarchy, so
 // that colocation forces few of them together. Where they are too many, a group is an interval of a

@@ -58,7 +58,8 @@ double placements_to(const FromStarts& m, double ratio) {
   return std::numeric_limits<double>::infinity();
 }
 
-double median(std::vector<double> values) {
+// The upper one of two middle values, for they may be infinite. There is a value.
+double upper_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -81,7 +82,7 @@ StartRow row_of(std::span<const FromStarts> graphs, size_t policy) {
     }
     row.start[k] = std::exp(start);
     row.placed[k] = std::exp(placed);
-    row.rnn_placements[k] = median(placements);
+    row.rnn_placements[k] = upper_median(placements);
   }
   double rnn = 0;
   for (const FromStarts& m : graphs) rnn += m.rnn.empty() ? NAN : std::log(m.rnn.back().best_us);

@@ -7,7 +7,7 @@ namespace placeto::train {
 
 Result<std::vector<uint8_t>> export_policy(PolicySpec spec, const Config& config,
                                            std::string_view config_text, uint64_t examples) {
-  spec.provenance = {{config.data.set},        config.seed, examples, PLACETO_VERSION,
+  spec.provenance = {{config.data.set},        config.seed, examples, PLACETO_VERSION_TEXT,
                      std::string(config_text), ""};
   return encode_policy(spec);
 }

@@ -514,12 +514,11 @@ typedef struct placeto_options {
   const placeto_node_list* colocate; /* the nodes of one list share a device */
   size_t colocate_count;
   const placeto_limits* limits; /* NULL (default): the default limits */
-  uint64_t*
-      shortfall_bytes;       /* NULL (default), or one entry per device. Written when placeto_place
-                                returns PLACETO_INFEASIBLE or PLACETO_NOT_FOUND: by how many bytes the
-                                placement that came closest exceeds each device's memory; all 0 if rules,
-                                not       memory, leave no device to a node. Not for several threads */
-  size_t shortfall_capacity; /* entries of shortfall_bytes; at least the number of devices */
+  /* NULL (default), or one entry per device. Written when placeto_place returns PLACETO_INFEASIBLE
+   * or PLACETO_NOT_FOUND: by how many bytes the placement that came closest exceeds each device's
+   * memory; all 0 if rules, not memory, leave no device to a node. Not for several threads */
+  uint64_t* shortfall_bytes;
+  size_t shortfall_capacity;    /* entries of shortfall_bytes; at least the number of devices */
   double deadline_milliseconds; /* the whole call ends so long after it began, with the best found
                                    by then, as if cancelled; default 0: never. A budget bounds the
                                    search alone, a deadline everything */
@@ -700,9 +699,9 @@ PLACETO_API placeto_status placeto_placement_stage_order(const placeto_placement
                                                          placeto_error* error) PLACETO_NOEXCEPT;
 
 /* As the content of a binary placement file; else like placeto_graph_encode. It holds names,
- * assignment, makespan, peak memory and method, so that equal placements are equal bytes.
- * Candidates, reasons and times are not written: placeto_placement_candidate, _explain and _times
- * have them. */
+ * assignment, stages and their order, makespan, peak memory and method, so that equal placements
+ * are equal bytes. Candidates, reasons and times are not written: placeto_placement_candidate,
+ * _explain and _times have them. */
 PLACETO_API placeto_status placeto_placement_encode(const placeto_placement* placement,
                                                     void* buffer, size_t capacity, size_t* size,
                                                     placeto_error* error) PLACETO_NOEXCEPT;
