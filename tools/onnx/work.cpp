@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "tools/workloads/layers.h"
+#include "tools/costs/function_flops.h"
 
 namespace placeto {
 namespace {

@@ -11,12 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/costs/function_flops.h"
 #include "tools/workloads/network_builder.h"
 
 namespace placeto {
-
-// Polynomial and scaling of one exp, tanh or erf in single precision: a round figure.
-inline constexpr uint64_t kFunctionFlops = 8;
 
 enum class Padding : uint8_t { kSame, kValid };
 
