@@ -7,6 +7,7 @@
 #include "tests/cli/runner.h"
 
 using namespace placeto::test;
+using nlohmann::json;
 
 namespace {
 
