@@ -176,6 +176,9 @@ TEST_CASE("what the last check measured is kept over an interruption") {
   REQUIRE(loaded.ok());
   CHECK(loaded->checked == saved.checked);
   CHECK(loaded->learner == saved.learner);
+  const std::string path = folder.file("checkpoints/000003.ckpt");
+  REQUIRE(write_sealed(path, "placeto-train checkpoint 1 3 0.5 1 7 nothing\n").ok());
+  CHECK(folder.load(nullptr).status().message().find("ends in no numbers") != std::string::npos);
 }
 
 TEST_CASE("a folder in which another is training is refused") {

@@ -153,7 +153,11 @@ Result<Checkpoint> RunFolder::load(std::string* note) const {
     c.best = std::strtod(end, &end);
     c.seconds = std::strtod(end, &end);
     c.examples = std::strtoull(end, &end, 10);
-    while (*end == ' ') c.checked.push_back(std::strtod(end, &end));
+    for (next = end; *next == ' '; next = end) {
+      const double value = std::strtod(next, &end);
+      if (end == next) return Status::bad_input(path + ": its first line ends in no numbers");
+      c.checked.push_back(value);
+    }
     c.learner = content->substr(line + 1);
     return c;
   }
