@@ -181,14 +181,18 @@ Result<PlaceResult> conclude(Placing& placing) {
 }
 
 // Runs that do not overlap may use devices that feed each other in circles: what is placed for
-// latency then serves more than any pipeline does.
+// latency then serves more than any pipeline does. Not for problems that take long to copy.
 void compare_with_sequence(const Placing& placing, PlaceResult& result) {
-  if (result.stopped) return;
+  constexpr uint64_t kMostCopied = 2'000'000;  // numbers
+  const Problem& pipelined = placing.bench.problem();
+  const uint64_t row = pipelined.class_count() + pipelined.device_count() / 64;
+  const uint64_t size = pipelined.node_count() * row + pipelined.graph().edge_count();
+  if (result.stopped || size > kMostCopied) return;
   MethodOptions options = placing.bench.options();
   Stop* const stop = options.budget.stop;
   options.budget = {};
   options.budget.stop = stop;
-  const Problem problem = placing.bench.problem().for_latency();
+  const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
   if (lower_bounds(problem, stop).best_us() < pipelined_us) {
     const Result<PlaceResult> placed = place_auto(problem, options, {placing.options.policy});

@@ -613,7 +613,8 @@ PLACETO_API int32_t placeto_placement_proved(const placeto_placement* placement)
 PLACETO_API double placeto_placement_replicas_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
 /* And time per run if none begins before the last is done and the model is placed for latency,
- * where that is less than the bottleneck; else 0. By PLACETO_LATENCY one gets that placement. */
+ * where that is less than the bottleneck and the problem not very large; else 0. By PLACETO_LATENCY
+ * one gets that placement. */
 PLACETO_API double placeto_placement_sequential_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
 /* Wall time that placing took; 0 after placeto_score. */
