@@ -70,6 +70,7 @@ void print_json(const Json& object);  // one line
 void print_json(const std::string& object);
 // At once: the command is done, or fails for what that says.
 void print_due_json();
+// Never: the command has failed.
 void drop_due_json();
 bool json_was_printed();
 // Whether the command line asks for JSON: then no output may be standard output, too.

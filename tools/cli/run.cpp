@@ -16,10 +16,10 @@
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/run_outcome.h"
+#include "tools/costs/statistics.h"
 #include "tools/engine/cores.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
-#include "tools/costs/statistics.h"
 #include "tools/engine/tuned_choice.h"
 #include "tools/report/run_page.h"
 

@@ -22,8 +22,8 @@
 
 #include "runtime/base/sha256.h"
 #include "runtime/format/file.h"
-#include "tools/engine/runner.h"
 #include "tools/costs/statistics.h"
+#include "tools/engine/runner.h"
 #include "tools/engine/tuned_choice.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"

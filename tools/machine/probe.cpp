@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "tools/costs/statistics.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
-#include "tools/costs/statistics.h"
 #include "tools/io/scratch.h"
 #include "tools/machine/probe_models.h"
 

@@ -1,6 +1,6 @@
 // PairwiseNet: the networks of a `pairwise` policy in LibTorch, for decisions on many states of
-// many graphs at once. The same functions as runtime/policy/pairwise/move_scorer.h; a test holds the two
-// together. Private to the files that include LibTorch.
+// many graphs at once. The same functions as runtime/policy/pairwise/move_scorer.h; a test holds
+// the two together. Private to the files that include LibTorch.
 #pragma once
 
 #include <array>
