@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <numeric>
 
 namespace placeto {
 namespace {
@@ -101,23 +102,47 @@ PublishedNetwork::PublishedNetwork(const Policy& policy, const Graph& graph, Ker
   scratch_.head_in.resize(8 * size_t{size_.embedding});
   scratch_.logits.resize(PaddedMlp::padded(size_.devices));
   for (auto& hidden : scratch_.layers) hidden.resize(size_t{kBlock} * widest);
-  list_edges(graph, stop);
+  const auto order = graph.topological_order();
+  const std::vector<uint32_t> backwards(order.rbegin(), order.rend());
+  arrange(
+      directions_[0], order,
+      [&](uint32_t v, const auto& hear) {
+        for (const InEdge& in : watched(graph.in_edges(v), stop)) hear(in.source);
+        spend(stop, graph.in_edges(v).size());
+      },
+      stop);
+  arrange(
+      directions_[1], backwards,
+      [&](uint32_t v, const auto& hear) {
+        for (const OutEdge& out : watched(graph.out_edges(v), stop)) hear(out.target);
+        spend(stop, graph.out_edges(v).size());
+      },
+      stop);
 }
 
-// Every edge carries a message: two edges between the same nodes count twice. Once stopped, the
-// rest hear nobody.
-void PublishedNetwork::list_edges(const Graph& graph, Stop* stop) {
-  auto& [along, against] = directions_;
-  along.offset = against.offset = {0};
-  for (uint32_t v = 0; v < size_.nodes; ++v) {
-    if (!spend(stop, 1 + graph.in_edges(v).size() + graph.out_edges(v).size())) {
-      for (const InEdge& in : watched(graph.in_edges(v), stop)) along.senders.push_back(in.source);
-      for (const OutEdge& out : watched(graph.out_edges(v), stop)) {
-        against.senders.push_back(out.target);
-      }
-    }
-    along.offset.push_back(static_cast<uint32_t>(along.senders.size()));
-    against.offset.push_back(static_cast<uint32_t>(against.senders.size()));
+// Every edge carries a message: two edges between the same nodes count twice. `order`: nodes behind
+// all whom they hear; heard(v) calls its argument with each of those. Incomplete once stopped.
+template <class Heard>
+void PublishedNetwork::arrange(Direction& d, std::span<const uint32_t> order, const Heard& heard,
+                               Stop* stop) {
+  std::vector<uint32_t> length(size_.nodes), row(size_.nodes);
+  d.first_row.assign(size_.rounds + 2, 0);
+  for (const uint32_t v : order) {
+    heard(v, [&](uint32_t u) { length[v] = std::max(length[v], length[u] + 1); });
+    length[v] = std::min(length[v], size_.rounds);
+    ++d.first_row[length[v] + 1];
+  }
+  std::partial_sum(d.first_row.begin(), d.first_row.end(), d.first_row.begin());
+  std::vector<uint32_t> next = d.first_row;
+  d.nodes.resize(size_.nodes);
+  for (uint32_t v = 0; v < size_.nodes && !spend(stop, 1); ++v) {
+    row[v] = next[length[v]]++;
+    d.nodes[row[v]] = v;
+  }
+  d.offset = {0};
+  for (const uint32_t v : d.nodes) {
+    heard(v, [&](uint32_t u) { d.senders.push_back(row[u]); });
+    d.offset.push_back(static_cast<uint32_t>(d.senders.size()));
   }
 }
 
@@ -126,36 +151,40 @@ void PublishedNetwork::embed(const float* inputs) {
   encoder_.run(inputs, encoder_.inputs(), encoding_.data(), size_.one, size_.nodes, kernels_,
                scratch_.layers);
   for (size_t i = 0; i < 2; ++i) {
-    x_ = encoding_;
-    for (uint32_t round = 0; round < size_.rounds; ++round) exchange(directions_[i]);
-    for (size_t v = 0; v < size_.nodes; ++v) {
-      std::copy_n(&x_[v * size_.one], width, &embeddings_[v * size_.both + i * width]);
+    const Direction& d = directions_[i];
+    for (size_t row = 0; row < size_.nodes; ++row) {
+      std::copy_n(&encoding_[d.nodes[row] * size_.one], size_.one, &x_[row * size_.one]);
+    }
+    for (uint32_t round = 0; round < size_.rounds; ++round) exchange(d, round);
+    for (size_t row = 0; row < size_.nodes; ++row) {
+      std::copy_n(&x_[row * size_.one], width, &embeddings_[d.nodes[row] * size_.both + i * width]);
     }
   }
 }
 
-// x_v <- g(sum of f(x_u)) + e_v, for all who hear somebody.
-void PublishedNetwork::exchange(const Direction& d) {
+// x_v <- g(sum of f(x_u)) + e_v, for all who hear somebody: but for those who hear what they have
+// heard before, over paths that are shorter than the rounds so far.
+void PublishedNetwork::exchange(const Direction& d, uint32_t round) {
   const uint32_t stride = size_.one;
-  d.message.f.run(x_.data(), stride, messages_.data(), stride, size_.nodes, kernels_,
+  const uint32_t news = d.first_row[round];  // those behind have changed in the last round
+  d.message.f.run(x_.data() + size_t{news} * stride, stride,
+                  messages_.data() + size_t{news} * stride, stride, size_.nodes - news, kernels_,
                   scratch_.layers);
-  for (uint32_t first = 0; first < size_.nodes; first += kBlock) {
+  for (uint32_t first = d.first_row[round + 1]; first < size_.nodes; first += kBlock) {
     const uint32_t count = std::min(kBlock, size_.nodes - first);
     sum_senders(d, first, count);
     d.message.g.run(scratch_.block_in.data(), stride, scratch_.block_out.data(), stride, count,
                     kernels_, scratch_.layers);
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t v = first + i;
-      if (d.offset[v] == d.offset[v + 1]) continue;
       const float* const update = &scratch_.block_out[size_t{i} * stride];
-      const float* const encoding = &encoding_[size_t{v} * stride];
-      float* const x = &x_[size_t{v} * stride];
+      const float* const encoding = &encoding_[size_t{d.nodes[first + i]} * stride];
+      float* const x = &x_[size_t{first + i} * stride];
       for (uint32_t c = 0; c < stride; ++c) x[c] = update[c] + encoding[c];
     }
   }
 }
 
-// Into row i of block_in: the sum of the messages that node first + i hears, in the order in which
+// Into row i of block_in: the sum of the messages that row first + i hears, in the order in which
 // its edges are listed.
 void PublishedNetwork::sum_senders(const Direction& d, uint32_t first, uint32_t count) {
   static_assert(PaddedMlp::kLanes == 16);

@@ -10,7 +10,8 @@
 //   rest])
 //
 // Times are relative to the current node, so every row of the features changes at every step, and
-// all of this is computed anew.
+// all of this is computed anew: but for what has settled, since no path that a node hears over is
+// as long as the rounds so far.
 //
 // Layers are copied into rows padded to whole vectors: published widths are 5 + devices, and the
 // remainder of such a row costs more than the row. Padding adds zeros to no sum.
@@ -74,9 +75,13 @@ class PublishedNetwork {
   struct SumOf {  // g(sum of f(x))
     PaddedMlp f, g;
   };
+  // Its rows of x and messages are by ascending length of the longest path that a node hears over,
+  // from the number of rounds on all alike.
   struct Direction {
     SumOf message;
-    std::vector<uint32_t> offset, senders;  // CSR: whom a node hears
+    std::vector<uint32_t> nodes;            // of each row
+    std::vector<uint32_t> offset, senders;  // CSR of rows: whom a node hears
+    std::vector<uint32_t> first_row;        // of paths of a length or longer, up to the rounds
   };
   struct Scratch {
     std::vector<float> block_in, block_out;  // kBlockRows x both
@@ -89,8 +94,9 @@ class PublishedNetwork {
   };
 
   static Sizes sizes_of(const Policy& policy, uint32_t nodes);
-  void list_edges(const Graph& graph, Stop* stop);
-  void exchange(const Direction& d);
+  template <class Heard>
+  void arrange(Direction& d, std::span<const uint32_t> order, const Heard& heard, Stop* stop);
+  void exchange(const Direction& d, uint32_t round);
   void sum_senders(const Direction& d, uint32_t first, uint32_t count);
   void pool(const SumOf& of, std::span<const uint32_t> members, float* out);
 
