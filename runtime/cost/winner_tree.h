@@ -37,27 +37,28 @@ class WinnerTree {
   const Key& key(uint32_t slot) const { return keys_[slot]; }
   bool same_keys(const WinnerTree& other) const { return keys_ == other.keys_; }
 
-  // Who wins a match is a coin toss to a branch predictor, so the matches are arithmetic: times are
-  // not negative, and such doubles compare like their bits.
+  // Who wins a match is a coin toss to a branch predictor, so the matches are moves that depend on
+  // a condition: compilers make jumps of them unless they see one comparison and are told that it
+  // may go either way. Times are not negative, and such doubles compare like their bits.
   void set(uint32_t slot, Key key) {
     keys_[slot] = key;
     uint32_t champion = slot;
-    uint64_t time = std::bit_cast<uint64_t>(key.time), rank = key.rank;
+    Wide best = wide(key);
     for (uint32_t i = slot + leaves_; i > 1; i /= 2) {
       const uint32_t rival = winner_[i ^ 1];
-      const uint64_t rival_time = std::bit_cast<uint64_t>(keys_[rival].time);
-      const uint64_t rival_rank = keys_[rival].rank;
-      const bool rival_wins = static_cast<bool>(
-          static_cast<int>(rival_time < time) |
-          (static_cast<int>(rival_time == time) & static_cast<int>(rival_rank < rank)));
+      const Wide other = wide(keys_[rival]);
+      const bool rival_wins = __builtin_expect_with_probability(other < best, 1, 0.5);
       champion = rival_wins ? rival : champion;
-      time = rival_wins ? rival_time : time;
-      rank = rival_wins ? rival_rank : rank;
+      best = rival_wins ? other : best;
       winner_[i / 2] = champion;
     }
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
+
+  static Wide wide(Key key) { return Wide{std::bit_cast<uint64_t>(key.time)} << 64 | key.rank; }
+
   uint32_t leaves_;
   std::vector<Key> keys_;
   std::vector<uint32_t> winner_;  // of the subtree below node i; [1] is the root, then the leaves
