@@ -19,6 +19,8 @@ class Uncleared {
     return elements_.get();
   }
   const T* data() const { return elements_.get(); }
+  T& operator[](size_t i) { return elements_[i]; }
+  const T& operator[](size_t i) const { return elements_[i]; }
 
  private:
   std::unique_ptr<T[]> elements_;

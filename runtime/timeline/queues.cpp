@@ -5,22 +5,21 @@
 
 namespace placeto {
 
-// Makes room, when `begin` holds how many of each there are, one place behind. Whether it was
-// stopped, as of those below.
-bool Queues::Rows::open(size_t count, Stop* stop) {
+// Makes room, when `begin` holds how many of each there are, one place behind.
+void Queues::Rows::open(size_t count) {
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   end.assign(begin.begin(), begin.end() - 1);
-  return assign(entries, count, {}, stop);
+  entries.grow_to(count);
 }
 
-uint32_t Queues::Rows::add(uint32_t owner, Entry entry) {
+uint32_t Queues::Rows::add(uint32_t owner, uint32_t item, double start_us, double free_us) {
   const uint32_t index = end[owner]++;
-  entry.idle_us = entry.start_us;
+  Entry& entry = entries[index];
+  entry = {item, start_us, free_us, kNever, start_us};
   if (index > begin[owner]) {
     const Entry& before = entries[index - 1];
-    entry.idle_us = before.idle_us + std::max(0.0, entry.start_us - before.free_us);
+    entry.idle_us = before.idle_us + std::max(0.0, start_us - before.free_us);
   }
-  entries[index] = entry;
   return index;
 }
 
@@ -36,79 +35,77 @@ Queues::Queues(const Problem& problem)
       contended_(problem.topology().spec().contention == Contention::kEgress) {}
 
 void Queues::load(const SimulatedRun& run, Stop* stop) {
-  const auto nodes = static_cast<uint32_t>(run.order.size());
-  if (spend(stop, nodes / 2)) return;  // copied, not gone through
+  if (spend(stop, run.order.size() / 2)) return;  // copied, not gone through
   order_.assign(run.order.begin(), run.order.end());
   makespan_us_ = *std::max_element(run.finish_us.begin(), run.finish_us.end());
-  if (assign(nodes_, nodes, {}, stop)) return;
+  queue_nodes(run, stop);
   sends_.clear();
   first_send_.clear();
   channel_free_us_.assign(problem_->topology().channel_count(), 0);
   const size_t slots =
       size_t{problem_->graph().output_count()} * (apart_ ? problem_->device_count() : 1);
-  if (assign(send_at_, slots, kNoIndex, stop)) return;
+  if (stopped(stop) || assign(send_at_, slots, kNoIndex, stop)) return;
   sends_.reserve(std::min<size_t>(slots, problem_->graph().edge_count()));
-  for (uint32_t v = 0; v < nodes; ++v) {
-    nodes_[v] = {0, run.assignment[v], kNoIndex, run.start_us[v], run.finish_us[v], 0};
-    if (spend(stop, 1)) return;
-  }
-  for (uint32_t position = 0; position < nodes; ++position) {
-    nodes_[order_[position]].position = position;
+  for (uint32_t position = 0; position < order_.size() && !stopped(stop); ++position) {
     first_send_.push_back(static_cast<uint32_t>(sends_.size()));
-    if (book_sends(position, stop)) return;
+    book_sends(position, run.assignment, stop);
   }
   first_send_.push_back(static_cast<uint32_t>(sends_.size()));
-  queue_nodes(stop);
   if (!stopped(stop)) queue_sends(stop);
   if (!stopped(stop)) find_latest_starts(stop);
 }
 
+void Queues::queue_nodes(const SimulatedRun& run, Stop* stop) {
+  const double gap_us = problem_->topology().spec().op_gap_us;
+  devices_.begin.assign(problem_->device_count() + 1, 0);
+  for (const uint32_t device : run.assignment) ++devices_.begin[device + 1];
+  devices_.open(order_.size());
+  nodes_.grow_to(order_.size());
+  for (uint32_t position = 0; position < order_.size(); ++position) {
+    const uint32_t v = order_[position], device = run.assignment[v];
+    const double start_us = run.start_us[v], finish_us = run.finish_us[v];
+    const double free_us = finish_us + (finish_us == start_us ? 0 : gap_us);
+    const uint32_t entry = devices_.add(device, position, start_us, free_us);
+    nodes_[v] = {position, device, entry, start_us, finish_us, 0};
+    if (spend(stop, 2)) return;
+  }
+}
+
 // What the node there sends.
-bool Queues::book_sends(uint32_t position, Stop* stop) {
+void Queues::book_sends(uint32_t position, std::span<const uint32_t> assignment, Stop* stop) {
   const Topology& topology = problem_->topology();
-  const uint32_t v = order_[position], device = nodes_[v].device;
+  const uint32_t v = order_[position], device = assignment[v];
   const auto out_edges = problem_->graph().out_edges(v);
   for (const OutEdge& out : watched(out_edges, stop)) {
-    const uint32_t to = nodes_[out.target].device;
+    const uint32_t to = assignment[out.target];
     if (out.output == kControlEdge || to == device) continue;
     uint32_t& index = send_at_[slot(out.output, to)];
     if (index != kNoIndex) continue;
     index = static_cast<uint32_t>(sends_.size());
-    Send send{.output = out.output, .destination = to, .start_us = nodes_[v].finish_us};
+    Send& send = sends_.emplace_back();
+    send.output = out.output;
+    send.destination = to;
+    send.start_us = nodes_[v].finish_us;
+    const double transfer = problem_->transfer_us(out.output, device, to);
     if (contended_) {
       send.channel = topology.channel(device, to);
       double& free_us = channel_free_us_[send.channel];
       send.start_us = std::max(send.start_us, free_us);
-      send.free_us = free_us = send.start_us + problem_->transfer_us(out.output, device, to) +
-                               topology.link(device, to).gap_us;
+      send.free_us = free_us = send.start_us + transfer + topology.link(device, to).gap_us;
     }
     send.arrival_us = send.start_us + transfer_us(out.output, device, to);
-    sends_.push_back(send);
   }
-  return spend(stop, 1 + out_edges.size());
-}
-
-void Queues::queue_nodes(Stop* stop) {
-  const double gap_us = problem_->topology().spec().op_gap_us;
-  devices_.begin.assign(problem_->device_count() + 1, 0);
-  for (const Node& node : nodes_) ++devices_.begin[node.device + 1];
-  if (devices_.open(order_.size(), stop)) return;
-  for (uint32_t position = 0; position < order_.size(); ++position) {
-    Node& node = nodes_[order_[position]];
-    const double free_us = node.finish_us + (node.finish_us == node.start_us ? 0 : gap_us);
-    node.entry = devices_.add(node.device, {position, node.start_us, free_us});
-    if (spend(stop, 1)) return;
-  }
+  spend(stop, 1 + out_edges.size());
 }
 
 void Queues::queue_sends(Stop* stop) {
   channels_.begin.assign(problem_->topology().channel_count() + 1, 0);
   if (!contended_) return;
   for (const Send& send : sends_) ++channels_.begin[send.channel + 1];
-  if (channels_.open(sends_.size(), stop)) return;
+  channels_.open(sends_.size());
   for (uint32_t index = 0; index < sends_.size(); ++index) {
     Send& send = sends_[index];
-    send.entry = channels_.add(send.channel, {index, send.start_us, send.free_us});
+    send.entry = channels_.add(send.channel, index, send.start_us, send.free_us);
     if (spend(stop, 1)) return;
   }
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/base/no_index.h"
+#include "runtime/base/uncleared.h"
 #include "runtime/cost/move_evaluator.h"
 #include "runtime/timeline/latest_starts.h"
 
@@ -38,10 +39,10 @@ class Queues {
  public:
   // What a device runs or a channel carries.
   struct Entry {
-    uint32_t item = 0;  // the node's position in the order, or the index of the send; ascending
-    double start_us = 0, free_us = 0;  // for what is next: behind the gap
-    double latest_start_us = kNever;
-    double idle_us = 0;  // how long the device or channel had nothing to do, up to its start
+    uint32_t item;             // the node's position in the order, or the send's index; ascending
+    double start_us, free_us;  // for what is next: behind the gap
+    double latest_start_us;
+    double idle_us;  // how long the device or channel had nothing to do, up to its start
   };
   struct Send {
     uint32_t output = 0, destination = 0;  // where it goes first
@@ -84,10 +85,10 @@ class Queues {
   };
   struct Rows {  // entries by the device or channel they are on
     std::vector<uint32_t> begin, end;
-    std::vector<Entry> entries;
+    Uncleared<Entry> entries;
 
-    bool open(size_t count, Stop* stop);
-    uint32_t add(uint32_t owner, Entry entry);
+    void open(size_t count);
+    uint32_t add(uint32_t owner, uint32_t item, double start_us, double free_us);
     std::span<const Entry> row(uint32_t owner) const {
       return {entries.data() + begin[owner], entries.data() + begin[owner + 1]};
     }
@@ -100,8 +101,8 @@ class Queues {
   }
   Entry& entry_of(const Send& send) { return channels_.entries[send.entry]; }
   double transfer_us(uint32_t output, uint32_t from, uint32_t to) const;
-  bool book_sends(uint32_t position, Stop* stop);
-  void queue_nodes(Stop* stop);
+  void queue_nodes(const SimulatedRun& run, Stop* stop);
+  void book_sends(uint32_t position, std::span<const uint32_t> assignment, Stop* stop);
   void queue_sends(Stop* stop);
   void find_latest_starts(Stop* stop);
   double find_latest_start_us(const Send& send, uint32_t source);
@@ -110,7 +111,7 @@ class Queues {
   bool apart_, contended_;
   double makespan_us_ = 0;
   std::vector<uint32_t> order_;
-  std::vector<Node> nodes_;
+  Uncleared<Node> nodes_;
   Rows devices_, channels_;
   std::vector<Send> sends_;
   std::vector<uint32_t> first_send_, send_at_;  // by position, by slot
