@@ -1,7 +1,10 @@
 #include "tools/engine/measure_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <thread>
 
 #include "tools/costs/statistics.h"
 
@@ -43,7 +46,45 @@ Status stream(const std::vector<Lane>& lanes, size_t requests) {
   return {};
 }
 
+Status run_in_row(Workers& workers, uint32_t runs, LatencyRuns& result) {
+  for (uint32_t i = 0; i < runs; ++i) {
+    if (Status s = workers.run(0); !s.ok()) return s;
+    std::vector<StageTimes> times = workers.times(0);
+    const double begin = workers.submitted_us(0);
+    for (StageTimes& stage : times) {
+      stage.start_us -= begin;
+      stage.end_us -= begin;
+    }
+    result.latency_us.push_back(workers.finished_us(0) - begin);
+    result.stages.push_back(std::move(times));
+  }
+  return {};
+}
+
+template <class T>
+void drop_first(std::vector<T>& items, size_t count) {
+  items.erase(items.begin(), items.begin() + static_cast<ptrdiff_t>(std::min(count, items.size())));
+}
+
 }  // namespace
+
+// The engine's own threads spin on for up to 40 ms after a run, and would take a core from what is
+// measured next.
+void wait_until_quiet() {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kLook{2};
+  constexpr int kLooksAtMost = 100;
+  constexpr int kQuietLooks = 3;  // one may fall into a pause of a virtual machine
+  constexpr double kQuietShare = 0.05;
+  int quiet = 0;
+  for (int look = 0; look < kLooksAtMost && quiet < kQuietLooks; ++look) {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(kLook);
+    const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    const bool rests = seconds < kQuietShare * std::chrono::duration<double>(kLook).count();
+    quiet = rests ? quiet + 1 : 0;
+  }
+}
 
 Result<double> time_stage(StagedModel& model, uint32_t stage) {
   const double begin = now_us();
@@ -53,27 +94,26 @@ Result<double> time_stage(StagedModel& model, uint32_t stage) {
 
 Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32_t runs,
                                     uint32_t warm_up, const OnShare& on_share) {
+  constexpr uint32_t kInARow = 5;
+  const uint32_t in_a_row = workers.alone() ? 1 : kInARow;
+  const uint32_t all = runs + warm_up;
   LatencyRuns result;
-  for (uint32_t i = 0; i < runs + warm_up; ++i) {
-    if (on_share) on_share(static_cast<double>(i) / (runs + warm_up));
-    if (Status s = workers.run(0); !s.ok()) return s;
-    std::vector<StageTimes> times = workers.times(0);
-    const double begin = workers.submitted_us(0), end = workers.finished_us(0);
-    for (StageTimes& stage : times) {
-      stage.start_us -= begin;
-      stage.end_us -= begin;
-    }
-    double whole_us = 0;
-    if (whole != nullptr) {
+  for (uint32_t done = 0; done < all;) {
+    if (on_share) on_share(static_cast<double>(done) / all);
+    const uint32_t next = std::min(in_a_row, all - done);
+    if (Status s = run_in_row(workers, next, result); !s.ok()) return s;
+    done += next;
+    if (whole == nullptr) continue;
+    if (!workers.alone()) wait_until_quiet();
+    for (uint32_t i = 0; i < next; ++i) {
       const Result<double> time = time_stage(*whole, 0);
       if (!time.ok()) return time.status();
-      whole_us = *time;
+      result.whole_us.push_back(*time);
     }
-    if (i < warm_up) continue;
-    result.latency_us.push_back(end - begin);
-    if (whole != nullptr) result.whole_us.push_back(whole_us);
-    result.stages.push_back(std::move(times));
   }
+  drop_first(result.latency_us, warm_up);
+  drop_first(result.whole_us, warm_up);
+  drop_first(result.stages, warm_up);
   return result;
 }
 
@@ -88,18 +128,20 @@ Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedMode
                                   uint32_t batches, uint32_t requests, const OnShare& on_share) {
   StreamRuns result;
   const std::vector<Lane> lanes = lanes_of(replicas);
+  const bool alone = std::all_of(replicas.begin(), replicas.end(),
+                                 [](const Workers* workers) { return workers->alone(); });
   for (uint32_t i = 0; i < batches + 1; ++i) {  // the first is warm-up
     if (on_share) on_share(static_cast<double>(i) / (batches + 1));
     const double begin = now_us();
     if (Status s = stream(lanes, requests); !s.ok()) return s;
-    const double middle = now_us();
-    for (uint32_t r = 0; whole != nullptr && r < requests; ++r) {
+    if (i > 0) result.request_us.push_back((now_us() - begin) / requests);
+    if (whole == nullptr) continue;
+    if (!alone) wait_until_quiet();
+    const double whole_begin = now_us();
+    for (uint32_t r = 0; r < requests; ++r) {
       if (Status s = whole->run_stage(0, 0); !s.ok()) return s;
     }
-    const double end = now_us();
-    if (i == 0) continue;
-    result.request_us.push_back((middle - begin) / requests);
-    if (whole != nullptr) result.whole_us.push_back((end - middle) / requests);
+    if (i > 0) result.whole_us.push_back((now_us() - whole_begin) / requests);
   }
   return result;
 }

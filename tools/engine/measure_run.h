@@ -26,7 +26,12 @@ struct LatencyRuns {
 // Hears between two runs, or batches, what share of them is done.
 using OnShare = std::function<void(double)>;
 
-// `runs` after `warm_up` that do not count. `whole`: the model in one stage, or nullptr.
+// Until no thread of this process computes, 0.2 s at most.
+void wait_until_quiet();
+
+// `runs` after `warm_up` that do not count. `whole`: the model in one stage, or nullptr. Beside an
+// engine with threads of its own a few runs come in a row, so that they find those awake, and the
+// whole model waits until they sleep.
 Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32_t runs,
                                     uint32_t warm_up, const OnShare& on_share = {});
 
@@ -41,7 +46,8 @@ struct StreamRuns {
 // that.
 uint32_t requests_of_batch(uint32_t in_flight, double request_us, double longer_us = 0);
 
-// Batches of `requests`, all slots of all replicas kept busy in turn.
+// Batches of `requests`, all slots of all replicas kept busy in turn; the whole model waits as
+// above.
 Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
                                   uint32_t batches, uint32_t requests,
                                   const OnShare& on_share = {});

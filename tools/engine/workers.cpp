@@ -54,7 +54,7 @@ double now_us() {
 }
 
 Workers::Workers(const Manifest& manifest, const WorkerOptions& options, RunStage run_stage)
-    : run_stage_(std::move(run_stage)) {
+    : threads_per_stage_(options.threads_per_stage), run_stage_(std::move(run_stage)) {
   for (const ManifestStage& stage : manifest.stages) needs_.push_back(stages_needed(stage));
   const size_t stages = manifest.stages.size();
   for (uint32_t i = 0; i < std::max(1u, options.slots); ++i) {

@@ -54,6 +54,8 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
+  // Whether the engine has threads beside the workers.
+  bool alone() const { return threads_per_stage_ == 1; }
   // submit() and wait(), where the calling thread computes what the first stage's device computes:
   // the least time for one request.
   Status run(uint32_t slot);
@@ -119,7 +121,8 @@ class Workers {
 
   std::vector<std::unique_ptr<Device>> devices_;  // those with stages; the first stage's is first
   std::vector<std::vector<uint32_t>> needs_;      // per stage: all stages it waits for
-  bool spins_ = false;                            // a core for every thread
+  uint32_t threads_per_stage_;
+  bool spins_ = false;  // a core for every thread
   RunStage run_stage_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::atomic<uint64_t> last_request_{0};

@@ -1,9 +1,6 @@
 // Contenders: opened, run in turns, asked what their stages took, and written down.
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <set>
-#include <thread>
 #include <unordered_map>
 
 #include "tools/costs/statistics.h"
@@ -15,24 +12,6 @@ namespace {
 
 constexpr uint32_t kWarmUpTurns = 1;
 constexpr uint32_t kRunsInTurn = 3;
-
-// Until no thread of this process computes. The engine's own threads spin on for up to 40 ms after
-// a run, and would take a core from what is measured next.
-void wait_until_quiet() {
-  using std::chrono::milliseconds;
-  constexpr milliseconds kLook{2};
-  constexpr int kLooksAtMost = 100;
-  constexpr int kQuietLooks = 3;  // one may fall into a pause of a virtual machine
-  constexpr double kQuietShare = 0.05;
-  int quiet = 0;
-  for (int look = 0; look < kLooksAtMost && quiet < kQuietLooks; ++look) {
-    const std::clock_t before = std::clock();
-    std::this_thread::sleep_for(kLook);
-    const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-    const bool rests = seconds < kQuietShare * std::chrono::duration<double>(kLook).count();
-    quiet = rests ? quiet + 1 : 0;
-  }
-}
 
 // Two runs of a turn do not count: since the last turn, others have had the caches and the cores.
 Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, bool counts) {
