@@ -158,6 +158,48 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
                             [](std::byte each) { return each != std::byte{0}; }));  // w is 0
 }
 
+// The weights of a model, in a file beside it.
+void move_weights_out(const std::string& model) {
+  onnx::ModelProto proto;
+  std::ifstream in(model, std::ios::binary);
+  REQUIRE(proto.ParseFromIstream(&in));
+  std::ofstream weights(fs::path(model).parent_path() / "weights.bin", std::ios::binary);
+  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+    const std::pair<const char*, std::string> entries[] = {
+        {"location", "weights.bin"},
+        {"offset", std::to_string(weights.tellp())},
+        {"length", std::to_string(tensor.raw_data().size())}};
+    for (const auto& [key, value] : entries) {
+      auto* entry = tensor.add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+    weights << tensor.raw_data();
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  }
+  std::ofstream(model, std::ios::binary) << proto.SerializeAsString();
+}
+
+TEST_CASE("a model whose weights are in a file beside it is tuned, and so handed out") {
+  const Folder folder;
+  TuneOptions options = quick(folder);
+  options.rounds = 1;
+  move_weights_out(options.model);
+  const auto result = tune(*Topology::build(two_workers()), options);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK(fs::file_size(folder.path("tuned/model.onnx")) < 256 * 256);
+  SessionSettings settings;
+  settings.dims = options.dims;
+  for (const std::string& plan : {options.directory, folder.path("tuned/model.onnx")}) {
+    const auto runner = Runner::open(plan, settings);
+    REQUIRE_MESSAGE(runner.ok(), runner.status().message());
+    REQUIRE(fill_model_inputs((*runner)->model(), {}).ok());
+    REQUIRE((*runner)->start().ok());
+    CHECK((*runner)->workers().run(0).ok());
+  }
+}
+
 TEST_CASE("a device that is held to a tenth of the time is left out") {
   const Folder folder;
   TopologySpec machine = two_workers();

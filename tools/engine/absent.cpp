@@ -65,7 +65,8 @@ Result<std::vector<std::string>> StagedModel::end_profiling() {
   return no_engine();
 }
 
-Status save_optimized(const std::string&, const std::string&, bool, std::span<const DimSetting>) {
+Status save_optimized(const std::string&, const std::string&, const std::string&, bool,
+                      std::span<const DimSetting>) {
   return no_engine();
 }
 

@@ -259,14 +259,19 @@ std::vector<TensorInfo> outputs_of(const Ort::Session& session) {
   return infos;
 }
 
-Status save_optimized(const std::string& model, const std::string& out, bool for_processor,
-                      std::span<const DimSetting> dims) {
+Status save_optimized(const std::string& model, const std::string& out, const std::string& weights,
+                      bool for_processor, std::span<const DimSetting> dims) {
   SessionSettings settings;
   settings.dims.assign(dims.begin(), dims.end());
   auto options = session_options(settings, "cpu", "cpu");
   if (!options.ok()) return options.status();
   if (!for_processor) options->SetGraphOptimizationLevel(ORT_ENABLE_BASIC);
   options->SetOptimizedModelFilePath(out.c_str());
+  if (!weights.empty()) {  // else it keeps naming the files that they are in, beside itself
+    const std::string key = "session.optimized_model_external_initializers_";
+    options->AddConfigEntry((key + "file_name").c_str(), weights.c_str());
+    options->AddConfigEntry((key + "min_size_in_bytes").c_str(), "1024");
+  }
   const auto session = open_session(model, *options);
   return session.ok() ? Status() : session.status();
 }

@@ -90,8 +90,9 @@ class StagedModel {
 // Saves the model as the engine optimises it, with the axes set: what should be profiled, placed
 // and split, because parts of it are not optimised again across cuts. For the processor with all
 // that it has; else only as far as every provider can run the result, for the processor's layouts
-// and fused operators have kernels nowhere else.
-Status save_optimized(const std::string& model, const std::string& out, bool for_processor,
-                      std::span<const DimSetting> dims);
+// and fused operators have kernels nowhere else. `weights`: the name of the file beside it that
+// gets them; "": they stay within the model, which must not have any outside.
+Status save_optimized(const std::string& model, const std::string& out, const std::string& weights,
+                      bool for_processor, std::span<const DimSetting> dims);
 
 }  // namespace placeto

@@ -149,7 +149,11 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
   }
   const bool on_processor =
       std::all_of(kinds.begin(), kinds.end(), [](const auto& k) { return k.provider == "cpu"; });
-  if (Status s = save_optimized(source, model.file, on_processor, options.dims); !s.ok()) return s;
+  if (!external_files(source).empty()) model.weights = model.file + ".data";
+  const std::string beside = fs::path(model.weights).filename().string();
+  if (Status s = save_optimized(source, model.file, beside, on_processor, options.dims); !s.ok()) {
+    return s;
+  }
   // The engine leaves those axes' names in the saved model that it was not told.
   ImportOptions import;
   import.settings.dims = options.dims;

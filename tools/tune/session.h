@@ -16,6 +16,7 @@ namespace placeto {
 // The model, profiled.
 struct ProfiledModel {
   std::string file;              // as the engine optimised it
+  std::string weights;           // that are outside of it; "": none
   GraphSpec spec;                // with run times of every kind of the machine
   std::vector<DimSetting> dims;  // that are left for those who read the file
   std::vector<std::pair<std::string, std::string>> set;  // as Placed has them

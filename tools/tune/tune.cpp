@@ -88,7 +88,7 @@ class Tuner {
   ProfiledModel model_;
   std::unique_ptr<StagedModel> whole_;
   EngineDescription engine_;  // which operators providers have
-  std::vector<std::string> notes_;
+  std::vector<std::string> engine_notes_, notes_;
   std::vector<std::unique_ptr<Runnable>> contenders_;
   std::set<std::pair<Assignment, std::vector<uint32_t>>> seen_;  // with stages
   uint32_t rounds_ = 0;
@@ -154,7 +154,14 @@ Status Tuner::add_unplaced() {
     processors += options_.providers[d] == "cpu" ? 1 : 0;
   }
   // One device for all of a processor is as many workers as that has cores.
-  const uint32_t count = processors == 1 ? usable_cores() : processors;
+  const uint32_t cores = usable_cores();
+  const uint32_t count = processors == 1 ? cores : std::min(processors, cores);
+  if (cores < processors) {
+    notes_.push_back(
+        fmt::format("{} processors of the topology have {} core{} here, and wait for "
+                    "one another",
+                    processors, cores, cores == 1 ? "" : "s"));
+  }
   const auto add = [&](Contender info, const std::string& file) {
     auto contender = std::make_unique<Runnable>();
     contender->info = std::move(info);
@@ -235,7 +242,7 @@ Status Tuner::restrict_providers(const Graph& graph, const Topology& topology, R
   if (wishes.empty()) return {};
   EngineNotes notes;
   const Status s = engine_.restrict(graph, topology, wishes, rules, notes);
-  notes_ = notes.all();
+  engine_notes_ = notes.all();
   return s;
 }
 
@@ -409,15 +416,18 @@ Status Tuner::deliver(TuneResult& result) {
   if (!graph.ok()) return graph.status();
   if (Status s = write_stages(model_, *graph, plan); !s.ok()) return s;
   std::error_code error;
-  fs::copy_file(model_.file, plan.directory + "/model.onnx", error);
-  if (error) return Status::io(plan.directory + "/model.onnx: " + error.message());
-  fs::directory_iterator files(plan.directory, error);
-  for (; !error && files != fs::directory_iterator(); files.increment(error)) {
-    const std::string name = files->path().filename().string();
-    fs::copy_file(files->path(), target_->file(name), error);
-    if (error) return Status::io(options_.directory + "/" + name + ": " + error.message());
+  std::vector<fs::path> files{model_.file};
+  if (fs::exists(model_.weights, error)) files.emplace_back(model_.weights);
+  fs::directory_iterator stages(plan.directory, error);
+  for (; !error && stages != fs::directory_iterator(); stages.increment(error)) {
+    files.push_back(stages->path());
   }
   if (error) return Status::io(plan.directory + ": " + error.message());
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
+    fs::copy_file(file, target_->file(name), error);
+    if (error) return Status::io(options_.directory + "/" + name + ": " + error.message());
+  }
   if (Status s = write_placement(target_->file("placement.json"), plan.placement); !s.ok())
     return s;
   Json report{{"format_version", 1},         {"model", options_.model},
@@ -450,7 +460,8 @@ Result<TuneResult> Tuner::run() {
   TuneResult result;
   result.rounds = rounds_;
   result.whole_us = model_.whole_us;
-  result.notes = notes_;
+  result.notes = engine_notes_;
+  result.notes.insert(result.notes.end(), notes_.begin(), notes_.end());
   for (const auto& contender : contenders_) result.contenders.push_back(contender->info);
   std::vector<Contender> choice;
   for (const size_t i : *confirmed) choice.push_back(result.contenders[i]);
