@@ -25,6 +25,7 @@
 #include "tools/costs/statistics.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/tuned_choice.h"
+#include "tools/export/onnx_export.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 #include "tools/tune/tune.h"
@@ -68,6 +69,14 @@ Status check_writable(const std::string& cache) {
   return Status::internal(cache + ": cannot keep plans there: " + std::strerror(errno));
 }
 
+// Weights outside of a model may be many gigabytes.
+std::string when_written(const std::string& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  const auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
+  return error ? "" : std::to_string(bytes) + " " + std::to_string(time);
+}
+
 // Changes with the model, the machine, the axes and the engine.
 Result<std::string> name_of_plan(const Service& service, const placeto::Topology& machine) {
   const auto model = placeto::read_file(service.model, uint64_t{4} << 30);
@@ -76,6 +85,9 @@ Result<std::string> name_of_plan(const Service& service, const placeto::Topology
   if (!description.ok()) return description.status();
   std::string rest = *description + placeto::engine_version();
   for (const auto& dim : service.dims) rest += placeto::dim_text(dim) + ",";
+  for (const std::string& weights : placeto::external_files(service.model)) {
+    rest += "," + when_written(weights);
+  }
   placeto::Sha256 hash;
   hash.update(*model);
   hash.update({reinterpret_cast<const uint8_t*>(rest.data()), rest.size()});
@@ -151,7 +163,9 @@ Result<std::unique_ptr<Server>> start(const Service& service) {
   const bool cached = std::filesystem::exists(directory + "/manifest.json", error);
   if (!cached) {
     if (Status s = check_writable(service.cache); !s.ok()) return s;
-    if (Status s = make_plan(service, *machine, directory); !s.ok()) return s;
+    const Status made = make_plan(service, *machine, directory);
+    // Unless another server has put its plan there.
+    if (!made.ok() && !std::filesystem::exists(directory + "/manifest.json", error)) return made;
   }
   const double begin = placeto::now_us();
   const auto choice = placeto::read_choice(directory);
