@@ -104,6 +104,27 @@ OnnxBuilder hidden_model(const std::string& then_op) {
   return b;
 }
 
+TEST_CASE("a model whose nodes stand before what they read is split as if they were sorted") {
+  OnnxBuilder b = pair_model();
+  std::reverse(b.graph().mutable_node()->begin(), b.graph().mutable_node()->end());
+  const Folder folder;
+  folder.write("m.onnx", b.bytes());
+  auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const auto summary = model->write_stages(folder.path("out"), StageRule::kFewest);
+  REQUIRE_MESSAGE(summary.ok(), summary.status().message());
+  REQUIRE(summary->stages.size() == 2);
+  for (const auto& [file, nodes] : {std::pair<const char*, std::vector<std::string>>{
+                                        "out/stage_0.onnx", {"constant", "a", "b0"}},
+                                    {"out/stage_1.onnx", {"constant", "b1", "b2"}}}) {
+    onnx::ModelProto proto;
+    REQUIRE(proto.ParseFromString(folder.read(file)));
+    std::vector<std::string> names;
+    for (const auto& node : proto.graph().node()) names.push_back(node.name());
+    CHECK(names == nodes);
+  }
+}
+
 TEST_CASE("types of elements follow through unknown shapes and from one branch of an If") {
   const Folder folder;
   const Placed placed = {"test",

@@ -18,6 +18,7 @@
 #include "tools/export/new_directory.h"
 #include "tools/export/split.h"
 #include "tools/export/value_types.h"
+#include "tools/onnx/graph_order.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/prepare.h"
 
@@ -251,6 +252,7 @@ Result<PlacedModel> PlacedModel::read(const std::string& path, const Placed& pla
   auto set = set_of(model->proto.graph(), settings.inputs);
   const auto inlined = prepare_nodes(*model, settings);
   if (!inlined.ok()) return inlined.status().at(path);
+  if (Status s = sort_nodes(*model); !s.ok()) return s.at(path);
   Result<std::vector<uint32_t>> device = devices_of_nodes(*model, placed);
   if (!device.ok()) return device.status().at(path);
   std::vector<uint32_t> stage = stages_of_nodes(*model, placed);

@@ -1,5 +1,6 @@
 #include "tools/onnx/graph_order.h"
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 
@@ -120,6 +121,24 @@ Result<std::vector<int>> topological_positions(const GraphProto& graph,
     }
   }
   return order;
+}
+
+Status sort_nodes(OnnxModel& model) {
+  GraphProto& graph = *model.proto.mutable_graph();
+  const auto producers = producers_of(graph);
+  if (!producers.ok()) return producers.status();
+  const auto order = topological_positions(graph, *producers);
+  if (!order.ok()) return order.status();
+  if (std::ranges::is_sorted(*order)) return {};
+  google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  std::vector<std::string> names;
+  for (const int i : *order) {
+    *nodes.Add() = std::move(*graph.mutable_node(i));
+    names.push_back(std::move(model.node_names[static_cast<size_t>(i)]));
+  }
+  graph.mutable_node()->Swap(&nodes);
+  model.node_names = std::move(names);
+  return {};
 }
 
 }  // namespace placeto

@@ -27,4 +27,7 @@ Result<Producers> producers_of(const onnx::GraphProto& graph);
 Result<std::vector<int>> topological_positions(const onnx::GraphProto& graph,
                                                const Producers& producers);
 
+// Puts the nodes of the main graph, and their names, into that order.
+Status sort_nodes(OnnxModel& model);
+
 }  // namespace placeto
