@@ -1,7 +1,9 @@
 // Method: one way to find a placement. Every heuristic, search and policy implements it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,11 +39,20 @@ struct MethodOptions {
 };
 
 struct Candidate {
-  std::string method;      // name, with a detail where one name covers several: "single gpu:1"
+  // A name, with a detail where one name covers several: "single gpu:1", or "mostly gpu:1" where
+  // rules put some of it elsewhere.
+  std::string method;
   Assignment assignment;   // obeys allowed devices, colocation and pins
   Score score;             // score.feasible(): also fits memory
   Division division = {};  // under staged execution; empty: by the better rule
 };
+
+// The one that everything is on, if it is one.
+inline std::optional<uint32_t> only_device(const Assignment& assignment) {
+  const auto elsewhere = [&](uint32_t d) { return d != assignment[0]; };
+  if (assignment.empty() || std::ranges::any_of(assignment, elsewhere)) return std::nullopt;
+  return assignment[0];
+}
 
 class Workbench;  // workbench.h: what the methods of one placing share
 

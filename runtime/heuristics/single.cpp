@@ -11,6 +11,7 @@
 namespace placeto {
 namespace {
 
+// On the device as far as rules let it, else on the first one that they let it.
 Assignment mostly_on(const Problem& problem, uint32_t device, Stop* stop) {
   Assignment assignment(problem.node_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
@@ -20,6 +21,11 @@ Assignment mostly_on(const Problem& problem, uint32_t device, Stop* stop) {
     if (spend(stop, problem.members(g).size())) break;
   }
   return assignment;
+}
+
+std::string name_of(const Problem& problem, const Assignment& assignment, uint32_t device) {
+  const std::optional<uint32_t> only = only_device(assignment);
+  return (only ? "single " : "mostly ") + problem.topology().device(only.value_or(device)).name;
 }
 
 // Devices worth trying: every one, or on large systems the kMostTried with the least total run
@@ -81,10 +87,11 @@ std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& e
   for (uint32_t d : devices_to_try(problem, evaluator.stop())) {
     Assignment assignment = mostly_on(problem, d, evaluator.stop());
     if (stopped(evaluator.stop())) break;
+    const auto same = [&](const Candidate& other) { return other.assignment == assignment; };
+    if (std::any_of(candidates.begin(), candidates.end(), same)) continue;
     const Score score = evaluator.evaluate(assignment);
     if (stopped(evaluator.stop())) break;
-    candidates.push_back(
-        {"single " + problem.topology().device(d).name, std::move(assignment), score});
+    candidates.push_back({name_of(problem, assignment, d), std::move(assignment), score});
   }
   return candidates;
 }

@@ -42,9 +42,7 @@ const Candidate& Workbench::best() const {
 const Candidate* Workbench::best_alone() const {
   const Candidate* found = nullptr;
   for (const Candidate& candidate : candidates_) {
-    const Assignment& on = candidate.assignment;
-    const bool alone = std::adjacent_find(on.begin(), on.end(), std::not_equal_to<>()) == on.end();
-    if (!alone || !candidate.score.feasible()) continue;
+    if (!only_device(candidate.assignment) || !candidate.score.feasible()) continue;
     if (found == nullptr || candidate.score < found->score) found = &candidate;
   }
   return found;

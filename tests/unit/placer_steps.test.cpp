@@ -8,6 +8,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/steps.h"
+#include "tests/support/random_problem.h"
 
 using namespace placeto;
 
@@ -30,6 +31,30 @@ TEST_CASE("every heuristic that is part of auto is a step of its own, before wha
   CHECK(heuristics > 0);
   for (size_t i = heuristics; i < steps.size(); ++i) CHECK(steps[i].method == nullptr);
   for (std::string_view name : names) CHECK(describe_auto().find(name) != std::string::npos);
+}
+
+TEST_CASE("what is called single is on that device, whatever rules say, and told once") {
+  GraphSpec spec;
+  for (const char* name : {"a", "b", "c"}) {
+    spec.nodes.emplace_back();
+    spec.nodes.back().name = name;
+    spec.nodes.back().cost_us = {1};
+  }
+  const Graph graph = *Graph::build(spec);
+  const Topology topology = *Topology::build(test::equal_devices(3));
+  const auto methods = [&](uint32_t pinned) {
+    Rules rules;
+    for (uint32_t v = 0; v < pinned; ++v) rules.pins.push_back({v, 2});
+    const Problem problem = *Problem::build(graph, topology, rules);
+    Evaluator evaluator(problem);
+    std::vector<std::string> names;
+    for (const Candidate& c : place_on_each_device(problem, evaluator)) names.push_back(c.method);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(methods(0) == Names{"single gpu:0", "single gpu:1", "single gpu:2"});
+  CHECK(methods(1) == Names{"mostly gpu:0", "mostly gpu:1", "single gpu:2"});
+  CHECK(methods(3) == Names{"single gpu:2"});
 }
 
 TEST_CASE("the C header names every way to place") {

@@ -72,14 +72,6 @@ std::string ratio(double value, double base) {
   return base > 0 && std::isfinite(value) ? fmt::format("{:.3f}", value / base) : "-";
 }
 
-std::optional<uint32_t> only_device(const Assignment& assignment) {
-  const auto elsewhere = [&](uint32_t d) { return d != assignment[0]; };
-  if (assignment.empty() || std::any_of(assignment.begin(), assignment.end(), elsewhere)) {
-    return std::nullopt;
-  }
-  return assignment[0];
-}
-
 // Whether both rows say the same of equal neighbours, each alone.
 bool alike(const Problem& problem, const CandidateRow& a, const CandidateRow& b) {
   const Topology& topology = problem.topology();

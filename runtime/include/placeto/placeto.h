@@ -620,7 +620,8 @@ PLACETO_API double placeto_placement_sequential_us(const placeto_placement* plac
 /* Wall time that placing took; 0 after placeto_score. */
 PLACETO_API double placeto_placement_place_time_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
-/* What found it: "heft", "policy", "search", "single gpu:1", ...; "given" after placeto_score. */
+/* What found it: "heft", "policy", "search", "single gpu:1" ("mostly gpu:1" where rules put some of
+ * it elsewhere), ...; "given" after placeto_score. */
 PLACETO_API const char* placeto_placement_method(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
 /* 0 if everything was tried. 1 if a cancellation or the deadline ended the placing first, or while
