@@ -46,7 +46,7 @@ TEST_CASE_FIXTURE(EngineScene,
   CHECK(none.err.find("has no provider 'metal'") != std::string::npos);
   const Run nowhere =
       run({"place", row, "-t", pair, "--engine", "onnxruntime", "--provider", "npu=cuda"});
-  CHECK(nowhere.err.find("no device or kind 'npu'") != std::string::npos);
+  CHECK(nowhere.err.find("'npu=cuda': expected DEVICE=VALUE") != std::string::npos);
   CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
 }
 

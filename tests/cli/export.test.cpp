@@ -91,7 +91,7 @@ TEST_CASE("export refuses an engine's name for a device or kind that the placeme
     CHECK(run.status == 2);
     CHECK_MESSAGE(
         run.err.find("--engine-device '" + std::string(lacked) +
-                     "': expected DEVICE=VALUE with one of the devices") != std::string::npos,
+                     "': expected DEVICE=VALUE with a kind or a device of ") != std::string::npos,
         run.err);
   }
 }

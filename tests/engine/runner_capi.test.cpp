@@ -361,8 +361,9 @@ TEST_CASE("providers go to devices by name or kind, and one that is not there is
   const Runner runner = open(scene.stages, {.providers = {"cpu=teapot", "cpu=cpu", "cpu:1=cpu"}});
   check_refused(scene.stages, {.providers = {"cpu:1=teapot"}}, PLACETO_INVALID_ARGUMENT,
                 "device 'cpu:1': this ONNX Runtime has no provider 'teapot'");
-  check_refused(scene.stages, {.providers = {"cpu:1=cpu", "gpu=cuda"}}, PLACETO_INVALID_ARGUMENT,
-                "'gpu=cuda': expected DEVICE=NAME with one of the devices, cpu:0 being the first");
+  check_refused(
+      scene.stages, {.providers = {"cpu:1=cpu", "gpu=cuda"}}, PLACETO_INVALID_ARGUMENT,
+      "providers: 'gpu=cuda': expected DEVICE=VALUE with a kind or a device of cpu:0, cpu:1");
 }
 
 TEST_CASE("threads, replicas and providers are those that tuning found, unless given otherwise") {

@@ -81,7 +81,7 @@ TEST_CASE("options of the runner are read no further than they go, and checked")
   options.providers = wrong;
   options.provider_count = 1;
   CHECK(open_with(options, &error) == PLACETO_INVALID_ARGUMENT);
-  CHECK(mentions(error, "expected DEVICE=NAME"));
+  CHECK(mentions(error, "expected DEVICE=VALUE"));
   options.provider_count = 2;
   CHECK(open_with(options, &error) == PLACETO_INVALID_ARGUMENT);
   CHECK(mentions(error, "providers[1] is NULL"));

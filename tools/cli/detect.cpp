@@ -89,9 +89,8 @@ void run_detect(const DetectOptions& options) {
 
 // Processors run on the engine's own provider; others only where the caller names one.
 std::vector<std::string> providers_of(const TopologySpec& machine, const DetectOptions& options) {
-  std::vector<std::string> names;
-  for (const DeviceSpec& device : machine.devices) names.push_back(device.name);
-  std::vector<std::string> providers = by_device(names, options.providers, "--provider", "");
+  std::vector<std::string> providers =
+      by_device(device_names(machine), options.providers, "--provider");
   for (size_t d = 0; d < providers.size(); ++d) {
     if (providers[d].empty() && machine.devices[d].kind == "cpu") providers[d] = "cpu";
   }

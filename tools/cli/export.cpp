@@ -63,9 +63,9 @@ struct ExportOptions {
 struct Job {
   const ExportOptions& options;
   PlacementSpec placement;
-  std::string model;  // path; "" if there is none
-  std::vector<DeviceAlias> aliases;
-  ModelOptions import = {};  // for the graph, with what the placement records
+  std::string model;                    // path; "" if there is none
+  ModelOptions import = {};             // for the graph, with what the placement records
+  std::vector<std::string> names = {};  // per device, that the engine has for it; "": none is given
 };
 
 bool needs_graph(const std::string& format) {
@@ -125,7 +125,7 @@ void export_annotations(const Job& job, const std::string& why) {
   const ExportOptions& options = job.options;
   const Placed placed = resolve(job);
   PlacedModel model = read_model(job, options.format, placed);
-  const auto engine = require(engine_devices(placed, job.aliases));
+  const auto engine = require(engine_devices(placed, job.names));
   const AnnotatedModel copy = require(model.annotated(options.out, engine), kInternalError);
   report_option(options, kAnnotationOption, copy.setting, options.out, why);
   write_text(options.out, copy.bytes);
@@ -134,7 +134,7 @@ void export_annotations(const Job& job, const std::string& why) {
 void export_names(const Job& job) {
   const ExportOptions& options = job.options;
   const Placed placed = resolve(job);
-  const auto engine = require(engine_devices(placed, job.aliases));
+  const auto engine = require(engine_devices(placed, job.names));
   const PlacedModel model = read_model(job, options.format, placed);
   const Result<std::string> value = model.name_rules(engine);
   if (value.ok()) return report_option(options, kNameOption, *value, "", "");
@@ -253,8 +253,8 @@ void export_text(const Job& job) {
   if (!placed.ok()) require(placed.status().at(options.placement));
   if (options.format == "dot") return deliver(options, to_dot(*placed, graph));
   deliver(options, options.format == "hf-device-map"
-                       ? require(hf_device_map(*placed, job.aliases))
-                       : require(llama_override_tensor(*placed, job.aliases)));
+                       ? require(hf_device_map(*placed, job.names))
+                       : require(llama_override_tensor(*placed, job.names)));
 }
 
 void check_usage(const ExportOptions& options) {
@@ -285,7 +285,7 @@ void check_usage(const ExportOptions& options) {
 
 void run_export(const ExportOptions& options) {
   check_usage(options);
-  Job job{options, require(read_placement(options.placement)), options.model, {}, options.import};
+  Job job{options, require(read_placement(options.placement)), options.model, options.import};
   take_up_dims(job.placement, options.placement, job.import);
   for (const std::string& path : {options.model, options.graph}) {
     if (!path.empty()) refuse_foreign_model(input_path(path));
@@ -293,11 +293,7 @@ void run_export(const ExportOptions& options) {
   if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
   if (!job.model.empty()) job.model = input_path(job.model);
   if (!job.model.empty()) note_model(job.model);
-  for (const std::string& text : options.engine_devices) {
-    job.aliases.push_back(require(parse_device_alias(text)));
-  }
-  // Refuses a name for a device that the placement lacks.
-  by_device(job.placement.devices, options.engine_devices, "--engine-device", "");
+  job.names = by_device({job.placement.devices}, options.engine_devices, "--engine-device");
   if (!options.split.empty()) return export_split(job);
   if (options.format == "ort-annotations") return export_annotations(job, "");
   if (options.format == "ort-names") return export_names(job);

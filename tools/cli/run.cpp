@@ -70,60 +70,38 @@ struct RunJob {
   std::unique_ptr<StagedModel> whole;             // may be absent
 };
 
-// That the stages, or else the model, have such dimensions, or had them when they were placed.
-void check_dims(const RunOptions& options, const Manifest& manifest) {
+std::vector<DimSetting> given_dims(const RunOptions& options) {
   std::vector<DimSetting> dims;
   for (const std::string& text : options.dims) dims.push_back(dim_setting(text));
+  return dims;
+}
+
+// That the stages, or else the model, have such dimensions, or had them when they were placed.
+void check_dims(const RunOptions& options, const Manifest& manifest,
+                const std::vector<DimSetting>& dims) {
   if (dims.empty()) return;
-  if (manifest.outputs.empty()) {  // a whole model: its inputs are not known yet
-    return require(check_dimensions(input_path(options.plan), dims));
-  }
+  if (is_whole(manifest)) return require(check_dimensions(input_path(options.plan), dims));
   for (const DimSetting& dim : dims) {
-    const bool same = std::any_of(
-        manifest.dims.begin(), manifest.dims.end(),
-        [&](const DimSetting& d) { return d.name == dim.name && d.value == dim.value; });
-    if (same || may_have_dim(manifest, dim.name)) continue;
+    if (takes_dim(manifest, dim)) continue;
     throw Failure(kBadUsage,
                   fmt::format("--dim '{}': {} has no such free dimension{}", dim.name, options.plan,
                               suggestion(dim.name, manifest.free_dims.names)));
   }
 }
 
-// What the caller says, and what was placed with where that leaves a number open.
-std::vector<DimSetting> dims_of(const RunOptions& options, const Manifest& manifest) {
-  std::vector<DimSetting> given;
-  for (const std::string& dim : options.dims) given.push_back(dim_setting(dim));
-  return merged_dims(manifest.dims, given, [&manifest](const std::string& place) {
-    return name_of_axis(manifest, place);
-  });
-}
-
-// Of what tune wrote, those of devices that the manifest has.
-std::vector<std::string> tuned_providers(const TunedChoice& choice, const Manifest& manifest) {
-  std::vector<std::string> providers = choice.providers;
-  std::erase_if(providers, [&](const std::string& text) {
-    const std::string device = text.substr(0, text.rfind('='));
-    return std::find(manifest.devices.begin(), manifest.devices.end(), device) ==
-           manifest.devices.end();
-  });
-  return providers;
-}
-
-// Threads, replicas and providers: as the caller says, else as tune chose, where it wrote the
-// directory.
-void decide_sessions(RunOptions& options, RunOutcome& outcome) {
-  const bool is_split = !outcome.manifest.outputs.empty();  // those of a model are not known yet
-  if (is_split && is_tuned(outcome.directory)) {
-    const TunedChoice choice = require(read_choice(outcome.directory));
-    outcome.chosen = choice.name;
-    outcome.threads = choice.threads;
-    // Of a machine that has more cores, perhaps.
-    outcome.replicas = std::clamp(choice.replicas, 1u, std::max(1u, usable_cores()));
-    const auto providers = tuned_providers(choice, outcome.manifest);
-    options.providers.insert(options.providers.begin(), providers.begin(), providers.end());
+// As the caller says, else as tune chose, where it wrote the directory.
+RunChoice choice_of(const RunOptions& options, const Manifest& manifest,
+                    const std::string& directory) {
+  const DeviceNames devices{manifest.devices};
+  RunChoice choice{.threads = static_cast<uint32_t>(options.threads),
+                   .replicas = static_cast<uint32_t>(options.replicas),
+                   .providers = by_device(devices, options.providers, "--provider")};
+  require(complete_choice(manifest, directory, choice));
+  complete_providers(devices, choice.providers);
+  if (options.replicas == 0) {  // tune chose them for a machine that has more cores, perhaps
+    choice.replicas = std::min(choice.replicas, std::max(1u, usable_cores()));
   }
-  if (options.threads > 0) outcome.threads = static_cast<uint32_t>(options.threads);
-  if (options.replicas > 0) outcome.replicas = static_cast<uint32_t>(options.replicas);
+  return choice;
 }
 
 // As many requests of one replica as keep its devices busy.
@@ -134,15 +112,24 @@ uint32_t busy_slots(const Manifest& manifest, uint32_t replicas) {
   return alone ? 1 : static_cast<uint32_t>(used.size()) + 1;
 }
 
-SessionSettings settings_of(const RunOptions& options, const RunOutcome& outcome) {
+// And what it says of the whole run.
+SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) {
   const Manifest& manifest = outcome.manifest;
+  const std::vector<DimSetting> dims = given_dims(options);
+  check_dims(options, manifest, dims);
+  RunChoice choice = choice_of(options, manifest, outcome.directory);
   SessionSettings settings;
-  settings.threads = outcome.threads;
-  settings.providers = providers_by_device(manifest.devices, options.providers);
-  settings.dims = dims_of(options, manifest);
+  settings.threads = choice.threads;
+  settings.providers = std::move(choice.providers);
+  settings.dims = dims_of(manifest, dims);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;
-  if (settings.slots == 0) settings.slots = busy_slots(manifest, outcome.replicas);
+  if (settings.slots == 0) settings.slots = busy_slots(manifest, choice.replicas);
+  outcome.chosen = choice.tuned;
+  outcome.threads = settings.threads;
+  outcome.replicas = choice.replicas;
+  outcome.slots = settings.slots;
+  outcome.dims = settings.dims;
   return settings;
 }
 
@@ -164,8 +151,8 @@ void fill(StagedModel& model, const RunOptions& options, const Manifest& manifes
 // The first writes profiles, if any does.
 std::unique_ptr<Runner> open_replica(const RunJob& job, const SessionSettings& settings) {
   const Manifest& manifest = job.outcome.manifest;
-  const WorkerOptions workers{.share =
-                                  shares_by_device(manifest.devices, job.options.holds, "--hold")};
+  const WorkerOptions workers{
+      .share = shares_by_device({manifest.devices}, job.options.holds, "--hold")};
   auto runner = require(Runner::open(manifest, job.outcome.directory, settings, workers));
   fill(runner->model(), job.options, runner->manifest());
   require(runner->start());
@@ -216,11 +203,7 @@ RunJob open(const RunOptions& options) {
   outcome.runs = options.runs;
   outcome.manifest = require(manifest_of(plan, outcome.directory));
   note_files(outcome);
-  check_dims(options, outcome.manifest);
-  decide_sessions(job.options, outcome);
-  SessionSettings settings = settings_of(job.options, outcome);
-  outcome.dims = settings.dims;
-  outcome.slots = settings.slots;
+  SessionSettings settings = decide_sessions(options, outcome);
   settings.profile_prefix = options.profile;
   job.replicas.push_back(open_replica(job, settings));
   outcome.manifest = job.replicas.front()->manifest();

@@ -40,15 +40,10 @@ struct TuneSettings {
   uint64_t threads = 1, finalists = 4, rounds = 3, runs = 15, evaluations = 1000;
 };
 
-std::vector<std::string> names_of(const TopologySpec& machine) {
-  std::vector<std::string> names;
-  for (const DeviceSpec& device : machine.devices) names.push_back(device.name);
-  return names;
-}
-
 // A device that is held computes that much slower, in the run and in the cost model.
 std::vector<double> hold(const TuneSettings& options, TopologySpec& machine) {
-  const std::vector<double> shares = shares_by_device(names_of(machine), options.holds, "--hold");
+  const std::vector<double> shares =
+      shares_by_device(device_names(machine), options.holds, "--hold");
   for (size_t d = 0; d < shares.size(); ++d) machine.devices[d].slowdown /= shares[d];
   return shares;
 }
@@ -116,7 +111,9 @@ void run_tune(const TuneSettings& options) {
   TopologySpec machine = load_topology(options.topology).spec();
   TuneOptions tuning;
   tuning.share = hold(options, machine);
-  tuning.providers = providers_by_device(names_of(machine), options.providers);
+  const DeviceNames devices = device_names(machine);
+  tuning.providers = by_device(devices, options.providers, "--provider");
+  complete_providers(devices, tuning.providers);
   tuning.model = readable_path(options.model);
   refuse_foreign_model(tuning.model);
   tuning.directory = options.out;

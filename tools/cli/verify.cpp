@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -196,19 +197,19 @@ std::string failure_of(const Verification& result) {
                      plural(result.not_run.size(), "stage"), stages);
 }
 
-// As the plan's devices are called, and in the form of `run`.
-std::vector<DeviceAlias> aliases_of(const VerifyOptions& options, const Plan& plan) {
-  std::vector<DeviceAlias> aliases;
-  for (const std::string& text : options.providers) {
-    aliases.push_back(require(parse_device_alias(text)));
+// By device of the plan, as far as they are given.
+std::map<std::string, std::string> providers_of(const VerifyOptions& options, const Plan& plan) {
+  const auto values = by_device({plan.devices}, options.providers, "--provider");
+  std::map<std::string, std::string> providers;
+  for (size_t d = 0; d < values.size(); ++d) {
+    if (!values[d].empty()) providers[plan.devices[d]] = values[d];
   }
-  by_device(plan.devices, options.providers, "--provider", "");
-  return aliases;
+  return providers;
 }
 
 void verify_record(const VerifyOptions& options) {
   const Plan plan = read_plan(options);
-  const std::vector<DeviceAlias> aliases = aliases_of(options, plan);
+  const auto providers = providers_of(options, plan);
   std::vector<Profile> records;
   ProfileLimits limits;
   limits.may_lack_nodes = true;
@@ -219,7 +220,7 @@ void verify_record(const VerifyOptions& options) {
     const bool fresh = read.insert(std::filesystem::weakly_canonical(path, error).string()).second;
     if (fresh) records.push_back(require(read_profile(path, limits)));
   }
-  const Verification result = require(verify_run(plan.nodes, records, aliases, plan.is_split));
+  const Verification result = require(verify_run(plan.nodes, records, providers, plan.is_split));
   if (result.as_planned == 0 && result.differences.empty()) {
     throw Failure(kBadInputFile, options.records.front() + ": names no node of " + options.plan +
                                      "; expected a record of a run of that plan");

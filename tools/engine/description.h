@@ -43,9 +43,9 @@ class EngineDescription {
   // Whether it says anything of a provider of that name.
   bool knows(const std::string& provider) const { return find_provider(provider).ok(); }
 
-  // Forbids what providers lack and keeps whole what the engine fuses. `providers`: DEVICE=NAME or
-  // KIND=NAME; a CPU has the provider "cpu". Fails with kInvalidArgument for a provider or device
-  // that there is not.
+  // Forbids what providers lack and keeps whole what the engine fuses. `providers`: DEVICE=NAME as
+  // in tools/devices/device_settings.h; a CPU has the provider "cpu". Fails with kInvalidArgument
+  // for a provider or device that there is not.
   Status restrict(const Graph& graph, const Topology& topology,
                   std::span<const std::string> providers, Rules& rules, EngineNotes& notes) const;
 

@@ -1,6 +1,7 @@
 // What an engine's description forbids, and what it keeps together.
 #include "tools/engine/description.h"
 
+#include "tools/devices/device_settings.h"
 #include "tools/engine/provider_names.h"
 
 namespace placeto {
@@ -28,38 +29,13 @@ std::pair<std::string, std::string> domain_and_type(const NodeSpec& node) {
   return {node.domain.empty() ? node.op.substr(0, colon) : node.domain, node.op.substr(colon + 1)};
 }
 
-// "cpu, gpu".
-std::string kinds_text(const Topology& topology) {
-  std::set<std::string> kinds;
-  for (const DeviceSpec& device : topology.spec().devices) kinds.insert(device.kind);
-  std::string text;
-  for (const std::string& kind : kinds) text += (text.empty() ? "" : ", ") + kind;
-  return text;
-}
-
 // The provider of each device: "" where none is named.
 Result<std::vector<std::string>> providers_of(std::span<const std::string> wishes,
                                               const Topology& topology) {
-  std::vector<std::string> providers(topology.device_count());
-  for (uint32_t d = 0; d < topology.device_count(); ++d) {
-    if (topology.device(d).kind == "cpu") providers[d] = "cpu";
-  }
-  for (const std::string& wish : wishes) {
-    const size_t equal = wish.rfind('=');
-    if (equal == std::string::npos) {
-      return Status::invalid("'" + wish + "' is not DEVICE=NAME");
-    }
-    const std::string where = wish.substr(0, equal);
-    bool found = false;
-    for (uint32_t d = 0; d < topology.device_count(); ++d) {
-      if (topology.device(d).name != where && topology.device(d).kind != where) continue;
-      providers[d] = wish.substr(equal + 1);
-      found = true;
-    }
-    if (!found) {
-      return Status::invalid("the topology has no device or kind '" + where +
-                             "'; its devices are of " + kinds_text(topology));
-    }
+  auto providers = device_settings(device_names(topology.spec()), wishes);
+  for (uint32_t d = 0; d < topology.device_count() && providers.ok(); ++d) {
+    std::string& provider = (*providers)[d];
+    if (provider.empty() && topology.device(d).kind == "cpu") provider = "cpu";
   }
   return providers;
 }

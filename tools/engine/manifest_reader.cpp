@@ -378,10 +378,24 @@ bool may_have_dim(const Manifest& manifest, const std::string& name) {
          find_axis(manifest, name) != nullptr;
 }
 
-std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
+bool takes_dim(const Manifest& manifest, const DimSetting& dim) {
+  return may_have_dim(manifest, dim.name) ||
+         std::any_of(manifest.dims.begin(), manifest.dims.end(), [&](const DimSetting& d) {
+           return d.name == dim.name && d.value == dim.value;
+         });
+}
+
+// What its inputs call the axis at a place (dimensions.h).
+static std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
   const FreeDims::Axis* axis = find_axis(manifest, place);
   if (axis == nullptr) return std::nullopt;
   return axis->name == FreeDims::kNoName ? "" : manifest.free_dims.names[axis->name];
+}
+
+std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSetting> given) {
+  return merged_dims(manifest.dims, given, [&manifest](const std::string& place) {
+    return name_of_axis(manifest, place);
+  });
 }
 
 Manifest whole_model(const std::string& file, const std::string& device) {

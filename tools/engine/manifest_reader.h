@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,11 +76,17 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory);
 
 // Whether a setting of that name (DimSetting::name) may be meant for this model.
 bool may_have_dim(const Manifest& manifest, const std::string& name);
-// What its inputs call the axis at a place (dimensions.h).
-std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place);
+// Also one that it was placed with, which then says nothing new.
+bool takes_dim(const Manifest& manifest, const DimSetting& dim);
+// What is given, and of what the stages were placed with that which speaks of other axes.
+std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSetting> given);
 
 // A model that is not split, as a manifest of one stage. Its inputs and outputs are those of the
 // file, which the runner asks the engine for.
 Manifest whole_model(const std::string& file, const std::string& device);
+// Whether it is one: its inputs and outputs are not known before it is open.
+inline bool is_whole(const Manifest& manifest) {
+  return manifest.outputs.empty();
+}
 
 }  // namespace placeto

@@ -1,5 +1,6 @@
 #include "tools/engine/tuned_choice.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -14,11 +15,6 @@ std::string path_in(const std::string& directory) {
 }
 
 }  // namespace
-
-bool is_tuned(const std::string& directory) {
-  std::error_code error;
-  return std::filesystem::exists(path_in(directory), error);
-}
 
 Result<TunedChoice> read_choice(const std::string& directory) {
   const std::string path = path_in(directory);
@@ -51,9 +47,30 @@ Result<TunedChoice> read_choice(const std::string& directory) {
     if (!provider.is_string()) {
       return Status::bad_input(path + ": providers." + device + ": expected a provider's name");
     }
-    choice.providers.push_back(device + "=" + provider.get<std::string>());
+    choice.providers.emplace_back(device, provider.get<std::string>());
   }
   return choice;
+}
+
+Status complete_choice(const Manifest& manifest, const std::string& directory, RunChoice& choice) {
+  TunedChoice tuned;
+  std::error_code error;
+  if (!is_whole(manifest) && std::filesystem::exists(path_in(directory), error)) {
+    Result<TunedChoice> read = read_choice(directory);
+    if (!read.ok()) return read.status();
+    tuned = *std::move(read);
+  }
+  choice.tuned = tuned.name;
+  if (choice.threads == 0) choice.threads = tuned.threads;
+  if (choice.replicas == 0) choice.replicas = std::max(1u, tuned.replicas);
+  choice.providers.resize(manifest.devices.size());
+  for (auto& [device, provider] : tuned.providers) {
+    const auto found = std::find(manifest.devices.begin(), manifest.devices.end(), device);
+    if (found == manifest.devices.end()) continue;
+    std::string& open = choice.providers[static_cast<size_t>(found - manifest.devices.begin())];
+    if (open.empty()) open = std::move(provider);
+  }
+  return {};
 }
 
 }  // namespace placeto

@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/format/placement_file.h"
 #include "tools/costs/engine_nodes.h"
+#include "tools/devices/device_settings.h"
 #include "tools/engine/provider_names.h"
 
 namespace placeto {
@@ -108,11 +110,11 @@ bool is_compiled(const ProfiledNode& node) {
 // The records of a run, one after the other, against a plan.
 class Check {
  public:
-  Check(const PlanGraph& planned, const Graph& graph, std::span<const DeviceAlias> aliases,
-        bool is_split)
+  Check(const PlanGraph& planned, const Graph& graph,
+        const std::map<std::string, std::string>& names, bool is_split)
       : planned_(planned),
         graph_(graph),
-        aliases_(aliases),
+        names_(names),
         is_split_(is_split),
         seen_(graph.node_count(), false),
         ran_(planned.stage_names.size(), false) {}
@@ -135,7 +137,7 @@ class Check {
 
   const PlanGraph& planned_;
   const Graph& graph_;
-  const std::span<const DeviceAlias> aliases_;
+  const std::map<std::string, std::string>& names_;
   const bool is_split_;
   std::vector<bool> seen_, ran_;  // per node, per stage
   bool together_ = false;         // stages, in one session
@@ -145,8 +147,8 @@ class Check {
 };
 
 bool Check::serves(const std::string& provider, const std::string& device) const {
-  const std::string alias = find_alias(device, aliases_);
-  return provider_serves(provider, alias.empty() ? device_prefix(device) : alias);
+  const auto name = names_.find(device);
+  return provider_serves(provider, name == names_.end() ? kind_in_name(device) : name->second);
 }
 
 void Check::judge(const ProfiledNode& node, std::span<const std::string> devices) {
@@ -273,18 +275,18 @@ Verification Check::result() {
 bool provider_serves(const std::string& provider, const std::string& engine_name) {
   if (provider == engine_name) return true;
   if (engine_name.ends_with("ExecutionProvider")) return false;  // that one and no other
-  const std::string name = provider_named(device_prefix(engine_name));
+  const std::string name = provider_named(kind_in_name(engine_name));
   return std::any_of(std::begin(kServices), std::end(kServices), [&](const Service& service) {
     return name == provider_named(service.engine_name) && provider == service.provider;
   });
 }
 
 Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
-                                std::span<const DeviceAlias> aliases, bool is_split) {
+                                const std::map<std::string, std::string>& names, bool is_split) {
   PlanGraph planned = graph_of(plan);
   const auto graph = Graph::build(std::move(planned.spec));
   if (!graph.ok()) return graph.status();
-  Check check(planned, *graph, aliases, is_split);
+  Check check(planned, *graph, names, is_split);
   for (size_t r = 0; r < records.size(); ++r) {
     if (!is_repeated(records, r)) check.add(records[r]);
   }

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tools/costs/profile.h"
-#include "tools/export/engine_devices.h"
 
 namespace placeto {
 
@@ -48,8 +48,10 @@ bool provider_serves(const std::string& provider, const std::string& engine_name
 // on that provider; in others it stands for whatever is to run there.
 // A record without nodes, of a session in which all was folded, is of a stage of which nothing else
 // is known, in a split plan; in others it says nothing.
+// `names`: by device, what the engine calls it; of one that is not there, its kind.
 // Fails with kBadInput if the plan has no nodes.
 Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
-                                std::span<const DeviceAlias> aliases, bool is_split = false);
+                                const std::map<std::string, std::string>& names,
+                                bool is_split = false);
 
 }  // namespace placeto

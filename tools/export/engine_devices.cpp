@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "runtime/graph/text.h"
+#include "tools/devices/device_settings.h"
 
 namespace placeto {
 namespace {
@@ -64,36 +65,15 @@ bool may_share_provider(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-Result<DeviceAlias> parse_device_alias(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return Status::invalid(in_quotes(text) + " is not of the form DEVICE=NAME, e.g. gpu:0=cuda");
-  }
-  return DeviceAlias{text.substr(0, equals), text.substr(equals + 1)};
-}
-
-std::string device_prefix(const std::string& device) {
-  return device.substr(0, device.find(':'));
-}
-
-std::string find_alias(const std::string& device, std::span<const DeviceAlias> aliases) {
-  for (const std::string& key : {device, device_prefix(device)}) {
-    for (const DeviceAlias& alias : aliases) {
-      if (alias.device == key) return alias.engine;
-    }
-  }
-  return "";
-}
-
 Result<std::vector<std::string>> engine_devices(const Placed& placed,
-                                                std::span<const DeviceAlias> aliases) {
+                                                std::span<const std::string> given) {
   const std::vector<bool> used = used_devices(placed);
   std::vector<std::string> names(placed.devices.size());
   for (size_t d = 0; d < names.size(); ++d) {
     if (!used[d]) continue;
     const std::string& device = placed.devices[d];
-    const std::string alias = find_alias(device, aliases);
-    names[d] = alias.empty() ? lower(device_prefix(device)) : alias;
+    if (!given.empty()) names[d] = given[d];
+    if (names[d].empty()) names[d] = lower(kind_in_name(device));
     if (!is_known(names[d])) {
       return Status::invalid("the engine knows no device " + in_quotes(names[d]) + " for " +
                              in_quotes(device) + ", expected " + kKnownNames +

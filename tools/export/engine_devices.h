@@ -15,27 +15,12 @@
 
 namespace placeto {
 
-// "gpu:0=cuda": a device of the topology, or what stands before the colon in the names of several,
-// and its name in the engine.
-struct DeviceAlias {
-  std::string device, engine;
-};
-
-// kInvalidArgument unless the text has the form DEVICE=NAME.
-Result<DeviceAlias> parse_device_alias(const std::string& text);
-
-// The alias's name for the device: one for the whole name, else one for what stands before the
-// colon; "" if there is none.
-std::string find_alias(const std::string& device, std::span<const DeviceAlias> aliases);
-
-// "gpu" of "gpu:0".
-std::string device_prefix(const std::string& device);
-
-// The engine's name for each device, "" for those without nodes. Without an alias it is the part of
-// the device's name before the colon. Fails with kInvalidArgument for names that the engine does
-// not know, and when two devices would share an execution provider: a session has one instance of
-// each, so placements on several GPUs need one model per device (split.h).
+// The engine's name for each device, "" for those without nodes: the one that is given, or else the
+// part of the device's name before the colon. `given`: per device, "" where nothing is; empty: none
+// is. Fails with kInvalidArgument for names that the engine does not know, and when two devices
+// would share an execution provider: a session has one instance of each, so placements on several
+// GPUs need one model per device (split.h).
 Result<std::vector<std::string>> engine_devices(const Placed& placed,
-                                                std::span<const DeviceAlias> aliases);
+                                                std::span<const std::string> given);
 
 }  // namespace placeto

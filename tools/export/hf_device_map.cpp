@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/graph/text.h"
+#include "tools/devices/device_settings.h"
 #include "tools/export/module_names.h"
 
 namespace placeto {
@@ -63,13 +64,13 @@ Status collect(const Module& module, const std::string& path, bool is_block,
 }
 
 // "cpu", or the number of the GPU.
-Result<std::vector<Json>> device_names(const Placed& placed, std::span<const DeviceAlias> aliases) {
+Result<std::vector<Json>> device_names(const Placed& placed, std::span<const std::string> given) {
   std::vector<Json> names(placed.devices.size());
   const std::vector<bool> used = used_devices(placed);
   for (size_t d = 0; d < names.size(); ++d) {
     const std::string& device = placed.devices[d];
-    std::string name = find_alias(device, aliases);
-    if (name.empty() && device_prefix(device) == "cpu") name = "cpu";
+    std::string name = given.empty() ? "" : given[d];
+    if (name.empty() && kind_in_name(device) == "cpu") name = "cpu";
     if (name.empty() && device == "gpu") name = "0";
     if (name.empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
       name = device.substr(4);
@@ -85,8 +86,8 @@ Result<std::vector<Json>> device_names(const Placed& placed, std::span<const Dev
 
 }  // namespace
 
-Result<std::string> hf_device_map(const Placed& placed, std::span<const DeviceAlias> aliases) {
-  const Result<std::vector<Json>> devices = device_names(placed, aliases);
+Result<std::string> hf_device_map(const Placed& placed, std::span<const std::string> given) {
+  const Result<std::vector<Json>> devices = device_names(placed, given);
   if (!devices.ok()) return devices.status();
   Module root;
   for (const PlacedNode* node : nodes_with_weights(placed)) {

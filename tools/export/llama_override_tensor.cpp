@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "runtime/graph/text.h"
+#include "tools/devices/device_settings.h"
 #include "tools/export/module_names.h"
 
 namespace placeto {
@@ -56,13 +57,13 @@ std::optional<Part> part_of(const std::string& name) {
 
 // "CPU", "CUDA0": names of llama.cpp's buffer types.
 Result<std::vector<std::string>> buffer_types(const Placed& placed,
-                                              std::span<const DeviceAlias> aliases) {
+                                              std::span<const std::string> given) {
   std::vector<std::string> names(placed.devices.size());
   const std::vector<bool> used = used_devices(placed);
   for (size_t d = 0; d < names.size(); ++d) {
     const std::string& device = placed.devices[d];
-    names[d] = find_alias(device, aliases);
-    if (names[d].empty() && device_prefix(device) == "cpu") names[d] = "CPU";
+    if (!given.empty()) names[d] = given[d];
+    if (names[d].empty() && kind_in_name(device) == "cpu") names[d] = "CPU";
     if (names[d].empty() && device == "gpu") names[d] = "CUDA0";
     if (names[d].empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
       names[d] = "CUDA" + device.substr(4);
@@ -89,8 +90,8 @@ bool shorter_first(const std::string& a, const std::string& b) {  // numbers in 
 }  // namespace
 
 Result<std::string> llama_override_tensor(const Placed& placed,
-                                          std::span<const DeviceAlias> aliases) {
-  const Result<std::vector<std::string>> types = buffer_types(placed, aliases);
+                                          std::span<const std::string> given) {
+  const Result<std::vector<std::string>> types = buffer_types(placed, given);
   if (!types.ok()) return types.status();
   std::map<Part, const PlacedNode*> first;
   for (const PlacedNode* node : nodes_with_weights(placed)) {

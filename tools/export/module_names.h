@@ -2,11 +2,11 @@
 // module's path in the name of each operator: "/model/layers.0/self_attn/q_proj/MatMul".
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/base/result.h"
-#include "tools/export/engine_devices.h"
 #include "tools/export/placed.h"
 
 namespace placeto {
@@ -26,13 +26,12 @@ std::vector<const PlacedNode*> nodes_with_weights(const Placed& placed);
 // device_map of Hugging Face Accelerate as JSON: the highest modules that are on one device as a
 // whole, each with "cpu" or the number of a GPU. Fails with kInvalidArgument, naming the first node
 // that does not fit: one whose name has no module path, or one on another device than its block
-// ("layers.3"), which Accelerate never divides.
-Result<std::string> hf_device_map(const Placed& placed, std::span<const DeviceAlias> aliases);
+// ("layers.3"), which Accelerate never divides. `given`: names as in engine_devices.h.
+Result<std::string> hf_device_map(const Placed& placed, std::span<const std::string> given);
 
 // --override-tensor of llama.cpp: regular expressions of GGUF tensor names with buffer types,
 // "^blk\.(0|1)\.=CUDA0,^output\.=CPU". Understands GGUF names and module paths with numbered
-// layers. Fails with kInvalidArgument, naming the first node that does not fit.
-Result<std::string> llama_override_tensor(const Placed& placed,
-                                          std::span<const DeviceAlias> aliases);
+// layers. Fails with kInvalidArgument, naming the first node that does not fit. `given`: as above.
+Result<std::string> llama_override_tensor(const Placed& placed, std::span<const std::string> given);
 
 }  // namespace placeto

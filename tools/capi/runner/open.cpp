@@ -1,10 +1,10 @@
 // Options read and checked, and what they open.
-#include <algorithm>
 #include <string>
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
 #include "tools/capi/runner/handle.h"
+#include "tools/devices/device_settings.h"
 #include "tools/engine/tuned_choice.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
@@ -54,73 +54,13 @@ Outcome read_options(const placeto_runner_options* from, Wishes& to) {
   return {};
 }
 
-// It has no manifest: its inputs are not known before it is open.
-bool is_whole(const Manifest& manifest) {
-  return manifest.outputs.empty();
-}
-
-bool was_placed_with(const Manifest& manifest, const DimSetting& dim) {
-  return std::any_of(manifest.dims.begin(), manifest.dims.end(), [&](const DimSetting& d) {
-    return d.name == dim.name && d.value == dim.value;
-  });
-}
-
-// Those that are given, and of those that the stages were placed with the rest.
-Outcome merge_dims(const Manifest& manifest, std::vector<DimSetting>& dims) {
+Outcome check_dims(const Manifest& manifest, const std::vector<DimSetting>& dims) {
+  if (is_whole(manifest)) return {};  // its inputs are not known yet
   for (const DimSetting& dim : dims) {
-    if (is_whole(manifest) || was_placed_with(manifest, dim) || may_have_dim(manifest, dim.name)) {
-      continue;
-    }
+    if (takes_dim(manifest, dim)) continue;
     return invalid("dims: " + in_quotes(dim_text(dim)) +
                    ": the stages have no such free dimension");
   }
-  dims = merged_dims(manifest.dims, dims, [&manifest](const std::string& place) {
-    return name_of_axis(manifest, place);
-  });
-  return {};
-}
-
-bool is_meant(const std::string& device, const std::string& key) {
-  return device == key || device.starts_with(key + ":");
-}
-
-Outcome read_providers(const std::vector<std::string>& devices,
-                       const std::vector<std::string>& texts, std::vector<std::string>& to) {
-  to.assign(devices.size(), "cpu");
-  for (const std::string& text : texts) {
-    const size_t equals = text.find('=');
-    const bool complete = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
-    bool used = false;
-    for (size_t d = 0; d < devices.size() && complete; ++d) {
-      if (!is_meant(devices[d], text.substr(0, equals))) continue;
-      to[d] = text.substr(equals + 1);
-      used = true;
-    }
-    if (used) continue;
-    return invalid("providers: " + in_quotes(text) +
-                   ": expected DEVICE=NAME with one of the devices, " + devices.front() +
-                   " being the first");
-  }
-  return {};
-}
-
-// What `placeto tune` wrote beside the stages, if it wrote them. Its providers go before those that
-// are given, which count more.
-Outcome read_tuned(const Manifest& manifest, const std::string& directory, placeto_runner& handle,
-                   std::vector<std::string>& providers) {
-  if (is_whole(manifest) || !is_tuned(directory)) return {};
-  const Result<TunedChoice> choice = read_choice(directory);
-  if (!choice.ok()) return choice.status();
-  handle.threads = choice->threads;
-  handle.replicas = std::max(1u, choice->replicas);
-  std::vector<std::string> tuned;
-  for (const std::string& text : choice->providers) {
-    const std::string device = text.substr(0, text.rfind('='));
-    const auto& devices = manifest.devices;
-    const bool is_there = std::find(devices.begin(), devices.end(), device) != devices.end();
-    if (is_there) tuned.push_back(text);
-  }
-  providers.insert(providers.begin(), tuned.begin(), tuned.end());
   return {};
 }
 
@@ -133,25 +73,33 @@ std::vector<TensorTexts> texts_of(const std::vector<TensorInfo>& tensors) {
   return texts;
 }
 
-Outcome open_runner(const std::string& path, Wishes& wishes, placeto_runner** runner) {
+// As wished, or else as tune.json beside the stages says; other devices are run by the processor.
+Result<SessionSettings> settings_for(const Manifest& manifest, const std::string& directory,
+                                     const Wishes& wishes, placeto_runner& handle) {
+  auto given = device_settings({manifest.devices}, wishes.providers);
+  if (!given.ok()) return given.status().at("providers");
+  RunChoice choice{.threads = wishes.threads, .providers = *std::move(given)};
+  if (Status s = complete_choice(manifest, directory, choice); !s.ok()) return s;
+  handle.threads = choice.threads;
+  handle.replicas = choice.replicas;
+  for (std::string& provider : choice.providers) {
+    if (provider.empty()) provider = "cpu";
+  }
+  return SessionSettings{.providers = std::move(choice.providers),
+                         .threads = choice.threads,
+                         .slots = wishes.slots,
+                         .dims = dims_of(manifest, wishes.dims)};
+}
+
+Outcome open_runner(const std::string& path, const Wishes& wishes, placeto_runner** runner) {
   std::string directory;
   const Result<Manifest> manifest = manifest_of(path, directory);
   if (!manifest.ok()) return manifest.status();
+  if (Outcome o = check_dims(*manifest, wishes.dims); !o.ok()) return o;
   auto handle = std::make_unique<placeto_runner>(wishes.slots);
-  if (Outcome o = read_tuned(*manifest, directory, *handle, wishes.providers); !o.ok()) {
-    return o;
-  }
-  if (wishes.threads > 0) handle->threads = wishes.threads;
-  if (Outcome o = merge_dims(*manifest, wishes.dims); !o.ok()) return o;
-  SessionSettings settings;
-  if (Outcome o = read_providers(manifest->devices, wishes.providers, settings.providers);
-      !o.ok()) {
-    return o;
-  }
-  settings.threads = handle->threads;
-  settings.slots = wishes.slots;
-  settings.dims = wishes.dims;
-  Result<std::unique_ptr<Runner>> opened = Runner::open(*manifest, directory, settings);
+  const Result<SessionSettings> settings = settings_for(*manifest, directory, wishes, *handle);
+  if (!settings.ok()) return settings.status();
+  Result<std::unique_ptr<Runner>> opened = Runner::open(*manifest, directory, *settings);
   if (!opened.ok()) return opened.status();
   handle->runner = *std::move(opened);
   handle->inputs = texts_of(handle->runner->model().inputs());

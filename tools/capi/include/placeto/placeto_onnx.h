@@ -115,8 +115,8 @@ PLACETO_API placeto_status placeto_onnx_engine_topology(const placeto_onnx_engin
 
 /* What the engine demands of placements of one graph on one topology. */
 typedef struct placeto_onnx_rules placeto_onnx_rules;
-/* `providers`: DEVICE=NAME or KIND=NAME, "gpu=cuda"; a CPU has the provider "cpu". `on_note` may be
- * NULL. */
+/* `providers`: DEVICE=NAME or KIND=NAME, "gpu=cuda", of which a device goes before its kind; a CPU
+ * has the provider "cpu". `on_note` may be NULL. */
 PLACETO_API placeto_status placeto_onnx_engine_rules(
     const placeto_onnx_engine* engine, const placeto_graph* graph, const placeto_topology* topology,
     const char* const* providers, size_t provider_count, placeto_onnx_note_function on_note,

@@ -55,9 +55,9 @@ typedef struct placeto_runner_options {
                               those that the stages were placed with, if they say so */
   size_t dim_count;
   const char* const* providers; /* what runs a device, "gpu:0=cuda", or all whose names begin so,
-                                   "gpu=cuda"; the last one that fits holds. Else what
-                                   tune.json says, and for every other device,
-                                   whatever its name, "cpu" */
+                                   "gpu=cuda"; a whole name goes before a beginning, and of two of
+                                   the same sort the last holds. Else what tune.json says, and for
+                                   every other device, whatever its name, "cpu" */
   size_t provider_count;
 } placeto_runner_options;
 
