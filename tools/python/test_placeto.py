@@ -91,6 +91,21 @@ class Package(unittest.TestCase):
                 with self.assertRaisesRegex(TypeError, "cannot be copied"):
                     copied(value)
 
+    def test_objects_say_what_they_are(self):
+        graph, topology = diamond(), pair()
+        self.assertEqual(repr(graph), "<Graph 'diamond': 4 nodes, 4 edges>")
+        self.assertEqual(repr(topology), "<Topology 'pair': ['gpu:0', 'gpu:1']>")
+        self.assertEqual(repr(placeto.score(graph, pair(1000), [0, 0, 0, 0])),
+                         "<Placement by given: 4 nodes, 1020 us, does not fit>")
+        self.assertRegex(repr(placeto.place(graph, topology)),
+                         r"^<Placement by \w+: 4 nodes, [0-9.]+ us>$")
+        long = placeto.GraphBuilder("n" * 1000)
+        long.add("a\n")
+        self.assertLess(len(repr(long.build())), 80)
+        if MODEL:
+            self.assertRegex(repr(placeto.default_policy()),
+                             r"^<Policy pairwise: sha256 [0-9a-f]{12}\.\.\.>$")
+
     def test_rules_hold(self):
         graph, topology = diamond(), pair()
         pinned = placeto.place(graph, topology, pins={0: 1}, colocate=[[1, 2]])

@@ -25,6 +25,7 @@ import functools
 import operator
 import os
 import pathlib
+import reprlib
 from ctypes import byref
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, NoReturn,
                     Optional, Sequence, TypedDict, TypeVar, Union)
@@ -313,6 +314,10 @@ def _limits(values: Optional[Mapping[str, int]]) -> Any:
         _defaulted(_native.placeto_limits, "placeto_default_limits"), values))
 
 
+# Of a name or a list of them, which may have any length.
+_short = reprlib.repr
+
+
 class _Handle:
     """Owns an object of the library, of that struct."""
 
@@ -388,6 +393,9 @@ class Graph(_Handle):
 
     def __len__(self) -> int:
         return _ask("placeto_graph_node_count", self._handle)
+
+    def __repr__(self) -> str:
+        return f"<Graph {_short(self.name)}: {len(self)} nodes, {self.edge_count} edges>"
 
     @property
     def name(self) -> str:
@@ -534,6 +542,9 @@ class Topology(_Handle):
     def __len__(self) -> int:
         return _ask("placeto_topology_device_count", self._handle)
 
+    def __repr__(self) -> str:
+        return f"<Topology {_short(self.name)}: {_short(self.device_names)}>"
+
     @property
     def name(self) -> str:
         return _ask("placeto_topology_name", self._handle).decode()
@@ -619,6 +630,9 @@ class Policy(_Handle):
         return cls._make("placeto_policy_load_memory", content, len(content),
                          _native.PLACETO_BYTES_COPY, None)
 
+    def __repr__(self) -> str:
+        return f"<Policy {self.architecture}: sha256 {self.sha256[:12]}...>"
+
     @property
     def architecture(self) -> str:
         return _ask("placeto_policy_architecture", self._handle).decode()
@@ -660,6 +674,10 @@ class Placement(_Handle):
 
     def __len__(self) -> int:
         return _ask("placeto_placement_node_count", self._handle)
+
+    def __repr__(self) -> str:
+        fits = "" if self.feasible else ", does not fit"
+        return f"<Placement by {self.method}: {len(self)} nodes, {self.makespan_us:.6g} us{fits}>"
 
     def _list(self, function: str, kind: Any, code: str, count: int) -> Any:
         values = (kind * count)()
