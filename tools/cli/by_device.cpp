@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/cli/common.h"
-#include "tools/engine/provider_names.h"
+#include "tools/devices/providers.h"
 #include "tools/engine/workers.h"
 
 namespace placeto::cli {

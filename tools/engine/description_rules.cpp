@@ -2,7 +2,7 @@
 #include "tools/engine/description.h"
 
 #include "tools/devices/device_settings.h"
-#include "tools/engine/provider_names.h"
+#include "tools/devices/providers.h"
 
 namespace placeto {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "runtime/graph/text.h"
-#include "tools/engine/provider_names.h"
+#include "tools/devices/providers.h"
 #include "tools/engine/thread_arena.h"
 
 namespace placeto {
@@ -52,9 +52,7 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
 std::string names_text(const std::vector<std::string>& listed) {
   std::string text;
   for (const std::string& name : listed) {
-    const auto known = std::find_if(std::begin(kProviders), std::end(kProviders),
-                                    [&](const ProviderName& p) { return name == p.listed; });
-    text += (text.empty() ? "" : ", ") + (known == std::end(kProviders) ? name : known->name);
+    text += (text.empty() ? "" : ", ") + provider_named(name);
   }
   return text;
 }
@@ -63,10 +61,11 @@ Status append_provider(const std::string& given, const std::string& device,
                        Ort::SessionOptions& options) {
   const std::string provider = provider_named(given);
   if (provider == "cpu") return {};
-  const auto known = std::find_if(std::begin(kProviders), std::end(kProviders),
-                                  [&](const ProviderName& p) { return provider == p.name; });
+  const Provider* known = find_provider(given);
+  const bool can_append = known != nullptr && (known->generic != nullptr || provider == "cuda" ||
+                                               provider == "tensorrt");
   const std::vector<std::string> available = engine_providers();
-  if (known == std::end(kProviders) || !is_in(available, known->listed)) {
+  if (!can_append || !is_in(available, known->listed)) {
     return Status::invalid("device " + in_quotes(device) + ": this ONNX Runtime has no provider " +
                            in_quotes(given) + ", it has " + names_text(available));
   }

@@ -1,7 +1,6 @@
 #include "tools/engine/verify.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -9,31 +8,10 @@
 #include "runtime/format/placement_file.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/devices/device_settings.h"
-#include "tools/engine/provider_names.h"
+#include "tools/devices/providers.h"
 
 namespace placeto {
 namespace {
-
-struct Service {
-  const char* engine_name;
-  const char* provider;
-};
-// Names that ONNX Runtime 1.30 takes for devices, and the providers that stand behind them.
-constexpr Service kServices[] = {
-    {"cpu", "CPUExecutionProvider"},           {"cpu", "XnnpackExecutionProvider"},
-    {"cpu", "DnnlExecutionProvider"},          {"cuda", "CUDAExecutionProvider"},
-    {"cuda", "TensorrtExecutionProvider"},     {"cuda", "NvTensorRTRTXExecutionProvider"},
-    {"dml", "DmlExecutionProvider"},           {"gpu", "CUDAExecutionProvider"},
-    {"gpu", "TensorrtExecutionProvider"},      {"gpu", "NvTensorRTRTXExecutionProvider"},
-    {"gpu", "DmlExecutionProvider"},           {"gpu", "ROCMExecutionProvider"},
-    {"gpu", "MIGraphXExecutionProvider"},      {"gpu", "WebGpuExecutionProvider"},
-    {"gpu", "CoreMLExecutionProvider"},        {"gpu", "OpenVINOExecutionProvider"},
-    {"npu", "QNNExecutionProvider"},           {"npu", "VitisAIExecutionProvider"},
-    {"npu", "OpenVINOExecutionProvider"},      {"npu", "CoreMLExecutionProvider"},
-    {"tensorrt", "TensorrtExecutionProvider"}, {"openvino", "OpenVINOExecutionProvider"},
-    {"qnn", "QNNExecutionProvider"},           {"coreml", "CoreMLExecutionProvider"},
-    {"webgpu", "WebGpuExecutionProvider"},     {"xnnpack", "XnnpackExecutionProvider"},
-};
 
 // The plan's nodes as a graph, for that is what engine's nodes are matched with; nodes of one name
 // are one, and have the devices and stages of all of them.
@@ -271,15 +249,6 @@ Verification Check::result() {
 }
 
 }  // namespace
-
-bool provider_serves(const std::string& provider, const std::string& engine_name) {
-  if (provider == engine_name) return true;
-  if (engine_name.ends_with("ExecutionProvider")) return false;  // that one and no other
-  const std::string name = provider_named(kind_in_name(engine_name));
-  return std::any_of(std::begin(kServices), std::end(kServices), [&](const Service& service) {
-    return name == provider_named(service.engine_name) && provider == service.provider;
-  });
-}
 
 Result<Verification> verify_run(std::span<const PlannedNode> plan, std::span<const Profile> records,
                                 const std::map<std::string, std::string>& names, bool is_split) {

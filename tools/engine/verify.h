@@ -33,10 +33,6 @@ struct Verification {
   std::vector<std::string> not_run;  // stages of which no record has a node, in the plan's order
 };
 
-// Whether the provider ("CUDAExecutionProvider") is what the engine's name of a device ("cuda",
-// "gpu:0", "CUDAExecutionProvider") asks for. "gpu" and "npu" are served by several.
-bool provider_serves(const std::string& provider, const std::string& engine_name);
-
 // Nodes are matched as run times are (costs/engine_nodes.h), by numbers and by names, of nodes and
 // of outputs, alone. Two planned nodes of one name agree with either's device, and are of either's
 // stage. A record that is given twice counts once. `is_split`: each stage is a model, with a record

@@ -1,11 +1,10 @@
 #include "tools/export/engine_devices.h"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "runtime/graph/text.h"
 #include "tools/devices/device_settings.h"
+#include "tools/devices/providers.h"
 
 namespace placeto {
 namespace {
@@ -14,30 +13,16 @@ constexpr const char* kKnownNames =
     "cpu, gpu, gpu:<ordinal or vendor>, npu, fpga, cuda, dml, accelerator or the name of an "
     "execution provider such as OpenVINOExecutionProvider";
 
-// Execution providers that ONNX Runtime 1.30 has.
-constexpr std::array<std::string_view, 21> kProviders = {
-    "ACLExecutionProvider",      "AzureExecutionProvider",    "CANNExecutionProvider",
-    "CPUExecutionProvider",      "CUDAExecutionProvider",     "CoreMLExecutionProvider",
-    "DmlExecutionProvider",      "DnnlExecutionProvider",     "JsExecutionProvider",
-    "MIGraphXExecutionProvider", "NnapiExecutionProvider",    "NvTensorRTRTXExecutionProvider",
-    "OpenVINOExecutionProvider", "QNNExecutionProvider",      "RknpuExecutionProvider",
-    "SNPEExecutionProvider",     "TensorrtExecutionProvider", "VSINPUExecutionProvider",
-    "VitisAIExecutionProvider",  "WebGpuExecutionProvider",   "XnnpackExecutionProvider"};
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 bool is_known(const std::string& name) {
-  const std::string small = lower(name);
+  const std::string small = in_small_letters(name);
   for (const char* known : {"cpu", "gpu", "npu", "fpga", "cuda", "dml", "accelerator"}) {
     if (small == known) return true;
   }
   if (small.starts_with("gpu:") && small.size() > 4) {
     return small.find_first_of("();,= ") == std::string::npos;
   }
-  return std::find(kProviders.begin(), kProviders.end(), name) != kProviders.end();
+  const Provider* provider = find_provider(name);
+  return provider != nullptr && name == provider->listed;
 }
 
 // Whether rules for both names can mean the same execution provider. "gpu" is whichever GPU
@@ -45,19 +30,15 @@ bool is_known(const std::string& name) {
 // is one per provider.
 bool may_share_provider(const std::string& a, const std::string& b) {
   const auto general = [](const std::string& name) {
-    const std::string small = lower(name);
-    if (small == "cuda" || small == "cudaexecutionprovider") return std::string("cuda");
-    if (small == "dml" || small == "dmlexecutionprovider") return std::string("dml");
-    if (small == "cpuexecutionprovider") return std::string("cpu");
-    if (small == "qnnexecutionprovider" || small == "vitisaiexecutionprovider") {
-      return std::string("npu");
-    }
-    return small.substr(0, small.find(':'));
+    const Provider* provider = find_provider(name);
+    if (provider == nullptr) return in_small_letters(kind_in_name(name));
+    if (std::string_view(provider->devices) == "npu") return std::string("npu");
+    return provider_named(provider->listed);
   };
   const std::string x = general(a), y = general(b);
   if (x == y) return true;
   const auto is_gpu = [](const std::string& name) {
-    return name == "gpu" || name == "cuda" || name == "dml";
+    return name == "gpu" || name == "cuda" || name == "directml";
   };
   if (x == "gpu" || y == "gpu") return is_gpu(x) && is_gpu(y);
   return (x == "accelerator" && y != "cpu") || (y == "accelerator" && x != "cpu");
@@ -73,7 +54,7 @@ Result<std::vector<std::string>> engine_devices(const Placed& placed,
     if (!used[d]) continue;
     const std::string& device = placed.devices[d];
     if (!given.empty()) names[d] = given[d];
-    if (names[d].empty()) names[d] = lower(kind_in_name(device));
+    if (names[d].empty()) names[d] = in_small_letters(kind_in_name(device));
     if (!is_known(names[d])) {
       return Status::invalid("the engine knows no device " + in_quotes(names[d]) + " for " +
                              in_quotes(device) + ", expected " + kKnownNames +

@@ -11,9 +11,9 @@
 
 #include "runtime/format/file.h"
 #include "runtime/placer/placer.h"
+#include "tools/devices/providers.h"
 #include "tools/engine/cores.h"
 #include "tools/engine/description.h"
-#include "tools/engine/provider_names.h"
 #include "tools/export/new_directory.h"
 #include "tools/io/scratch.h"
 #include "tools/io/write.h"

@@ -1,0 +1,52 @@
+// Execution providers: their names, and the devices that they serve.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "tools/devices/providers.h"
+
+namespace placeto {
+namespace {
+
+TEST_CASE("every name stands for one provider, in any spelling that people use") {
+  std::set<std::string> names;
+  for (const Provider& provider : providers()) {
+    CHECK(find_provider(provider.listed) == &provider);
+    CHECK(names.insert(in_small_letters(provider.listed)).second);
+    for (const std::string name : {provider.name, provider.also}) {
+      if (name.empty()) continue;
+      CHECK(names.insert(name).second);
+      CHECK(find_provider(name) == &provider);
+      CHECK(provider_named(name) == provider.name);
+    }
+  }
+  for (const char* name : {"dml", "DirectML", "DmlExecutionProvider"}) {
+    CHECK(provider_named(name) == "directml");
+  }
+  for (const char* other : {"", "teapot", "MIGraphXExecutionProvider", "dmlexecutionprovider"}) {
+    CHECK(provider_named(other) == other);
+  }
+  CHECK(find_provider("") == nullptr);
+}
+
+TEST_CASE(
+    "a provider serves devices by its own name, by their kind, and by its listed name alone") {
+  CHECK(provider_serves("CPUExecutionProvider", "cpu"));
+  CHECK(provider_serves("XnnpackExecutionProvider", "cpu:0"));
+  CHECK(provider_serves("TensorrtExecutionProvider", "cuda"));
+  CHECK(provider_serves("TensorrtExecutionProvider", "trt"));
+  CHECK_FALSE(provider_serves("CUDAExecutionProvider", "tensorrt"));
+  CHECK_FALSE(provider_serves("TensorrtExecutionProvider", "CUDAExecutionProvider"));
+  for (const char* both : {"OpenVINOExecutionProvider", "CoreMLExecutionProvider"}) {
+    CHECK(provider_serves(both, "gpu:1"));
+    CHECK(provider_serves(both, "npu"));
+    CHECK_FALSE(provider_serves(both, "cpu"));
+  }
+  CHECK(provider_serves("DmlExecutionProvider", "dml"));
+  CHECK_FALSE(provider_serves("DmlExecutionProvider", "cuda"));
+  CHECK(provider_serves("MyExecutionProvider", "MyExecutionProvider"));
+  CHECK_FALSE(provider_serves("MyExecutionProvider", "gpu"));
+}
+
+}  // namespace
+}  // namespace placeto

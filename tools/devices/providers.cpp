@@ -1,0 +1,80 @@
+#include "tools/devices/providers.h"
+
+#include <algorithm>
+
+namespace placeto {
+namespace {
+
+// Those of ONNX Runtime 1.30, and ROCm's, which it has no more.
+constexpr Provider kProviders[] = {
+    {"CPUExecutionProvider", "cpu", "", "", nullptr},
+    {"CUDAExecutionProvider", "cuda", "", "gpu", nullptr},
+    {"TensorrtExecutionProvider", "tensorrt", "trt", "gpu cuda", nullptr},
+    {"DmlExecutionProvider", "directml", "dml", "gpu", "DML"},
+    {"OpenVINOExecutionProvider", "openvino", "ov", "gpu npu", "OpenVINO"},
+    {"QNNExecutionProvider", "qnn", "", "npu", "QNN"},
+    {"CoreMLExecutionProvider", "coreml", "", "gpu npu", "CoreML"},
+    {"WebGpuExecutionProvider", "webgpu", "", "gpu", "WebGPU"},
+    {"XnnpackExecutionProvider", "xnnpack", "", "cpu", "XNNPACK"},
+    {"DnnlExecutionProvider", "", "", "cpu", nullptr},
+    {"NvTensorRTRTXExecutionProvider", "", "", "gpu cuda", nullptr},
+    {"MIGraphXExecutionProvider", "", "", "gpu", nullptr},
+    {"ROCMExecutionProvider", "", "", "gpu", nullptr},
+    {"VitisAIExecutionProvider", "", "", "npu", nullptr},
+    {"ACLExecutionProvider", "", "", "", nullptr},
+    {"AzureExecutionProvider", "", "", "", nullptr},
+    {"CANNExecutionProvider", "", "", "", nullptr},
+    {"JsExecutionProvider", "", "", "", nullptr},
+    {"NnapiExecutionProvider", "", "", "", nullptr},
+    {"RknpuExecutionProvider", "", "", "", nullptr},
+    {"SNPEExecutionProvider", "", "", "", nullptr},
+    {"VSINPUExecutionProvider", "", "", "", nullptr},
+};
+
+// Of words with a space between.
+bool has_word(std::string_view words, std::string_view word) {
+  for (size_t end = 0; end != words.npos; words.remove_prefix(std::min(words.size(), end + 1))) {
+    end = words.find(' ');
+    if (words.substr(0, end) == word) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const Provider> providers() {
+  return kProviders;
+}
+
+std::string in_small_letters(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return small;
+}
+
+const Provider* find_provider(std::string_view text) {
+  if (text.empty()) return nullptr;
+  const std::string small = in_small_letters(text);
+  for (const Provider& provider : kProviders) {
+    if (text == provider.listed || small == provider.name || small == provider.also) {
+      return &provider;
+    }
+  }
+  return nullptr;
+}
+
+std::string provider_named(std::string_view text) {
+  const Provider* provider = find_provider(text);
+  const bool has_name = provider != nullptr && *provider->name != '\0';
+  return has_name ? provider->name : std::string(text);
+}
+
+bool provider_serves(const std::string& listed, const std::string& engine_name) {
+  if (listed == engine_name) return true;
+  const Provider* provider = find_provider(listed);
+  if (provider == nullptr || engine_name.ends_with("ExecutionProvider")) return false;
+  const std::string device = engine_name.substr(0, engine_name.find(':'));
+  return find_provider(device) == provider || has_word(provider->devices, in_small_letters(device));
+}
+
+}  // namespace placeto
