@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(ImportScene, "what is wrong with a model or its options is sai
   fails({"import", model, "--dim", "batch=1", "--dim", "size=2", "-o", "g.json"}, 2, "'size'");
   for (const char* other : {"batch=2", "x[0]=2"}) {
     fails({"import", model, "--dim", "batch=1", "--dim", other, "-o", "g.json"}, 2,
-          "--dim 'batch': another --dim sets the same");
+          "--dim 'batch': another one sets the same");
   }
   fails({"import", model, "--dim", "batch", "-o", "g.json"}, 2, "NAME=N");
   fails({"import", model, "--dim", "batch=1"}, 2, "-o");

@@ -309,7 +309,7 @@ TEST_CASE("what the engine or the caller lacks is said with its name") {
   const Scene scene("n");
   const auto unset = Runner::open(scene.model, {});
   REQUIRE(!unset.ok());
-  CHECK(unset.status().message().find("--dim n=N") != std::string::npos);
+  CHECK(unset.status().message().find("dimension setting 'n=N'") != std::string::npos);
   const auto provider = Runner::open(scene.model, {.providers = {"teapot"}, .dims = {{"n", 1}}});
   REQUIRE(!provider.ok());
   CHECK(provider.status().message().find("no provider 'teapot', it has ") != std::string::npos);

@@ -340,7 +340,7 @@ TEST_CASE("numbers of axes are those given, else those that the stages were plac
   const SplitDiamond scene("n");
   const std::string path = scene.stages + "/manifest.json";
   const std::string text = placeto::test::bytes_of(path);
-  check_refused(scene.stages, {}, PLACETO_INVALID_ARGUMENT, "--dim n=N sets it");
+  check_refused(scene.stages, {}, PLACETO_INVALID_ARGUMENT, "expected dimension setting 'n=N'");
   std::ofstream(path) << R"({"dims": {"n": 7},)" << text.substr(text.find('{') + 1);
   const auto rows = [&](const Texts& dims) {
     const Runner runner = open(scene.stages, {.dims = dims});

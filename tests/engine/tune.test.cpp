@@ -217,7 +217,7 @@ TEST_CASE("where tuning fails nothing is left behind") {
   options.dims.clear();
   const auto result = tune(*Topology::build(two_workers()), options);
   REQUIRE(!result.ok());
-  CHECK_MESSAGE(result.status().message().find("--dim 'n=1'") != std::string::npos,
+  CHECK_MESSAGE(result.status().message().find("dimension setting 'n=1'") != std::string::npos,
                 result.status().message());
   CHECK(folder.size() == 1);
 }

@@ -30,7 +30,7 @@ TEST_CASE("dimensions without a value are an error that names them and the optio
   OnnxBuilder b = shape_arithmetic_model();
   const std::string message = refusal(b, StatusCode::kInvalidArgument);
   CHECK(contains(message, "'batch'"));
-  CHECK(contains(message, "--dim 'seq=1'"));
+  CHECK(contains(message, "dimension setting 'seq=1'"));
   CHECK(contains(refusal(b, StatusCode::kInvalidArgument, {{"batch", 1}}), "1 dimension"));
   CHECK(contains(refusal(b, StatusCode::kInvalidArgument, {{"*", 1}, {"sequence", 3}}),
                  "'batch', 'seq'"));

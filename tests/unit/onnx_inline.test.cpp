@@ -223,7 +223,7 @@ TEST_CASE("inputs that only the other branch reads need no dimensions") {
   CHECK(import_with(b, with_value("use_cache=false")).ok());
   const auto result = import_with(b, with_value("use_cache=true"));
   REQUIRE(!result.ok());
-  CHECK(result.status().message().find("--dim 'length=1'") != std::string::npos);
+  CHECK(result.status().message().find("dimension setting 'length=1'") != std::string::npos);
 }
 
 TEST_CASE("a symbol that a default sets has that number in inner tensors, too") {
@@ -281,8 +281,8 @@ TEST_CASE("a shape that operators contradict is refused, one that the model only
     return result.ok() ? "" : result.status().message();
   };
   CHECK(problem("r=1x8") == "");
-  CHECK(problem("r=1x9").starts_with("--shape 'r': 1x9 contradicts 1x8, which follows"));
-  CHECK(problem("r=8").starts_with("--shape 'r': 8 contradicts 1x8, which follows"));
+  CHECK(problem("r=1x9").starts_with("shape setting 'r': 1x9 contradicts 1x8, which follows"));
+  CHECK(problem("r=8").starts_with("shape setting 'r': 8 contradicts 1x8, which follows"));
   for (const char* shape : {"h=4x5", "h=4x6", "y=3x7", "y=3x8"}) CHECK(problem(shape) == "");
   const auto got = [&](const std::string& shape) {
     ModelSettings settings;
@@ -292,7 +292,7 @@ TEST_CASE("a shape that operators contradict is refused, one that the model only
   CHECK(got("h=4x5").report.corrected.empty());
   CHECK(got("h=4x6").spec.nodes[1].outputs == std::vector<uint64_t>{4 * 6 * 4});
   CHECK(got("h=4x6").report.corrected ==
-        std::vector<std::string>{"--shape 'h': 4x6 instead of ?x5, as the model says it"});
+        std::vector<std::string>{"shape setting 'h': 4x6 instead of ?x5, as the model says it"});
   CHECK(got("y=3x8").spec.nodes[2].outputs == std::vector<uint64_t>{3 * 8 * 4});
   OnnxBuilder::set_type(*b.graph().mutable_output(0), "y", {"3", "7"}, onnx::TensorProto::INT64);
   CHECK(got("y=3x8").spec.nodes[2].outputs == std::vector<uint64_t>{3 * 8 * 8});

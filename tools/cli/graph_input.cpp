@@ -47,6 +47,12 @@ std::string keep(int from, const std::string& shown) {
   return fmt::format("/proc/self/fd/{}", to);
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
 // The same with the files of its profiles and tables where they can be read again.
 CostSources readable(CostSources sources) {
   for (std::string& profile : sources.profiles) {
@@ -134,12 +140,10 @@ std::string input_path(const std::string& path) {
 }
 
 std::string as_given(std::string message) {
-  for (const auto& [shown, name] : kept()) {
-    for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at)) {
-      message.replace(at, name.size(), shown);
-      at += shown.size();
-    }
-  }
+  for (const auto& [shown, name] : kept()) replace_all(message, name, shown);
+  replace_all(message, kDimWords, "--dim");
+  replace_all(message, kValueWords, "--set");
+  replace_all(message, kShapeWords, "--shape");
   constexpr std::string_view kStandardInput = "standard input";
   if (message.starts_with("-: ") || message.starts_with("- on ")) {
     message.replace(0, 1, kStandardInput);

@@ -12,8 +12,7 @@ constexpr uint64_t kMaxTableBytes = 256 << 20;
 Result<ProfileUse> split_profile(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return Status::invalid("--profile '" + text +
-                           "': expected KIND=FILE, such as cpu=profile.json");
+    return Status::invalid("profile '" + text + "': expected KIND=FILE, such as cpu=profile.json");
   }
   return ProfileUse{text.substr(0, equals), text.substr(equals + 1), {}};
 }

@@ -16,7 +16,7 @@ uint64_t seed_of(const std::string& name) {
   return hash;
 }
 
-// A number, or what --set takes for one, if the text is nothing else.
+// A number, or what input settings take for one, if the text is nothing else.
 bool is_number(const std::string& text, double& value) {
   if (text == "true" || text == "false") return value = text == "true" ? 1 : 0, true;
   char* end = nullptr;

@@ -61,8 +61,9 @@ Status set_axes(std::span<const DimSetting> dims, TensorInfo& input) {
     }
     if (input.shape[axis] >= 0) continue;
     const std::string& symbol = input.symbols[axis];
-    return Status::invalid("input " + in_quotes(input.name) + " has an axis without a number: " +
-                           "--dim " + (symbol.empty() ? position : symbol) + "=N sets it");
+    return Status::invalid("input " + in_quotes(input.name) +
+                           " has an axis without a number: expected " + kDimWords + " " +
+                           in_quotes((symbol.empty() ? position : symbol) + "=N"));
   }
   if (element_bytes(input.element) > 0) return {};
   return Status::invalid("input " + in_quotes(input.name) + " is " + element_name(input.element) +

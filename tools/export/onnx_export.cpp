@@ -138,7 +138,7 @@ std::vector<std::string> dims_of(const OnnxModel& model, const std::vector<std::
   return texts;
 }
 
-// "false", "2", "1,2,3": as --set takes it.
+// "false", "2", "1,2,3": as an input setting has it.
 std::string value_text(const InputSetting& setting, bool is_bool) {
   std::string text;
   for (const double value : setting.values) {
@@ -193,11 +193,11 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
                             {node.output().begin(), node.output().end()}});
   }
   if (placed.nodes.size() == placement.assignment.size()) return placed;
-  return Status::bad_input(
-      "'assignment' of the placement has " + std::to_string(placement.assignment.size()) +
-      " entries, but " + path + " has " + std::to_string(placed.nodes.size()) +
-      " nodes; expected a placement of this model, and every --set that it was "
-      "imported with");
+  return Status::bad_input("'assignment' of the placement has " +
+                           std::to_string(placement.assignment.size()) + " entries, but " + path +
+                           " has " + std::to_string(placed.nodes.size()) +
+                           " nodes; expected a placement of this model, and every " + kValueWords +
+                           " that it was imported with");
 }
 
 std::vector<std::string> external_files(const std::string& path) {

@@ -19,7 +19,7 @@ Result<DimSetting> parse_dim_setting(const std::string& text) {
       return setting;
     }
   }
-  return Status::invalid("--dim " + in_quotes(text) +
+  return Status::invalid(std::string(kDimWords) + " " + in_quotes(text) +
                          ": expected NAME=N with a whole number N from 1 to " +
                          std::to_string(kMaxExtent));
 }

@@ -21,6 +21,10 @@ struct DimSetting {
   bool may_be_absent = false;  // no error if the model has no such free dimension (any more)
 };
 
+// How messages begin that speak of one: callers have it from unlike places, and may put in what it
+// is called there, as the command does with its options (tools/cli/graph_input.h).
+inline constexpr const char* kDimWords = "dimension setting";
+
 // "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent
 // (placement_file.h).
 Result<DimSetting> parse_dim_setting(const std::string& text);

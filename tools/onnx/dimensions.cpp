@@ -103,7 +103,7 @@ class Setter {
       }
       names += (names.empty() ? "" : ", ") + in_quotes(name) + " (" + in_quotes(axes[0]) +
                (axes.size() > 1 ? " and others" : "") + ")";
-      options += " --dim " + in_quotes(name + "=1");
+      options += std::string(" ") + kDimWords + " " + in_quotes(name + "=1");
     }
     return Status::invalid(
         std::to_string(unset_.size()) + (unset_.size() == 1 ? " dimension" : " dimensions") +
@@ -111,18 +111,18 @@ class Setter {
   }
 
   Status unused(const DimSetting& setting) const {
+    const std::string what = std::string(kDimWords) + " " + in_quotes(setting.name);
     const auto alike = std::count_if(settings_.begin(), settings_.end(),
                                      [&](const DimSetting& s) { return s.name == setting.name; });
     if (alike > 1 || known_.contains(setting.name)) {
-      return Status::invalid("--dim " + in_quotes(setting.name) +
-                             ": another --dim sets the same, expected one of them");
+      return Status::invalid(what + ": another one sets the same, expected one of them");
     }
     std::vector<std::string> names(known_.begin(), known_.end());
     std::sort(names.begin(), names.end());
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + in_quotes(name);
     return Status::invalid(
-        "--dim " + in_quotes(setting.name) + ": the model has no such free dimension" +
+        what + ": the model has no such free dimension" +
         (list.empty() ? "; all its inputs have fixed shapes" : ", expected one of " + list));
   }
 

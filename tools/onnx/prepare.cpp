@@ -23,7 +23,7 @@ std::string list_of_inputs(const GraphProto& graph) {
 
 Status set_input(GraphProto& graph, const InputSetting& setting) {
   const auto problem = [&](const std::string& what) {
-    return Status::invalid("--set " + in_quotes(setting.name) + ": " + what);
+    return Status::invalid(std::string(kValueWords) + " " + in_quotes(setting.name) + ": " + what);
   };
   auto& inputs = *graph.mutable_input();
   const auto input = std::find_if(inputs.begin(), inputs.end(),
@@ -81,7 +81,7 @@ bool has_branches(const GraphProto& graph) {
   });
 }
 
-// "1x3x?", as --shape has it.
+// "1x3x?", as shape settings have it.
 std::string dims_text(const onnx::TensorShapeProto& shape) {
   std::string text;
   for (const auto& dim : shape.dim()) {
@@ -92,7 +92,7 @@ std::string dims_text(const onnx::TensorShapeProto& shape) {
 }
 
 Status shape_problem(const ShapeSetting& setting, const std::string& what) {
-  return Status::invalid("--shape " + in_quotes(setting.tensor) + ": " + what);
+  return Status::invalid(std::string(kShapeWords) + " " + in_quotes(setting.tensor) + ": " + what);
 }
 
 std::string dims_text(const ShapeSetting& setting) {
@@ -184,8 +184,9 @@ std::vector<std::string> corrected_shapes(const onnx::ModelProto& model,
     for (const auto* stated : {&model.graph().output(), &model.graph().value_info()}) {
       for (const auto& tensor : *stated) {
         if (tensor.name() != setting.tensor || fits(tensor.type(), setting)) continue;
-        corrected.push_back("--shape " + in_quotes(setting.tensor) + ": " + dims_text(setting) +
-                            " instead of " + dims_text(tensor.type().tensor_type().shape()) +
+        corrected.push_back(std::string(kShapeWords) + " " + in_quotes(setting.tensor) + ": " +
+                            dims_text(setting) + " instead of " +
+                            dims_text(tensor.type().tensor_type().shape()) +
                             ", as the model says it");
       }
     }
@@ -201,8 +202,8 @@ Status check_shapes(const Analysis& analysis, const std::vector<ShapeSetting>& s
     if (fits(value->type, setting)) continue;
     return shape_problem(setting, dims_text(setting) + " contradicts " +
                                       dims_text(value->type.tensor_type().shape()) +
-                                      ", which follows from what the operator reads; expected a "
-                                      "tensor whose shape is open (--dim sets that of inputs)");
+                                      ", which follows from what the operator reads; expected an "
+                                      "inner tensor whose shape is open");
   }
   return {};
 }

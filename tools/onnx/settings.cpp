@@ -47,7 +47,7 @@ Result<InputSetting> parse_input_setting(const std::string& text) {
     });
     if (read) return setting;
   }
-  return Status::invalid("--set " + in_quotes(text) +
+  return Status::invalid(std::string(kValueWords) + " " + in_quotes(text) +
                          ": expected INPUT=VALUE with true, false, a number, or at most " +
                          std::to_string(kMostValues) + " numbers with commas between them");
 }
@@ -75,7 +75,7 @@ Result<ShapeSetting> parse_shape_setting(const std::string& text) {
            });
     if (read) return setting;
   }
-  return Status::invalid("--shape " + in_quotes(text) +
+  return Status::invalid(std::string(kShapeWords) + " " + in_quotes(text) +
                          ": expected TENSOR=AxBxC, such as features=1x256x56x56, or with the type "
                          "of its elements behind it, such as ids=1x128:int64");
 }

@@ -11,6 +11,9 @@
 
 namespace placeto {
 
+// How messages begin that speak of one, as kDimWords (dim_setting.h).
+inline constexpr const char *kValueWords = "input setting", *kShapeWords = "shape setting";
+
 // A value that an input always has, so that branches that depend on it are decided: one number for
 // all its elements, or one for each.
 struct InputSetting {

@@ -76,6 +76,11 @@ Result<GraphSpec> read_any_graph(const std::string& path) {
   options.limits.max_edges = kMostOwnEdges;
   if (!path.ends_with(".onnx")) return read_graph_spec(path, options.limits);
   Result<ImportedGraph> imported = import_onnx(path, options);
+  // It leaves something open.
+  if (have_onnx() && imported.status().code() == StatusCode::kInvalidArgument) {
+    return Status::invalid(imported.status().message() +
+                           "; 'placeto import' takes such settings and makes a graph of the model");
+  }
   if (!imported.ok()) return imported.status();
   return std::move(imported->spec);
 }
