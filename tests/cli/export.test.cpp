@@ -96,6 +96,27 @@ TEST_CASE("export refuses an engine's name for a device or kind that the placeme
   }
 }
 
+TEST_CASE("export says that a placement divides what the graph keeps together, once") {
+  const Scene scene;
+  std::string together = transformer_graph();
+  for (const char* op : {"\"MatMul\"", "\"Gather\""}) {
+    for (size_t at = together.find(op); at != together.npos; at = together.find(op, at + 1)) {
+      together.insert(at + 8, ", \"colocate\": \"tied\"");
+    }
+  }
+  const std::string graph = scene.place.write("tied.json", together);
+  for (const char* format : {"json", "dot", "hf-device-map", "llama-override-tensor"}) {
+    const Run run = scene.run({"--graph", graph, "--format", format});
+    CHECK(run.status == 0);
+    CHECK_MESSAGE(run.err == "placeto: " + scene.placement +
+                                 " divides what 'tiny' keeps together: node 0 "
+                                 "'/model/embed_tokens/Gather' on 'gpu:0', node 2 "
+                                 "'/model/layers.1/mlp/MatMul' on 'gpu:1'\n",
+                  run.err);
+    CHECK(scene.run({"--graph", scene.graph, "--format", format}).err.empty());
+  }
+}
+
 TEST_CASE("export refuses a placement of another graph") {
   const Scene scene;
   const std::string other = scene.place.write("small.json", small_graph());

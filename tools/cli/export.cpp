@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "runtime/cost/evaluator.h"
+#include "runtime/graph/text.h"
 #include "runtime/heuristics/heuristics.h"
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
@@ -77,14 +79,36 @@ const std::string& need_model(const Job& job, const std::string& what) {
   return job.model;
 }
 
+// A placement that divides what the graph keeps on one device is written all the same, and that is
+// said: as simulate, which runs it and says that it is not feasible.
+void note_divided(const std::string& path, const Placed& placed, const Graph& graph) {
+  std::unordered_map<std::string_view, uint32_t> first;  // node of each set
+  const auto where = [&](uint32_t v) {
+    return fmt::format("node {} {} on {}", v, in_quotes(placed.nodes[v].name),
+                       in_quotes(placed.devices[placed.nodes[v].device]));
+  };
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const std::string& set = graph.node(v).colocate;
+    if (set.empty()) continue;
+    const uint32_t other = first.emplace(set, v).first->second;
+    if (placed.nodes[v].device == placed.nodes[other].device) continue;
+    return note(fmt::format("{} divides what {} keeps together: {}, {}", path,
+                            in_quotes(graph.name()), where(other), where(v)));
+  }
+}
+
+Placed named_by(const Job& job, const Graph& graph) {
+  Result<Placed> placed = placed_graph(job.placement, graph);
+  if (!placed.ok()) require(placed.status().at(job.options.placement));
+  note_divided(job.options.placement, *placed, graph);
+  return *std::move(placed);
+}
+
 // By the graph's names; by the model's if there is no graph file.
 Placed resolve(const Job& job) {
   const ExportOptions& options = job.options;
   if (!options.graph.empty() && !is_onnx_file(options.graph)) {
-    const Graph graph = load_graph(options.graph, job.import);
-    const Result<Placed> placed = placed_graph(job.placement, graph);
-    if (!placed.ok()) require(placed.status().at(options.placement));
-    return *placed;
+    return named_by(job, load_graph(options.graph, job.import));
   }
   if (job.model.empty()) {
     throw Failure(kBadUsage, "what was placed is missing: --graph GRAPH or --model MODEL.onnx");
@@ -121,9 +145,8 @@ void report_option(const ExportOptions& options, const char* option, const std::
   print(fmt::format("{}={}\n", option, value));
 }
 
-void export_annotations(const Job& job, const std::string& why) {
+void export_annotations(const Job& job, const Placed& placed, const std::string& why) {
   const ExportOptions& options = job.options;
-  const Placed placed = resolve(job);
   PlacedModel model = read_model(job, options.format, placed);
   const auto engine = require(engine_devices(placed, job.names));
   const AnnotatedModel copy = require(model.annotated(options.out, engine), kInternalError);
@@ -142,7 +165,7 @@ void export_names(const Job& job) {
   if (options.out.empty()) {
     throw Failure(kBadUsage, why + "; with -o MODEL.onnx an annotated copy is written instead");
   }
-  export_annotations(job, why + "; wrote an annotated copy to " + options.out);
+  export_annotations(job, placed, why + "; wrote an annotated copy to " + options.out);
 }
 
 // Runs the placement on the topology: what is predicted is what is written.
@@ -249,12 +272,11 @@ void export_text(const Job& job) {
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   if (path.empty()) throw Failure(kBadUsage, options.format + " needs the graph: --graph GRAPH");
   const Graph graph = load_graph(path, job.import);
-  const Result<Placed> placed = placed_graph(job.placement, graph);
-  if (!placed.ok()) require(placed.status().at(options.placement));
-  if (options.format == "dot") return deliver(options, to_dot(*placed, graph));
+  const Placed placed = named_by(job, graph);
+  if (options.format == "dot") return deliver(options, to_dot(placed, graph));
   deliver(options, options.format == "hf-device-map"
-                       ? require(hf_device_map(*placed, job.names))
-                       : require(llama_override_tensor(*placed, job.names)));
+                       ? require(hf_device_map(placed, job.names))
+                       : require(llama_override_tensor(placed, job.names)));
 }
 
 void check_usage(const ExportOptions& options) {
@@ -295,7 +317,7 @@ void run_export(const ExportOptions& options) {
   if (!job.model.empty()) note_model(job.model);
   job.names = by_device({job.placement.devices}, options.engine_devices, "--engine-device");
   if (!options.split.empty()) return export_split(job);
-  if (options.format == "ort-annotations") return export_annotations(job, "");
+  if (options.format == "ort-annotations") return export_annotations(job, resolve(job), "");
   if (options.format == "ort-names") return export_names(job);
   export_text(job);
 }
