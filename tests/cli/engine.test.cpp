@@ -50,6 +50,32 @@ TEST_CASE_FIXTURE(EngineScene,
   CHECK(run({"place", row, "-t", pair, "--engine", "nothing"}).status == 3);
 }
 
+TEST_CASE_FIXTURE(EngineScene, "inspect shows an engine, built in or a file, and what is wrong") {
+  const json engine = run_json({"inspect", "onnxruntime", "--json"});
+  CHECK(engine.at("kind") == "engine");
+  CHECK(engine.at("execution") == "staged");
+  CHECK(engine.at("prices").size() == 2);
+  const std::string shown = run({"inspect", "onnxruntime"}).out;
+  for (const char* said : {"onnxruntime 1.30", "staged", "5%", "every other", "directml"}) {
+    CHECK_MESSAGE(shown.find(said) != std::string::npos, shown);
+  }
+  CHECK(run_json({"inspect", "generic", "--json"}).at("execution").is_null());
+  const std::string own = write("own.json", R"({"format_version": 1, "name": "own", "providers":
+    {"any": {}, "npu": {"operators": {"ai.onnx": {"Add": [], "Mul": [{"opset": [7]}]}}}}})");
+  const json described = run_json({"inspect", own, "--json"});
+  CHECK(described.at("providers").at(0).at("runs_all") == true);
+  CHECK(described.at("providers").at(1).at("domains") ==
+        json{{"ai.onnx", {{"operators", 2}, {"by_version_or_type", 1}}}});
+  CHECK(run({"inspect", own}).out.find("as the topology says") != std::string::npos);
+  const std::string wrong = write("wrong.json", R"({"providers": {}, "tolerance": -1})");
+  const Run refused = run({"inspect", wrong});
+  CHECK(refused.status == 3);
+  CHECK(refused.err.find("wrong.json: format_version: expected 1") != std::string::npos);
+  const Run converted = run({"convert", own, "own.bin"});
+  CHECK(converted.status == 3);
+  CHECK(converted.err.find("describes an engine, for --engine") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(EngineScene, "inspect says what a placement was made for and what it is worth") {
   const std::string row = write("row.json", engine_graph());
   const auto place = [&](std::vector<std::string> args) {

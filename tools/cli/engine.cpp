@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/format/file.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/topologies.h"
@@ -33,6 +34,19 @@ Option& add_recorded_engine(Command& command, std::string& name) {
         names.push_back("none");
         return names;
       }());
+}
+
+std::optional<EngineDescription> find_engine(const std::string& path) {
+  const auto names = EngineDescription::names();
+  if (std::find(names.begin(), names.end(), path) == names.end()) {
+    constexpr uint64_t kMostBytes = 1u << 24;
+    const auto bytes = read_file(input_path(path), kMostBytes);
+    if (!bytes.ok()) return std::nullopt;  // who reads it as something else says so
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (!EngineDescription::is_description(text)) return std::nullopt;
+    return require(EngineDescription::parse(text, path));
+  }
+  return require(EngineDescription::load(path));
 }
 
 Engine::Engine(const EngineOptions& options) : providers_(options.providers) {

@@ -20,6 +20,9 @@ void add_engine(Command& command, EngineOptions& options);
 // --engine alone, of commands that read a placement.
 Option& add_recorded_engine(Command& command, std::string& name);
 
+// A built-in one or a file, if it is an engine description; a Failure if one is not in order.
+std::optional<EngineDescription> find_engine(const std::string& path);
+
 // What an engine changes: the topology, the rules, and how much a plan has to gain.
 struct EngineChoice {
   double tolerance = 0;

@@ -17,6 +17,7 @@
 #include "runtime/format/file.h"
 #include "runtime/format/file_kind.h"
 #include "tools/cli/common.h"
+#include "tools/cli/engine.h"
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/engine/manifest_reader.h"
@@ -184,7 +185,11 @@ AnySpec load_any(const std::string& path) {
   const StatusLine line("reading " + path + " ...");
   const std::string file = input_path(path);
   Result<AnySpec> any = read_any(file);
-  if (any.ok() || !is_manifest(file)) return require(std::move(any));
+  if (any.ok()) return require(std::move(any));
+  if (find_engine(path)) {
+    throw Failure(kBadInputFile, path + ": describes an engine, for --engine");
+  }
+  if (!is_manifest(file)) return require(std::move(any));
   std::error_code error;
   throw Failure(kBadInputFile,
                 fmt::format("{}: {} the manifest of a split model, for 'placeto run'", path,

@@ -18,8 +18,10 @@
 #include "runtime/policy/pairwise/features.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/engine.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/inspect_engine.h"
 #include "tools/cli/inspect_model.h"
 #include "tools/cli/inspect_placement.h"
 #include "tools/cli/inspect_policy.h"
@@ -35,7 +37,8 @@
 namespace placeto::cli {
 namespace {
 
-using cli::describe;  // of placements and policies, beside those of this file
+using cli::describe;  // of placements, policies and engines, beside those of this file
+using cli::name_of;
 using cli::summarize;
 
 constexpr const char* kInspectExamples = R"(Examples:
@@ -43,6 +46,7 @@ constexpr const char* kInspectExamples = R"(Examples:
   placeto inspect topology.json
   placeto inspect placement.plpl --json
   placeto inspect policy.plpo
+  placeto inspect onnxruntime
   placeto inspect model.onnx --dim batch=1
 
 The kind of file is told by its content.)";
@@ -212,17 +216,6 @@ const char* name_of(Contention c) {
 }
 const char* name_of(Transfer t) {
   return t == Transfer::kBroadcast ? "broadcast" : "unicast";
-}
-const char* name_of(Execution e) {
-  switch (e) {
-    case Execution::kParallel:
-      return "parallel";
-    case Execution::kSerial:
-      return "serial";
-    case Execution::kStaged:
-      return "staged";
-  }
-  return "unknown";
 }
 const char* name_of(Dispatch d) {
   return d == Dispatch::kFifo ? "fifo" : "priority";
@@ -422,6 +415,7 @@ void run_inspect(const InspectOptions& options) {
     throw Failure(kBadUsage,
                   options.file + ": is no ONNX model, so it takes no --dim, --set or --shape");
   }
+  if (const auto engine = find_engine(options.file)) return show(*engine, options.common);
   AnySpec any = load_any(options.file);
   if (auto* graph = std::get_if<GraphSpec>(&any)) {
     show(require(Graph::build(std::move(*graph))), options.common);
@@ -435,15 +429,21 @@ void run_inspect(const InspectOptions& options) {
   }
 }
 
+std::vector<std::string> names_to_propose() {
+  std::vector<std::string> names = shipped::topology_names();
+  for (std::string& engine : EngineDescription::names()) names.push_back(std::move(engine));
+  return names;
+}
+
 }  // namespace
 
 void add_inspect(Program& program) {
-  Command& command =
-      program.add("inspect", "Show what a graph, model, topology, placement or policy holds");
+  Command& command = program.add(
+      "inspect", "Show what a graph, model, topology, placement, policy or engine holds");
   auto options = std::make_shared<InspectOptions>();
-  command.argument("FILE", options->file, "File to read, or name of a built-in topology")
+  command.argument("FILE", options->file, "File to read, or name of a built-in topology or engine")
       .required()
-      .proposes(shipped::topology_names());
+      .proposes(names_to_propose());
   add_model_settings(command, options->model);
   add_common(command, options->common);
   command.footer(kInspectExamples);

@@ -30,6 +30,7 @@ class DescriptionReader {
     const auto version = json.find("format_version");
     if (version == json.end() || *version != 1) fail("format_version", "expected 1");
     to.name_ = text(json, "name", "engine");
+    to.version_ = text(json, "version", "engine");
     to.execution_ = execution(text(json, "execution", "engine"));
     if (const auto found = json.find("tolerance"); found != json.end()) {
       if (object(*found, "tolerance", {"value", "source"})) {
@@ -225,6 +226,12 @@ Result<EngineDescription> EngineDescription::parse(std::string_view text, const 
   reader.read(*json, description);
   if (!reader.status.ok()) return reader.status.at(name);
   return description;
+}
+
+bool EngineDescription::is_description(std::string_view text) {
+  const Result<Json> json = parse_bounded<Json>(text, 1'000'000);
+  if (!json.ok() || !json->is_object() || json->contains("chosen")) return false;  // tune.json
+  return json->contains("providers") || json->contains("prices") || json->contains("whole");
 }
 
 std::vector<std::string> EngineDescription::names() {

@@ -26,14 +26,32 @@ struct EngineNotes {
 
 class EngineDescription {
  public:
+  struct Prices {
+    std::vector<std::string> kinds;  // empty: every other
+    double stage_us = 0, cut_us = 0, cut_bytes_per_us = 0;
+  };
+  struct Provider {
+    bool runs_all = false;
+    std::map<std::string, KernelTable> operators;  // by domain
+  };
+
   // Messages start with `name`.
   static Result<EngineDescription> parse(std::string_view text, const std::string& name);
   // One that ships with Placeto, or else a file.
   static Result<EngineDescription> load(const std::string& name);
+  // Whether it is one by its fields, be it in order or not, and no other file of ours.
+  static bool is_description(std::string_view text);
   // Of those that ship.
   static std::vector<std::string> names();
 
   const std::string& name() const { return name_; }
+  const std::string& version() const { return version_; }  // of the engine, that was looked at
+  std::optional<Execution> execution() const { return execution_; }
+  const std::vector<Prices>& prices() const { return prices_; }
+  const std::map<std::string, Provider>& providers() const { return providers_; }
+  // Operators that stay with a neighbour, and chains of operators.
+  size_t whole_operators() const { return with_readers_.size() + with_makers_.size(); }
+  size_t whole_chains() const { return chains_.size(); }
   // The share by which leaving one device has to be better.
   double tolerance() const { return tolerance_; }
 
@@ -53,14 +71,6 @@ class EngineDescription {
   friend class DescriptionReader;
 
   using Names = std::set<std::string>;
-  struct Prices {
-    std::vector<std::string> kinds;  // empty: every other
-    double stage_us = 0, cut_us = 0, cut_bytes_per_us = 0;
-  };
-  struct Provider {
-    bool runs_all = false;
-    std::map<std::string, KernelTable> operators;  // by domain
-  };
   enum class Answer { kRuns, kLacks, kUnknown };
 
   // `why` it lacks an operator that it has in other versions, or of other types.
@@ -68,7 +78,7 @@ class EngineDescription {
   Result<const Provider*> find_provider(const std::string& name) const;
   void keep_whole(const Graph& graph, Rules& rules) const;
 
-  std::string name_;
+  std::string name_, version_;
   std::optional<Execution> execution_;
   double tolerance_ = 0;
   std::vector<Prices> prices_;
