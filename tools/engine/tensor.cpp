@@ -9,6 +9,7 @@
 #include "runtime/base/message.h"
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
+#include "tools/io/element_names.h"
 
 namespace placeto {
 namespace {
@@ -240,39 +241,10 @@ size_t element_bytes(Element element) {
 }
 
 std::string element_name(Element element) {
-  switch (element) {
-    case Element::kUndefined:
-      return "no tensor";
-    case Element::kFloat:
-      return "float32";
-    case Element::kDouble:
-      return "float64";
-    case Element::kFloat16:
-      return "float16";
-    case Element::kBfloat16:
-      return "bfloat16";
-    case Element::kString:
-      return "string";
-    case Element::kBool:
-      return "bool";
-    case Element::kInt8:
-      return "int8";
-    case Element::kUint8:
-      return "uint8";
-    case Element::kInt16:
-      return "int16";
-    case Element::kUint16:
-      return "uint16";
-    case Element::kInt32:
-      return "int32";
-    case Element::kUint32:
-      return "uint32";
-    case Element::kInt64:
-      return "int64";
-    case Element::kUint64:
-      return "uint64";
-  }
-  return "type " + std::to_string(static_cast<int>(element));
+  if (element == Element::kUndefined) return "no tensor";
+  const auto type = static_cast<int32_t>(element);
+  const std::string_view name = numpy_name(type);
+  return name.empty() ? "type " + std::to_string(type) : std::string(name);
 }
 
 uint64_t element_count(std::span<const int64_t> shape) {

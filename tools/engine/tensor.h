@@ -33,7 +33,7 @@ enum class Element : int32_t {
 
 // 0 for what has no fixed size.
 size_t element_bytes(Element element);
-// "float32", as NumPy calls it; "type 24" for others.
+// "float32", as NumPy calls it; "type 99" for one that nobody knows.
 std::string element_name(Element element);
 
 // An input or output of a model as the engine declares it.

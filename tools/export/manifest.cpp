@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "tools/io/element_names.h"
 #include "tools/onnx/dimensions.h"
 
 namespace placeto {
@@ -10,31 +11,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// As NumPy and ONNX Runtime call them.
-std::string element_name(int32_t type) {
-  switch (type) {
-    case onnx::TensorProto::FLOAT:
-      return "float32";
-    case onnx::TensorProto::DOUBLE:
-      return "float64";
-    case onnx::TensorProto::UNDEFINED:
-      return "";
-    default:
-      break;
-  }
-  std::string name =
-      onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));
-  if (name.empty()) return "type" + std::to_string(type);  // newer than this libonnx
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return name;
+std::string element_text(int32_t type) {
+  const std::string_view name = numpy_name(type);
+  return name.empty() && type != 0 ? "type" + std::to_string(type) : std::string(name);
 }
 
 std::string type_name(const onnx::TypeProto& type) {
   switch (type.value_case()) {
     case onnx::TypeProto::kTensorType:
-      return element_name(type.tensor_type().elem_type());
+      return element_text(type.tensor_type().elem_type());
     case onnx::TypeProto::kSparseTensorType:
-      return "sparse " + element_name(type.sparse_tensor_type().elem_type());
+      return "sparse " + element_text(type.sparse_tensor_type().elem_type());
     case onnx::TypeProto::kSequenceType:
       return "sequence of " + type_name(type.sequence_type().elem_type());
     case onnx::TypeProto::kOptionalType:

@@ -44,6 +44,12 @@ inline std::string_view element_name(int32_t type) {
                                                                            : "";
 }
 
+// As NumPy and ONNX Runtime call it: "float32" and "float64", the rest as above.
+inline std::string_view numpy_name(int32_t type) {
+  const std::string_view name = element_name(type);
+  return name == "float" ? "float32" : name == "double" ? "float64" : name;
+}
+
 // 0 for a name that is not there.
 inline int32_t element_named(std::string_view name) {
   for (size_t type = 1; type < std::size(kElementNames); ++type) {
