@@ -1,13 +1,12 @@
 // onnx_export.h in a build without libonnx.
 #include "tools/export/onnx_export.h"
+#include "tools/onnx/import.h"
 
 namespace placeto {
 namespace {
 
 Status absent(const std::string& path) {
-  return Status::invalid(path +
-                         ": this placeto was built without libonnx and exports no ONNX models "
-                         "(Debian: libonnx-dev libprotobuf-dev, then configure and build again)");
+  return import_onnx(path, {}).status();  // which says what is missing
 }
 
 }  // namespace
