@@ -11,35 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-struct FailuresScene : SmallScene {
-  std::vector<std::string> before = files();
-
-  // The command fails with that status, one message that holds `text`, and no output at all.
-  void fails(const std::vector<std::string>& arguments, int status, const std::string& text) {
-    std::string command;
-    for (const std::string& argument : arguments) command += argument + " ";
-    INFO(command);
-    const Run result = run(arguments);
-    CHECK_MESSAGE(result.status == status, result.err);
-    const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
-    if (json) {
-      const auto object = nlohmann::json::parse(result.out, nullptr, false);
-      REQUIRE_MESSAGE(object.is_object(), result.out);
-      CHECK(object["exit_status"] == status);
-      CHECK(object["error"].get<std::string>().find(text) != std::string::npos);
-    } else {
-      CHECK(result.out == "");
-    }
-    CHECK_MESSAGE(result.err.find(text) != std::string::npos, result.err);
-    CHECK(result.err.rfind("placeto: ", 0) == 0);
-    CHECK(files() == before);
-  }
-  std::string add(const std::string& name, const std::string& text) {
-    const std::string path = write(name, text);
-    before = files();
-    return path;
-  }
-};
+using FailuresScene = Refusing<SmallScene>;
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const size_t at = text.find(what);

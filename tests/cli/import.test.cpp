@@ -12,27 +12,14 @@ using nlohmann::json;
 
 namespace {
 
-struct ImportScene : Workplace {
+struct ModelFiles : Workplace {
   std::string model = write("model.onnx", convolutional_model().bytes());
   std::string topology = write("topology.json", R"({"format_version": 1, "devices": [
       {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e11, "memory_bandwidth": 2e10},
       {"name": "gpu:0", "kind": "gpu", "peak_flops": 1e13, "memory_bandwidth": 4e11}],
       "default_link": {"bandwidth_bytes_per_us": 10000}})");
-  std::vector<std::string> before = files();
-
-  void fails(const std::vector<std::string>& arguments, int status, const std::string& text) {
-    const Run result = run(arguments);
-    CHECK_MESSAGE(result.status == status, result.err);
-    CHECK(result.out == "");
-    CHECK_MESSAGE(result.err.find(text) != std::string::npos, result.err);
-    CHECK(files() == before);
-  }
-  std::string add(const std::string& name, const std::string& text) {
-    const std::string path = write(name, text);
-    before = files();
-    return path;
-  }
 };
+using ImportScene = Refusing<ModelFiles>;
 
 std::string profile_event(const std::string& name, const std::string& op, int ts, int dur) {
   return json{{"cat", "Node"},

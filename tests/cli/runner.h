@@ -154,4 +154,36 @@ struct SmallScene : Workplace {
   std::string topology = write("topology.json", small_topology());
 };
 
+// A place where commands fail and leave the files as they were.
+template <class Scene>
+struct Refusing : Scene {
+  std::vector<std::string> before = this->files();
+
+  // The command fails with that status, one message that holds `text`, and no output at all.
+  void fails(const std::vector<std::string>& arguments, int status, const std::string& text) {
+    std::string command;
+    for (const std::string& argument : arguments) command += argument + " ";
+    INFO(command);
+    const Run result = this->run(arguments);
+    CHECK_MESSAGE(result.status == status, result.err);
+    const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+    if (json) {
+      const auto object = nlohmann::json::parse(result.out, nullptr, false);
+      REQUIRE_MESSAGE(object.is_object(), result.out);
+      CHECK(object["exit_status"] == status);
+      CHECK(object["error"].get<std::string>().find(text) != std::string::npos);
+    } else {
+      CHECK(result.out == "");
+    }
+    CHECK_MESSAGE(result.err.find(text) != std::string::npos, result.err);
+    CHECK(result.err.rfind("placeto: ", 0) == 0);
+    CHECK(this->files() == before);
+  }
+  std::string add(const std::string& name, const std::string& text) {
+    const std::string path = this->write(name, text);
+    before = this->files();
+    return path;
+  }
+};
+
 }  // namespace placeto::test

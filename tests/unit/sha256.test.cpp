@@ -6,21 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "runtime/format/buffer.h"
+
 using namespace placeto;
 
 namespace {
 
 std::span<const uint8_t> octets(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
-std::string hexadecimal(const Sha256Digest& digest) {
-  std::string text;
-  for (const uint8_t byte : digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
 }
 
 constexpr Sha256::Implementation kImplementations[] = {Sha256::Implementation::kFastest,
