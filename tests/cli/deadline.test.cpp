@@ -52,6 +52,7 @@ TEST_CASE_FIXTURE(DeadlineScene,
   const auto placed =
       run_json({"place", "graph.json", "-t", "pair.json", "--deadline-ms", "1e-3", "--budget",
                 "10s", "--explain", "b", "--report", "r.html", "--json"});
+  CHECK(placed["note"].get<std::string>().find("stopped before everything was tried") == 0);
   CHECK(placed["reasons"].size() == 1);
   CHECK(exists("r.html"));
 }

@@ -98,6 +98,21 @@ TEST_CASE("nodes inside another node are part of it") {
   CHECK(got.nodes.size() == 2);
 }
 
+TEST_CASE("nodes of a branch that stands in the place of its node have their own times") {
+  ProfileLimits limits;
+  limits.has_node = [](std::string_view name) { return name != "if"; };
+  const auto got = parse_profile("[" + event("inner", "Add", 12, 5) + "," +
+                                     event("loop", "Loop", 18, 10) + "," +
+                                     event("body", "Add", 19, 2) + "," + event("if", "If", 10, 20) +
+                                     "," + event("after", "Add", 30, 3) + "]",
+                                 limits);
+  REQUIRE(got.ok());
+  REQUIRE(got->nodes.size() == 3);
+  CHECK(got->nodes[0].name == "inner");
+  CHECK(got->nodes[1].name == "loop");
+  CHECK(got->total_us() == 18);
+}
+
 TEST_CASE("the time of a node on a GPU is that of its kernels, not of their launch") {
   const auto kernel = [](const std::string& args, int dur) {
     return R"({"cat":"Kernel","ts":-7,"dur":)" + std::to_string(dur) +

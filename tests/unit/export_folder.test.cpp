@@ -177,7 +177,7 @@ TEST_CASE("what a killed export left behind is removed, and what another writes 
   folder.write("m.onnx", pair_model().bytes());
   fs::create_directories(folder.path("out.partial-aBcDeF"));
   folder.write("out.partial-aBcDeF/stage_0.onnx", "half");
-  folder.write("out.partial-aBcDeF/.placeto-export", "");
+  folder.write("out.partial-aBcDeF/.placeto-scratch", "");
   for (const char* own : {"out.partial-not", "out.partial-backup"}) {  // somebody else's
     fs::create_directories(folder.path(own));
     folder.write(std::string(own) + "/thesis.txt", "mine");
@@ -191,7 +191,7 @@ TEST_CASE("what a killed export left behind is removed, and what another writes 
   CHECK(fs::exists(other->file("")));
   CHECK(fs::exists(folder.path("out.partial-not/thesis.txt")));
   CHECK(fs::exists(folder.path("out.partial-backup/thesis.txt")));
-  CHECK(!fs::exists(folder.path("out/.placeto-export")));
+  CHECK(!fs::exists(folder.path("out/.placeto-scratch")));
 }
 
 TEST_CASE("an export through a link to an empty folder goes into that folder") {

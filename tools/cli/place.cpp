@@ -84,7 +84,6 @@ std::string summary(const Problem& problem, const PlaceResult& result,
         fmt::format("proved optimal: no {}\n",
                     for_throughput ? "pipeline has a smaller bottleneck" : "placement is better");
   }
-  if (result.stopped) text += "note: stopped before everything was tried\n";
   if (!result.timeline.stages.empty()) {
     text += plural(result.timeline.stages.size(), "stage") + "\n";
   }
@@ -206,6 +205,7 @@ void run_place(PlaceOptions& options) {
   watch.be_quiet();
   const bool in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = notes_on(options, engine);
+  if (result.stopped) notes.emplace_back("stopped before everything was tried");
   const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
   notes.push_back(left_out(options, unlisted, explained.size() - reasons.size(), in_time));
   for (const std::string& note : notes) add_note(note, result.note);

@@ -127,23 +127,29 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
   return {};
 }
 
+bool is_inside(const NodeEvent& node, double end) {
+  return node.begin < end && node.end() <= end;
+}
+
 // By beginning, an event before those inside it; then without those inside another one, which has
-// their kernels.
-void drop_nested(std::vector<NodeEvent>& nodes) {
+// their kernels, or without that one.
+void drop_nested(const ProfileLimits& limits, std::vector<NodeEvent>& nodes) {
   std::stable_sort(nodes.begin(), nodes.end(), [](const Event& a, const Event& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.duration > b.duration;
   });
   std::vector<NodeEvent> outer;
   double end = -1;
-  for (NodeEvent& node : nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    NodeEvent& node = nodes[i];
     // Times are whole microseconds: neighbours touch, and short ones have no duration at all.
-    const bool inside = node.begin < end && node.end() <= end;
-    if (inside) {
+    if (is_inside(node, end)) {
       if (node.kernels_us) {
         outer.back().kernels_us = outer.back().kernels_us.value_or(0) + *node.kernels_us;
       }
       continue;
     }
+    const bool holds_others = i + 1 < nodes.size() && is_inside(nodes[i + 1], node.end());
+    if (holds_others && limits.has_node && !limits.has_node(node.name)) continue;
     end = std::max(end, node.end());
     outer.push_back(std::move(node));
   }
@@ -285,7 +291,7 @@ Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits
   }
   std::sort(events.runs.begin(), events.runs.end(),
             [](const Event& a, const Event& b) { return a.begin < b.begin; });
-  drop_nested(events.nodes);
+  drop_nested(limits, events.nodes);
   return summarize(events);
 }
 

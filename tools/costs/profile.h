@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,12 +41,15 @@ struct ProfileLimits {
   uint32_t max_events = 20'000'000;
   // Takes one of a session that ran and had nothing to do, as all of it was folded: no nodes.
   bool may_lack_nodes = false;
+  // Whether there is a node of that name in the graph whose times are wanted; empty: of any.
+  std::function<bool(std::string_view)> has_node = {};
 };
 
 // Reads a profile. Where a provider says how long the kernels of a node ran on the device, that is
 // its time. A file that lacks the closing bracket, as one of a session that was not ended,
 // is read as far as it goes. Events of nodes inside another one (the bodies of If, Loop and Scan)
-// are part of it. Fails with kBadInput, naming the event, when it is not such a list or holds no
+// are part of it, unless the graph does not have that one, for its branch is known and stands in its
+// place. Fails with kBadInput, naming the event, when it is not such a list or holds no
 // event of a node.
 Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits = {});
 Result<Profile> read_profile(const std::string& path, const ProfileLimits& limits = {});

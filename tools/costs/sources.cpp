@@ -1,5 +1,8 @@
 #include "tools/costs/sources.h"
 
+#include <string_view>
+#include <unordered_set>
+
 #include "runtime/format/file.h"
 #include "tools/costs/any_profile.h"
 #include "tools/costs/efficiency_file.h"
@@ -20,7 +23,11 @@ Result<ProfileUse> split_profile(const std::string& text) {
 Result<KindCosts> read_profile_costs(const Graph& graph,
                                      std::span<const std::vector<std::string>> output_names,
                                      ProfileUse& use) {
-  const Result<Profile> profile = read_any_profile(use.file);
+  std::unordered_set<std::string_view> names;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) names.insert(graph.node(v).name);
+  ProfileLimits limits;
+  limits.has_node = [&names](std::string_view name) { return names.contains(name); };
+  const Result<Profile> profile = read_any_profile(use.file, limits);
   if (!profile.ok()) return profile.status();
   auto costs = costs_from_profile(graph, output_names, *profile, use.kind, use.coverage);
   return costs.ok() ? std::move(costs) : costs.status().at(use.file);

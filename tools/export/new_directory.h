@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/base/result.h"
+#include "tools/io/scratch.h"
 
 namespace placeto {
 
@@ -15,22 +16,17 @@ class NewDirectory {
   // one, and with kIo when its parent is not a directory that can be written. Removes what earlier
   // programs that were killed left beside it.
   static Result<NewDirectory> create(const std::string& path);
-  NewDirectory(NewDirectory&& other) noexcept;
-  NewDirectory(const NewDirectory&) = delete;
-  NewDirectory& operator=(const NewDirectory&) = delete;
-  ~NewDirectory();
 
   // Where to write the file of that name until commit().
-  std::string file(const std::string& name) const { return staging_ + "/" + name; }
+  std::string file(const std::string& name) const { return staging_.root() + "/" + name; }
   Status commit();
 
  private:
-  NewDirectory(std::string path, std::string staging, int lock)
-      : path_(std::move(path)), staging_(std::move(staging)), lock_(lock) {}
+  NewDirectory(std::string path, Scratch staging)
+      : path_(std::move(path)), staging_(std::move(staging)) {}
 
   std::string path_;
-  std::string staging_;  // "": nothing to remove
-  int lock_ = -1;        // the staging directory, locked as long as somebody writes there
+  Scratch staging_;
 };
 
 }  // namespace placeto

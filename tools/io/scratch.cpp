@@ -1,27 +1,99 @@
 #include "tools/io/scratch.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cerrno>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "runtime/format/file.h"
 
 namespace placeto {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPattern = "-XXXXXX";
+// Tells such a folder from others of such a name, which are somebody's own.
+constexpr const char* kMark = ".placeto-scratch";
+
+// The folder, locked; -1 if it cannot be opened or another process holds the lock.
+int locked(const fs::path& directory) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return -1;
+}
+
+// A process that ended holds no lock.
+void remove_leftovers(const fs::path& path) {
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::string begin = path.filename().string() + kPattern.front();
+  const size_t length = path.filename().string().size() + kPattern.size();
+  std::error_code error;
+  fs::directory_iterator entries(parent, error), end;
+  for (; !error && entries != end; entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (name.size() != length || !name.starts_with(begin)) continue;
+    const int lock = locked(entries->path());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    if (fs::exists(entries->path() / kMark, ignored)) fs::remove_all(entries->path(), ignored);
+    ::close(lock);
+  }
+}
+
+// mkdtemp makes it private; others get the permissions that mkdir would have given.
+bool open_up(const std::string& directory) {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return chmod(directory.c_str(), 0777 & ~mask) == 0;
+}
+
+}  // namespace
 
 Scratch::Scratch(const std::string& path) {
-  std::string pattern = path + "-XXXXXX";
-  if (mkdtemp(pattern.data()) != nullptr) root_ = pattern;
+  remove_leftovers(path);
+  std::string name = path + std::string(kPattern);
+  if (mkdtemp(name.data()) == nullptr) return;
+  lock_ = locked(name);
+  const int mark = ::open((name + "/" + kMark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (mark >= 0) {
+    ::close(mark);
+    root_ = std::move(name);
+  } else {
+    const int why = errno;
+    ::rmdir(name.c_str());
+    errno = why;
+  }
 }
+
+Scratch::Scratch(Scratch&& other) noexcept
+    : root_(std::exchange(other.root_, "")), lock_(std::exchange(other.lock_, -1)) {}
 
 Scratch::~Scratch() {
   std::error_code ignored;
-  if (!root_.empty()) std::filesystem::remove_all(root_, ignored);
+  if (!root_.empty()) fs::remove_all(root_, ignored);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 Status Scratch::write(const std::string& name, const std::string& bytes) const {
   if (root_.empty()) return Status::io("no temporary folder can be made");
   return write_file_atomically(root_ + "/" + name, bytes);
+}
+
+std::error_code Scratch::keep_as(const std::string& path) {
+  std::error_code error;
+  if (!open_up(root_)) return {errno, std::generic_category()};
+  fs::remove(root_ + "/" + kMark, error);
+  if (!error) fs::rename(root_, path, error);
+  if (!error) root_.clear();
+  return error;
 }
 
 }  // namespace placeto

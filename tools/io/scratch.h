@@ -2,15 +2,20 @@
 #pragma once
 
 #include <string>
+#include <system_error>
 
 #include "runtime/base/result.h"
 
 namespace placeto {
 
+// Locked as long as it is used, and marked: whoever makes another of the same path removes it if
+// this process was killed.
 class Scratch {
  public:
-  // Its name is `path` and random letters; root() is "" where none could be made.
+  // Its name is `path`, '-' and six random letters; root() is "" where none could be made, and
+  // errno says why.
   explicit Scratch(const std::string& path);
+  Scratch(Scratch&& other) noexcept;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
@@ -18,8 +23,13 @@ class Scratch {
   const std::string& root() const { return root_; }
   Status write(const std::string& name, const std::string& bytes) const;
 
+  // It becomes `path`, where at most an empty folder may be, with the permissions of any new one,
+  // and is no scratch any more.
+  std::error_code keep_as(const std::string& path);
+
  private:
   std::string root_;
+  int lock_ = -1;
 };
 
 }  // namespace placeto
