@@ -6,6 +6,9 @@ namespace placeto {
 namespace {
 
 constexpr uint32_t kStays = 0xffffffffu;
+// On larger graphs it takes as long to keep what single moves ask for as to simulate those that it
+// tells to be hopeless, of moves that are chosen by estimate.
+constexpr uint32_t kMostKept = 500;
 
 double fastest_us(const Problem& problem, uint32_t node) {
   const double* row = problem.run_row(node);
@@ -102,7 +105,7 @@ double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t no
 double PathBound::least_us(std::span<const uint32_t> assignment, std::span<const Change> changes) {
   constexpr double kRounding = 1 - 1e-9;  // the simulator adds in another order
   if (!applies_) return 0;
-  if (changes.size() == 1) {
+  if (changes.size() == 1 && problem_->node_count() <= kMostKept) {
     if (old_) update(assignment);
     const auto [node, device] = changes[0];
     return kRounding * (head_us(assignment, node, device) + problem_->run_us(node, device) +
