@@ -20,11 +20,6 @@ class CurrentRun {
   void base_changed() { is_old_ = true; }
 
   const MoveEvaluator& evaluator() const { return *evaluator_; }
-  SimulatedRun simulated() {
-    update();
-    return {evaluator_->problem(), evaluator_->assignment(), order_, evaluator_->start_us(),
-            evaluator_->finish_us()};
-  }
   // Incomplete once stopped.
   const Queues& queues() {
     update();
@@ -36,7 +31,10 @@ class CurrentRun {
     if (!is_old_) return;
     is_old_ = false;
     evaluator_->start_order(order_);
-    if (!stopped(evaluator_->stop())) queues_.load(simulated(), evaluator_->stop());
+    if (stopped(evaluator_->stop())) return;
+    queues_.load({evaluator_->problem(), evaluator_->assignment(), order_, evaluator_->start_us(),
+                  evaluator_->finish_us()},
+                 evaluator_->stop());
   }
 
   const MoveEvaluator* evaluator_;

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "runtime/search/tuning.h"
-#include "runtime/timeline/latest_starts.h"
 
 namespace placeto {
 namespace {
@@ -29,8 +28,11 @@ WindowPass::WindowPass(CurrentRun& run)
 bool WindowPass::load() {
   const Queues& queues = run_.queues();
   if (stopped(stop_)) return false;
-  find_latest_starts(run_.simulated(), latest_start_us_, stop_);
-  if (stopped(stop_)) return false;
+  latest_start_us_.resize(problem_.node_count());
+  for (uint32_t v = 0; v < problem_.node_count(); ++v) {
+    latest_start_us_[v] = queues.latest_start_us(v);
+  }
+  if (spend(stop_, Stop::looked_up(problem_.node_count()))) return false;
   builder_.load(queues, {run_.evaluator().assignment(), latest_start_us_}, plan_);
   return !stopped(stop_);
 }
