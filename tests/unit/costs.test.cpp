@@ -137,6 +137,32 @@ TEST_CASE("the time of a node on a GPU is that of its kernels, not of their laun
   CHECK(bad.status().message().find("event 1: \"dur\" is -1") == 0);
 }
 
+// As the engine lays it out, which escapes nothing.
+TEST_CASE("names that the engine wrote without escapes are read as they are") {
+  for (const std::string name :
+       {R"(a"b)", R"(a","b)", R"(a"}}b)", R"(a\b)", R"(a\nb\\)", "a\nb\t\x1f", R"("{"a" : [)"}) {
+    const std::string node =
+        R"({"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :10,"ph" : "X","name" :")" + name +
+        R"(_kernel_time","args" : {"op_name" : "Conv","node_index" : "0"}},)"
+        "\n";
+    const std::string kernel = R"({"cat" : "Kernel","dur" :70,"ts" :2,"name" :"gemm","args" : {)"
+                               R"("parent_name" : ")";
+    for (const std::string& end : {R"(","stream" : "13"}},)", R"("}},)"}) {
+      const std::string text = node + kernel + name + "_kernel_time" + end + "\n";
+      CAPTURE(text);
+      const Profile got = profile("[\n" + text + event("z", "Add", 20, 3) + "\n]\n");
+      REQUIRE(got.nodes.size() == 2);
+      CHECK(got.nodes[0].name == name);
+      CHECK(got.nodes[0].index == 0);
+      CHECK(got.nodes[0].median_us == 70);
+    }
+    const std::string cut = "[" + event("z", "Add", 0, 3) + "," + node;
+    for (size_t size = cut.size() - node.size(); size < cut.size() - 3; ++size) {
+      CHECK(profile(cut.substr(0, size)).nodes.size() == 1);
+    }
+  }
+}
+
 TEST_CASE("profiles that were cut off are read as far as they go; other files are refused") {
   const std::string text = "[" + event("a", "", 0, 5) + ",\n" + event("b", "", 9, 6) + "]";
   CHECK(profile(text.substr(0, text.size() - 8)).total_us() == 5);

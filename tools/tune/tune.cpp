@@ -479,6 +479,11 @@ Status Tuner::told(const Status& status) const {
       message.replace(at, copy.size(), options_.model);
     }
   }
+  const std::string record = scratch_.root() + "/profile_", json = ".json";
+  if (const size_t at = message.find(record); at != std::string::npos) {
+    const size_t end = std::min(message.find(json, at), message.size() - json.size());
+    message.replace(at, end + json.size() - at, "the engine's profile of " + options_.model);
+  }
   return {status.code(), std::move(message)};
 }
 
