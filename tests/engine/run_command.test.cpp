@@ -41,6 +41,61 @@ json run(const std::string& arguments) {
   return json::parse(output_of(PLACETO_CLI " run --runs 5 --json " + arguments));
 }
 
+// x * w - Neg - y, and behind it, if `quantized`, steps of a fourth, from 0 on.
+OnnxBuilder scaled(int type, const std::string& w, bool quantized = false) {
+  OnnxBuilder b;
+  b.input("x", {"4", "8"}, type);
+  b.weight("w", {1}, type, w.size());
+  b.graph().mutable_initializer(0)->set_raw_data(w);
+  b.node("Mul", {"x", "w"}, {"r"}, "mul");
+  b.node("Neg", {"r"}, {quantized ? "n" : "y"}, "neg");
+  if (quantized) {
+    b.weight("step", {}, type, 4);
+    b.graph().mutable_initializer(1)->set_raw_data({0, 0, '\x80', '\x3e'});
+    b.node("QuantizeLinear", {"n", "step"}, {"q"}, "quantize");
+    b.node("DequantizeLinear", {"q", "step"}, {"y"}, "dequantize");
+  }
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"4", "8"}, type);
+  return b;
+}
+
+TEST_CASE("run --check takes as equal what the outputs' elements are too coarse for") {
+  const std::string one = {0, 0, '\x80', '\x3f'}, more = {0, '\x80', '\x80', '\x3f'};  // 1.0039
+  const std::string half_one = {0, '\x3c'}, half_more = {4, '\x3c'};
+  const std::string minus_one = {0, 0, '\x80', '\xbf'}, minus_more = {0, 0, '\xa0', '\xbf'};
+  const Folder folder, half, steps;
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 1};
+  const auto check = [&](const Folder& in, const OnnxBuilder& split, const OnnxBuilder& whole) {
+    const std::string stages = write_split(in, split, placement).stages;
+    std::ofstream(in.path("other.onnx"), std::ios::binary) << whole.bytes();
+    return PLACETO_CLI " run --runs 3 --mode latency " + stages + " --check --model " +
+           in.path("other.onnx");
+  };
+  const auto type = onnx::TensorProto::FLOAT;
+  const std::string said = folder.path("said");
+  const auto status = [&](const std::string& line) {
+    return WEXITSTATUS(std::system((line + " >" + said + " 2>&1").c_str()));
+  };
+  const std::string line = check(folder, scaled(type, one), scaled(type, more));
+  CHECK(status(line) == 1);
+  CHECK_MESSAGE(test::bytes_of(said).find("output 'y' deviates") != std::string::npos,
+                test::bytes_of(said));
+  CHECK(test::bytes_of(said).find("quantized") == std::string::npos);
+  CHECK(status(line + " --json") == 1);
+  const json report = json::parse(test::bytes_of(said).substr(0, test::bytes_of(said).find('\n')));
+  CHECK(report["exit_status"] == 1);
+  CHECK(report["status"] == "deviates");
+  CHECK(report["deviation"] > report["tolerance"]);
+  CHECK(status(line + " --tolerance 0.01") == 0);
+  const auto half_type = onnx::TensorProto::FLOAT16;
+  CHECK(status(check(half, scaled(half_type, half_one), scaled(half_type, half_more))) == 0);
+  placement.assignment = {0, 1, 1, 1};
+  CHECK(status(check(steps, scaled(type, minus_one, true), scaled(type, minus_more, true))) == 1);
+  CHECK_MESSAGE(test::bytes_of(said).find("quantized") != std::string::npos, test::bytes_of(said));
+}
+
 TEST_CASE("run says of each cut how long it waits, as measured and as predicted") {
   const Folder folder;
   const json said = run(write_stages(folder));

@@ -90,6 +90,12 @@ TEST_CASE("deviation is relative for large numbers, absolute for small ones, and
   CHECK(deviation(Element::kFloat, memory_of(a), memory_of(b)) == doctest::Approx(0.25));
 }
 
+TEST_CASE("narrow floats may deviate more") {
+  CHECK(usual_deviation(Element::kFloat) < usual_deviation(Element::kFloat16));
+  CHECK(usual_deviation(Element::kFloat16) < usual_deviation(Element::kBfloat16));
+  CHECK(usual_deviation(Element::kInt8) == usual_deviation(Element::kFloat));
+}
+
 TEST_CASE("medians and percentiles") {
   CHECK(median({3, 1, 2}) == 2);
   CHECK(median({4, 1, 2, 3}) == 2.5);

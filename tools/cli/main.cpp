@@ -24,8 +24,9 @@ static constexpr const char* kExamples = R"(Examples:
 Topologies are files or names: `placeto inspect 2xk80` shows a built-in one. A file named - is
 standard input or output.
 
-Exit status: 0 done; 1 no feasible placement; 2 bad usage; 3 bad input file; 4 internal error or
-an output that cannot be written. On failure nothing is written.)";
+Exit status: 0 done; 1 no feasible placement, or what verify or run --check compares differs; 2 bad
+usage; 3 bad input file; 4 internal error or an output that cannot be written. On failure nothing is
+written.)";
 
 static size_t help_columns() {
   const size_t columns = terminal_columns();

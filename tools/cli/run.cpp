@@ -44,6 +44,7 @@ struct RunOptions {
   std::vector<std::string> dims, inputs, providers, holds;
   uint64_t runs = 30, threads = 0, replicas = 0, in_flight = 0;  // 0: not given
   bool check = false;
+  double tolerance = -1;  // not given
 };
 
 // Of the whole model; "" if it is not to be found.
@@ -177,6 +178,7 @@ void open_whole(RunJob& job) {
   job.whole =
       require(StagedModel::open(whole_model(path.filename().string(), "cpu:0"), folder, alone));
   if (options.check) {
+    job.outcome.rounds_to_steps = rounds_to_steps(file);
     require(check_same_outputs(job.replicas.front()->model(), *job.whole).at(file));
   }
   fill(*job.whole, options, manifest);
@@ -245,6 +247,19 @@ void check_written(const std::vector<std::string>& profiles) {
   }
 }
 
+void compare(RunJob& job, const StagedModel& model) {
+  auto& deviations = job.outcome.deviations;
+  deviations = require(output_deviations(model, *job.whole));
+  for (OutputDeviation& output : deviations) {
+    if (job.options.tolerance >= 0) output.tolerance = job.options.tolerance;
+  }
+  const auto over = [](const OutputDeviation& output) {
+    return output.deviation <= 0 ? 0 : output.deviation / output.tolerance;  // or infinite
+  };
+  std::stable_sort(deviations.begin(), deviations.end(),
+                   [&](const auto& a, const auto& b) { return over(a) > over(b); });
+}
+
 void measure(RunJob& job) {
   const auto runs = static_cast<uint32_t>(job.options.runs);
   RunOutcome& outcome = job.outcome;
@@ -254,7 +269,7 @@ void measure(RunJob& job) {
     outcome.latency =
         require(measure_latency(first.workers(), job.whole.get(), runs, 3, std::ref(line)));
   }
-  if (job.options.check) outcome.deviation = require(compare_outputs(first.model(), *job.whole));
+  if (job.options.check) compare(job, first.model());
   if (job.options.mode != "latency") {
     std::vector<Workers*> workers;
     for (const auto& replica : job.replicas) workers.push_back(&replica->workers());
@@ -274,15 +289,21 @@ void measure(RunJob& job) {
 }
 
 void run_run(const RunOptions& options) {
-  constexpr double kSame = 1e-3;
   // The engine adds the time to the names of its profiles.
   const std::string& prefix = options.profile;
   check_outputs({options.report, prefix.empty() ? "" : prefix + "_stage_0.json"});
   RunJob job = open(options);
   measure(job);
   const RunOutcome outcome = std::move(job.outcome);
+  const std::string problem = deviation_problem(outcome);
   if (options.common.json) {
-    print_json(json_of_run(outcome));
+    Json report = json_of_run(outcome);
+    if (!problem.empty()) {  // as of every failure
+      report["error"] = problem;
+      report["status"] = "deviates";
+      report["exit_status"] = int{kNoFeasiblePlacement};
+    }
+    print_json(report);
   } else {
     print(text_of_run(outcome, options.common.color()));
   }
@@ -292,11 +313,9 @@ void run_run(const RunOptions& options) {
     job.whole.reset();
     write_text(options.report, page);
   }
-  if (outcome.deviation > kSame) {
-    print_due_json();
-    throw Failure(kInternalError, fmt::format("outputs deviate from the whole model's by {:.2g}",
-                                              outcome.deviation));
-  }
+  if (problem.empty()) return;
+  print_due_json();
+  throw Failure(kNoFeasiblePlacement, problem);
 }
 
 }  // namespace
@@ -331,7 +350,14 @@ void add_run(Program& program) {
                "A number for a free dimension (batch=4); if absent what it was placed with");
   command.list("--input", "NAME=FILE", options->inputs,
                "An .npy or raw file for an input, or for all its elements a number, true or false");
-  command.flag("--check", options->check, "Compare the outputs with the whole model's");
+  command.flag("--check", options->check,
+               "Compare the outputs with the whole model's; exit status 1 if they deviate");
+  command
+      .number("--tolerance", options->tolerance,
+              "The largest |a - b| / (1 + |b|) of outputs that do not deviate; if absent by the "
+              "types of elements, 0.001 for float",
+              0, 1e9)
+      .only_with("--check");
   command
       .option("--write-profiles", "PREFIX", options->profile,
               "Let the engine write profiles, per stage")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/graph/text.h"
 #include "tools/cli/graph_input.h"
 #include "tools/costs/statistics.h"
 
@@ -141,6 +142,21 @@ std::vector<Cut> cuts_of(Runner& runner) {
   return cuts;
 }
 
+std::string deviation_problem(const RunOutcome& run) {
+  if (run.deviations.empty()) return "";
+  const OutputDeviation& worst = run.deviations[0];
+  if (worst.deviation <= worst.tolerance) return "";
+  std::string text = fmt::format(
+      "output {} deviates from the whole model's by {:.2g}, expected at most {:.2g} (--tolerance)",
+      in_quotes(worst.name), worst.deviation, worst.tolerance);
+  if (run.rounds_to_steps) {
+    text +=
+        "; the model is quantized: where sums differ in their last digit, its results may move "
+        "by whole steps, which need not be wrong";
+  }
+  return text;
+}
+
 Json json_of_run(const RunOutcome& run) {
   Json report{{"plan", run.plan},
               {"engine", engine_version()},
@@ -170,7 +186,10 @@ Json json_of_run(const RunOutcome& run) {
           spread(over_whole(run.stream.request_us, run.stream.whole_us));
     }
   }
-  if (run.deviation >= 0) report["deviation"] = run.deviation;
+  if (!run.deviations.empty()) {
+    report["deviation"] = run.deviations[0].deviation;
+    report["tolerance"] = run.deviations[0].tolerance;
+  }
   if (!run.profiles.empty()) report["profiles"] = run.profiles;
   report["stages"] = stages_json(run);
   report["cuts"] = cuts_json(run);
@@ -205,8 +224,10 @@ std::string text_of_run(const RunOutcome& run, bool color) {
     }
     text += "\n";
   }
-  if (run.deviation >= 0) {
-    text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}\n", run.deviation);
+  if (!run.deviations.empty()) {
+    const OutputDeviation& worst = run.deviations[0];
+    text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}, tolerance {:.2g}\n",
+                        worst.deviation, worst.tolerance);
   }
   for (const std::string& file : run.profiles) text += "profile: " + file + "\n";
   return text;

@@ -34,9 +34,14 @@ struct RunOutcome {
   LatencyRuns latency;        // without whole runs if there was no whole model
   StreamRuns stream;          // empty: none was wanted
   std::vector<Cut> cuts;
-  double deviation = -1;  // of the outputs from the whole model's; -1: not compared
+  // From the whole model's, what exceeds its tolerance the most first; none: not compared.
+  std::vector<OutputDeviation> deviations;
+  bool rounds_to_steps = false;  // the whole model does (import.h)
   std::vector<std::string> profiles;
 };
+
+// What is wrong with the outputs; "" if nothing is.
+std::string deviation_problem(const RunOutcome& outcome);
 
 Json json_of_run(const RunOutcome& outcome);
 std::string text_of_run(const RunOutcome& outcome, bool color);

@@ -55,6 +55,9 @@ Status StagedModel::run_stage(uint32_t, uint32_t) {
 Result<TensorView> StagedModel::output(uint32_t, size_t) const {
   return no_engine();
 }
+std::vector<Element> StagedModel::elements() const {
+  return {};
+}
 uint64_t StagedModel::tensor_bytes(const std::string&) const {
   return 0;
 }

@@ -170,16 +170,28 @@ Status check_same_outputs(const StagedModel& actual, const StagedModel& expected
   return Status::bad_input(text);
 }
 
-Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected) {
+Result<std::vector<OutputDeviation>> output_deviations(const StagedModel& actual,
+                                                       const StagedModel& expected) {
   if (Status s = check_same_outputs(actual, expected); !s.ok()) return s;
-  double worst = 0;
+  double usual = 0;
+  for (const Element element : actual.elements()) usual = std::max(usual, usual_deviation(element));
+  std::vector<OutputDeviation> deviations;
   for (size_t i = 0; i < expected.outputs().size(); ++i) {
     const size_t k = index_of_output(actual, expected.outputs()[i].name);
     const auto a = actual.output(0, k), b = expected.output(0, i);
     if (!a.ok()) return a.status();
     if (!b.ok()) return b.status();
-    worst = std::max(worst, deviation(b->element, a->bytes, b->bytes));
+    deviations.push_back({expected.outputs()[i].name, deviation(b->element, a->bytes, b->bytes),
+                          std::max(usual, usual_deviation(b->element))});
   }
+  return deviations;
+}
+
+Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected) {
+  const auto deviations = output_deviations(actual, expected);
+  if (!deviations.ok()) return deviations.status();
+  double worst = 0;
+  for (const OutputDeviation& output : *deviations) worst = std::max(worst, output.deviation);
   return worst;
 }
 

@@ -68,7 +68,15 @@ Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set);
 // Fails with kBadInput, naming them, when one model has outputs that the other lacks: the stages
 // are then those of another model.
 Status check_same_outputs(const StagedModel& actual, const StagedModel& expected);
-// The largest deviation (tensor.h) of any output, slot 0. Fails as check_same_outputs does.
+// The deviation (tensor.h) of each output of the latter, slot 0, and how far it may deviate by the
+// types of `actual`. Fails as check_same_outputs does.
+struct OutputDeviation {
+  std::string name;
+  double deviation = 0, tolerance = 0;
+};
+Result<std::vector<OutputDeviation>> output_deviations(const StagedModel& actual,
+                                                       const StagedModel& expected);
+// The largest of any.
 Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected);
 
 }  // namespace placeto

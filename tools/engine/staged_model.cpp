@@ -358,6 +358,12 @@ Result<TensorView> StagedModel::output(uint32_t slot, size_t i) const {
   }
 }
 
+std::vector<Element> StagedModel::elements() const {
+  std::vector<Element> elements;
+  for (const Tensor& tensor : state_->tensors) elements.push_back(tensor.info.element);
+  return elements;
+}
+
 uint64_t StagedModel::tensor_bytes(const std::string& name) const {
   const auto it = state_->index.find(name);
   if (it == state_->index.end()) return 0;

@@ -73,6 +73,8 @@ class StagedModel {
   Status run_stage(uint32_t slot, uint32_t stage);
   Result<TensorView> output(uint32_t slot, size_t i) const;
 
+  // Types of all tensors that enter, leave, or pass between stages.
+  std::vector<Element> elements() const;
   // Bytes of a tensor of the last request of slot 0, by name; 0 if there is none.
   uint64_t tensor_bytes(const std::string& name) const;
   // Whether all tensors that stages hand on have memory that was taken once.

@@ -325,4 +325,11 @@ double deviation(Element element, std::span<const std::byte> a, std::span<const 
   return worst;
 }
 
+double usual_deviation(Element element) {
+  constexpr double kRoundings = 16;  // in a row that do not cancel
+  if (element == Element::kBfloat16) return kRoundings * 0x1p-8;
+  if (element == Element::kFloat16) return kRoundings * 0x1p-11;
+  return 1e-3;
+}
+
 }  // namespace placeto

@@ -77,4 +77,8 @@ Status read_tensor_file(const std::string& path, const TensorInfo& wanted,
 // types that hold no numbers 0 or infinity: equal bytes or not.
 double deviation(Element element, std::span<const std::byte> a, std::span<const std::byte> b);
 
+// How far two right results may deviate when what they follow from is rounded to such elements:
+// engines add up in orders of their own, and round more often where a model is cut.
+double usual_deviation(Element element);
+
 }  // namespace placeto

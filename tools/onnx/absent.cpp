@@ -22,6 +22,10 @@ Result<ImportedGraph> import_onnx(std::span<const uint8_t>, const std::string&,
   return absent();
 }
 
+bool rounds_to_steps(const std::string&) {
+  return false;
+}
+
 Status check_dimensions(const std::string&, std::span<const DimSetting>) {
   return {};
 }

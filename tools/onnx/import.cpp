@@ -384,6 +384,26 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   return finished(std::move(imported), importer.take_pairs(), options);
 }
 
+// QuantizeLinear, DynamicQuantizeMatMul, QLinearConv, MatMulInteger; not DequantizeLinear.
+bool quantizes(const std::string& op) {
+  return op.find("Quantize") != op.npos || op.find("Integer") != op.npos ||
+         op.starts_with("QLinear") || op == "QGemm" || op == "QAttention";
+}
+
+template <class Nodes>
+bool any_quantizes(const Nodes& nodes) {
+  for (const NodeProto& node : nodes) {
+    if (quantizes(node.op_type())) return true;
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g() && any_quantizes(attribute.g().node())) return true;
+      for (const GraphProto& body : attribute.graphs()) {
+        if (any_quantizes(body.node())) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool have_onnx() {
@@ -395,6 +415,15 @@ Status check_dimensions(const std::string& path, std::span<const DimSetting> dim
   if (!model.ok()) return model.status();
   const Status fits = set_dimensions(model->proto, dims);
   return fits.ok() ? fits : fits.at(path);
+}
+
+bool rounds_to_steps(const std::string& path) {
+  const Result<OnnxModel> model = read_onnx(path);
+  if (!model.ok()) return false;
+  const auto& functions = model->proto.functions();
+  return any_quantizes(model->proto.graph().node()) ||
+         std::any_of(functions.begin(), functions.end(),
+                     [](const auto& function) { return any_quantizes(function.node()); });
 }
 
 Result<ImportedGraph> import_onnx(std::span<const uint8_t> bytes, const std::string& name,

@@ -96,6 +96,11 @@ bool have_onnx();
 // for each, and none for what it has not.
 Status check_dimensions(const std::string& path, std::span<const DimSetting> dims);
 
+// Whether operators of the model, those of bodies and functions too, round to the steps of a few
+// bits: where sums differ in their last digit, results may then differ by a step. No for what
+// cannot be read.
+bool rounds_to_steps(const std::string& path);
+
 // Reads and imports. Fails with kIo and kBadInput as read_onnx and analyze do, and with
 // kInvalidArgument if dimensions are left without a value or set in vain. Messages start with the
 // path. What it returns passes Graph::build.
