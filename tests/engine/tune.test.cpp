@@ -110,11 +110,12 @@ TEST_CASE("tune hands out a plan that runs, and says what it measured") {
   CHECK(((*runner)->manifest().predicted_whole_us > 0) == predicted);
 }
 
-// y = x * w if `twice` is not set, else 2 x.
+// y = x * w if `twice` is not set, which reads `past`, too, else 2 x.
 TEST_CASE("an input that is set decides the branch that is tuned, and is no input of the result") {
   OnnxBuilder b;
   b.input("x", {"64", "64"});
   b.input("twice", {"1"}, onnx::TensorProto::BOOL);
+  b.input("past", {"length", "64"});
   b.weight("w", {64, 64});
   auto& choice = b.node("If", {"twice"}, {"r"}, "choice");
   for (const bool twice : {true, false}) {
@@ -124,6 +125,7 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
     onnx::GraphProto& branch = *attribute->mutable_g();
     branch.set_name(attribute->name());
     const std::string result = twice ? "doubled" : "product";
+    if (!twice) b.add_node(branch, "MatMul", {"past", "w"}, {"ignored"}, "ignored");
     b.add_node(branch, twice ? "Add" : "MatMul", {"x", twice ? "x" : "w"}, {result}, result);
     OnnxBuilder::set_type(*branch.add_output(), result, {"64", "64"});
   }
@@ -140,7 +142,10 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
     return c.way == Contender::Way::kEngine && c.over_whole > 0;
   });
   CHECK(engine);
-  const auto tuned = *Runner::open(options.directory, {}), whole = *Runner::open(options.model, {});
+  SessionSettings settings;
+  settings.dims = dims_of_whole({}, options.set);  // nobody says how long the past is
+  const auto tuned = *Runner::open(options.directory, {});
+  const auto whole = *Runner::open(options.model, settings);
   CHECK(tuned->model().inputs().size() == 1);
   REQUIRE(tuned->manifest().set.size() == 1);
   for (Runner* runner : {tuned.get(), whole.get()}) {
@@ -152,6 +157,10 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
   const auto deviation = compare_outputs(tuned->model(), whole->model());
   REQUIRE_MESSAGE(deviation.ok(), deviation.status().message());
   CHECK(*deviation < 1e-6);
+  const auto said =
+      nlohmann::json::parse(output_of(PLACETO_CLI " run " + options.directory + " --model " +
+                                      options.model + " --check --runs 3 --json"));
+  CHECK(said["deviation"] < 1e-6);
   const auto y = tuned->model().output(0, 0);
   REQUIRE(y.ok());
   CHECK(std::ranges::any_of(y->bytes,

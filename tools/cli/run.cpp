@@ -81,7 +81,9 @@ std::vector<DimSetting> given_dims(const RunOptions& options) {
 void check_dims(const RunOptions& options, const Manifest& manifest,
                 const std::vector<DimSetting>& dims) {
   if (dims.empty()) return;
-  if (is_whole(manifest)) return require(check_dimensions(input_path(options.plan), dims));
+  if (is_whole(manifest)) {
+    return require(check_dimensions(input_path(options.plan), {dims, {}, {}}));
+  }
   for (const DimSetting& dim : dims) {
     if (takes_dim(manifest, dim)) continue;
     throw Failure(kBadUsage,
@@ -172,7 +174,7 @@ void open_whole(RunJob& job) {
   }
   note_model(file);
   SessionSettings alone;
-  alone.dims = job.outcome.dims;
+  alone.dims = dims_of_whole(job.outcome.dims, manifest.set);
   const std::filesystem::path path(file);
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   job.whole =

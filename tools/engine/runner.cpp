@@ -147,6 +147,14 @@ Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& give
   return {};
 }
 
+std::vector<DimSetting> dims_of_whole(std::span<const DimSetting> dims,
+                                      std::span<const InputSetting> set) {
+  std::vector<DimSetting> all;
+  if (!set.empty()) all.push_back({"*", 1, true});  // before others: the last of a name counts
+  all.insert(all.end(), dims.begin(), dims.end());
+  return all;
+}
+
 Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set) {
   for (const InputSetting& setting : set) {
     for (size_t i = 0; i < whole.inputs().size(); ++i) {

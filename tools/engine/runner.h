@@ -62,6 +62,11 @@ struct GivenInput {
 Result<GivenInput> parse_given_input(const std::string& text);
 Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given);
 
+// The numbers for a whole model that runs beside stages: where inputs are set, it has others that
+// only a branch reads that is not taken, and nobody says how large. They are as small as can be.
+std::vector<DimSetting> dims_of_whole(std::span<const DimSetting> dims,
+                                      std::span<const InputSetting> set);
+
 // Of those of the whole model's inputs that the stages do not have (Manifest::set), slot 0.
 Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set);
 

@@ -410,10 +410,14 @@ bool have_onnx() {
   return true;
 }
 
-Status check_dimensions(const std::string& path, std::span<const DimSetting> dims) {
+Status check_dimensions(const std::string& path, const ModelSettings& settings) {
   Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return model.status();
-  const Status fits = set_dimensions(model->proto, dims);
+  if (!settings.inputs.empty()) {
+    const auto inlined = prepare_nodes(*model, settings);
+    if (!inlined.ok()) return inlined.status().at(path);
+  }
+  const Status fits = set_dimensions(model->proto, settings.dims);
   return fits.ok() ? fits : fits.at(path);
 }
 

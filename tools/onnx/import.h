@@ -93,8 +93,8 @@ struct ImportedGraph {
 bool have_onnx();
 
 // Whether the numbers fit the free dimensions of the model in that file (dimensions.h): a number
-// for each, and none for what it has not.
-Status check_dimensions(const std::string& path, std::span<const DimSetting> dims);
+// for each that is read with the inputs set as they are, and none for what it has not.
+Status check_dimensions(const std::string& path, const ModelSettings& settings);
 
 // Whether operators of the model, those of bodies and functions too, round to the steps of a few
 // bits: where sums differ in their last digit, results may then differ by a step. No for what

@@ -140,7 +140,8 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
   model.file = folder + "/model.onnx";
   const std::vector<KindOfDevice> kinds = kinds_of(topology, options);
   model.reference = kinds.front().provider;
-  if (Status s = check_dimensions(options.model, options.dims); !s.ok()) return s;
+  const ModelSettings settings{options.dims, options.set, {}};
+  if (Status s = check_dimensions(options.model, settings); !s.ok()) return s;
   std::string source = options.model;
   if (!options.set.empty()) {
     auto written = write_set_model(options, folder, model.set);

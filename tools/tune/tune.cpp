@@ -54,7 +54,11 @@ void set_costs(GraphSpec& spec, std::span<const std::vector<double>> costs) {
 class Tuner {
  public:
   Tuner(const Topology& topology, const TuneOptions& options)
-      : machine_(topology.spec()), options_(options), scratch_(work_path(options.directory)) {
+      : machine_(topology.spec()),
+        options_(options),
+        sessions_(options),
+        scratch_(work_path(options.directory)) {
+    sessions_.dims = dims_of_whole(options.dims, options.set);
     machine_.execution = Execution::kStaged;  // that is how the runner runs
   }
 
@@ -83,7 +87,8 @@ class Tuner {
 
   TopologySpec machine_;  // stage prices are corrected
   const TuneOptions& options_;
-  Scratch scratch_;  // for everything that is not handed out
+  TuneOptions sessions_;  // for what runs, of which some is the model as it came
+  Scratch scratch_;       // for everything that is not handed out
   std::optional<NewDirectory> target_;
   ProfiledModel model_;
   std::unique_ptr<StagedModel> whole_;
@@ -137,7 +142,7 @@ Status Tuner::add_engine_with_providers() {
     contender->directory = options_.model;
     contender->device = d;
     contender->provider = provider;
-    if (Status s = open_contender(options_, *contender); !s.ok()) return s;
+    if (Status s = open_contender(sessions_, *contender); !s.ok()) return s;
     contenders_.push_back(std::move(contender));
   }
   return {};
@@ -166,7 +171,7 @@ Status Tuner::add_unplaced() {
     auto contender = std::make_unique<Runnable>();
     contender->info = std::move(info);
     contender->directory = file;
-    const Status s = open_contender(options_, *contender);
+    const Status s = open_contender(sessions_, *contender);
     if (s.ok()) contenders_.push_back(std::move(contender));
     return s;
   };
@@ -224,7 +229,7 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   info.name = info.stages == 1 ? "one device"
                                : fmt::format("{} stages on {} devices ({})", info.stages,
                                              info.devices, candidate.method);
-  if (Status s = open_contender(options_, *contender); !s.ok()) return s;
+  if (Status s = open_contender(sessions_, *contender); !s.ok()) return s;
   fresh.push_back(contender.get());
   contenders_.push_back(std::move(contender));
   return {};
