@@ -213,6 +213,30 @@ TEST_CASE("settings of inputs that are not there, or do not fit, are refused") {
   };
   CHECK(problem("cache=1").find("expected one of 'x', 'use_cache'") != std::string::npos);
   CHECK(problem("use_cache=1,0").find("2 values") != std::string::npos);
+  CHECK(problem("use_cache=2").find("'use_cache': 2 is no bool") != std::string::npos);
+  CHECK(problem("use_cache=0.5").find("0.5 is no bool") != std::string::npos);
+}
+
+TEST_CASE("inputs of whole numbers are set to such as their elements can be") {
+  const auto set = [](int type, const char* value) {
+    OnnxBuilder b;
+    b.input("x", {"1"}, type);
+    b.input("a", {"1"}, type);
+    b.node("Add", {"x", "a"}, {"y"}, "add");
+    b.output("y");
+    return import_with(b, with_value((std::string("a=") + value).c_str())).ok();
+  };
+  using onnx::TensorProto;
+  CHECK(set(TensorProto::INT64, "16000"));
+  CHECK(!set(TensorProto::INT64, "16000.7"));
+  CHECK(!set(TensorProto::INT64, "1e19"));
+  CHECK(set(TensorProto::INT8, "-128"));
+  CHECK(!set(TensorProto::INT8, "128"));
+  CHECK(set(TensorProto::UINT8, "255"));
+  CHECK(!set(TensorProto::UINT8, "-1"));
+  CHECK(!set(TensorProto::INT32, "2147483648"));
+  CHECK(set(TensorProto::UINT32, "4294967295"));
+  CHECK(set(TensorProto::FLOAT, "0.5"));
 }
 
 TEST_CASE("inputs that only the other branch reads need no dimensions") {

@@ -1,9 +1,11 @@
 #include "tools/onnx/prepare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/io/element_names.h"
 #include "tools/onnx/dimensions.h"
 
 namespace placeto {
@@ -19,6 +21,37 @@ std::string list_of_inputs(const GraphProto& graph) {
     list += (i == 0 ? "" : ", ") + in_quotes(graph.input(i).name());
   }
   return graph.input_size() > kShown ? list + ", ..." : list;
+}
+
+// Whether an element of that type can be that number, if it is a type of whole numbers.
+bool holds(int32_t type, double value) {
+  double least = 0, end = 0;  // which is not held any more
+  switch (type) {
+    case TensorProto::BOOL:
+      end = 2;
+      break;
+    case TensorProto::UINT8:
+      end = 0x1p8;
+      break;
+    case TensorProto::UINT16:
+      end = 0x1p16;
+      break;
+    case TensorProto::UINT32:
+      end = 0x1p32;
+      break;
+    case TensorProto::INT8:
+      least = -(end = 0x1p7);
+      break;
+    case TensorProto::INT16:
+      least = -(end = 0x1p15);
+      break;
+    case TensorProto::INT32:
+      least = -(end = 0x1p31);
+      break;
+    default:
+      least = -(end = 0x1p63);
+  }
+  return value >= least && value < end && value == std::trunc(value);
 }
 
 Status set_input(GraphProto& graph, const InputSetting& setting) {
@@ -57,8 +90,9 @@ Status set_input(GraphProto& graph, const InputSetting& setting) {
   for (size_t i = 0; i < *count; ++i) {
     const double value = setting.values[setting.values.size() == 1 ? 0 : i];
     if (content.whole()) {
-      const bool fits = value >= -0x1p63 && value < 0x1p63;
-      if (!fits) return problem("a value is out of range");
+      if (!holds(content.type, value)) {
+        return problem(number_text(value) + " is no " + std::string(element_name(content.type)));
+      }
       content.ints.push_back(static_cast<int64_t>(value));
     } else {
       content.reals.push_back(value);
