@@ -253,6 +253,21 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   CHECK(Topology::build(*machine).ok());
 }
 
+TEST_CASE("measuring with a provider that is not there fails, and nothing is written") {
+  const Folder folder;
+  const std::string machine = folder.path("machine.json"), said = folder.path("said");
+  REQUIRE(write_topology(machine, two_workers()).ok());
+  const size_t files = folder.size();
+  const std::string out = folder.path("measured.json");
+  const int status = std::system(
+      (PLACETO_CLI " measure " + machine + " -o " + out + " --provider cpu:1=abacus 2>" + said)
+          .c_str());
+  CHECK(WEXITSTATUS(status) == 2);
+  CHECK_MESSAGE(test::bytes_of(said).find("no provider 'abacus'") != std::string::npos,
+                test::bytes_of(said));
+  CHECK(folder.size() == files + 1);  // what was said
+}
+
 TEST_CASE("the example server plans at its first start and opens that plan at its second") {
   const Folder folder;
   const std::string model = write_model(folder), machine = folder.path("machine.json");

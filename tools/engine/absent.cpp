@@ -1,4 +1,5 @@
 // In a build without ONNX Runtime.
+#include "tools/devices/providers.h"
 #include "tools/engine/staged_model.h"
 
 namespace placeto {
@@ -20,6 +21,10 @@ std::string engine_version() {
 }
 std::vector<std::string> engine_providers() {
   return {};
+}
+
+Status check_provider(const std::string& provider, const std::string&) {
+  return provider_named(provider) == "cpu" ? Status() : no_engine();
 }
 
 struct StagedModel::State {};

@@ -225,6 +225,11 @@ Result<Ort::SessionOptions> session_options(const SessionSettings& settings,
   }
 }
 
+Status check_provider(const std::string& provider, const std::string& device) {
+  if (provider_named(provider) == "cpu") return {};
+  return session_options({}, provider, device).status();
+}
+
 Result<Ort::Session> open_session(const std::string& file, const Ort::SessionOptions& options) {
   std::error_code unknown;
   // The engine would wait for ever for somebody to write into a pipe.

@@ -31,6 +31,9 @@ std::string engine_version();
 // As the engine names them: "CPUExecutionProvider".
 std::vector<std::string> engine_providers();
 
+// Whether sessions on the device can have the provider: kInvalidArgument, as when they are opened.
+Status check_provider(const std::string& provider, const std::string& device);
+
 struct SessionSettings {
   // Per device of the manifest: cpu, cuda, ...; empty: all cpu.
   std::vector<std::string> providers = {};

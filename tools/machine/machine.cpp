@@ -144,6 +144,11 @@ TopologySpec describe_host(const Host& host, const std::vector<NvidiaDevice>& nv
 
 Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions& options,
                                      std::vector<std::string>& notes) {
+  for (size_t d = 0; d < topology.devices.size(); ++d) {
+    if (options.providers[d].empty()) continue;
+    const Status s = check_provider(options.providers[d], topology.devices[d].name);
+    if (!s.ok()) return s;
+  }
   Handover handover;
   std::string names;
   for (size_t d = 0; d < topology.devices.size(); ++d) {

@@ -28,7 +28,8 @@ struct MeasureOptions {
 };
 
 // Measures every device that has a provider, one after another, and the links between processors.
-// Numbers that could not be measured stay as they are, with their source; `notes` says why.
+// Numbers that could not be measured stay as they are, with their source; `notes` says why. Fails,
+// before it measures, with kInvalidArgument where a provider is not there.
 Result<TopologySpec> measure_machine(TopologySpec machine, const MeasureOptions& options,
                                      std::vector<std::string>& notes);
 
