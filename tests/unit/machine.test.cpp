@@ -63,6 +63,42 @@ TEST_CASE("a control group's limits are the host's") {
   CHECK(host.memory_bytes == 1000000000);
 }
 
+TEST_CASE("limits of the first version of control groups are the host's") {
+  const Folder files;
+  write_server(files);
+  files.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  files.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(read_host(files.root()).processors.usable == 4);
+  files.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n");
+  files.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000000\n");
+  CHECK(read_host(files.root()).processors.usable == 1.5);
+  CHECK(read_host(files.root()).memory_bytes == 1000000000);
+}
+
+TEST_CASE("processors that this process may not run on are none of the host's") {
+  const Folder files;
+  write_server(files);
+  for (const char* node : {"node0", "node1"}) {
+    files.write(std::string("sys/devices/system/node/") + node + "/cpulist",
+                node[4] == '0' ? "0-1\n" : "2-3\n");
+  }
+  const auto with = [&](const std::string& allowed) {
+    files.write("proc/self/status", "Name:\tplaceto\nCpus_allowed_list:\t" + allowed + "\n");
+    return read_host(files.root()).processors;
+  };
+  CHECK(with("0-3").logical == 4);
+  CHECK(with("0-3").numa_nodes == 2);
+  const Processors two = with("1,3");
+  CHECK(two.logical == 2);
+  CHECK(two.usable == 2);
+  CHECK(two.numa_nodes == 2);
+  const Processors one = with("3");
+  CHECK(one.logical == 1);
+  CHECK(one.cores == 1);
+  CHECK(one.usable == 1);
+  CHECK(one.numa_nodes == 1);
+}
+
 TEST_CASE("a host without files has no processors, and reading it does not fail") {
   const Folder files;
   const Host host = read_host(files.root());

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 #include <sstream>
-#include <thread>
+#include <utility>
 
 namespace placeto {
 namespace {
@@ -69,15 +69,58 @@ uint32_t flops_per_cycle(const std::string& flags) {
   return 8;
 }
 
-void read_cpuinfo(const std::string& root, Processors& processors) {
+// "0-3,7": of processors. Without such a list all are meant.
+class ProcessorList {
+ public:
+  explicit ProcessorList(const std::string& text) {
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+      char* end = nullptr;
+      const uint64_t first = std::strtoull(part.c_str(), &end, 10);
+      ranges_.emplace_back(first, *end == '-' ? std::strtoull(end + 1, nullptr, 10) : first);
+    }
+  }
+  bool has(uint64_t processor) const {
+    return ranges_.empty() || std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
+             return range.first <= processor && processor <= range.second;
+           });
+  }
+  bool meets(const ProcessorList& other) const {
+    const auto meets_range = [&](const auto& range) {
+      return std::any_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& with) {
+        return range.first <= with.second && with.first <= range.second;
+      });
+    };
+    return ranges_.empty() || other.ranges_.empty() ||
+           std::any_of(ranges_.begin(), ranges_.end(), meets_range);
+  }
+
+ private:
+  std::vector<std::pair<uint64_t, uint64_t>> ranges_;  // both ends are in
+};
+
+// Those that this process may run on, by its affinity and the sets of its control groups.
+ProcessorList allowed_processors(const std::string& root) {
+  std::ifstream file(root + "/proc/self/status");
+  for (std::string line, value; std::getline(file, line);) {
+    if (value_of(line, "Cpus_allowed_list", value)) return ProcessorList(value);
+  }
+  return ProcessorList("");
+}
+
+void read_cpuinfo(const std::string& root, const ProcessorList& allowed, Processors& processors) {
   std::ifstream file(root + "/proc/cpuinfo");
   std::set<std::string> cores;
   std::string package = "0";
+  bool is_allowed = true;
   for (std::string line, value; std::getline(file, line);) {
-    if (value_of(line, "processor", value)) ++processors.logical;
+    if (value_of(line, "processor", value)) {
+      is_allowed = allowed.has(std::strtoull(value.c_str(), nullptr, 10));
+      processors.logical += is_allowed ? 1 : 0;
+    }
     if (value_of(line, "model name", value)) processors.model = value;
     if (value_of(line, "physical id", value)) package = value;
-    if (value_of(line, "core id", value)) cores.insert(package + "/" + value);
+    if (value_of(line, "core id", value) && is_allowed) cores.insert(package + "/" + value);
     if (value_of(line, "cpu MHz", value)) {
       processors.frequency_hz = std::max(processors.frequency_hz, number(value) * 1e6);
     }
@@ -91,20 +134,28 @@ void read_cpuinfo(const std::string& root, Processors& processors) {
 void read_quota(const std::string& root, Host& host) {
   Processors& processors = host.processors;
   processors.usable = processors.logical;
-  std::istringstream quota(read_line(root + "/sys/fs/cgroup/cpu.max"));
+  const fs::path groups = root + "/sys/fs/cgroup";
+  std::istringstream quota(read_line(groups / "cpu.max"));
   std::string share;
   double period = 0;
-  if (quota >> share >> period && share != "max" && period > 0) {
+  if (!(quota >> share >> period)) {  // the first version of control groups: -1 for no limit
+    share = read_line(groups / "cpu/cpu.cfs_quota_us");
+    period = number(read_line(groups / "cpu/cpu.cfs_period_us"));
+  }
+  if (share != "max" && number(share) > 0 && period > 0) {
     processors.usable = std::min(processors.usable, number(share) / period);
   }
-  const std::string limit = read_line(root + "/sys/fs/cgroup/memory.max");
-  if (!limit.empty() && limit != "max") {
-    host.memory_bytes = std::min(host.memory_bytes, static_cast<uint64_t>(number(limit)));
+  for (const char* file : {"memory.max", "memory/memory.limit_in_bytes"}) {
+    const std::string limit = read_line(groups / file);
+    if (limit.empty() || limit == "max") continue;
+    const uint64_t bytes = std::strtoull(limit.c_str(), nullptr, 10);
+    host.memory_bytes = std::min(host.memory_bytes, bytes);
   }
 }
 
 void read_processors(const std::string& root, Host& host) {
-  read_cpuinfo(root, host.processors);
+  const ProcessorList allowed = allowed_processors(root);
+  read_cpuinfo(root, allowed, host.processors);
   const fs::path system = root + "/sys/devices/system";
   const double khz = number(read_line(system / "cpu/cpu0/cpufreq/cpuinfo_max_freq"));
   host.processors.frequency_hz = std::max(host.processors.frequency_hz, khz * 1e3);
@@ -115,7 +166,8 @@ void read_processors(const std::string& root, Host& host) {
   uint32_t nodes = 0;
   for (const fs::path& node : entries(system / "node")) {
     const std::string name = node.filename().string();
-    if (name.starts_with("node") && name.size() > 4 && std::isdigit(name[4]) != 0) ++nodes;
+    const bool is_node = name.starts_with("node") && name.size() > 4 && std::isdigit(name[4]) != 0;
+    if (is_node && ProcessorList(read_line(node / "cpulist")).meets(allowed)) ++nodes;
   }
   host.processors.numa_nodes = std::max(1u, nodes);
 }

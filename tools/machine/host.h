@@ -10,7 +10,7 @@ namespace placeto {
 
 struct Processors {
   std::string model;
-  uint32_t logical = 0;          // that this process may use
+  uint32_t logical = 0;          // that this process may run on
   uint32_t cores = 0;            // of those, distinct
   double usable = 0;             // by the control group's quota; = logical without one
   double frequency_hz = 0;       // highest that is known
