@@ -375,6 +375,9 @@ TEST_CASE_FIXTURE(CommandsScene, "place takes every objective, budget and pass o
       run_json({"place", graph, "-t", topology, "--objective", "throughput", "--passes", "2",
                 "--budget-ms", "1.5", "--memory-headroom", "0.25", "--json"});
   CHECK(placed.at("candidates")[0].contains("bottleneck_us"));
+  const std::string table = run({"place", graph, "-t", topology, "--objective", "throughput"}).out;
+  CHECK(table.find("bottleneck") != std::string::npos);
+  CHECK(table.find("/ bound") == std::string::npos);  // which is of the makespan
 }
 
 TEST_CASE_FIXTURE(CommandsScene, "compare lists every method on every graph and topology") {

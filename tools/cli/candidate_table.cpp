@@ -104,19 +104,18 @@ std::vector<CandidateRow> folded(const Problem& problem, std::span<const Candida
 
 Table table_with(const Problem& problem, const LowerBounds& bounds,
                  std::span<const CandidateRow> rows, const Columns& memory) {
-  std::vector<Table::Column> columns{{"", Align::kLeft},
-                                     {"method", Align::kLeft},
-                                     {"makespan", Align::kRight},
-                                     {"/ bound", Align::kRight}};
+  std::vector<Table::Column> columns{
+      {"", Align::kLeft}, {"method", Align::kLeft}, {"makespan", Align::kRight}};
+  // The bound is of the makespan, which is not what such a placement is about.
   const bool throughput = problem.objective() == Objective::kThroughput;
-  if (throughput) columns.push_back({"bottleneck", Align::kRight});
+  columns.push_back({throughput ? "bottleneck" : "/ bound", Align::kRight});
   for (const Column& column : memory) columns.push_back({column.title, Align::kRight});
   columns.push_back({"fits", Align::kLeft});
   Table table(columns);
   for (const CandidateRow& row : rows) {
-    std::vector<std::string> cells{row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
-                                   ratio(row.makespan_us, bounds.best_us())};
-    if (throughput) cells.push_back(format_us(row.bottleneck_us));
+    std::vector<std::string> cells{
+        row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
+        throughput ? format_us(row.bottleneck_us) : ratio(row.makespan_us, bounds.best_us())};
     for (const Column& column : memory) {
       cells.push_back(fullest(problem, memory, column, row.peak_memory_bytes));
     }
