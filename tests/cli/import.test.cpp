@@ -506,3 +506,36 @@ TEST_CASE_FIXTURE(ImportScene, "where a run cannot write is said before it runs"
   fails({"run", model, "--dim", "batch=1", "--write-profiles", "/nodir/x"}, 4,
         "/nodir/x_stage_0.json: cannot write there: No such file");
 }
+
+TEST_CASE_FIXTURE(ImportScene, "where a placement was made with --set, messages ask for it again") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.input("twice", {"1"}, onnx::TensorProto::BOOL);
+  auto& choice = b.node("If", {"twice"}, {"y"}, "choice");
+  for (const bool twice : {true, false}) {
+    auto* attribute = choice.add_attribute();
+    attribute->set_name(twice ? "then_branch" : "else_branch");
+    attribute->set_type(onnx::AttributeProto::GRAPH);
+    onnx::GraphProto& branch = *attribute->mutable_g();
+    branch.set_name(attribute->name());
+    const std::string made = twice ? "a" : "b";
+    OnnxBuilder::add_node(branch, "Relu", {"x"}, {made + "1"}, made + "1");
+    OnnxBuilder::add_node(branch, "Neg", {made + "1"}, {made}, made);
+    OnnxBuilder::set_type(*branch.add_output(), made, {"4"});
+  }
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"4"});
+  const std::string merged = write("merged.onnx", b.bytes());
+  REQUIRE(run({"place", merged, "-t", topology, "--set", "twice=true", "-o", "p.json"}).status ==
+          0);
+  const Run kept = run({"simulate", merged, "-t", topology, "-p", "p.json", "--set", "twice=true"});
+  CHECK_MESSAGE(kept.status == 0, kept.err);
+  const std::vector<std::string> lines[] = {
+      {"simulate", merged, "-t", topology, "-p", "p.json"},
+      {"report", "p.json", "-g", merged, "-t", topology, "-o", "page.html"}};
+  for (const auto& line : lines) {
+    const Run lost = run(line);
+    CHECK(lost.status == 3);
+    CHECK_MESSAGE(lost.err.find("does not keep what --set said of the model") != lost.err.npos,
+                  lost.err);
+  }
+}

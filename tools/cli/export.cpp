@@ -178,13 +178,13 @@ Prediction predict(Job& job) {
   check_profile_kinds(options.import.costs, {&topology});
   note_unlike_times(path, graph, options.topology, topology);
   const Problem problem = build_problem(path, graph, options.topology, topology);
-  const auto assignment = resolve_placement(job.placement, graph, topology);
-  if (!assignment.ok()) require(assignment.status().at(options.placement));
-  check_runnable(problem, *assignment);
-  const auto division = resolve_stages(job.placement, graph, *assignment);
+  const Assignment assignment =
+      assignment_of(job.placement, options.placement, graph, path, topology);
+  check_runnable(problem, assignment);
+  const auto division = resolve_stages(job.placement, graph, assignment);
   if (!division.ok()) require(division.status().at(options.placement));
   Simulator simulator(problem);
-  const Timeline& timeline = simulator.run(*assignment, *division);
+  const Timeline& timeline = simulator.run(assignment, *division);
   Prediction prediction;
   if (timeline.stages.empty()) {
     throw Failure(kBadUsage,

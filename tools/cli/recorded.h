@@ -16,4 +16,9 @@ void take_up_dims(const PlacementSpec& placement, const std::string& file, Model
 // `given`: the option --engine; empty: the engine of the placement; "none": none.
 Engine engine_of(const PlacementSpec& placement, const std::string& file, const std::string& given);
 
+// Where the nodes of the graph in `graph_path` are. A Failure if the placement is not of it.
+Assignment assignment_of(const PlacementSpec& placement, const std::string& file,
+                         const Graph& graph, const std::string& graph_path,
+                         const Topology& topology);
+
 }  // namespace placeto::cli

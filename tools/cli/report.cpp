@@ -163,15 +163,15 @@ void run_report(ReportOptions& options) {
   StatusLine line("simulating and asking for reasons ...");
   for (size_t i = 0; i < names.size(); ++i) {
     const PlacementSpec& spec = specs[i];
-    auto assignment = resolve_placement(spec, graph, topology);
-    if (!assignment.ok()) require(assignment.status().at(options.placements[i]));
-    check_runnable(problem, *assignment);
-    const auto division = resolve_stages(spec, graph, *assignment);
+    Assignment assignment =
+        assignment_of(spec, options.placements[i], graph, options.graph, topology);
+    check_runnable(problem, assignment);
+    const auto division = resolve_stages(spec, graph, assignment);
     if (!division.ok()) require(division.status().at(options.placements[i]));
     auto rows = !options.candidates ? rows_of(spec, topology)
-                : i == 0            ? rows_by_placing(problem, options, *assignment)
+                : i == 0            ? rows_by_placing(problem, options, assignment)
                                     : std::vector<CandidateRow>();
-    placements.push_back(report_placement(problem, std::move(*assignment), spec.method,
+    placements.push_back(report_placement(problem, std::move(assignment), spec.method,
                                           std::move(rows), std::min(work, all), *division));
     placements.back().label = names[i];
   }

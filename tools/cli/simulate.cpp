@@ -119,9 +119,8 @@ void run_simulate(SimulateOptions& options) {
   check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
-  const auto resolved = resolve_placement(placement, graph, topology);
-  if (!resolved.ok()) require(resolved.status().at(options.placement));
-  const Assignment& assignment = *resolved;
+  const Assignment assignment =
+      assignment_of(placement, options.placement, graph, options.graph, topology);
   check_runnable(problem, assignment);
   const auto division = resolve_stages(placement, graph, assignment);
   if (!division.ok()) require(division.status().at(options.placement));
