@@ -266,6 +266,18 @@ TEST_CASE("a symbol that a default sets has that number in inner tensors, too") 
   CHECK(inlined(b, axis).spec.nodes[1].outputs == std::vector<uint64_t>{5 * 4 * 4});
 }
 
+TEST_CASE("shapes that overflow are said to") {
+  OnnxBuilder b;
+  b.input("x", {"a", "b", "c"});
+  b.node("Relu", {"x"}, {"y"}, "relu");
+  b.output("y");
+  ModelSettings all;
+  all.dims = {{"*", 2147483647}};
+  const ImportedGraph got = inlined(b, all);
+  REQUIRE(got.report.unknown.size() == 1);
+  CHECK(got.report.unknown[0].problem == "its output 'y' overflows: more than 2^62 bytes");
+}
+
 TEST_CASE("shapes of inner tensors can be given where an operator hides them") {
   OnnxBuilder b;
   b.input("x", {"1", "8"});

@@ -87,12 +87,23 @@ bool known(const Value& value) {
   return value.is_tensor() && value_bytes(value).has_value();
 }
 
+// Every axis is known, and all together they are more than numbers of bytes go.
+bool overflows(const Value& value) {
+  const auto dims = value.dims();
+  return dims && !known(value) && element_bits(value.element_type()) > 0 &&
+         std::find_if(dims->begin(), dims->end(), [](int64_t dim) { return dim < 0; }) ==
+             dims->end();
+}
+
 void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
                     NodeAnalysis& result) {
   for (int i = 0; i < node.output_size(); ++i) {
     if (node.output(i).empty() || known(outputs[static_cast<size_t>(i)])) continue;
     result.complete = false;
-    if (result.problem.empty()) {
+    if (overflows(outputs[static_cast<size_t>(i)])) {
+      result.problem =
+          "its output " + in_quotes(node.output(i)) + " overflows: more than 2^62 bytes";
+    } else if (result.problem.empty()) {
       result.problem = "the shape of its output " + in_quotes(node.output(i)) +
                        " depends on data, or does not follow from its inputs";
     }

@@ -226,9 +226,10 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   note_prediction(*contender);
   Contender& info = contender->info;
   info.threads = options_.threads;
-  info.name = info.stages == 1 ? "one device"
-                               : fmt::format("{} stages on {} devices ({})", info.stages,
-                                             info.devices, candidate.method);
+  info.name = info.stages == 1
+                  ? "one device"
+                  : fmt::format("{} stages on {} device{} ({})", info.stages, info.devices,
+                                info.devices == 1 ? "" : "s", candidate.method);
   if (Status s = open_contender(sessions_, *contender); !s.ok()) return s;
   fresh.push_back(contender.get());
   contenders_.push_back(std::move(contender));
