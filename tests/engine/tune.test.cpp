@@ -93,6 +93,15 @@ TEST_CASE("tune hands out a plan that runs, and says what it measured") {
   }
   CHECK(one_device);
   CHECK(engine);
+  const auto placement = nlohmann::json::parse(std::ifstream(folder.path("tuned/placement.json")));
+  const std::string simulate = "cd " + folder.path("tuned") +
+                               " && " PLACETO_CLI
+                               " simulate graph.bin -t machine.json -p placement.json --json";
+  const auto simulated = nlohmann::json::parse(output_of(simulate + " --engine none"));
+  if (placement.contains("makespan_us")) {
+    CHECK(simulated["makespan_us"] == doctest::Approx(double{placement["makespan_us"]}));
+  }
+  CHECK(simulated["note"] == "");
   const auto choice = read_choice(options.directory);
   REQUIRE(choice.ok());
   CHECK(choice->threads == result->contenders[result->chosen].threads);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "runtime/cost/bounds.h"
@@ -109,6 +110,21 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   return text;
 }
 
+// Of a placement that tune wrote, what simulates it as tune did; "" if it did not, or that is
+// given.
+std::string tuned_graph(const std::string& placement, const std::string& graph) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::path(placement).parent_path(), tuned = folder / "graph.bin";
+  if (!fs::is_regular_file(folder / "tune.json", error) || !fs::is_regular_file(tuned, error) ||
+      fs::equivalent(tuned, graph, error)) {
+    return "";
+  }
+  return fmt::format(
+      "{} is predicted with measured run times: those of {}, with -t {} and --engine none",
+      placement, tuned.string(), (folder / "machine.json").string());
+}
+
 void run_simulate(SimulateOptions& options) {
   check_outputs({options.reports.page, options.reports.trace});
   const PlacementSpec placement = require(read_placement(options.placement));
@@ -118,6 +134,8 @@ void run_simulate(SimulateOptions& options) {
       engine_of(placement, options.placement, options.engine).load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
   note_unlike_times(options.graph, graph, options.topology, topology);
+  const std::string tuned = tuned_graph(options.placement, options.graph);
+  if (!tuned.empty()) note("note: " + tuned);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
   const Assignment assignment =
       assignment_of(placement, options.placement, graph, options.graph, topology);

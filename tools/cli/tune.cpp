@@ -26,9 +26,11 @@ constexpr const char* kTuneExamples = R"(Examples:
   placeto detect --workers 2 | placeto measure - -o host.json
   placeto tune net.onnx -t host.json -o net.tuned --dim batch=1
   placeto run net.tuned --model net.tuned/model.onnx --check
+  cd net.tuned && placeto simulate graph.bin -t machine.json -p placement.json --engine none
 
 The directory holds the model as the engine optimises it, the stages that won and their manifest,
-placement.json, and tune.json with everything that was measured and why the winner is handed out.
+placement.json, graph.bin and machine.json with the run times and prices that were measured, and
+tune.json with how everything ran and why the winner is handed out.
 Where one device is fastest, or the engine with more threads, that is the answer.)";
 
 struct TuneSettings {

@@ -34,8 +34,10 @@ struct Runnable {
   PlacementSpec placement;  // of a placed one
   std::string directory;    // of its stages
   size_t device = 0;        // that the engine by itself is given; the first: a processor's provider
-  std::string provider = "";  // of that one
-  Timeline predicted;         // of a placed one
+  std::string provider = "";               // of that one
+  Timeline predicted;                      // of a placed one
+  std::vector<std::vector<double>> costs;  // run times by kind and node that make it; empty: those
+                                           // of the profiled model
   std::vector<std::unique_ptr<Runner>> replicas;
   double request_us = 0;                      // of a stream, in a short batch: about
   std::vector<double> ratios, times;          // of all runs that counted

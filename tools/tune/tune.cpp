@@ -80,6 +80,7 @@ class Tuner {
   Status predict_from_stages();
   void note_prediction(Runnable& contender) const;
   Status deliver(TuneResult& result);
+  Status write_problem(const Runnable& predicted) const;
   const Runnable* one_device() const;
   void say(const std::string& text) const {
     if (options_.progress) options_.progress(text);
@@ -305,7 +306,8 @@ Status Tuner::predict_from_stages() {
     const auto stages = observations_of(*topology, *graph, *contender);
     if (!stages.ok()) return stages.status();
     GraphSpec measured = model_.spec;
-    set_costs(measured, fit(costs_of(measured), *stages));
+    contender->costs = fit(costs_of(measured), *stages);
+    set_costs(measured, contender->costs);
     const auto fitted = Graph::build(measured);
     if (!fitted.ok()) return fitted.status();
     if (Status s = run_with(*fitted); !s.ok()) return s;
@@ -399,6 +401,14 @@ Json described(const Contender& info) {
   return object;
 }
 
+// The graph and the machine that the placement is predicted with.
+Status Tuner::write_problem(const Runnable& predicted) const {
+  GraphSpec graph = model_.spec;
+  if (!predicted.costs.empty()) set_costs(graph, predicted.costs);
+  if (Status s = write_graph(target_->file("graph.bin"), graph); !s.ok()) return s;
+  return write_topology(target_->file("machine.json"), machine_);
+}
+
 Status Tuner::deliver(TuneResult& result) {
   if (options_.stopped()) return Status::stopped();
   const Runnable& winner = *contenders_[result.chosen];
@@ -407,6 +417,7 @@ Status Tuner::deliver(TuneResult& result) {
   Runnable plan;  // with what is predicted now
   plan.placement = measured.placement;
   plan.predicted = measured.predicted;
+  plan.placement.makespan_us = plan.predicted.makespan_us;
   plan.directory = scratch_.root() + "/final";
   const Contender::Way way = winner.info.way;
   if (way == Contender::Way::kEngine || way == Contender::Way::kThreads) {
@@ -436,6 +447,7 @@ Status Tuner::deliver(TuneResult& result) {
   }
   if (Status s = write_placement(target_->file("placement.json"), plan.placement); !s.ok())
     return s;
+  if (Status s = write_problem(measured); !s.ok()) return s;
   Json report{{"format_version", 1},         {"model", options_.model},
               {"engine", engine_version()},  {"chosen", described(winner.info)},
               {"why", result.why},           {"rounds", result.rounds},

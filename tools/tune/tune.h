@@ -78,8 +78,9 @@ struct TuneResult {
 };
 
 // Writes the directory: manifest.json and the stages (of one stage if no division won), model.onnx,
-// placement.json, tune.json (tools/engine/tuned_choice.h reads it). Fails as placing, exporting and
-// running do; nothing is left then.
+// placement.json, the graph with measured run times and the machine that it is predicted with
+// (graph.bin, machine.json), tune.json (tools/engine/tuned_choice.h reads it). Fails as placing,
+// exporting and running do; nothing is left then.
 Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
 
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
