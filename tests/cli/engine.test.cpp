@@ -97,6 +97,29 @@ TEST_CASE_FIXTURE(EngineScene, "inspect says what a placement was made for and w
   }
 }
 
+TEST_CASE_FIXTURE(EngineScene, "compare takes the engine and the objective as place does") {
+  const std::string row = write("row.json", engine_graph());
+  for (const char* objective : {"latency", "throughput"}) {
+    const std::vector<std::string> given = {"-t",          pair,         "--engine",
+                                            "onnxruntime", "--provider", "gpu=cuda",
+                                            "--objective", objective,    "--json"};
+    std::vector<std::string> place = {"place", row},
+                             compare = {"compare", row, "--methods", "auto"};
+    place.insert(place.end(), given.begin(), given.end());
+    compare.insert(compare.end(), given.begin(), given.end());
+    const json placed = run_json(place), compared = run_json(compare).at("cases").at(0);
+    const json& method = compared.at("methods").at(0);
+    CHECK(method.at("makespan_us") == placed.at("makespan_us"));
+    CHECK(method.at("bottleneck_us") == placed.at("bottleneck_us"));
+    CHECK(compared.at("lower_bound_us") == placed.at("lower_bound_us"));
+  }
+  const Run table = run({"compare", row, "-t", pair, "--objective", "throughput"});
+  CHECK_MESSAGE(table.status == 0, table.err);
+  CHECK(table.out.find("bottleneck") != std::string::npos);
+  CHECK(table.out.find("/ bound") == std::string::npos);
+  CHECK(run({"compare", row, "-t", pair, "--provider", "gpu=cuda"}).status == 2);
+}
+
 TEST_CASE_FIXTURE(EngineScene,
                   "prices that an engine fills in are guesses beside those that were measured") {
   const std::string row = write("row.json", engine_graph());

@@ -11,6 +11,7 @@
 #include "runtime/cost/bounds.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
+#include "tools/cli/engine.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
@@ -26,6 +27,7 @@ constexpr const char* kCompareExamples = R"(Examples:
   placeto compare inception.json nmt.json --topology 2xk80 4xk80
   placeto compare graph.json -t 4xk80 --methods single,heft,auto --json
   placeto compare graph.json -t 4xk80 --budget-evals 1000
+  placeto compare graph.json -t host.json --engine onnxruntime --objective throughput
 
 A method that finds nothing that fits is shown as infeasible and left out of its mean.)";
 
@@ -33,8 +35,11 @@ struct CompareOptions {
   Common common;
   ModelOptions model;
   std::vector<std::string> graphs, topologies, methods;
-  std::string policy_name = kDefaultPolicy;
+  std::string policy_name = kDefaultPolicy, objective = "latency";
+  EngineOptions engine;
   MethodChoice method;  // whichever is compared
+
+  bool for_throughput() const { return objective == "throughput"; }
 };
 
 // What one method did on one problem; not feasible: nothing it found fits.
@@ -42,6 +47,8 @@ struct Outcome {
   std::string method;  // as asked for
   std::string chosen;  // what won inside it, e.g. "single gpu:1"
   double makespan_us = std::numeric_limits<double>::infinity();
+  double bottleneck_us = std::numeric_limits<double>::infinity();
+  double cost_us = std::numeric_limits<double>::infinity();  // the one that is compared
   double place_us = 0;
   bool feasible = false, stopped = false;
 };
@@ -50,6 +57,7 @@ struct Case {
   std::string graph, topology, heading, note;
   double lower_bound_us = 0, best_us = std::numeric_limits<double>::infinity();
   std::vector<Outcome> outcomes;
+  std::string lacks = {};  // lines on what the engine's providers lack
 };
 
 struct Input {
@@ -58,11 +66,13 @@ struct Input {
   std::optional<Topology> topology;
 };
 
-Outcome measure(const Problem& problem, const std::string& method, const CompareOptions& options) {
+Outcome measure(const Problem& problem, const std::string& method, double tolerance,
+                const CompareOptions& options) {
   Outcome outcome;
   outcome.method = method;
   MethodChoice choice = options.method;
   choice.name = method;
+  if (choice.options.tolerance < 0) choice.options.tolerance = tolerance;
   auto result = run_method(problem, choice);
   if (!result.ok()) {
     const StatusCode code = result.status().code();
@@ -74,6 +84,8 @@ Outcome measure(const Problem& problem, const std::string& method, const Compare
   }
   outcome.chosen = result->best.method;
   outcome.makespan_us = result->timeline.makespan_us;
+  outcome.bottleneck_us = result->timeline.bottleneck_us;
+  outcome.cost_us = options.for_throughput() ? outcome.bottleneck_us : outcome.makespan_us;
   outcome.place_us = result->place_us;
   outcome.feasible = true;
   return outcome;
@@ -97,8 +109,13 @@ class Progress {
 
 Case run_case(const CompareOptions& options, const Input& graph, const Input& topology,
               Progress& progress) {
-  const Problem problem =
-      build_problem(graph.path, *graph.graph, topology.path, *topology.topology);
+  Engine engine(options.engine);
+  Rules rules;
+  if (options.for_throughput()) rules.objective = Objective::kThroughput;
+  engine.restrict(*graph.graph, *topology.topology, rules);
+  const Problem problem = engine.explaining([&] {
+    return build_problem(graph.path, *graph.graph, topology.path, *topology.topology, rules);
+  });
   Case result{graph.path,
               topology.path,
               heading(problem),
@@ -106,16 +123,21 @@ Case run_case(const CompareOptions& options, const Input& graph, const Input& to
               lower_bounds(problem).best_us(),
               std::numeric_limits<double>::infinity(),
               {}};
+  for (const std::string& lacked : engine.choice().notes.all()) {
+    result.note += (result.note.empty() ? "" : "; ") + lacked;
+    result.lacks += fitted("note: " + printable(lacked) + "\n");
+  }
   for (const std::string& method : options.methods) {
     if (Watch::interrupted()) break;
     progress.next(graph.path + " on " + topology.path + ": " + method);
-    result.outcomes.push_back(measure(problem, method, options));
-    result.best_us = std::min(result.best_us, result.outcomes.back().makespan_us);
+    result.outcomes.push_back(measure(problem, method, engine.choice().tolerance, options));
+    result.best_us = std::min(result.best_us, result.outcomes.back().cost_us);
   }
   return result;
 }
 
-// Geometric mean of makespan over the best of all methods, where the method found a placement.
+// Geometric mean of makespan, or bottleneck, over the best of all methods, where the method found a
+// placement.
 struct Mean {
   double log_sum = 0, worst = 0;
   size_t feasible = 0, best = 0;
@@ -125,7 +147,7 @@ struct Mean {
 };
 
 double ratio_to_best(const Case& c, const Outcome& outcome) {
-  return c.best_us > 0 ? outcome.makespan_us / c.best_us : 1;
+  return c.best_us > 0 ? outcome.cost_us / c.best_us : 1;
 }
 
 std::vector<Mean> means(const CompareOptions& options, const std::vector<Case>& cases) {
@@ -151,6 +173,7 @@ Json describe(const Case& c) {
                        {"feasible", o.feasible},
                        {"stopped", o.stopped},
                        {"makespan_us", o.feasible ? Json(o.makespan_us) : Json(nullptr)},
+                       {"bottleneck_us", o.feasible ? Json(o.bottleneck_us) : Json(nullptr)},
                        {"ratio_to_best", o.feasible ? Json(ratio_to_best(c, o)) : Json(nullptr)},
                        {"place_time_us", o.place_us}});
   }
@@ -178,11 +201,11 @@ Json describe(const CompareOptions& options, const std::vector<Case>& cases) {
   return object;
 }
 
-std::string summarize(const Case& c, bool color) {
+std::string summarize(const CompareOptions& options, const Case& c, bool color) {
   Table table({{"", Align::kLeft},
                {"method", Align::kLeft},
                {"makespan", Align::kRight},
-               {"/ bound", Align::kRight},
+               {options.for_throughput() ? "bottleneck" : "/ bound", Align::kRight},
                {"/ best", Align::kRight},
                {"took", Align::kRight},
                {"found by", Align::kLeft}});
@@ -192,20 +215,21 @@ std::string summarize(const Case& c, bool color) {
                     Emphasis::kBad);
       continue;
     }
-    const bool best = o.makespan_us == c.best_us;
-    table.add_row(
-        {best ? "*" : "", o.method, format_us(o.makespan_us),
-         c.lower_bound_us > 0 ? fmt::format("{:.3f}", o.makespan_us / c.lower_bound_us) : "-",
-         fmt::format("{:.3f}", ratio_to_best(c, o)), format_us(o.place_us),
-         o.chosen == o.method ? "" : o.chosen},
-        best ? Emphasis::kGood : Emphasis::kNone);
+    const bool best = o.cost_us == c.best_us;
+    const std::string bound =  // which is of the makespan
+        c.lower_bound_us > 0 ? fmt::format("{:.3f}", o.makespan_us / c.lower_bound_us) : "-";
+    table.add_row({best ? "*" : "", o.method, format_us(o.makespan_us),
+                   options.for_throughput() ? format_us(o.bottleneck_us) : bound,
+                   fmt::format("{:.3f}", ratio_to_best(c, o)), format_us(o.place_us),
+                   o.chosen == o.method ? "" : o.chosen},
+                  best ? Emphasis::kGood : Emphasis::kNone);
   }
-  return c.heading + table.render(color) + "\n";
+  return c.heading + table.render(color) + c.lacks + "\n";
 }
 
 std::string summarize(const CompareOptions& options, const std::vector<Case>& cases, bool color) {
   std::string text;
-  for (const Case& c : cases) text += summarize(c, color);
+  for (const Case& c : cases) text += summarize(options, c, color);
   Table table({{"method", Align::kLeft},
                {"mean / best", Align::kRight},
                {"worst / best", Align::kRight},
@@ -232,11 +256,12 @@ void run_compare(CompareOptions options) {
   for (const std::string& method : options.methods) check_method("--methods", method);
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
+  const Engine engine(options.engine);
   for (const std::string& path : options.graphs) {
     graphs.push_back({path, load_graph(path, options.model), std::nullopt});
   }
   for (const std::string& path : options.topologies) {
-    topologies.push_back({path, std::nullopt, load_topology(path)});
+    topologies.push_back({path, std::nullopt, engine.load(path)});
   }
   std::vector<const Topology*> all;
   for (const Input& topology : topologies) all.push_back(&*topology.topology);
@@ -282,7 +307,13 @@ void add_compare(Program& program) {
       .proposes_words(method_names());
   add_policy_option(command, options->policy_name);
   add_common(command, options->common);
+  command
+      .option("--objective", "latency|throughput", options->objective,
+              "What is compared: makespans, or bottlenecks")
+      .one_of({"latency", "throughput"});
+  add_engine(command, options->engine);
   add_method_options(command, options->method.options);
+  options->method.options.tolerance = -1;  // until it is given: the engine's, or 0
   add_deadline_option(command, options->method);
   add_model_options(command, options->model);
   command.footer(kCompareExamples);
