@@ -100,7 +100,9 @@ TEST_CASE(
       REQUIRE(candidate.ok());
       CHECK(obeys_rules(problem, candidate->assignment));
       CHECK(candidate->score == measured(problem, *candidate));
-      CHECK(candidate->method.starts_with(method->name()));
+      const bool mostly =  // where rules put some nodes elsewhere
+          method->name() == "single" && candidate->method.starts_with("mostly ");
+      CHECK((mostly || candidate->method.starts_with(method->name())));
       CHECK(std::isfinite(candidate->score.objective_us));
     }
   });
