@@ -513,11 +513,7 @@ TEST_CASE_FIXTURE(ImportScene, "where a placement was made with --set, messages 
   b.input("twice", {"1"}, onnx::TensorProto::BOOL);
   auto& choice = b.node("If", {"twice"}, {"y"}, "choice");
   for (const bool twice : {true, false}) {
-    auto* attribute = choice.add_attribute();
-    attribute->set_name(twice ? "then_branch" : "else_branch");
-    attribute->set_type(onnx::AttributeProto::GRAPH);
-    onnx::GraphProto& branch = *attribute->mutable_g();
-    branch.set_name(attribute->name());
+    onnx::GraphProto& branch = OnnxBuilder::body(choice, twice ? "then_branch" : "else_branch");
     const std::string made = twice ? "a" : "b";
     OnnxBuilder::add_node(branch, "Relu", {"x"}, {made + "1"}, made + "1");
     OnnxBuilder::add_node(branch, "Neg", {made + "1"}, {made}, made);

@@ -128,11 +128,7 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
   b.weight("w", {64, 64});
   auto& choice = b.node("If", {"twice"}, {"r"}, "choice");
   for (const bool twice : {true, false}) {
-    auto* attribute = choice.add_attribute();
-    attribute->set_name(twice ? "then_branch" : "else_branch");
-    attribute->set_type(onnx::AttributeProto::GRAPH);
-    onnx::GraphProto& branch = *attribute->mutable_g();
-    branch.set_name(attribute->name());
+    onnx::GraphProto& branch = OnnxBuilder::body(choice, twice ? "then_branch" : "else_branch");
     const std::string result = twice ? "doubled" : "product";
     if (!twice) b.add_node(branch, "MatMul", {"past", "w"}, {"ignored"}, "ignored");
     b.add_node(branch, twice ? "Add" : "MatMul", {"x", twice ? "x" : "w"}, {result}, result);
