@@ -48,9 +48,9 @@ struct ProfileLimits {
 // Reads a profile. Where a provider says how long the kernels of a node ran on the device, that is
 // its time. A file that lacks the closing bracket, as one of a session that was not ended,
 // is read as far as it goes. Events of nodes inside another one (the bodies of If, Loop and Scan)
-// are part of it, unless the graph does not have that one, for its branch is known and stands in its
-// place. Fails with kBadInput, naming the event, when it is not such a list or holds no
-// event of a node.
+// are part of it, unless the graph does not have that one, for its branch is known and stands in
+// its place. Fails with kBadInput, naming the event, when it is not such a list or holds no event
+// of a node.
 Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits = {});
 Result<Profile> read_profile(const std::string& path, const ProfileLimits& limits = {});
 
