@@ -31,6 +31,9 @@ std::atomic<bool> g_stop{false};
 extern "C" void request_stop(int) {
   // A second signal ends the process at once: everything on disk is whole at any time.
   if (g_stop.exchange(true)) std::_Exit(130);
+  constexpr std::string_view kSaid =
+      "\nstopping after this iteration; once more to stop at once: --resume continues either\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
 }
 
 // Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 130
@@ -100,7 +103,6 @@ int run_training(const TrainArguments& arguments) {
   }
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
-  const Stopwatch watch;
   TrainOptions options;
   options.stop = &g_stop;
   options.hosts = hosts.get();
@@ -108,7 +110,11 @@ int run_training(const TrainArguments& arguments) {
   options.on_note = [](const std::string& note) { fmt::print(stderr, "{}\n", note); };
   if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) return give_up(s);
   if (!arguments.compare || g_stop) return 0;
-  const Status status = compare_after_training(*config, folder.file("best.plpo"), watch.seconds());
+  std::signal(SIGINT, SIG_DFL);  // what follows need not be continued
+  std::signal(SIGTERM, SIG_DFL);
+  const Result<Checkpoint> trained = folder.load(nullptr);
+  if (!trained.ok()) return fail(trained.status());
+  const Status status = compare_after_training(*config, folder.file("best.plpo"), trained->seconds);
   return status.ok() ? 0 : fail(status);
 }
 

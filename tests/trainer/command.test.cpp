@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
   fails(hosts + "--rank 5 --address localhost:1", 2, "rank 5 of 2 hosts");
   fails(hosts + "--address nonsense", 2, "expected host:port");
   CHECK(!fs::exists(file("run")));
-  fails("--config " + config + " -o " + config, 4, "c.toml/checkpoints: cannot create");
+  fails("--config " + config + " -o " + config, 4, "c.toml: cannot create");
 }
 
 TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {

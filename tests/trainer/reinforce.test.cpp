@@ -16,6 +16,7 @@ TEST_CASE("the baseline of a step is the mean return there over recent episodes 
   baseline.add(8, {50, 50, 50});  // another graph
   CHECK(baseline.advantages(7, {3, 5}) == std::vector<float>{1, 1});
   CHECK(baseline.advantages(8, {50, 51, 49}) == std::vector<float>{0, 1, -1});
+  CHECK(baseline.advantages(8, {50, 51}) == std::vector<float>{0, 0});  // of another length
 }
 
 TEST_CASE("a baseline survives being written, and cut bytes are refused") {

@@ -156,10 +156,15 @@ TEST_CASE(
   const Config config = test::small_config();
   const PolicySpec whole = train_whole(config, place.file("whole"));
   RunFolder folder(place.file("killed"));
-  REQUIRE(folder.create("").ok());
-  REQUIRE(folder.append_metrics({{"iteration", 1}, {"seconds", 2}}).ok());
   const std::string left = folder.file("records/000000.bin.tmp-1-2");
-  REQUIRE(write_whole(left, "half of it").ok());
+  {
+    RunFolder killed(place.file("killed"));
+    REQUIRE(killed.create("").ok());
+    CHECK(folder.create("").message().find("another process") != std::string::npos);
+    REQUIRE(killed.append_metrics({{"iteration", 1}, {"seconds", 2}}).ok());
+    REQUIRE(write_whole(left, "half of it").ok());
+    killed.abandon();  // what has come of it is kept
+  }
   REQUIRE(train::train(config, "", folder, true, {}).ok());
   CHECK(last_policy(folder, config) == whole);
   CHECK(!std::filesystem::exists(left));

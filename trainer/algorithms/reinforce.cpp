@@ -13,7 +13,6 @@
 #include "trainer/algorithms/reinforce.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "trainer/base/bytes.h"
 #include "trainer/published/algorithm.h"
@@ -23,11 +22,16 @@ namespace placeto::train {
 
 std::vector<float> Baseline::advantages(uint32_t key, const std::vector<float>& returns) const {
   const auto it = recent_.find(key);
-  if (it == recent_.end()) return std::vector<float>(returns.size(), 0.0f);
+  // Who changes a graph, or how many passes there are, in the midst of a run begins anew.
+  const auto as_long = [&](const std::vector<float>& past) {
+    return past.size() == returns.size();
+  };
+  const auto known = it == recent_.end() ? 0 : std::ranges::count_if(it->second, as_long);
+  if (known == 0) return std::vector<float>(returns.size(), 0.0f);
   std::vector<float> advantages(returns);
-  const auto count = static_cast<float>(it->second.size());
+  const auto count = static_cast<float>(known);
   for (const std::vector<float>& past : it->second) {
-    assert(past.size() == returns.size());
+    if (!as_long(past)) continue;
     for (size_t t = 0; t < returns.size(); ++t) advantages[t] -= past[t] / count;
   }
   return advantages;

@@ -417,7 +417,8 @@ Status compare_after_training(const Config& config, const std::string& policy,
   const Result<ProblemSource> problems = ProblemSource::open(config);
   if (!problems.ok()) return problems.status();
   const OwnSplit* own = problems->own();
-  TestSet set{"held out", {}};
+  const bool held_out = own != nullptr && own->held_out.count() > 0;
+  TestSet set{held_out ? "held out" : "learned", {}};
   if (own == nullptr) {
     set = *test_set("mixed", {.problems = 48});
   } else {
@@ -432,7 +433,9 @@ Status compare_after_training(const Config& config, const std::string& policy,
   const Result<std::vector<NamedPolicy>> policies = load_policies(names);
   if (!policies.ok()) return policies.status();
   fmt::print("\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n",
-             own == nullptr ? "test problems" : "the problems held out");
+             own == nullptr ? "test problems"
+             : held_out     ? "the problems held out, on which the best policy was chosen"
+                            : "the problems learned from, since none is held out");
   return print_graded(grade_all({set}, *policies, what, config.threads), policies->size());
 }
 

@@ -59,12 +59,14 @@ bool RunFolder::has(std::string_view name) const {
 }
 
 Status RunFolder::lock() {
+  if (lock_ != nullptr) return {};
   const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return Status::io(path_ + ": cannot open: " + std::strerror(errno));
-  lock_ = {nullptr, [folder](void*) { ::close(folder); }};  // so does a process that is killed
+  std::shared_ptr<void> open = {&lock_, [folder](void*) { ::close(folder); }};
   if (::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return Status::invalid(path_ + ": another process is training there");
   }
+  lock_ = std::move(open);  // a process that is killed closes it, too
   for (const std::string& inside : {path_, file("checkpoints"), file("records")}) {
     std::error_code ignored;
     std::vector<fs::path> left;
@@ -79,12 +81,15 @@ Status RunFolder::lock() {
 }
 
 Status RunFolder::create(std::string_view config_text) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) return Status::io(path_ + ": cannot create: " + error.message());
+  if (Status s = lock(); !s.ok()) return s;  // of several that create it, one does
   if (has("config.toml")) {
     return Status::invalid(path_ +
                            " holds a run already: continue it with --resume, or choose "
                            "another folder");
   }
-  std::error_code error;
   for (const char* folder : {"checkpoints", "records"}) {
     fs::create_directories(file(folder), error);
     if (error) return Status::io(file(folder) + ": cannot create: " + error.message());
@@ -96,6 +101,9 @@ void RunFolder::abandon() {
   std::error_code ignored;
   for (const char* folder : {"checkpoints", "records"}) {
     if (has(folder) && !fs::is_empty(file(folder), ignored)) return;
+  }
+  for (const char* name : {"metrics.jsonl", "metrics.csv", kEvents}) {
+    if (has(name)) return;
   }
   for (const char* name : {"config.toml", "checkpoints", "records"})
     fs::remove(file(name), ignored);

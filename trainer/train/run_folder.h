@@ -36,7 +36,7 @@ class RunFolder {
  public:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
 
-  // Makes the folder. Fails with kInvalidArgument if it holds a run already.
+  // Makes the folder, and locks it. Fails with kInvalidArgument if it holds a run already.
   Status create(std::string_view config_text);
   // Takes that back, if nothing has come of the run yet.
   void abandon();
@@ -49,7 +49,7 @@ class RunFolder {
   // damaged ones were passed over.
   Result<Checkpoint> load(std::string* note) const;
   // Keeps others out as long as this lives, and removes what one that was killed left half written.
-  // Fails with kInvalidArgument if another is training here.
+  // Fails with kInvalidArgument if another is training here; does nothing the second time.
   Status lock();
 
   Status save_records(uint32_t iteration, const Samples& samples);

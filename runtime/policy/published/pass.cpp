@@ -100,6 +100,8 @@ void PublishedPlacer::step(uint32_t pass, uint32_t node, const PublishedPassOpti
   features_.begin_step(node, evaluator.start_us());
   const std::span<const float> logits = scorer_.score(features_);
   mask_devices(group, current);
+  // Who learns from a step is to be told of a choice among what could be chosen.
+  if (options.on_step && problem_->may_overflow()) mask_overflows(group, current, evaluator);
   set_preferences(logits, options);
   uint32_t choice = preferred();
   while (choice != current && !try_move(group, choice, evaluator)) {
@@ -120,8 +122,15 @@ void PublishedPlacer::mask_devices(uint32_t group, uint32_t current) {
   const uint64_t bytes = problem_->resident_bytes(group);
   for (uint32_t d = 0; d < mask_.size(); ++d) {
     const uint64_t limit = problem_->memory_limit(d);
-    const bool fits = bytes <= limit && held_[d] <= limit - bytes;
-    mask_[d] = d == current || (fits && problem_->allowed(group, d));
+    const bool has_room = bytes <= limit && held_[d] <= limit - bytes;
+    mask_[d] = d == current || (has_room && problem_->allowed(group, d));
+  }
+}
+
+// Those that would hold too much at some time, not only all of the time.
+void PublishedPlacer::mask_overflows(uint32_t group, uint32_t current, MoveEvaluator& evaluator) {
+  for (uint32_t d = 0; d < mask_.size(); ++d) {
+    if (mask_[d] && d != current && !fits(group, d, evaluator)) mask_[d] = 0;
   }
 }
 
@@ -147,13 +156,17 @@ uint32_t PublishedPlacer::preferred() const {
   return choice;
 }
 
-// False if the devices would hold more beyond their limits than they do.
-bool PublishedPlacer::try_move(uint32_t group, uint32_t device, MoveEvaluator& evaluator) {
-  const uint32_t current = evaluator.assignment()[problem_->members(group)[0]];
+// False if the devices would hold more beyond their limits than they do. Evaluates the move.
+bool PublishedPlacer::fits(uint32_t group, uint32_t device, MoveEvaluator& evaluator) {
   changes_.clear();
   for (const uint32_t v : problem_->members(group)) changes_.push_back({v, device});
   const Score score = evaluator.evaluate(changes_);
-  if (score.overflow_bytes > evaluator.score().overflow_bytes) return false;
+  return score.overflow_bytes <= evaluator.score().overflow_bytes;
+}
+
+bool PublishedPlacer::try_move(uint32_t group, uint32_t device, MoveEvaluator& evaluator) {
+  const uint32_t current = evaluator.assignment()[problem_->members(group)[0]];
+  if (!fits(group, device, evaluator)) return false;
   evaluator.accept();
   held_[current] -= problem_->resident_bytes(group);
   held_[device] += problem_->resident_bytes(group);

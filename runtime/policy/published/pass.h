@@ -62,8 +62,10 @@ class PublishedPlacer {
   void step(uint32_t pass, uint32_t node, const PublishedPassOptions& options,
             MoveEvaluator& evaluator);
   void mask_devices(uint32_t group, uint32_t current);
+  void mask_overflows(uint32_t group, uint32_t current, MoveEvaluator& evaluator);
   void set_preferences(std::span<const float> logits, const PublishedPassOptions& options);
   uint32_t preferred() const;
+  bool fits(uint32_t group, uint32_t device, MoveEvaluator& evaluator);
   bool try_move(uint32_t group, uint32_t device, MoveEvaluator& evaluator);
 
   const Problem* problem_;
