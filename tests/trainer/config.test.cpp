@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
+
 using namespace placeto;
 using namespace placeto::train;
 
@@ -20,6 +22,23 @@ TEST_CASE("the printed default configuration is the default configuration") {
   const Result<Config> config = parse_config(default_config_text(), "defaults");
   REQUIRE(config.ok());
   CHECK(*config == Config{});
+  std::string text = default_config_text();
+  for (const auto& [from, to] :
+       {std::pair{"architecture = \"pairwise\"", "architecture = \"placeto\""},
+        {"algorithm = \"credit\"", "algorithm = \"reinforce\""}}) {
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), std::strlen(from), to);
+  }
+  const Result<Config> published = parse_config(text, "published");
+  REQUIRE(published.ok());
+  CHECK(published->episodes == default_config("reinforce").episodes);
+}
+
+TEST_CASE("paths of one's own graphs are written as they are, whatever they hold") {
+  const std::string odd = "/a\"b\\c\n'd.graph";
+  const Result<Config> config = parse_config(own_config_text({odd}, {"2xk80"}), "--graphs");
+  REQUIRE_MESSAGE(config.ok(), config.status().message());
+  CHECK(config->data.graphs == std::vector<std::string>{odd});
 }
 
 TEST_CASE("an empty configuration is the default one, a given key changes only itself") {

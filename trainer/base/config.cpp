@@ -169,16 +169,33 @@ Status check_whole(const Config& c, const std::string& file) {
   return {};
 }
 
+// A basic string of TOML.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      (result += '\\') += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
 struct ValueText {
   std::string operator()(const uint32_t* v) const { return std::to_string(*v); }
   std::string operator()(const uint64_t* v) const { return std::to_string(*v); }
   std::string operator()(const double* v) const { return fmt::format("{}", *v); }
-  std::string operator()(const std::string* v) const { return "\"" + *v + "\""; }
+  std::string operator()(const std::string* v) const { return quoted(*v); }
   std::string operator()(const std::vector<uint32_t>* v) const {
     return fmt::format("[{}]", fmt::join(*v, ", "));
   }
   std::string operator()(const std::vector<std::string>* v) const {
-    return v->empty() ? "[]" : "[\"" + joined(*v, "\", \"") + "\"]";
+    std::vector<std::string> all;
+    for (const std::string& text : *v) all.push_back(quoted(text));
+    return "[" + joined(all, ", ") + "]";
   }
 };
 
@@ -212,8 +229,8 @@ Config default_config(std::string_view algorithm) {
 std::string default_config_text() {
   std::string text =
       "# A training run of placeto-train. Every key may be left out; the values here are the "
-      "defaults.\n\n";
-  Config config;
+      "defaults.\n# A key behind a # has another default for the algorithm reinforce.\n\n";
+  Config config, reinforce = default_config("reinforce");
   std::string section;
   for (const ConfigKey& key : config_keys()) {
     if (section != key.section) {
@@ -223,8 +240,12 @@ std::string default_config_text() {
                                    [&](const ConfigSection& s) { return section == s.name; });
       text += fmt::format("\n[{}]  # {}\n", section, at->meaning);
     }
-    text += with_comment(
-        fmt::format("{} = {}", key.name, std::visit(ValueText(), key.slot(config))), key.meaning);
+    const std::string value = std::visit(ValueText(), key.slot(config));
+    const std::string other = std::visit(ValueText(), key.slot(reinforce));
+    std::string meaning = key.meaning;
+    if (value != other) meaning += (meaning.empty() ? "reinforce: " : "; reinforce: ") + other;
+    text += with_comment(fmt::format("{}{} = {}", value == other ? "" : "# ", key.name, value),
+                         meaning);
   }
   return text;
 }

@@ -159,9 +159,9 @@ const std::vector<ConfigKey> kKeys = {
     {"episodes", "final_entropy", AT(episodes.final_entropy), "... to this", 0, 1'000},
     {"episodes", "all_action", AT(episodes.all_action),
      "weight of the exact gain of every alternative device (an iteration's are scaled to unit mean "
-     "square); likewise. reinforce: 0, as published",
+     "square); likewise; published: 0",
      0, 1'000},
-    {"episodes", "final_all_action", AT(episodes.final_all_action), "", 0, 1'000},
+    {"episodes", "final_all_action", AT(episodes.final_all_action), "... to this", 0, 1'000},
     {"episodes", "discount", AT(episodes.discount),
      "placeto: of the reward one step later; 1, as published: none", 0, 1},
     {"episodes", "reward_scale", AT(episodes.reward_scale),
