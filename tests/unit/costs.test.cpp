@@ -101,11 +101,11 @@ TEST_CASE("nodes inside another node are part of it") {
 TEST_CASE("nodes of a branch that stands in the place of its node have their own times") {
   ProfileLimits limits;
   limits.has_node = [](std::string_view name) { return name != "if"; };
-  const auto got = parse_profile("[" + event("inner", "Add", 12, 5) + "," +
-                                     event("loop", "Loop", 18, 10) + "," +
-                                     event("body", "Add", 19, 2) + "," + event("if", "If", 10, 20) +
-                                     "," + event("after", "Add", 30, 3) + "]",
-                                 limits);
+  const auto got =
+      parse_profile("[" + event("inner", "Add", 12, 5) + "," + event("loop", "Loop", 18, 10) + "," +
+                        event("body", "Add", 19, 2) + "," + event("if", "If", 10, 20) + "," +
+                        event("after", "Add", 30, 3) + "]",
+                    limits);
   REQUIRE(got.ok());
   REQUIRE(got->nodes.size() == 3);
   CHECK(got->nodes[0].name == "inner");
@@ -147,7 +147,7 @@ TEST_CASE("names that the engine wrote without escapes are read as they are") {
         "\n";
     const std::string kernel = R"({"cat" : "Kernel","dur" :70,"ts" :2,"name" :"gemm","args" : {)"
                                R"("parent_name" : ")";
-    for (const std::string& end : {R"(","stream" : "13"}},)", R"("}},)"}) {
+    for (const std::string end : {R"(","stream" : "13"}},)", R"("}},)"}) {
       const std::string text = node + kernel + name + "_kernel_time" + end + "\n";
       CAPTURE(text);
       const Profile got = profile("[\n" + text + event("z", "Add", 20, 3) + "\n]\n");
