@@ -106,6 +106,16 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   fails("pareto " + policy + " --sizes 4294967295", 2, "from 1 to 100000");
 }
 
+TEST_CASE_FIXTURE(Place, "starts are not measured where a policy does not fit every problem") {
+  const std::string starts = "starts " PLACETO_MODELS "/placeto-ptb-2gpu.plpo ";
+  fails(starts + "--problems 0", 2, "'0' is not a whole number from 1");
+  const std::string graph = write(
+      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
+  fails(starts + "--graphs " + graph + " --topologies 2xk80 4xk80", 2,
+        "places on 2 devices, the topology has 4", file("out"));
+  CHECK(read_text(file("out"))->empty());
+}
+
 TEST_CASE_FIXTURE(Place, "folders that cannot be made and streams that are closed are errors") {
   const std::string begin = "--config " + config + " -o ";
   fails(begin + file(std::string(300, 'a')), 4, "cannot create");

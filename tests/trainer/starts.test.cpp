@@ -19,7 +19,7 @@ TEST_CASE("greedy passes never end above their start, and the RNN's effort is co
   const PublishedLearner learner({.rounds = 1}, 2, 1);
   const auto policy = *load_exported(*export_policy(learner.policy(), Config{}, "", 0));
   const NamedPolicy named{"drawn", policy};
-  const auto rows = measure_starts(set, {&named, 1}, {1, 40, 1});
+  const auto rows = measure_starts({&set, 1}, {&named, 1}, {1, 40, 1});
   REQUIRE(rows.ok());
   REQUIRE(rows->size() == 1);
   const StartRow& row = (*rows)[0];
@@ -37,5 +37,25 @@ TEST_CASE("greedy passes never end above their start, and the RNN's effort is co
   const NamedPolicy other{
       "four", *load_exported(
                   *export_policy(PublishedLearner({.rounds = 1}, 4, 1).policy(), Config{}, "", 0))};
-  CHECK(measure_starts(set, {&other, 1}, {}).status().code() == StatusCode::kInvalidArgument);
+  CHECK(measure_starts({&set, 1}, {&other, 1}, {}).status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("starts are measured on nothing unless the policy fits every problem") {
+  const NamedPolicy two{
+      "two", *load_exported(
+                 *export_policy(PublishedLearner({.rounds = 1}, 2, 1).policy(), Config{}, "", 0))};
+  TestSetOptions sets;
+  sets.problems = 1;
+  sets.groups = 20;
+  TestSet set = *test_set("nmt", sets);
+  sets.devices = 4;
+  set.problems.push_back(test_set("nmt", sets)->problems[0]);
+  const auto mixed = measure_starts({&set, 1}, {&two, 1}, {});
+  REQUIRE(!mixed.ok());
+  CHECK(mixed.status().code() == StatusCode::kInvalidArgument);
+  CHECK(mixed.status().message() == "nmt: two: the policy places on 2 devices, the topology has 4");
+  set.problems.clear();
+  const auto none = measure_starts({&set, 1}, {&two, 1}, {});
+  REQUIRE(none.ok());
+  CHECK(none->empty());
 }

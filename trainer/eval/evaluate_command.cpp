@@ -97,7 +97,7 @@ struct SetArguments {
         .only_with("--topologies")
         .not_with({"--sets"});
     command.list("--topologies", "FILE", topologies, "Topology files or patterns").several();
-    command.count("--problems", tests.problems, "Problems of each set, at most");
+    command.count("--problems", tests.problems, "Problems of each set, at most", 1);
     command.count("--large", tests.large, "Random graphs of 1,000 nodes");
     command.count("--devices", tests.devices, "GPUs for cifar10, ptb and nmt", 2, 64);
     command.count("--groups", tests.groups,
@@ -179,9 +179,13 @@ std::vector<Graded> grade_all(const std::vector<TestSet>& sets,
       progress.callback());
 }
 
+Status none_fits() {
+  return Status::invalid("no problem has a placement that fits its memory");
+}
+
 // The table, and a line on policies that fit none of the problems.
 Status print_graded(const std::vector<Graded>& graded, size_t policies) {
-  if (graded.empty()) return Status::invalid("no problem has a placement that fits its memory");
+  if (graded.empty()) return none_fits();
   if (policies == 1 && !graded[0].unfit.empty()) return Status::invalid(graded[0].unfit);
   fmt::print("{}", report_table(graded, on_terminal()));
   for (const Graded& g : graded) {
@@ -319,17 +323,15 @@ Status run_starts(const StartsArguments& a) {
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
   StartOptions options = a.what;
-  std::vector<StartRow> rows;
-  for (const TestSet& set : *sets) {
-    ProgressLine progress;
-    options.on_progress = progress.callback();
-    const auto found = measure_starts(set, *policies, options);
-    if (!found.ok()) return found.status();
-    rows.insert(rows.end(), found->begin(), found->end());
-  }
+  ProgressLine progress;
+  options.on_progress = progress.callback();
+  const Result<std::vector<StartRow>> rows = measure_starts(*sets, *policies, options);
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return none_fits();
+  progress.clear();
   fmt::print("makespan of merged graphs over the best heuristic's\n{}",
-             starts_table(rows, on_terminal()));
-  return write_all({{a.csv, starts_csv(rows)}});
+             starts_table(*rows, on_terminal()));
+  return write_all({{a.csv, starts_csv(*rows)}});
 }
 
 void add_starts(cli::Program& program, StartsArguments& a, Status& status) {

@@ -9,6 +9,7 @@
 #include "tools/report/table.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/time_ratio.h"
+#include "trainer/eval/fit.h"
 #include "trainer/eval/rnn_placer.h"
 
 namespace placeto::train {
@@ -96,22 +97,29 @@ std::string number(double value, const char* format) {
 
 }  // namespace
 
-Result<std::vector<StartRow>> measure_starts(const TestSet& set,
+Result<std::vector<StartRow>> measure_starts(std::span<const TestSet> sets,
                                              std::span<const NamedPolicy> policies,
                                              const StartOptions& options) {
-  const Instance first = set.problems[0]();
-  for (const NamedPolicy& p : policies) {
-    if (Status s = PublishedPlacer::check(*p.policy, *first.problem); !s.ok()) return s.at(p.name);
+  const auto check = [&](const Problem& problem) {
+    for (const NamedPolicy& p : policies) {
+      if (Status s = PublishedPlacer::check(*p.policy, problem); !s.ok()) return s.at(p.name);
+    }
+    return Status();
+  };
+  for (const TestSet& set : sets) {
+    if (Status s = check_each(set, options.threads, check); !s.ok()) return s;
   }
-  const std::vector<FromStarts> graphs = parallel_collect<FromStarts>(
-      static_cast<uint32_t>(set.problems.size()), options.threads,
-      [&](uint32_t i) { return measure(set.problems[i](), policies, options); },
-      options.on_progress);
   std::vector<StartRow> rows;
-  for (size_t p = 0; p < policies.size() && !graphs.empty(); ++p) {
-    rows.push_back(row_of(graphs, p));
-    rows.back().set = set.name;
-    rows.back().policy = policies[p].name;
+  for (const TestSet& set : sets) {
+    const std::vector<FromStarts> graphs = parallel_collect<FromStarts>(
+        static_cast<uint32_t>(set.problems.size()), options.threads,
+        [&](uint32_t i) { return measure(set.problems[i](), policies, options); },
+        options.on_progress);
+    for (size_t p = 0; p < policies.size() && !graphs.empty(); ++p) {
+      rows.push_back(row_of(graphs, p));
+      rows.back().set = set.name;
+      rows.back().policy = policies[p].name;
+    }
   }
   return rows;
 }

@@ -37,8 +37,10 @@ struct StartOptions {
   OnProgress on_progress = {};  // after each graph
 };
 
-// One row per policy. kInvalidArgument if one is of another architecture or number of devices.
-Result<std::vector<StartRow>> measure_starts(const TestSet& set,
+// One row per set and policy; none for a set where no problem has a placement that fits its memory.
+// kInvalidArgument if a policy is of another architecture, or of another number of devices than any
+// of the problems.
+Result<std::vector<StartRow>> measure_starts(std::span<const TestSet> sets,
                                              std::span<const NamedPolicy> policies,
                                              const StartOptions& options);
 

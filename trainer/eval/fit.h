@@ -1,0 +1,20 @@
+// Whether policies can place what they are to be measured on: asked of every problem before the
+// first is measured, for a mean over problems that a policy does not fit says nothing about it.
+#pragma once
+
+#include <functional>
+
+#include "runtime/policy/file/policy.h"
+#include "trainer/data/test_sets.h"
+
+namespace placeto::train {
+
+// What `check` says of the first problem of the set that it refuses, with the set's name; on
+// several threads, 0: one per processor.
+Status check_each(const TestSet& set, uint32_t threads,
+                  const std::function<Status(const Problem&)>& check);
+
+// Why the policy cannot place the problem. Errors: runtime/policy/guide.h.
+Status check_fits(const Policy& policy, const Problem& problem);
+
+}  // namespace placeto::train
