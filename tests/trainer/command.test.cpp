@@ -104,6 +104,11 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   fails("eval " + policy + " --csv -", 2, "expected the name of a file");
   fails("eval " + policy + " --budgets 100 10", 2, "expected them ascending");
   fails("pareto " + policy + " --sizes 4294967295", 2, "from 1 to 100000");
+  // Of a search, 0 would mean no limit.
+  fails("eval " + policy + " --budgets 0", 2, "of at least 1");
+  fails("eval " + policy + " --long-evaluations 0", 2, "of at least 1");
+  fails("eval " + policy + " --problems 0", 2, "from 1 to");
+  fails("pareto " + policy + " --problems 0", 2, "from 1 to");
 }
 
 TEST_CASE_FIXTURE(Place, "starts are not measured where a policy does not fit every problem") {

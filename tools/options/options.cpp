@@ -128,23 +128,24 @@ Option& Command::count(const std::string& names, uint32_t& target, const std::st
 }
 
 template <class Number>
-static std::function<std::string(const std::string&)> append_count(std::vector<Number>& target) {
-  return [&target, is_first = true](const std::string& text) mutable {
+static std::function<std::string(const std::string&)> append_count(std::vector<Number>& target,
+                                                                   Number min, Number max) {
+  return [&target, min, max, is_first = true](const std::string& text) mutable {
     if (std::exchange(is_first, false)) target.clear();
-    return check_count(text, target.emplace_back(), 0, std::numeric_limits<Number>::max());
+    return check_count(text, target.emplace_back(), min, max);
   };
 }
 
 Option& Command::counts(const std::string& names, std::vector<uint64_t>& target,
-                        const std::string& help) {
-  Option& option = custom(names, "N", help, append_count(target));
+                        const std::string& help, uint64_t min, uint64_t max) {
+  Option& option = custom(names, "N", help, append_count(target, min, max));
   option.is_repeatable = true;
   return no_file(option).several();
 }
 
 Option& Command::counts(const std::string& names, std::vector<uint32_t>& target,
-                        const std::string& help) {
-  Option& option = custom(names, "N", help, append_count(target));
+                        const std::string& help, uint32_t min, uint32_t max) {
+  Option& option = custom(names, "N", help, append_count(target, min, max));
   option.is_repeatable = true;
   return no_file(option).several();
 }

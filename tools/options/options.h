@@ -83,8 +83,10 @@ class Command {
   Option& count(const std::string& names, uint32_t& target, const std::string& help,
                 uint32_t min = 0, uint32_t max = std::numeric_limits<uint32_t>::max());
   // Several of them.
-  Option& counts(const std::string& names, std::vector<uint64_t>& target, const std::string& help);
-  Option& counts(const std::string& names, std::vector<uint32_t>& target, const std::string& help);
+  Option& counts(const std::string& names, std::vector<uint64_t>& target, const std::string& help,
+                 uint64_t min = 0, uint64_t max = std::numeric_limits<uint64_t>::max());
+  Option& counts(const std::string& names, std::vector<uint32_t>& target, const std::string& help,
+                 uint32_t min = 0, uint32_t max = std::numeric_limits<uint32_t>::max());
   // What happens in a second, of at least 1: 312T, 240GB/s.
   Option& rate(const std::string& names, double& target, const std::string& help, double max);
   // Numbers that are not negative: 0.5, 50%, 312T, 1e12.

@@ -251,12 +251,12 @@ void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
             "What the first policy is worth in equal processor time, on problems that no other "
             "measurement has: --sets, --graphs, --problems, --csv; one thread unless --threads "
             "asks for more");
-  eval.counts("--budgets", a.what.budgets, "Evaluations of the searches, ascending");
+  eval.counts("--budgets", a.what.budgets, "Evaluations of the searches, ascending", 1);
   eval.flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
   eval.count("--rnn", a.what.rnn_placements,
              "Also the RNN placer, trained on each graph with so many placements");
   eval.count("--long-searches", a.what.long_searches, "Searches for the best known placement");
-  eval.count("--long-evaluations", a.what.long_evaluations, "Length of each");
+  eval.count("--long-evaluations", a.what.long_evaluations, "Length of each", 1);
   eval.flag("--annealings", a.what.annealings,
             "All of them multilevel annealing, not only every other one");
   eval.count("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
@@ -284,11 +284,6 @@ Status run_pareto(const ParetoArguments& a) {
   const Result<NamedPolicy> policy = load_policy(a.policy);
   if (!policy.ok()) return policy.status();
   if (Status s = check_all_writable({a.csv, a.svg}); !s.ok()) return s;
-  for (const uint32_t nodes : a.what.nodes) {
-    if (nodes >= 1 && nodes <= kMostOwnNodes) continue;
-    return Status::invalid(
-        fmt::format("--sizes: {}, expected a number of nodes from 1 to {}", nodes, kMostOwnNodes));
-  }
   ProgressLine progress;
   ParetoOptions options = a.what;
   options.on_progress = progress.callback();
@@ -302,8 +297,8 @@ void add_pareto(cli::Program& program, ParetoArguments& a, Status& status) {
   cli::Command& pareto = program.add(
       "pareto", "Measure time against quality, with a policy and without, on random graphs");
   pareto.argument("POLICY", a.policy, "Policy file, or 'default'").required();
-  pareto.counts("--sizes", a.what.nodes, "Nodes of the graphs");
-  pareto.count("--problems", a.what.problems, "Graphs of each size");
+  pareto.counts("--sizes", a.what.nodes, "Nodes of the graphs", 1, kMostOwnNodes);
+  pareto.count("--problems", a.what.problems, "Graphs of each size", 1);
   pareto.option("--csv", "FILE", a.csv, "One line per size, budget and way");
   pareto.option("--svg", "FILE", a.svg, "Figure");
   pareto.action([&] { status = run_pareto(a); });

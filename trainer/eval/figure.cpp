@@ -50,9 +50,11 @@ std::string open(double width, double height) {
 }
 
 // Round steps: 1, 2 or 5 times a power of ten; powers of ten (and 2 and 5 times them, where there
-// are few) on a logarithmic axis.
+// are few) on a logarithmic axis. None where the axis has no such steps, which would never end.
 std::vector<double> ticks(const Axis& axis) {
   std::vector<double> result;
+  if (!std::isfinite(axis.least) || !std::isfinite(axis.most)) return result;
+  if (axis.logarithmic ? axis.least <= 0 : axis.most <= axis.least) return result;
   if (axis.logarithmic) {
     const bool few = axis.most / axis.least < 200;
     for (double p = std::pow(10, std::floor(std::log10(axis.least))); p <= axis.most; p *= 10) {

@@ -11,7 +11,7 @@ namespace placeto::train {
 struct Axis {
   std::string title;
   double least = 0, most = 1;
-  bool logarithmic = false;       // least > 0
+  bool logarithmic = false;       // least > 0, or it has no ticks
   std::string format = "{:.2f}";  // of the ticks
 };
 
