@@ -13,6 +13,7 @@
 
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
+#include "tools/io/write.h"
 #include "tools/options/options.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
@@ -140,10 +141,8 @@ int run_export(const std::string& run, const std::string& output, bool best) {
 }
 
 int print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
-    return 0;
-  }
-  return fail(Status::io("cannot write to standard output"));
+  const Status status = write_output("-", text);
+  return status.ok() ? 0 : fail(status);
 }
 
 void add_training(cli::Command& command, TrainArguments& a, bool& print_config) {
@@ -216,6 +215,8 @@ int dispatch(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Who reads a table may have seen enough of it, as `head` does; files are still to be written.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return dispatch(argc, argv);
   } catch (const std::exception& e) {  // of libraries: a closed stream, a folder that is gone

@@ -136,4 +136,16 @@ TEST_CASE_FIXTURE(Place, "folders that cannot be made and streams that are close
 TEST_CASE_FIXTURE(Place, "output that gets lost is an error") {
   fails("--print-config", 4, "standard output", "/dev/full");
   fails("--help", 4, "standard output", "/dev/full");
+  const std::string graph = write(
+      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
+  const std::string on = " --graphs " + graph + " --topologies 2xk80 --csv " + file("x.csv");
+  fails("eval default --budgets 1 --long-searches 0" + on, 4, "standard output", "/dev/full");
+  fails("starts " PLACETO_MODELS "/placeto-ptb-2gpu.plpo" + on, 4, "standard output", "/dev/full");
+  CHECK(!fs::exists(file("x.csv")));
+  // Nobody reads it, which is no error, and no reason to lose the files.
+  CHECK(std::system(("( sleep 0.1; " PLACETO_TRAIN " starts " PLACETO_MODELS
+                     "/placeto-ptb-2gpu.plpo" +
+                     on + " ) | true")
+                        .c_str()) == 0);
+  CHECK(fs::exists(file("x.csv")));
 }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "runtime/policy/pairwise/features.h"
 #include "tools/io/shipped.h"
+#include "tools/io/write.h"
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
@@ -34,14 +34,13 @@ bool on_terminal() {
 }
 
 // Files to write, each with the path it was asked for under.
-using Outputs = std::vector<std::pair<std::string, std::string>>;
+using Outputs = std::vector<Output>;
 
-Status write_all(const Outputs& files) {
-  for (const auto& [path, content] : files) {
-    if (path.empty()) continue;
-    if (Status s = write_whole(path, content); !s.ok()) return s;
-  }
-  return {};
+// Prints the text, then writes the files: all of them, or none if anything does not arrive.
+Status deliver(std::string_view text, Outputs files) {
+  if (Status s = write_output("-", text); !s.ok()) return s;
+  std::erase_if(files, [](const Output& file) { return file.path.empty(); });
+  return write_outputs(files);
 }
 
 // Before measuring, which may take hours.
@@ -184,16 +183,16 @@ Status none_fits() {
 }
 
 // The table, and a line on policies that fit none of the problems.
-Status print_graded(const std::vector<Graded>& graded, size_t policies) {
+Result<std::string> text_of(const std::vector<Graded>& graded, size_t policies) {
   if (graded.empty()) return none_fits();
   if (policies == 1 && !graded[0].unfit.empty()) return Status::invalid(graded[0].unfit);
-  fmt::print("{}", report_table(graded, on_terminal()));
+  std::string text = report_table(graded, on_terminal());
   for (const Graded& g : graded) {
     if (g.unfit.empty()) continue;
-    fmt::print("left out where it does not fit: {}\n", g.unfit);
+    text += fmt::format("left out where it does not fit: {}\n", g.unfit);
     break;
   }
-  return {};
+  return text;
 }
 
 Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& policies) {
@@ -211,9 +210,10 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
     rows.insert(rows.end(), found.begin(), found.end());
   }
   progress.clear();
-  fmt::print("makespan with the policy over makespan without it, geometric means\n{}",
-             equal_time_table(rows, on_terminal()));
-  return write_all({{a.csv, equal_time_csv(rows)}});
+  return deliver(
+      fmt::format("makespan with the policy over makespan without it, geometric means\n{}",
+                  equal_time_table(rows, on_terminal())),
+      {{a.csv, equal_time_csv(rows)}});
 }
 
 Status run_eval(const EvalArguments& a) {
@@ -229,18 +229,19 @@ Status run_eval(const EvalArguments& a) {
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
   const std::vector<Graded> graded = grade_all(*sets, *policies, a.what, a.threads);
-  if (Status s = print_graded(graded, policies->size()); !s.ok()) return s;
+  const Result<std::string> text = text_of(graded, policies->size());
+  if (!text.ok()) return text.status();
   std::vector<Way> bars = {{Approach::kAuto}};
   for (const NamedPolicy& p : *policies) {
     bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
   }
   const std::vector<Way> shown = ways_to_show(graded);
-  return write_all({{a.json, report_json(graded, (*policies)[0].name)},
-                    {a.csv, report_csv(graded)},
-                    {a.svg, cdf_svg(graded, shown)},
-                    {a.cdf, cdf_csv(graded, shown)},
-                    {a.effort, effort_svg(graded)},
-                    {a.bars, sets_svg(graded, bars)}});
+  return deliver(*text, {{a.json, report_json(graded, (*policies)[0].name)},
+                         {a.csv, report_csv(graded)},
+                         {a.svg, cdf_svg(graded, shown)},
+                         {a.cdf, cdf_csv(graded, shown)},
+                         {a.effort, effort_svg(graded)},
+                         {a.bars, sets_svg(graded, bars)}});
 }
 
 void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
@@ -289,8 +290,8 @@ Status run_pareto(const ParetoArguments& a) {
   options.on_progress = progress.callback();
   const std::vector<ParetoPoint> points = measure_pareto(*policy->policy, options);
   progress.clear();
-  fmt::print("{}", pareto_table(points, on_terminal()));
-  return write_all({{a.csv, pareto_csv(points)}, {a.svg, pareto_svg(points)}});
+  return deliver(pareto_table(points, on_terminal()),
+                 {{a.csv, pareto_csv(points)}, {a.svg, pareto_svg(points)}});
 }
 
 void add_pareto(cli::Program& program, ParetoArguments& a, Status& status) {
@@ -324,9 +325,9 @@ Status run_starts(const StartsArguments& a) {
   if (!rows.ok()) return rows.status();
   if (rows->empty()) return none_fits();
   progress.clear();
-  fmt::print("makespan of merged graphs over the best heuristic's\n{}",
-             starts_table(*rows, on_terminal()));
-  return write_all({{a.csv, starts_csv(*rows)}});
+  return deliver(fmt::format("makespan of merged graphs over the best heuristic's\n{}",
+                             starts_table(*rows, on_terminal())),
+                 {{a.csv, starts_csv(*rows)}});
 }
 
 void add_starts(cli::Program& program, StartsArguments& a, Status& status) {
@@ -359,9 +360,9 @@ Status run_table(const TableArguments& a) {
   options.on_progress = progress.callback();
   const std::vector<PaperRow> rows = measure_paper(*policies, options);
   progress.clear();
-  fmt::print("milliseconds of a training step (over a single GPU)\n{}",
-             paper_table(rows, on_terminal()));
-  return write_all({{a.csv, paper_csv(rows)}});
+  return deliver(fmt::format("milliseconds of a training step (over a single GPU)\n{}",
+                             paper_table(rows, on_terminal())),
+                 {{a.csv, paper_csv(rows)}});
 }
 
 void add_table(cli::Program& program, TableArguments& a, Status& status) {
@@ -429,11 +430,17 @@ Status compare_after_training(const Config& config, const std::string& policy,
   if (own != nullptr) names.insert(names.begin(), "default");
   const Result<std::vector<NamedPolicy>> policies = load_policies(names);
   if (!policies.ok()) return policies.status();
-  fmt::print("\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n",
-             own == nullptr ? "test problems"
-             : held_out     ? "the problems held out, on which the best policy was chosen"
-                            : "the problems learned from, since none is held out");
-  return print_graded(grade_all({set}, *policies, what, config.threads), policies->size());
+  const Result<std::string> text =
+      text_of(grade_all({set}, *policies, what, config.threads), policies->size());
+  if (!text.ok()) return text.status();
+  return deliver(
+      fmt::format(
+          "\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n{}",
+          own == nullptr ? "test problems"
+          : held_out     ? "the problems held out, on which the best policy was chosen"
+                         : "the problems learned from, since none is held out",
+          *text),
+      {});
 }
 
 }  // namespace placeto::train
