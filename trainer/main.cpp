@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <span>
 #include <string_view>
 
@@ -119,11 +120,24 @@ int run_training(const TrainArguments& arguments) {
   return status.ok() ? 0 : fail(status);
 }
 
+// What a run needs, or has left behind: all but the policies that were exported into its folder.
+std::vector<std::string> files_of(const RunFolder& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator i(folder.file(""), error), end;
+       !error && i != end; i.increment(error)) {
+    const bool exported = i->path().extension() == ".plpo" && i->path().filename() != "best.plpo";
+    if (!exported) files.push_back(i->path().string());
+  }
+  return files;
+}
+
 int run_export(const std::string& run, const std::string& output, bool best) {
   RunFolder folder(run);
   std::string text;
   Result<Config> config = load_config(folder.file("config.toml"), &text);
   if (!config.ok()) return fail(config.status());
+  if (Status s = check_outputs({&output, 1}, files_of(folder)); !s.ok()) return fail(s);
   if (best) {
     Result<std::string> bytes = read_text(folder.file("best.plpo"));
     if (!bytes.ok()) return fail(bytes.status());
@@ -131,12 +145,13 @@ int run_export(const std::string& run, const std::string& output, bool best) {
     if (const auto policy = decode_policy(data, known_features()); !policy.ok()) {
       return fail(policy.status().at(folder.file("best.plpo")));
     }
-    const Status status = write_whole(output, *bytes);
+    const Status status = write_output(output, *bytes);
     return status.ok() ? 0 : fail(status);
   }
   Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
   if (!bytes.ok()) return fail(bytes.status());
-  const Status status = write_whole(output, std::span<const uint8_t>(*bytes));
+  const Status status =
+      write_output(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   return status.ok() ? 0 : fail(status);
 }
 
@@ -182,7 +197,7 @@ int dispatch(int argc, char** argv) {
   std::string run, policy;
   cli::Command& exporting = program.add("export", "Write a run's policy file");
   exporting.argument("RUN", run, "Run folder").required();
-  exporting.option("-o,--output", "FILE", policy, "Policy file").required();
+  exporting.option("-o,--output", "FILE", policy, "Policy file; -: standard output").required();
   exporting.flag("--best", best, "The best in checks so far, not the latest");
   exporting.footer("Examples:\n  placeto-train export run --best -o quick.plpo");
   exporting.action([&] { result = run_export(run, policy, best); });

@@ -75,6 +75,16 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   CHECK(run("export " + folder + " --best -o " + out) == 0);
   fails("export " + folder + " -o " + file("no/such/p.plpo"), 4, "cannot create");
   fails("export " + folder + " -o ''", 2, "the argument after '-o' is empty");
+  for (const char* name : {"config.toml", "./best.plpo", "metrics.csv"}) {
+    fails("export " + folder + " -o " + folder + "/" + name, 2, "would be overwritten");
+  }
+  CHECK(run("export " + folder + " -o " + folder + "/mine.plpo") == 0);
+  CHECK(run("export " + folder + " -o " + folder + "/mine.plpo") == 0);
+  for (const char* best : {"", " --best"}) {
+    CHECK(run("export " + folder + best + " -o " + out) == 0);
+    CHECK(run("export " + folder + best + " -o -", file("printed")) == 0);
+    CHECK(*read_text(file("printed")) == *read_text(out));
+  }
   fs::remove(out);
   // A device that could be replaced stays one.
   fs::create_symlink("/dev/null", file("device"));
@@ -101,7 +111,8 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   fails("eval " + policy + " --sets mixd", 2, "did you mean 'mixed'?");
   const std::string x = file("x");
   fails("eval " + policy + " --json " + x + " --csv " + x, 2, "given for two outputs");
-  fails("eval " + policy + " --csv -", 2, "expected the name of a file");
+  fails("eval " + policy + " --csv - --json -", 2, "-: given for two outputs");
+  fails("eval " + policy + " --csv " + x + " --svg " + file("./x"), 2, "given for two outputs");
   fails("eval " + policy + " --budgets 100 10", 2, "expected them ascending");
   fails("pareto " + policy + " --sizes 4294967295", 2, "from 1 to 100000");
   // Of a search, 0 would mean no limit.
@@ -119,6 +130,36 @@ TEST_CASE_FIXTURE(Place, "starts are not measured where a policy does not fit ev
   fails(starts + "--graphs " + graph + " --topologies 2xk80 4xk80", 2,
         "places on 2 devices, the topology has 4", file("out"));
   CHECK(read_text(file("out"))->empty());
+}
+
+TEST_CASE_FIXTURE(Place, "no output takes the place of an input, however it is written") {
+  REQUIRE(fs::copy_file(PLACETO_MODELS "/placeto-ptb-2gpu.plpo", file("p.plpo")));
+  fs::create_symlink("p.plpo", file("link"));
+  const std::string graph = write(
+      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
+  const std::string p = file("p.plpo"), on = " --graphs " + file("*.json") + " --topologies 2xk80 ";
+  const std::string other = "would be overwritten, expected another file";
+  const std::string before = *read_text(p), text = *read_text(graph);
+  fails("eval " + p + on + "--csv " + p, 2, other);
+  fails("eval " + p + on + "--svg " + file("./p.plpo"), 2, other);
+  fails("eval " + p + on + "--csv " + graph, 2, other);
+  fails("starts " + p + on + "--csv " + file("link"), 2, other);
+  fails("starts " + file("link") + on + "--csv " + graph, 2, other);
+  fails("pareto " + p + " --csv " + file("link"), 2, other);
+  fails("table " + p + " --csv " + p, 2, other);
+  CHECK(*read_text(p) == before);
+  CHECK(*read_text(graph) == text);
+}
+
+TEST_CASE_FIXTURE(Place, "an output that is '-' is printed, and nothing else is") {
+  const std::string graph = write(
+      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
+  REQUIRE(run("starts " PLACETO_MODELS "/placeto-ptb-2gpu.plpo --graphs " + graph +
+                  " --topologies 2xk80 --csv -",
+              file("out")) == 0);
+  CHECK(read_text(file("out"))->find("set,graphs,policy") == 0);
+  CHECK(read_text(file("messages"))->find("best heuristic's") != std::string::npos);
+  CHECK(!fs::exists("-"));
 }
 
 TEST_CASE_FIXTURE(Place, "folders that cannot be made and streams that are closed are errors") {

@@ -14,6 +14,7 @@
 #include "runtime/format/file.h"
 #include "tools/cli/common.h"
 #include "tools/export/onnx_export.h"
+#include "tools/io/one_name.h"
 
 namespace placeto::cli {
 namespace {
@@ -22,19 +23,12 @@ namespace fs = std::filesystem;
 
 // By one_name.
 struct KnownFiles {
-  std::set<fs::path> inputs;
-  std::map<fs::path, std::string> outputs;  // to what the caller calls them
+  std::set<std::string> inputs;
+  std::map<std::string, std::string> outputs;  // to what the caller calls them
 };
 KnownFiles& known() {
   static KnownFiles files;
   return files;
-}
-
-// However it is written: "x", "./x" and a link to x are one file, whether x is there or not.
-fs::path one_name(const std::string& path) {
-  std::error_code error;
-  const fs::path file = fs::weakly_canonical(fs::absolute(without_links(path), error), error);
-  return file.empty() ? fs::path(path) : file;
 }
 
 // What is written to a terminal or to /dev/null overwrites nothing.
@@ -71,14 +65,14 @@ void check_writable(const std::string& path) {
 }
 
 void check_each(const std::vector<std::string>& paths, bool may_replace) {
-  std::set<fs::path> seen;
+  std::set<std::string> seen;
   for (const std::string& path : paths) {
     if (path.empty()) continue;
     if (path == "-") {
       take_standard_output();
       continue;
     }
-    const fs::path file = one_name(path);
+    const std::string file = one_name(path);
     if (!seen.insert(file).second) {
       throw Failure(kBadUsage, fmt::format("{}: given for two outputs", path));
     }
@@ -105,7 +99,7 @@ void expect_inputs(const std::vector<std::string>& paths) {
 
 void note_input(const std::string& path) {
   if (path.empty() || path == "-") return;
-  const fs::path file = one_name(path);
+  const std::string file = one_name(path);
   const auto output = known().outputs.find(file);
   if (output != known().outputs.end() && !keeps_nothing(path)) refuse(output->second);
   known().inputs.insert(file);

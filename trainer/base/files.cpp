@@ -1,14 +1,18 @@
 #include "trainer/base/files.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "runtime/base/sha256.h"
 #include "runtime/format/file.h"
+#include "tools/io/one_name.h"
 
 namespace placeto::train {
 namespace {
@@ -24,6 +28,17 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 Sha256Digest digest_of(std::string_view content) {
   return sha256({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
+}
+
+Status check_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    return Status::io(path + ": cannot write: expected a regular file, or none");
+  }
+  const fs::path parent = fs::path(without_links(path)).parent_path();
+  const fs::path folder = (parent.empty() ? fs::path(".") : parent) / ".";
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : failed(path, "create");
 }
 
 }  // namespace
@@ -42,14 +57,21 @@ Status write_whole(const std::string& path, std::string_view content) {
   return write_file_atomically(path, content);
 }
 
-Status check_writable(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    return Status::io(path + ": cannot write: expected a regular file, or none");
+Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+  std::set<std::string> read, written;
+  for (const std::string& path : inputs) read.insert(one_name(path));
+  for (const std::string& path : outputs) {
+    if (path.empty()) continue;
+    const std::string file = path == "-" ? path : one_name(path);
+    if (!written.insert(file).second) return Status::invalid(path + ": given for two outputs");
+    if (path == "-") continue;
+    if (read.contains(file)) {
+      return Status::invalid(path +
+                             ": is an input and would be overwritten, expected another file for "
+                             "the output");
+    }
+    if (Status s = check_writable(path); !s.ok()) return s;
   }
-  const std::string part = path + ".part";
-  if (!File(std::fopen(part.c_str(), "wb"))) return failed(path, "create");
-  std::remove(part.c_str());
   return {};
 }
 

@@ -13,9 +13,10 @@ namespace placeto::train {
 // kBadInput, naming the file and why.
 Result<std::string> read_text(const std::string& path);
 
-// Whether write_whole could begin: for what takes long to have something to write. kIo, naming the
-// file and why.
-Status check_writable(const std::string& path);
+// Before what takes long, or reads `inputs`: whether the outputs could be written.
+// kInvalidArgument, naming the output, if it is an input, too, or given twice; kIo, naming the file
+// and why. Empty paths are skipped; "-" is standard output.
+Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs);
 
 // Whole or not at all, as runtime/format/file.h writes.
 Status write_whole(const std::string& path, std::string_view content);

@@ -17,46 +17,6 @@
 namespace placeto::train {
 namespace {
 
-// The files that patterns name, sorted, each once; names of built-in topologies stay as they are.
-Result<std::vector<std::string>> expand(const std::vector<std::string>& patterns,
-                                        bool are_topologies) {
-  std::vector<std::string> paths;
-  for (const std::string& pattern : patterns) {
-    if (are_topologies && shipped::is_topology(pattern)) {
-      paths.push_back(pattern);
-      continue;
-    }
-    std::error_code error;
-    const auto kind = std::filesystem::status(pattern, error).type();
-    if (std::filesystem::exists(std::filesystem::file_status(kind))) {
-      if (kind != std::filesystem::file_type::regular) {
-        return Status::bad_input(pattern + ": expected a regular file");
-      }
-      paths.push_back(pattern);
-      continue;
-    }
-    const size_t before = paths.size();
-    glob_t found{};
-    const int status = glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
-    for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
-      if (std::filesystem::is_regular_file(found.gl_pathv[i], error)) {
-        paths.emplace_back(found.gl_pathv[i]);
-      }
-    }
-    globfree(&found);
-    if (paths.size() > before) continue;
-    std::string close;
-    if (are_topologies) {
-      close = cli::suggestion(std::filesystem::path(pattern).filename().string(),
-                              shipped::topology_names());
-    }
-    return Status::bad_input(pattern + ": no such file, nor a pattern of any" + close);
-  }
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
-}
-
 Result<TopologySpec> topology_of(const std::string& path) {
   if (!shipped::is_topology(path)) return read_topology_spec(path);
   const shipped::File* file = shipped::find(shipped::topologies(), path);
@@ -107,6 +67,45 @@ Status check_fit(const GraphSpec& graph, const std::vector<TopologySpec>& topolo
 
 }  // namespace
 
+Result<std::vector<std::string>> own_files(const std::vector<std::string>& patterns,
+                                           bool are_topologies) {
+  std::vector<std::string> paths;
+  for (const std::string& pattern : patterns) {
+    if (are_topologies && shipped::is_topology(pattern)) {
+      paths.push_back(pattern);
+      continue;
+    }
+    std::error_code error;
+    const auto kind = std::filesystem::status(pattern, error).type();
+    if (std::filesystem::exists(std::filesystem::file_status(kind))) {
+      if (kind != std::filesystem::file_type::regular) {
+        return Status::bad_input(pattern + ": expected a regular file");
+      }
+      paths.push_back(pattern);
+      continue;
+    }
+    const size_t before = paths.size();
+    glob_t found{};
+    const int status = glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
+      if (std::filesystem::is_regular_file(found.gl_pathv[i], error)) {
+        paths.emplace_back(found.gl_pathv[i]);
+      }
+    }
+    globfree(&found);
+    if (paths.size() > before) continue;
+    std::string close;
+    if (are_topologies) {
+      close = cli::suggestion(std::filesystem::path(pattern).filename().string(),
+                              shipped::topology_names());
+    }
+    return Status::bad_input(pattern + ": no such file, nor a pattern of any" + close);
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
+}
+
 Instance OwnProblems::problem(uint32_t i) const {
   const File& file = graphs[i / topologies.size()];
   const TopologySpec& topology = topologies[i % topologies.size()];
@@ -118,7 +117,7 @@ Instance OwnProblems::problem(uint32_t i) const {
 Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
                                       const std::vector<std::string>& topologies,
                                       const std::atomic<bool>* stop) {
-  const auto graph_paths = expand(graphs, false), topology_paths = expand(topologies, true);
+  const auto graph_paths = own_files(graphs, false), topology_paths = own_files(topologies, true);
   if (!graph_paths.ok()) return graph_paths.status();
   if (!topology_paths.ok()) return topology_paths.status();
   OwnProblems own;

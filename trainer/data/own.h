@@ -28,6 +28,11 @@ struct OwnProblems {
   Instance problem(uint32_t i) const;
 };
 
+// The files that patterns name, sorted, each once; the names of topologies that ship stay as they
+// are. kBadInput if a pattern names none.
+Result<std::vector<std::string>> own_files(const std::vector<std::string>& patterns,
+                                           bool are_topologies);
+
 // Reads the files that the patterns name (`*`, `?`, `[...]`, as a shell expands them), sorted by
 // path: graphs in either form, or ONNX models (*.onnx). kBadInput, naming the file, where one is
 // not what it should be, where a graph and a topology do not fit each other, where graphs are

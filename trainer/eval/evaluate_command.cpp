@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -36,27 +37,24 @@ bool on_terminal() {
 // Files to write, each with the path it was asked for under.
 using Outputs = std::vector<Output>;
 
-// Prints the text, then writes the files: all of them, or none if anything does not arrive.
+// Prints the text, on standard error if an output takes standard output, then writes the files:
+// all of them, or none if anything does not arrive.
 Status deliver(std::string_view text, Outputs files) {
-  if (Status s = write_output("-", text); !s.ok()) return s;
+  const bool printed =
+      std::any_of(files.begin(), files.end(), [](const Output& file) { return file.path == "-"; });
+  if (printed) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  } else if (Status s = write_output("-", text); !s.ok()) {
+    return s;
+  }
   std::erase_if(files, [](const Output& file) { return file.path.empty(); });
   return write_outputs(files);
 }
 
-// Before measuring, which may take hours.
-Status check_all_writable(std::initializer_list<std::string> paths) {
-  std::set<std::string> seen;
-  for (const std::string& path : paths) {
-    if (path.empty()) continue;
-    if (path == "-") return Status::invalid("-: expected the name of a file");
-    if (!seen.insert(path).second) return Status::invalid(path + ": given for two outputs");
-    if (Status s = check_writable(path); !s.ok()) return s;
-  }
-  return {};
-}
+constexpr const char* kShips = "default";  // the policy that ships, which is no file
 
 Result<NamedPolicy> load_policy(const std::string& name) {
-  const bool ships = name == "default";
+  const bool ships = name == kShips;
   auto policy =
       ships ? Policy::load(shipped::default_policy(), Policy::Bytes::kCopy, known_features())
             : Policy::load_file(name, Policy::File::kRead, known_features());
@@ -103,6 +101,20 @@ struct SetArguments {
                   "Merge operators of cifar10, ptb and nmt into at most so many nodes for a policy "
                   "of the published architecture and for the RNN placer; 0: as the policy was "
                   "trained");
+  }
+
+  // The files that are read.
+  Result<std::vector<std::string>> inputs(const std::vector<std::string>& policies) const {
+    std::vector<std::string> files = policies;
+    std::erase(files, kShips);
+    for (const auto* patterns : {&graphs, &topologies}) {
+      if (graphs.empty()) break;
+      const auto found = own_files(*patterns, patterns == &topologies);
+      if (!found.ok()) return found.status();
+      std::copy_if(found->begin(), found->end(), std::back_inserter(files),
+                   [](const std::string& file) { return !shipped::is_topology(file); });
+    }
+    return files;
   }
 
   Result<std::vector<TestSet>> open(const std::vector<NamedPolicy>& policies) const {
@@ -222,9 +234,10 @@ Status run_eval(const EvalArguments& a) {
   if (!std::is_sorted(a.what.budgets.begin(), a.what.budgets.end(), std::less_equal<>())) {
     return Status::invalid("--budgets: expected them ascending, each once");
   }
-  if (Status s = check_all_writable({a.json, a.csv, a.svg, a.cdf, a.effort, a.bars}); !s.ok()) {
-    return s;
-  }
+  const auto inputs = a.on.inputs(a.policies);
+  if (!inputs.ok()) return inputs.status();
+  const std::vector<std::string> outputs = {a.json, a.csv, a.svg, a.cdf, a.effort, a.bars};
+  if (Status s = check_outputs(outputs, *inputs); !s.ok()) return s;
   if (a.equal_time) return run_equal_time(a, *policies);
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
@@ -284,7 +297,8 @@ struct ParetoArguments {
 Status run_pareto(const ParetoArguments& a) {
   const Result<NamedPolicy> policy = load_policy(a.policy);
   if (!policy.ok()) return policy.status();
-  if (Status s = check_all_writable({a.csv, a.svg}); !s.ok()) return s;
+  const std::vector<std::string> outputs = {a.csv, a.svg};
+  if (Status s = check_outputs(outputs, *SetArguments().inputs({a.policy})); !s.ok()) return s;
   ProgressLine progress;
   ParetoOptions options = a.what;
   options.on_progress = progress.callback();
@@ -315,7 +329,9 @@ struct StartsArguments {
 Status run_starts(const StartsArguments& a) {
   const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
   if (!policies.ok()) return policies.status();
-  if (Status s = check_all_writable({a.csv}); !s.ok()) return s;
+  const auto inputs = a.on.inputs(a.policies);
+  if (!inputs.ok()) return inputs.status();
+  if (Status s = check_outputs({&a.csv, 1}, *inputs); !s.ok()) return s;
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
   StartOptions options = a.what;
@@ -354,7 +370,7 @@ struct TableArguments {
 Status run_table(const TableArguments& a) {
   const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
   if (!policies.ok()) return policies.status();
-  if (Status s = check_all_writable({a.csv}); !s.ok()) return s;
+  if (Status s = check_outputs({&a.csv, 1}, *SetArguments().inputs(a.policies)); !s.ok()) return s;
   ProgressLine progress;
   PaperOptions options = a.what;
   options.on_progress = progress.callback();
