@@ -132,6 +132,15 @@ TEST_CASE_FIXTURE(Place, "starts are not measured where a policy does not fit ev
   CHECK(read_text(file("out"))->empty());
 }
 
+TEST_CASE_FIXTURE(Place, "what a policy is worth is not measured where it cannot place") {
+  const std::string policy = PLACETO_MODELS "/placeto-ptb-2gpu.plpo";
+  fails("eval " + policy + " --equal-time --sets ring --problems 2", 2,
+        "ring: the policy places on 2 devices, the topology has 6", file("out"));
+  fails("pareto " + policy + " --sizes 20 --problems 4", 2, "the policy places on 2 devices",
+        file("out"));
+  CHECK(read_text(file("out"))->empty());
+}
+
 TEST_CASE_FIXTURE(Place, "no output takes the place of an input, however it is written") {
   REQUIRE(fs::copy_file(PLACETO_MODELS "/placeto-ptb-2gpu.plpo", file("p.plpo")));
   fs::create_symlink("p.plpo", file("link"));

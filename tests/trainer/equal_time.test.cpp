@@ -29,7 +29,9 @@ TEST_CASE("a set measured at equal time has a row per budget, with an interval a
   const TestSet set = *test_set("ring", options);
   EqualTimeOptions what;
   what.budgets = {0, 20};
-  const std::vector<EqualTimeRow> rows = measure_equal_time(set, *policy, what);
+  const auto measured = measure_equal_time({&set, 1}, *policy, what);
+  REQUIRE(measured.ok());
+  const std::vector<EqualTimeRow>& rows = *measured;
   REQUIRE(rows.size() == 2);
   for (const EqualTimeRow& row : rows) {
     CHECK(row.set == "ring");

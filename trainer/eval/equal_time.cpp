@@ -9,6 +9,7 @@
 #include "runtime/placer/placer.h"
 #include "tools/report/table.h"
 #include "trainer/base/time_ratio.h"
+#include "trainer/eval/fit.h"
 #include "trainer/eval/processor_time.h"
 
 namespace placeto::train {
@@ -96,17 +97,24 @@ double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds)
   return log_time(a.makespan_us) + share * log_ratio(b.makespan_us, a.makespan_us);
 }
 
-std::vector<EqualTimeRow> measure_equal_time(const TestSet& set, const Policy& policy,
-                                             const EqualTimeOptions& options) {
-  const std::vector<ByBudget> all = parallel_collect<ByBudget>(
-      static_cast<uint32_t>(set.problems.size()), options.threads,
-      [&](uint32_t i) { return measure(*set.problems[i]().problem, policy, options); },
-      options.on_progress);
+Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
+                                                     const Policy& policy,
+                                                     const EqualTimeOptions& options) {
+  for (const TestSet& set : sets) {
+    const auto check = [&](const Problem& problem) { return check_fits(policy, problem); };
+    if (Status s = check_each(set, options.threads, check); !s.ok()) return s;
+  }
   std::vector<EqualTimeRow> rows;
-  for (size_t b = 0; b < options.budgets.size() && !all.empty(); ++b) {
-    rows.push_back(row_of(all, b));
-    rows.back().set = set.name;
-    rows.back().budget = options.budgets[b];
+  for (const TestSet& set : sets) {
+    const std::vector<ByBudget> all = parallel_collect<ByBudget>(
+        static_cast<uint32_t>(set.problems.size()), options.threads,
+        [&](uint32_t i) { return measure(*set.problems[i]().problem, policy, options); },
+        options.on_progress);
+    for (size_t b = 0; b < options.budgets.size() && !all.empty(); ++b) {
+      rows.push_back(row_of(all, b));
+      rows.back().set = set.name;
+      rows.back().budget = options.budgets[b];
+    }
   }
   return rows;
 }

@@ -42,8 +42,12 @@ struct TimedMakespan {
 // The logarithm of what runs, by ascending time, reach in `milliseconds`.
 double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds);
 
-std::vector<EqualTimeRow> measure_equal_time(const TestSet& set, const Policy& policy,
-                                             const EqualTimeOptions& options);
+// A row per set and budget; none for a set where no problem has a placement that fits its memory.
+// kInvalidArgument, or kOutOfMemory, if the policy cannot place one of the problems, or if a set
+// has none.
+Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
+                                                     const Policy& policy,
+                                                     const EqualTimeOptions& options);
 
 std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color);
 std::string equal_time_csv(std::span<const EqualTimeRow> rows);

@@ -216,16 +216,14 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   if (a.threads > 0) options.threads = a.threads;
   ProgressLine progress;
   options.on_progress = progress.callback();
-  std::vector<EqualTimeRow> rows;
-  for (const TestSet& set : *sets) {
-    const auto found = measure_equal_time(set, *policies[0].policy, options);
-    rows.insert(rows.end(), found.begin(), found.end());
-  }
+  const auto rows = measure_equal_time(*sets, *policies[0].policy, options);
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return none_fits();
   progress.clear();
   return deliver(
       fmt::format("makespan with the policy over makespan without it, geometric means\n{}",
-                  equal_time_table(rows, on_terminal())),
-      {{a.csv, equal_time_csv(rows)}});
+                  equal_time_table(*rows, on_terminal())),
+      {{a.csv, equal_time_csv(*rows)}});
 }
 
 Status run_eval(const EvalArguments& a) {
@@ -302,10 +300,11 @@ Status run_pareto(const ParetoArguments& a) {
   ProgressLine progress;
   ParetoOptions options = a.what;
   options.on_progress = progress.callback();
-  const std::vector<ParetoPoint> points = measure_pareto(*policy->policy, options);
+  const auto points = measure_pareto(*policy->policy, options);
+  if (!points.ok()) return points.status().at(policy->name);
   progress.clear();
-  return deliver(pareto_table(points, on_terminal()),
-                 {{a.csv, pareto_csv(points)}, {a.svg, pareto_svg(points)}});
+  return deliver(pareto_table(*points, on_terminal()),
+                 {{a.csv, pareto_csv(*points)}, {a.svg, pareto_svg(*points)}});
 }
 
 void add_pareto(cli::Program& program, ParetoArguments& a, Status& status) {

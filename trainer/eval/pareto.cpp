@@ -11,6 +11,7 @@
 #include "trainer/base/time_ratio.h"
 #include "trainer/data/problems.h"
 #include "trainer/eval/figure.h"
+#include "trainer/eval/fit.h"
 
 namespace placeto::train {
 namespace {
@@ -80,7 +81,13 @@ const char* name_of(const ParetoPoint& p) {
 
 }  // namespace
 
-std::vector<ParetoPoint> measure_pareto(const Policy& policy, const ParetoOptions& options) {
+Result<std::vector<ParetoPoint>> measure_pareto(const Policy& policy,
+                                                const ParetoOptions& options) {
+  for (const uint32_t nodes : options.nodes) {
+    for (uint32_t i = 0; i < options.problems; ++i) {
+      if (Status s = check_fits(policy, *problem_of(nodes, i).problem); !s.ok()) return s;
+    }
+  }
   std::vector<ParetoPoint> all;
   const auto total = static_cast<uint32_t>(options.nodes.size()) * options.problems;
   uint32_t done = 0;

@@ -30,8 +30,8 @@ struct ParetoPoint {
 
 // The runtime's `auto` within each budget, with the policy and without it, one after the other on
 // each problem. Random graphs of the test seeds, of all four families, on 2 to 8 devices, no limit
-// of memory. One thread.
-std::vector<ParetoPoint> measure_pareto(const Policy& policy, const ParetoOptions& options);
+// of memory. One thread. kInvalidArgument, or kOutOfMemory, if the policy cannot place one of them.
+Result<std::vector<ParetoPoint>> measure_pareto(const Policy& policy, const ParetoOptions& options);
 
 std::string pareto_table(std::span<const ParetoPoint> points, bool color);
 std::string pareto_csv(std::span<const ParetoPoint> points);
