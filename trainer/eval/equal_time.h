@@ -43,8 +43,7 @@ struct TimedMakespan {
 double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds);
 
 // A row per set and budget; none for a set where no problem has a placement that fits its memory.
-// kInvalidArgument, or kOutOfMemory, if the policy cannot place one of the problems, or if a set
-// has none.
+// kInvalidArgument, or kOutOfMemory, if the policy cannot place one of the problems.
 Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
                                                      const Policy& policy,
                                                      const EqualTimeOptions& options);
