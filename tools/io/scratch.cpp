@@ -22,10 +22,11 @@ constexpr std::string_view kPattern = "-XXXXXX";
 // Tells such a folder from others of such a name, which are somebody's own.
 constexpr const char* kMark = ".placeto-scratch";
 
-// The folder, locked; -1 if it cannot be opened or another process holds the lock.
-int locked(const fs::path& directory) {
+// The folder, locked; -1 if it cannot be opened or, unless it is waited for, another process holds
+// the lock.
+int locked(const fs::path& directory, bool waits) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  if (fd >= 0 && ::flock(fd, LOCK_EX | (waits ? 0 : LOCK_NB)) == 0) return fd;
   if (fd >= 0) ::close(fd);
   return -1;
 }
@@ -40,7 +41,7 @@ void remove_leftovers(const fs::path& path) {
   for (; !error && entries != end; entries.increment(error)) {
     const std::string name = entries->path().filename().string();
     if (name.size() != length || !name.starts_with(begin)) continue;
-    const int lock = locked(entries->path());
+    const int lock = locked(entries->path(), false);
     if (lock < 0) continue;
     std::error_code ignored;
     if (fs::exists(entries->path() / kMark, ignored)) fs::remove_all(entries->path(), ignored);
@@ -61,7 +62,8 @@ Scratch::Scratch(const std::string& path) {
   remove_leftovers(path);
   std::string name = path + std::string(kPattern);
   if (mkdtemp(name.data()) == nullptr) return;
-  lock_ = locked(name);
+  // Marked only once it is locked: who looks for leftovers in between finds it unmarked.
+  lock_ = locked(name, true);
   const int mark = ::open((name + "/" + kMark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (mark >= 0) {
     ::close(mark);

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "tools/tune/tune.h"
+#include "tools/tune/session.h"
 
 namespace placeto {
 namespace {
@@ -49,6 +50,23 @@ size_t choose(const std::vector<Contender>& contenders, double tolerance) {
     }
   }
   return chosen;
+}
+
+nlohmann::ordered_json described(const Contender& info) {
+  constexpr const char* kWays[] = {"placed", "threads", "replicas", "engine"};
+  nlohmann::ordered_json object{{"name", info.name},
+                                {"way", kWays[static_cast<size_t>(info.way)]},
+                                {"stages", info.stages},
+                                {"devices", info.devices},
+                                {"threads", info.threads},
+                                {"replicas", info.replicas},
+                                {"measured_us", info.measured_us},
+                                {"over_whole", info.over_whole}};
+  if (info.predicted_us > 0) {
+    object["predicted_us"] = info.predicted_us;
+    object["predicted_over_whole"] = info.predicted_over_whole;
+  }
+  return object;
 }
 
 std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen) {

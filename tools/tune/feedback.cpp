@@ -78,4 +78,18 @@ std::vector<std::vector<double>> fit(std::vector<std::vector<double>> cost_us,
   return cost_us;
 }
 
+std::vector<std::vector<double>> costs_of(const GraphSpec& graph) {
+  std::vector<std::vector<double>> costs(graph.kinds.size());
+  for (size_t k = 0; k < costs.size(); ++k) {
+    for (const NodeSpec& node : graph.nodes) costs[k].push_back(node.cost_us[k]);
+  }
+  return costs;
+}
+
+void set_costs(GraphSpec& graph, std::span<const std::vector<double>> cost_us) {
+  for (size_t k = 0; k < cost_us.size(); ++k) {
+    for (size_t v = 0; v < cost_us[k].size(); ++v) graph.nodes[v].cost_us[k] = cost_us[k][v];
+  }
+}
+
 }  // namespace placeto

@@ -11,7 +11,13 @@
 #include <span>
 #include <vector>
 
+#include "runtime/graph/graph.h"
+
 namespace placeto {
+
+// Run times of a graph by kind and node, taken out and put in again.
+std::vector<std::vector<double>> costs_of(const GraphSpec& graph);
+void set_costs(GraphSpec& graph, std::span<const std::vector<double>> cost_us);
 
 // A stage of a measured run. Times without the device's slowdown.
 struct StageObservation {

@@ -2,6 +2,7 @@
 // times, and contenders that can run. Private to this folder.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ Status open_contender(const TuneOptions& options, Runnable& contender);
 // to what they have measured, or starts anew.
 Status run_contenders(const TuneOptions& options, std::span<Runnable* const> contenders,
                       StagedModel& whole, double whole_us, uint32_t runs);
+
+// As tune.json has it.
+nlohmann::ordered_json described(const Contender& info);
 
 // What its stages teach (feedback.h). Stages of the manifest are told by the nodes in their files.
 Result<std::vector<StageObservation>> observations_of(const Topology& topology, const Graph& graph,

@@ -36,21 +36,6 @@ std::string work_path(std::string directory) {
   return directory + ".work";
 }
 
-// Run times by kind and node.
-std::vector<std::vector<double>> costs_of(const GraphSpec& spec) {
-  std::vector<std::vector<double>> costs(spec.kinds.size());
-  for (size_t k = 0; k < costs.size(); ++k) {
-    for (const NodeSpec& node : spec.nodes) costs[k].push_back(node.cost_us[k]);
-  }
-  return costs;
-}
-
-void set_costs(GraphSpec& spec, std::span<const std::vector<double>> costs) {
-  for (size_t k = 0; k < costs.size(); ++k) {
-    for (size_t v = 0; v < costs[k].size(); ++v) spec.nodes[v].cost_us[k] = costs[k][v];
-  }
-}
-
 class Tuner {
  public:
   Tuner(const Topology& topology, const TuneOptions& options)
@@ -382,23 +367,6 @@ const Runnable* Tuner::one_device() const {
     if (info.way == Contender::Way::kPlaced && info.stages == 1) return contender.get();
   }
   return nullptr;
-}
-
-Json described(const Contender& info) {
-  constexpr const char* kWays[] = {"placed", "threads", "replicas", "engine"};
-  Json object{{"name", info.name},
-              {"way", kWays[static_cast<size_t>(info.way)]},
-              {"stages", info.stages},
-              {"devices", info.devices},
-              {"threads", info.threads},
-              {"replicas", info.replicas},
-              {"measured_us", info.measured_us},
-              {"over_whole", info.over_whole}};
-  if (info.predicted_us > 0) {
-    object["predicted_us"] = info.predicted_us;
-    object["predicted_over_whole"] = info.predicted_over_whole;
-  }
-  return object;
 }
 
 // The graph and the machine that the placement is predicted with.
