@@ -1,6 +1,8 @@
 // What places graphs on machines: topologies, engines, the default policy.
+#include <deque>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 
 #include "tools/capi/bridge.h"
 #include "tools/engine/description.h"
@@ -18,9 +20,11 @@ struct placeto_onnx_rules {
   double tolerance = 0;
   std::vector<placeto_node_device> forbids;
   std::vector<std::vector<uint32_t>> colocate;
-  // What options are given: theirs before, and these.
-  std::vector<placeto_node_device> all_forbids;
-  std::vector<placeto_node_list> all_colocate;
+  std::vector<placeto_node_list> colocate_lists;  // leading into `colocate`
+  // What options with entries of their own were given: those and these. Never moved or dropped.
+  std::mutex mutex;
+  std::deque<std::vector<placeto_node_device>> longer_forbids;
+  std::deque<std::vector<placeto_node_list>> longer_colocate;
 };
 
 namespace {
@@ -44,12 +48,18 @@ Outcome hand_out_machine(const Result<Topology>& read, const placeto_limits* lim
   return hand_out(read->spec(), limits, topology);
 }
 
-// The caller's entries stay in front.
+// Puts `ours` behind the caller's entries, where there are any in a list that is kept.
 template <class Entry>
-Outcome append(const char* name, const Entry* theirs, size_t count, std::vector<Entry>& all) {
-  if (Outcome o = check_list(name, theirs, count); !o.ok()) return o;
-  if (count > 0) all.assign(theirs, theirs + count);
-  return {};
+void append(const std::vector<Entry>& ours, std::deque<std::vector<Entry>>& longer,
+            const Entry*& entries, size_t& count) {
+  const std::vector<Entry>* all = &ours;
+  if (count > 0) {
+    std::vector<Entry>& both = longer.emplace_back(entries, entries + count);
+    both.insert(both.end(), ours.begin(), ours.end());
+    all = &both;
+  }
+  entries = all->data();
+  count = all->size();
 }
 
 }  // namespace
@@ -165,6 +175,9 @@ placeto_status placeto_onnx_engine_rules(
     made->tolerance = engine->description.tolerance();
     for (const Rules::NodeDevice& f : found.forbids) made->forbids.push_back({f.node, f.device});
     made->colocate = std::move(found.colocate);
+    for (const auto& set : made->colocate) {
+      made->colocate_lists.push_back({set.data(), set.size()});
+    }
     *rules = made.release();
     return {};
   });
@@ -179,23 +192,16 @@ placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules, placeto_options
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{rules, "rules"}, {options, "options"}}); !o.ok()) return o;
     if (Outcome o = check_size("placeto_options", *options); !o.ok()) return o;
-    std::vector<placeto_node_device> forbids;
-    std::vector<placeto_node_list> colocate;
-    if (Outcome o = append("forbids", options->forbids, options->forbid_count, forbids); !o.ok()) {
+    if (Outcome o = check_list("forbids", options->forbids, options->forbid_count); !o.ok()) {
       return o;
     }
-    if (Outcome o = append("colocate", options->colocate, options->colocate_count, colocate);
-        !o.ok()) {
+    if (Outcome o = check_list("colocate", options->colocate, options->colocate_count); !o.ok()) {
       return o;
     }
-    forbids.insert(forbids.end(), rules->forbids.begin(), rules->forbids.end());
-    for (const auto& nodes : rules->colocate) colocate.push_back({nodes.data(), nodes.size()});
-    rules->all_forbids = std::move(forbids);
-    rules->all_colocate = std::move(colocate);
-    options->forbids = rules->all_forbids.data();
-    options->forbid_count = rules->all_forbids.size();
-    options->colocate = rules->all_colocate.data();
-    options->colocate_count = rules->all_colocate.size();
+    const std::lock_guard<std::mutex> lock(rules->mutex);
+    append(rules->forbids, rules->longer_forbids, options->forbids, options->forbid_count);
+    append(rules->colocate_lists, rules->longer_colocate, options->colocate,
+           options->colocate_count);
     constexpr size_t kWithTolerance = offsetof(placeto_options, tolerance) + sizeof(double);
     if (options->struct_size >= kWithTolerance && options->tolerance == 0) {
       options->tolerance = rules->tolerance;

@@ -123,8 +123,10 @@ PLACETO_API placeto_status placeto_onnx_engine_rules(
     void* note_context, placeto_onnx_rules** rules, placeto_error* error) PLACETO_NOEXCEPT;
 PLACETO_API void placeto_onnx_rules_free(placeto_onnx_rules* rules) PLACETO_NOEXCEPT;
 /* Puts them into the options of placeto_place, after those that are there: forbids and colocate
- * then lead into `rules` and live as long. Where options->tolerance is 0 it becomes the engine's:
- * one device is kept unless leaving it is predicted to gain more. One thread at a time. */
+ * then lead into `rules` and live as long, also when other options get the same. (What options with
+ * entries of their own get takes memory until then.) Where options->tolerance is 0 it becomes the
+ * engine's: one device is kept unless leaving it is predicted to gain more. Threads may share one.
+ */
 PLACETO_API placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules,
                                                   placeto_options* options,
                                                   placeto_error* error) PLACETO_NOEXCEPT;
