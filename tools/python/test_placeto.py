@@ -91,6 +91,22 @@ class Package(unittest.TestCase):
                 with self.assertRaisesRegex(TypeError, "cannot be copied"):
                     copied(value)
 
+    def test_errors_pass_between_processes(self):
+        with self.assertRaises(placeto.Error) as caught:
+            placeto.place(diamond(), pair(), objective=7)
+        passed = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((type(passed), passed.status, str(passed)),
+                         (placeto.Error, caught.exception.status, str(caught.exception)))
+
+    def test_all_that_is_public_says_what_it_is(self):
+        for name in dir(placeto):
+            kind = getattr(placeto, name)
+            if not isinstance(kind, type) or kind.__module__ != "placeto":
+                continue
+            for member, value in vars(kind).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    self.assertTrue(value.__doc__, f"{name}.{member}")
+
     def test_objects_say_what_they_are(self):
         graph, topology = diamond(), pair()
         self.assertEqual(repr(graph), "<Graph 'diamond': 4 nodes, 4 edges>")
@@ -325,6 +341,9 @@ class Package(unittest.TestCase):
         rules = engine.rules(graph, topology, {"gpu": "cuda"}, notes.append)
         self.assertTrue(all(isinstance(note, str) for note in notes))
         placement = placeto.place(graph, topology, rules=rules)
+        mine = placeto.place(graph, topology, rules=rules, forbids={0: 1}, colocate=[[0, 1]])
+        self.assertEqual(mine.devices[0], mine.devices[1])
+        self.assertNotEqual(mine.devices[0], 1)
         self.assertEqual(len(placement.stages), len(graph))
         written = json.loads(placement.to_json())
         self.assertEqual(written["assignment"], list(placement.devices))

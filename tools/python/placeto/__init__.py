@@ -208,6 +208,9 @@ class Error(Exception):
         super().__init__(message or _library.placeto_status_text(status).decode())
         self.status = status
 
+    def __reduce__(self) -> tuple[Any, ...]:  # worker processes hand errors over
+        return type(self), (self.status, str(self))
+
 
 class Infeasible(Error):
     """No placement fits; the text names the memory that lacks."""
@@ -382,13 +385,16 @@ class Graph(_Handle):
 
     @classmethod
     def load(cls, path: PathLike, limits: Optional[Limits] = None) -> Graph:
+        """Of a binary file."""
         return cls._make("placeto_graph_load_file", os.fsencode(path), _limits(limits))
 
     @classmethod
     def from_bytes(cls, content: bytes, limits: Optional[Limits] = None) -> Graph:
+        """A binary file's bytes."""
         return cls._make("placeto_graph_load_memory", content, len(content), _limits(limits))
 
     def to_bytes(self) -> bytes:
+        """A binary file of it."""
         return self._encode("placeto_graph_encode")
 
     def __len__(self) -> int:
@@ -399,13 +405,16 @@ class Graph(_Handle):
 
     @property
     def name(self) -> str:
+        """Empty if it has none."""
         return _ask("placeto_graph_name", self._handle).decode()
 
     @property
     def edge_count(self) -> int:
+        """Edges, control edges among them."""
         return _ask("placeto_graph_edge_count", self._handle)
 
     def node_name(self, node: int) -> str:
+        """Empty if it has none."""
         return _ask("placeto_graph_node_name", self._handle, node).decode()
 
     @property
@@ -415,6 +424,7 @@ class Graph(_Handle):
                 for kind in range(_ask("placeto_graph_kind_count", self._handle))]
 
     def node(self, node: int) -> Node:
+        """What the node was given."""
         value = _native.placeto_node(struct_size=ctypes.sizeof(_native.placeto_node))
         _call("placeto_graph_node", self._handle, node, byref(value))
         return Node(value.name.decode(), value.op.decode(), value.cost_us[:value.cost_count],
@@ -480,6 +490,7 @@ class GraphBuilder(_Handle):
         _call("placeto_graph_builder_add_edge", self._handle, source, number, target)
 
     def build(self, limits: Optional[Limits] = None) -> Graph:
+        """The graph so far; raises Error where something is wrong with it."""
         return Graph._make("placeto_graph_builder_build", self._handle, _limits(limits))
 
 
@@ -530,13 +541,16 @@ class Topology(_Handle):
 
     @classmethod
     def load(cls, path: PathLike, limits: Optional[Limits] = None) -> Topology:
+        """Of a binary file."""
         return cls._make("placeto_topology_load_file", os.fsencode(path), _limits(limits))
 
     @classmethod
     def from_bytes(cls, content: bytes, limits: Optional[Limits] = None) -> Topology:
+        """A binary file's bytes."""
         return cls._make("placeto_topology_load_memory", content, len(content), _limits(limits))
 
     def to_bytes(self) -> bytes:
+        """A binary file of it."""
         return self._encode("placeto_topology_encode")
 
     def __len__(self) -> int:
@@ -547,14 +561,17 @@ class Topology(_Handle):
 
     @property
     def name(self) -> str:
+        """Empty if it has none."""
         return _ask("placeto_topology_name", self._handle).decode()
 
     @property
     def device_names(self) -> list[str]:
+        """In the order of their indices."""
         return [_ask("placeto_topology_device_name", self._handle, device).decode()
                 for device in range(len(self))]
 
     def device(self, device: int) -> Device:
+        """What the device was given."""
         value = _native.placeto_device(struct_size=ctypes.sizeof(_native.placeto_device))
         _call("placeto_topology_device", self._handle, device, byref(value))
         return Device(value.name.decode(), value.kind.decode(), value.memory_bytes,
@@ -571,6 +588,7 @@ class Topology(_Handle):
 
     @property
     def rules(self) -> TopologyRules:
+        """How it executes, and its default link."""
         value = _native.placeto_topology_rules(
             struct_size=ctypes.sizeof(_native.placeto_topology_rules))
         _call("placeto_topology_get_rules", self._handle, byref(value))
@@ -611,6 +629,7 @@ class TopologyBuilder(_Handle):
         _call("placeto_topology_builder_add_link", self._handle, byref(link))
 
     def build(self, limits: Optional[Limits] = None) -> Topology:
+        """The topology so far; raises Error where something is wrong with it."""
         return Topology._make("placeto_topology_builder_build", self._handle, _limits(limits))
 
 
@@ -622,11 +641,13 @@ class Policy(_Handle):
 
     @classmethod
     def load(cls, path: PathLike) -> Policy:
+        """Of a policy file."""
         return cls._make("placeto_policy_load_file", os.fsencode(path),
                          _native.PLACETO_FILE_READ, None)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Policy:
+        """A policy file's bytes."""
         return cls._make("placeto_policy_load_memory", content, len(content),
                          _native.PLACETO_BYTES_COPY, None)
 
@@ -635,10 +656,12 @@ class Policy(_Handle):
 
     @property
     def architecture(self) -> str:
+        """Either "pairwise" or "placeto"."""
         return _ask("placeto_policy_architecture", self._handle).decode()
 
     @property
     def sha256(self) -> str:
+        """Of the file without it, 64 hexadecimal digits."""
         digest = (ctypes.c_uint8 * 32)()
         _call("placeto_policy_sha256", self._handle, digest)
         return bytes(digest).hex()
@@ -695,14 +718,17 @@ class Placement(_Handle):
 
     @property
     def makespan_us(self) -> float:
+        """When the last node finishes, as predicted."""
         return _ask("placeto_placement_makespan_us", self._handle)
 
     @property
     def bottleneck_us(self) -> float:
+        """The largest busy time of a device or channel in a run."""
         return _ask("placeto_placement_bottleneck_us", self._handle)
 
     @property
     def lower_bound_us(self) -> float:
+        """No placement takes less."""
         return _ask("placeto_placement_lower_bound_us", self._handle)
 
     @property
@@ -722,14 +748,17 @@ class Placement(_Handle):
 
     @property
     def method(self) -> str:
+        """What found it: "iterate", "policy", "search", ..."""
         return _ask("placeto_placement_method", self._handle).decode()
 
     @property
     def note(self) -> str:
+        """What the placing had to say; empty if nothing."""
         return _ask("placeto_placement_note", self._handle).decode()
 
     @property
     def feasible(self) -> bool:
+        """Whether it fits the memory of all devices."""
         return _ask("placeto_placement_feasible", self._handle) != 0
 
     @property
@@ -776,6 +805,7 @@ class Placement(_Handle):
 
     @property
     def candidates(self) -> list[Candidate]:
+        """What each method found."""
         rows = []
         for index in range(_ask("placeto_placement_candidate_count", self._handle)):
             row = _native.placeto_candidate(struct_size=ctypes.sizeof(_native.placeto_candidate))
@@ -811,6 +841,7 @@ class Cancel(_Handle):
         super().__init__(self._new("placeto_cancel_create"))
 
     def request(self) -> None:
+        """Ends the placings that have it, soon; any thread may."""
         _ask("placeto_cancel_request", self._handle)
 
     def reset(self) -> None:
@@ -874,6 +905,23 @@ def _notes(on_note: Optional[Callable[[str], object]]) -> Iterator[Any]:
             on_note(text)
 
 
+def _add_rules(rules: Any, options: Any) -> None:
+    """Behind the entries that are there, in lists that go with the options: those that C would
+    make go with the rules, which outlive many placings."""
+    added = _defaulted(_native.placeto_options, "placeto_default_options")
+    added.tolerance = options.tolerance
+    _call("placeto_onnx_rules_add", rules, byref(added))
+    options.tolerance = added.tolerance
+    for name, count, kind in (("forbids", "forbid_count", _native.placeto_node_device),
+                              ("colocate", "colocate_count", _native.placeto_node_list)):
+        own, more = getattr(options, count), getattr(added, count)
+        entries, size = (kind * (own + more))(), ctypes.sizeof(kind)
+        ctypes.memmove(entries, getattr(options, name), own * size)
+        ctypes.memmove(byref(entries, own * size), getattr(added, name), more * size)
+        setattr(options, name, entries)
+        setattr(options, count, own + more)
+
+
 @contextlib.contextmanager
 def _options(fields: PlaceOptions) -> Iterator[Any]:
     """placeto_options; what it points to lives as long as the block."""
@@ -898,7 +946,7 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
     options.colocate_count = len(sets)
     _with_fields(options, plain, PlaceOptions)
     if rules is not None:
-        _call("placeto_onnx_rules_add", rules, byref(options))
+        _add_rules(rules, options)
     yield options
     del cancel, rules, sets  # alive until here
 
