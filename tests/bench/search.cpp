@@ -41,8 +41,8 @@ constexpr const char* kUsage =
                       [--each FILE]
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
-devices), large (1,000 nodes), networks (training steps with colocation on the example topologies),
-deep (training steps of networks of 1,000 to 7,000 operators),
+devices), middle (300 to 500 nodes, 2 to 8), large (1,000 nodes), networks (training steps with
+colocation on the example topologies), deep (training steps of networks of 1,000 to 7,000 operators),
 parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
 40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-networks (named
 networks as ONNX Runtime runs them). --each appends every answer to a file: problem, method, seed,
@@ -391,6 +391,8 @@ int main(int argc, char** argv) {
       add_random(family, name, count(30), {40, 160}, 2, 8);
     } else if (name == "wide") {
       add_random(family, name, count(20), {30, 31}, 16, 16);
+    } else if (name == "middle") {
+      add_random(family, name, count(40), {300, 500}, 2, 8);
     } else if (name == "large") {
       add_random(family, name, count(6), {1'000, 1'001}, 4, 8);
     } else if (name == "networks") {

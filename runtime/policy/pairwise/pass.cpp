@@ -7,7 +7,6 @@
 #include "runtime/base/portable_math.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/heuristics/best_met.h"
-#include "runtime/search/tuning.h"
 
 namespace placeto {
 
@@ -18,7 +17,12 @@ PairwisePlacer::PairwisePlacer(const Policy& policy, const Problem& problem,
       hierarchy_(&hierarchy),
       scorer_(policy, problem, kernels, stop),
       features_(problem, hierarchy),
-      state_(problem, stop) {}
+      state_(problem, stop) {
+  for (uint32_t level = hierarchy.level_count(); level-- > 0;) {
+    const uint32_t groups = hierarchy.group_count(level);
+    if (pairwise::scores_level(level, groups, problem.node_count())) levels_.push_back(level);
+  }
+}
 
 Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOptions& options,
                                 MoveEvaluator& evaluator) {
@@ -30,8 +34,7 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
     state_.refresh(evaluator);
     scorer_.embed(state_, evaluator.stop());
     if (stopped(evaluator.stop())) return best;
-    for (uint32_t level = hierarchy_->level_count(); level-- > 0;) {
-      if (!scores_level(level)) continue;
+    for (const uint32_t level : levels_) {
       run_level(pass, level, options, evaluator);
       keep_better(evaluator, best);
       if (stopped(evaluator.stop())) return best;
@@ -41,19 +44,13 @@ Candidate PairwisePlacer::place(const Candidate& start, const PairwisePassOption
   return best;
 }
 
-bool PairwisePlacer::scores_level(uint32_t level) const {
-  const uint32_t nodes = problem_->node_count();
-  return level == 0 || nodes < pairwise::kAllLevelsBelow ||
-         tuning::promises_on_level(hierarchy_->group_count(level), nodes);
-}
-
 void PairwisePlacer::run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,
                                MoveEvaluator& evaluator) {
   Stop* const stop = evaluator.stop();
   order_groups(pass, level, stop);
   const uint32_t groups = hierarchy_->group_count(level);
-  const uint32_t batches = pairwise::batches_per_level(problem_->node_count(),
-                                                       hierarchy_->level_count(), options.passes);
+  const uint32_t batches = pairwise::batches_per_level(
+      problem_->node_count(), static_cast<uint32_t>(levels_.size()), options.passes);
   const uint32_t batch = options.temperature ? groups : (groups + batches - 1) / batches;
   const bool all = pass > 0 && !problem_->topology().uniform_links();
   uint32_t visited = 0;

@@ -1,7 +1,7 @@
 // PolicyPass: greedy placement with a `pairwise` policy (DESIGN, sections 6 and 7).
 //
-// A pass goes through the hierarchy coarse to fine, on large graphs without levels of few large
-// groups, and visits every group of a level once that the makespan waits for: in upward-rank order
+// A pass goes through the hierarchy coarse to fine, on large graphs through its finest levels
+// alone, and visits every group of a level once that the makespan waits for: in upward-rank order
 // in the first pass, later in the order in which the previous timeline starts them. Where links are
 // unlike, later passes visit all groups: others are in the way there. A step gives the group to the
 // device with the highest score, or leaves it if none is worth a try. Decisions of one level are
@@ -66,7 +66,6 @@ class PairwisePlacer {
     float score;
   };
 
-  bool scores_level(uint32_t level) const;
   void run_level(uint32_t pass, uint32_t level, const PairwisePassOptions& options,
                  MoveEvaluator& evaluator);
   void order_groups(uint32_t pass, uint32_t level, Stop* stop);
@@ -82,6 +81,7 @@ class PairwisePlacer {
   const Problem* problem_;
   float least_score_;
   const Hierarchy* hierarchy_;
+  std::vector<uint32_t> levels_;  // that are scored, coarse to fine
   MoveScorer scorer_;
   MoveFeatures features_;
   PlacementState state_;

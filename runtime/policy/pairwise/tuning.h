@@ -11,8 +11,14 @@ namespace placeto::pairwise {
 // of them, and on larger graphs there are too few to share.
 inline constexpr uint32_t kManyPassesBelow = 300, kManyPasses = 3;
 
-// From so many nodes on, coarse levels are left out where moves hardly ever gain (search/tuning.h).
-inline constexpr uint32_t kAllLevelsBelow = 300;
+// From so many nodes on, levels of fewer than kLeastGroups groups are left out, but for the finest:
+// moves by the estimate (search/promising_moves.h) have been there, and scoring them again gains
+// less than its time.
+inline constexpr uint32_t kAllLevelsBelow = 300, kLeastGroups = 800;
+
+inline bool scores_level(uint32_t level, uint32_t groups, uint32_t nodes) {
+  return level == 0 || nodes < kAllLevelsBelow || groups >= kLeastGroups;
+}
 
 // The score that a move needs to be tried. Moves are checked, so trying a doubtful one costs an
 // evaluation, no more; the larger the graph, the more that is, and the more windows of heuristics
@@ -28,7 +34,7 @@ inline float least_score(uint32_t nodes) {
 // Simulated nodes that the checks of kManyPasses passes may cost: about 600 evaluations of 100
 // nodes, 60 of 1,000. A level's decisions are checked in kLeastBatches to kMostBatches: on small
 // graphs nearly one by one.
-inline constexpr uint32_t kEvaluationWork = 60'000, kLeastBatches = 2, kMostBatches = 48;
+inline constexpr uint32_t kEvaluationWork = 60'000, kLeastBatches = 2, kMostBatches = 32;
 
 inline uint32_t batches_per_level(uint32_t nodes, uint32_t levels, uint32_t passes) {
   const uint32_t checks = levels * std::clamp(passes, 1u, kManyPasses);
