@@ -70,12 +70,14 @@ class BranchBound {
 
   uint32_t first_twin(uint32_t device) const { return twin_[device]; }
 
-  // `device_of`: of every group, kNoIndex if it is free. Nothing once stopped.
-  Score bound(std::span<const uint32_t> device_of) {
+  // `device_of`: of every group, kNoIndex if it is free. Times are looked at where bytes alone do
+  // not say which is better, this or `best`. Nothing once stopped.
+  Score bound(std::span<const uint32_t> device_of, const Score& best) {
     device_of_ = device_of;
-    choose_devices();
     Score least;
     least.overflow_bytes = overflow_bytes();
+    if (least.overflow_bytes != best.overflow_bytes) return least;
+    choose_devices();
     double us = 0;
     if (problem_.objective() == Objective::kThroughput) {
       us = std::max(busiest_us(), work_us(0));
@@ -342,7 +344,7 @@ class Tree {
 
   // False if it ran out of branches, or was stopped.
   bool search() {
-    const Score bound = bound_.bound(device_of_);
+    const Score bound = bound_.bound(device_of_, best_.score);
     if (stopped(stop_)) return false;
     return bound < best_.score ? branch(0) : true;
   }
@@ -363,7 +365,7 @@ class Tree {
       if (left_ == 0 || spend(stop_, problem_.node_count())) return false;
       --left_;
       device_of_[group] = d;
-      const Score bound = bound_.bound(device_of_);
+      const Score bound = bound_.bound(device_of_, best_.score);
       device_of_[group] = kNoIndex;
       if (bound < best_.score) children.push_back({d, bound});
     }
