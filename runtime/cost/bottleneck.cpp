@@ -24,6 +24,7 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
                         std::span<const TransferSlice> transfers, std::span<double> channel_us,
                         Stop* stop) {
   const Topology& topology = problem_->topology();
+  if (!knows_returns_) find_returns(stop);
   list_devices(assignment, stop);
   const auto rows = static_cast<uint32_t>(used_.size());
   if (spend(stop, uint64_t{rows} * rows)) return 0;
@@ -69,6 +70,43 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
   return most;
 }
 
+// Sets of nodes that share a device are carried along the edges, 64 at a time. With very many on a
+// very large graph that would take too long: all circles count there.
+void Bottleneck::find_returns(Stop* stop) {
+  constexpr uint64_t kMostWork = 200'000'000;
+  const Graph& graph = problem_->graph();
+  std::vector<uint32_t> number(problem_->group_count(), kNoIndex);
+  uint32_t sets = 0;
+  for (uint32_t g = 0; g < problem_->group_count(); ++g) {
+    if (problem_->members(g).size() > 1) number[g] = sets++;
+  }
+  const uint64_t work = (sets + 63) / 64 * (uint64_t{graph.node_count()} + graph.edge_count());
+  if (sets > 0 && work <= kMostWork) returns_.assign(graph.edge_count(), false);
+  std::vector<uint64_t> before(returns_.empty() ? 0 : graph.node_count());
+  for (uint32_t first = 0; !returns_.empty() && first < sets; first += 64) {
+    const auto bit = [&](uint32_t node) {
+      const uint32_t i = number[problem_->group_of(node)] - first;
+      return i < 64 ? uint64_t{1} << i : 0;
+    };
+    before.assign(before.size(), 0);
+    for (const uint32_t v : graph.topological_order()) {
+      const uint64_t met = before[v] | bit(v);
+      for (const OutEdge& out : watched(graph.out_edges(v), stop)) {
+        before[out.target] |= met;
+        if ((met & bit(out.target)) != 0) returns_[&out - graph.out_edges(0).data()] = true;
+      }
+      if (spend(stop, 1 + graph.out_edges(v).size())) return;
+    }
+  }
+  knows_returns_ = true;
+}
+
+// Whether rules make it, from that device.
+bool Bottleneck::comes_back(const OutEdge& out, uint32_t device) const {
+  if (!returns_.empty() && returns_[&out - problem_->graph().out_edges(0).data()]) return true;
+  return !problem_->allowed(problem_->group_of(out.target), device);
+}
+
 // And who feeds whom.
 void Bottleneck::list_devices(std::span<const uint32_t> assignment, Stop* stop) {
   std::fill(row_.begin(), row_.end(), kNoIndex);
@@ -84,7 +122,8 @@ void Bottleneck::list_devices(std::span<const uint32_t> assignment, Stop* stop) 
   for (uint32_t v = 0; v < assignment.size(); ++v) {
     const size_t from = row_[assignment[v]] * used_.size();
     for (const OutEdge& out : watched(problem_->graph().out_edges(v), stop)) {
-      feeds_[from + row_[assignment[out.target]]] = 1;
+      const uint32_t to = assignment[out.target];
+      if (to != assignment[v] && !comes_back(out, assignment[v])) feeds_[from + row_[to]] = 1;
     }
     if (spend(stop, 1 + problem_->graph().out_edges(v).size())) return;
   }

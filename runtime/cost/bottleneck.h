@@ -4,7 +4,10 @@
 // A device runs its nodes; its intake receives what other devices send it, and a channel carries
 // what it is given, one tensor after another. Devices that feed each other in a circle are no
 // stages of a pipeline: a run comes back to them, and the next cannot simply follow. They count as
-// one, with all their times and those of the transfers between them.
+// one, with all their times and those of the transfers between them. But where rules make a run
+// come back, no pipeline does without, and the next run has its turn in between: a node that shares
+// its device with one before (weights of the first and the last layer, a layer and its gradient),
+// and one that is not allowed where its input is made (what only the processor can run).
 #pragma once
 
 #include <span>
@@ -25,11 +28,15 @@ class Bottleneck {
               std::span<const TransferSlice> transfers, std::span<double> channel_us, Stop* stop);
 
  private:
+  void find_returns(Stop* stop);
+  bool comes_back(const OutEdge& out, uint32_t device) const;
   void list_devices(std::span<const uint32_t> assignment, Stop* stop);
   void leave(uint32_t row);
   void gather(uint32_t row, uint32_t circle);
 
   const Problem* problem_;
+  bool knows_returns_ = false;
+  std::vector<bool> returns_;  // by out-edge: to a set that the run has been at; empty: none
   std::vector<uint32_t> row_, used_;     // of devices with nodes; the devices of rows
   std::vector<uint8_t> feeds_;           // rows x rows
   std::vector<uint32_t> left_, circle_;  // rows, last first; the circle of each
