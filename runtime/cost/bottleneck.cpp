@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/base/no_index.h"
+#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/broadcast_link.h"
 
 namespace placeto {
@@ -75,17 +76,28 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
 void Bottleneck::find_returns(Stop* stop) {
   constexpr uint64_t kMostWork = 200'000'000;
   const Graph& graph = problem_->graph();
-  std::vector<uint32_t> number(problem_->group_count(), kNoIndex);
+  const auto set_of = [&graph](uint32_t node) -> const std::string& {
+    return graph.node(node).colocate;
+  };
+  std::vector<uint32_t> nodes;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    if (!set_of(v).empty()) nodes.push_back(v);
+  }
+  stoppable_sort(
+      nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) { return set_of(a) < set_of(b); },
+      stop);
+  std::vector<uint32_t> number(graph.node_count(), kNoIndex);
   uint32_t sets = 0;
-  for (uint32_t g = 0; g < problem_->group_count(); ++g) {
-    if (problem_->members(g).size() > 1) number[g] = sets++;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    sets += i == 0 || set_of(nodes[i]) != set_of(nodes[i - 1]);
+    number[nodes[i]] = sets - 1;
   }
   const uint64_t work = (sets + 63) / 64 * (uint64_t{graph.node_count()} + graph.edge_count());
   if (sets > 0 && work <= kMostWork) returns_.assign(graph.edge_count(), false);
   std::vector<uint64_t> before(returns_.empty() ? 0 : graph.node_count());
   for (uint32_t first = 0; !returns_.empty() && first < sets; first += 64) {
     const auto bit = [&](uint32_t node) {
-      const uint32_t i = number[problem_->group_of(node)] - first;
+      const uint32_t i = number[node] - first;
       return i < 64 ? uint64_t{1} << i : 0;
     };
     before.assign(before.size(), 0);
@@ -101,10 +113,10 @@ void Bottleneck::find_returns(Stop* stop) {
   knows_returns_ = true;
 }
 
-// Whether rules make it, from that device.
+// Whether the graph makes it, from that device.
 bool Bottleneck::comes_back(const OutEdge& out, uint32_t device) const {
   if (!returns_.empty() && returns_[&out - problem_->graph().out_edges(0).data()]) return true;
-  return !problem_->allowed(problem_->group_of(out.target), device);
+  return problem_->run_us(out.target, device) == kNever;
 }
 
 // And who feeds whom.

@@ -4,10 +4,11 @@
 // A device runs its nodes; its intake receives what other devices send it, and a channel carries
 // what it is given, one tensor after another. Devices that feed each other in a circle are no
 // stages of a pipeline: a run comes back to them, and the next cannot simply follow. They count as
-// one, with all their times and those of the transfers between them. But where rules make a run
-// come back, no pipeline does without, and the next run has its turn in between: a node that shares
-// its device with one before (weights of the first and the last layer, a layer and its gradient),
-// and one that is not allowed where its input is made (what only the processor can run).
+// one, with all their times and those of the transfers between them. But where the graph makes a
+// run come back, no pipeline does without, and the next run has its turn in between: a node that
+// shares its device with one before (weights of the first and the last layer, a layer and its
+// gradient), and one that cannot run where its input is made (what only the processor can). Rules
+// of the caller do not count: who simulates the placement may not have them.
 #pragma once
 
 #include <span>
@@ -36,9 +37,9 @@ class Bottleneck {
 
   const Problem* problem_;
   bool knows_returns_ = false;
-  std::vector<bool> returns_;  // by out-edge: to a set that the run has been at; empty: none
-  std::vector<uint32_t> row_, used_;     // of devices with nodes; the devices of rows
-  std::vector<uint8_t> feeds_;           // rows x rows
+  std::vector<bool> returns_;         // by out-edge: to a set that the run has been at; empty: none
+  std::vector<uint32_t> row_, used_;  // of devices with nodes; the devices of rows
+  std::vector<uint8_t> feeds_;        // rows x rows
   std::vector<uint32_t> left_, circle_;  // rows, last first; the circle of each
   std::vector<double> intake_us_, circle_us_;
   std::vector<uint32_t> seen_;  // by device: the transfer last counted there

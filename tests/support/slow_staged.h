@@ -348,11 +348,12 @@ class SlowStagedRun {
   std::map<uint32_t, double> channel_free_us_;
 };
 
-// Of each node, the groups that a run has been at when it is through.
-inline std::vector<std::set<uint32_t>> groups_met(const Problem& problem) {
-  std::vector<std::set<uint32_t>> met(problem.node_count());
+// Of each node, the sets that a run has been at when it is through.
+inline std::vector<std::set<std::string>> sets_met(const Problem& problem) {
+  std::vector<std::set<std::string>> met(problem.node_count());
   for (const uint32_t v : problem.graph().topological_order()) {
-    met[v].insert(problem.group_of(v));
+    const std::string& set = problem.graph().node(v).colocate;
+    if (!set.empty()) met[v].insert(set);
     for (const OutEdge& e : problem.graph().out_edges(v)) {
       met[e.target].insert(met[v].begin(), met[v].end());
     }
@@ -360,21 +361,21 @@ inline std::vector<std::set<uint32_t>> groups_met(const Problem& problem) {
   return met;
 }
 
-// The busiest device, channel or intake of a device; devices in a circle are one, unless rules make
-// the run come back.
+// The busiest device, channel or intake of a device; devices in a circle are one, unless the graph
+// makes a run come back.
 template <class Transfers>
 double bottleneck_slowly(const Problem& problem, std::span<const uint32_t> device_of,
                          std::map<uint32_t, double> devices, const Transfers& transfers) {
   const Graph& graph = problem.graph();
-  const std::vector<std::set<uint32_t>> met = groups_met(problem);
+  const std::vector<std::set<std::string>> met = sets_met(problem);
   std::map<uint32_t, std::set<uint32_t>> reached;
   for (bool more = true; more;) {
     more = false;
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       for (const OutEdge& e : graph.out_edges(v)) {
         const uint32_t from = device_of[v], to = device_of[e.target];
-        const uint32_t group = problem.group_of(e.target);
-        if (from == to || met[v].contains(group) || !problem.allowed(group, from)) continue;
+        const bool cannot = std::isinf(problem.run_us(e.target, from));
+        if (from == to || met[v].contains(graph.node(e.target).colocate) || cannot) continue;
         more |= reached[from].insert(to).second;
         for (const uint32_t next : std::set<uint32_t>(reached[to])) {
           more |= reached[from].insert(next).second;

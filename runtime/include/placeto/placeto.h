@@ -599,7 +599,8 @@ PLACETO_API placeto_status placeto_placement_assignment(const placeto_placement*
 PLACETO_API double placeto_placement_makespan_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
 /* Largest busy time of any device, of its intake or of a channel, devices that feed each other in a
- * circle counting as one: the time per run when runs overlap in a pipeline. */
+ * circle counting as one unless the graph makes a run come back: the time per run when runs overlap
+ * in a pipeline. */
 PLACETO_API double placeto_placement_bottleneck_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
 /* No placement has a shorter makespan. */
