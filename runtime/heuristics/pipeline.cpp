@@ -56,6 +56,7 @@ class PipelineSplits {
   struct Here {
     std::vector<uint32_t> made, ended;
     std::vector<Read> read;
+    double inside_bytes = 0;  // of tensors that pass no place, and of workspace
   };
   struct Step {
     uint32_t begin = kNoIndex, kind = 0;
@@ -167,6 +168,7 @@ class PipelineSplits {
   void sum_up() {
     const double gap = staged() ? 0 : problem_.topology().spec().op_gap_us;
     footprint_.assign(places_ + 1, 0);
+    resident_.assign(places_ + 1, 0);
     for (Kind& kind : kinds_) {
       kind.work_us.assign(places_ + 1, 0);
       kind.excluded.assign(places_ + 1, 0);
@@ -174,6 +176,7 @@ class PipelineSplits {
     for (const uint32_t g : order_) {
       const uint32_t at = place_of_[position_[g]] + 1;
       if (plan_.limited()) footprint_[at] += plan_.footprint(g);
+      resident_[at] += static_cast<double>(problem_.resident_bytes(g));
       for (Kind& kind : kinds_) {
         if (!problem_.allowed(g, kind.devices[0])) {
           ++kind.excluded[at];
@@ -187,6 +190,7 @@ class PipelineSplits {
       if (spend(stop_, kinds_.size() * problem_.members(g).size())) return;
     }
     std::partial_sum(footprint_.begin(), footprint_.end(), footprint_.begin());
+    std::partial_sum(resident_.begin(), resident_.end(), resident_.begin());
     for (Kind& kind : kinds_) {
       std::partial_sum(kind.work_us.begin(), kind.work_us.end(), kind.work_us.begin());
       std::partial_sum(kind.excluded.begin(), kind.excluded.end(), kind.excluded.begin());
@@ -198,6 +202,10 @@ class PipelineSplits {
     const Graph& graph = problem_.graph();
     here_.assign(places_, {});
     std::vector<uint32_t> readers;
+    for (uint32_t v = 0; v < graph.node_count(); ++v) {
+      double& bytes = here_[place(v)].inside_bytes;
+      bytes = std::max(bytes, static_cast<double>(graph.node(v).workspace_bytes));
+    }
     for (uint32_t o = 0; o < graph.output_count(); ++o) {
       const uint32_t from = place(graph.producer(o));
       readers.clear();
@@ -205,7 +213,10 @@ class PipelineSplits {
         if (place(w) > from) readers.push_back(place(w));
       }
       if (spend(stop_, 1 + 2 * graph.consumers(o).size())) return;
-      if (readers.empty()) continue;
+      if (readers.empty()) {
+        here_[from].inside_bytes += static_cast<double>(graph.output_bytes(o));
+        continue;
+      }
       std::sort(readers.begin(), readers.end());
       readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
       const auto tensor = static_cast<uint32_t>(tensors_.size());
@@ -232,11 +243,19 @@ class PipelineSplits {
     void remove(const Tensor& t) { us -= t.us, tensors -= 1, bytes -= t.bytes; }
   };
 
+  // What a stage holds at a time if it runs its groups in order; tensors that others read, too, as
+  // long as those do.
+  struct Held {
+    double bytes = 0, peak = 0;
+  };
+
   double stage_us(const Kind& kind, uint32_t begin, uint32_t end, const Traffic& in,
-                  const Traffic& out) const {
+                  const Traffic& out, const Held& held) const {
     const uint32_t device = kind.devices[0];
     if (kind.excluded[end] != kind.excluded[begin]) return kNever;
-    if (plan_.limited() && footprint_[end] - footprint_[begin] > plan_.room(device)) return kNever;
+    const double bytes = std::min(footprint_[end] - footprint_[begin],
+                                  resident_[end] - resident_[begin] + held.peak);
+    if (plan_.limited() && bytes > plan_.room(device)) return kNever;
     double us = kind.work_us[end] - kind.work_us[begin];
     if (staged()) {
       const DeviceSpec& spec = problem_.topology().device(device);
@@ -253,8 +272,9 @@ class PipelineSplits {
     least_us_[0] = 0;
     for (uint32_t begin = 0; begin < places_; ++begin) {
       Traffic in, out;
+      Held held;
       for (uint32_t end = begin + 1; end <= places_; ++end) {
-        grow(begin, end - 1, in, out);
+        grow(begin, end - 1, in, out, held);
         const double* last = &least_us_[size_t{places_} * sets_];
         const double enough_us = *std::min_element(last, last + sets_);
         bool too_long = true;
@@ -262,7 +282,7 @@ class PipelineSplits {
           const double work = kinds_[k].work_us[end] - kinds_[k].work_us[begin];
           if (work > enough_us) continue;
           too_long = false;
-          const double us = stage_us(kinds_[k], begin, end, in, out);
+          const double us = stage_us(kinds_[k], begin, end, in, out, held);
           if (us <= enough_us && us < kNever) extend(begin, end, k, us);
         }
         const uint32_t at = end - 1;
@@ -275,15 +295,22 @@ class PipelineSplits {
   }
 
   // The stage from `begin` on takes in the groups at `place`.
-  void grow(uint32_t begin, uint32_t place, Traffic& in, Traffic& out) const {
+  void grow(uint32_t begin, uint32_t place, Traffic& in, Traffic& out, Held& held) const {
     for (const uint32_t t : here_[place].ended) {
       if (tensors_[t].from >= begin) out.remove(tensors_[t]);
     }
-    for (const uint32_t t : here_[place].made) out.add(tensors_[t]);
+    for (const uint32_t t : here_[place].made) {
+      out.add(tensors_[t]);
+      held.bytes += tensors_[t].bytes;
+    }
     for (const Read& read : here_[place].read) {
       const bool first = read.before == kNoIndex || read.before < begin;
-      if (tensors_[read.tensor].from < begin && first) in.add(tensors_[read.tensor]);
+      if (tensors_[read.tensor].from >= begin || !first) continue;
+      in.add(tensors_[read.tensor]);
+      held.bytes += tensors_[read.tensor].bytes;
     }
+    held.peak = std::max(held.peak, held.bytes + here_[place].inside_bytes);
+    for (const uint32_t t : here_[place].ended) held.bytes -= tensors_[t].bytes;
   }
 
   void extend(uint32_t begin, uint32_t end, uint32_t k, double us) {
@@ -338,7 +365,7 @@ class PipelineSplits {
   std::vector<Kind> kinds_;
   uint32_t sets_ = 1, places_ = 0;
   std::vector<uint32_t> position_, place_of_;  // of groups; of positions
-  std::vector<double> footprint_;              // before each place
+  std::vector<double> footprint_, resident_;   // before each place
   std::vector<Tensor> tensors_;
   std::vector<Here> here_;  // by place
   std::vector<double> least_us_;

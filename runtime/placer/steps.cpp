@@ -34,6 +34,9 @@ bool is_staged_and_tolerant(const Placing& placing) {
 bool nothing_fits(const Placing& placing) {
   return !placing.bench.best().score.feasible();
 }
+bool needs_pipeline(const Placing& placing) {
+  return is_for_throughput(placing) || nothing_fits(placing);
+}
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
 }
@@ -348,7 +351,7 @@ std::vector<Step> auto_steps() {
   }
   steps.insert(steps.end(),
                {{"pipeline", "consecutive stages, the busiest as little as can be",
-                 "for throughput", is_for_throughput, form_pipeline},
+                 "for throughput, or where nothing fits", needs_pipeline, form_pipeline},
                 {"split", "consecutive stages of the topological order, by price",
                  "under staged execution", is_staged, split},
                 {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,
