@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -16,6 +18,8 @@
 using namespace placeto;
 
 namespace {
+
+constexpr int kHigh = 5000;  // beyond the first 4,096 descriptors
 
 std::string misbehave(const std::string& request) {
   if (request == "throw") throw std::runtime_error("as asked");
@@ -33,6 +37,7 @@ std::string misbehave(const std::string& request) {
   }
   if (request == "flood") return std::string(GuardedChild::kMostBytes + 1, 'x');
   if (request == "open") return open("/dev/null", O_RDONLY) < 0 ? "refused" : "opened";
+  if (request == "high") return fcntl(kHigh, F_GETFD) < 0 ? "closed" : "open";
   return request + request;
 }
 
@@ -108,6 +113,20 @@ TEST_CASE("a guarded function serves the first process of a container, too") {
   }
 }
 #endif
+
+TEST_CASE("a guarded function holds none of a busy server's files open") {
+  rlimit before;
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit many = before;
+  many.rlim_cur = std::max<rlim_t>(before.rlim_cur, kHigh + 1);
+  if (setrlimit(RLIMIT_NOFILE, &many) != 0) return;  // this system gives no more
+  const int file = fcntl(0, F_DUPFD, kHigh);
+  REQUIRE(file == kHigh);
+  GuardedChild child(misbehave);
+  CHECK(*child.ask("high") == "closed");
+  close(file);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
 
 TEST_CASE("a guarded function that dies again and again is given up") {
   GuardedChild child(misbehave, {.deaths = 2});
