@@ -1,4 +1,7 @@
 // libplaceto-onnx: models, JSON files, engines and stages through its interface in C.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -244,6 +247,28 @@ TEST_CASE("a model is imported, placed and divided into stages") {
   CHECK(placeto_onnx_write_stages(kModel, &import, other.get(), 0, folder.c_str(), &error) ==
         PLACETO_BAD_INPUT);
   CHECK(!std::filesystem::exists(folder));
+}
+
+TEST_CASE(
+    "a model whose shapes cannot be inferred for want of a process is no graph without them") {
+  if (placeto_onnx_has_onnx() == 0) return;
+  const placeto_onnx_options import = one_image();
+  load(kModel, import);  // what is opened once is open
+  const int last = dup(0);
+  REQUIRE(last > 0);
+  close(last);
+  rlimit before;
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit one = before;
+  one.rlim_cur = static_cast<rlim_t>(last) + 1;  // the model's file, and no socket
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &one) == 0);
+  placeto_graph* graph = nullptr;
+  placeto_error error;
+  const placeto_status status = placeto_onnx_load_graph(kModel, &import, &graph, &error);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(status == PLACETO_INTERNAL);
+  CHECK(graph == nullptr);
+  CHECK(mentions(error, "no socket to a child process"));
 }
 
 TEST_CASE("what does not fit a model is an error that names it") {

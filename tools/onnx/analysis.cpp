@@ -273,6 +273,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i].set_constant(std::move(constants[i]));
   } else if (!apply_shape_rule(node, inputs, outputs)) {
     library_.infer(node, inputs, *frame.opsets, outputs, result.problem);
+    if (!library_.failure().ok()) return library_.failure();
     infer_element_types(node, inputs, *frame.opsets, outputs);
   }
   result.work = count_work(node, inputs, outputs);

@@ -250,6 +250,7 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
   const onnx::ModelProto request = request_for(node, inputs, *schema, domain, version->second);
   const Result<std::string>& bytes = answer_to(request.SerializeAsString());
   if (!bytes.ok()) {
+    if (bytes.status().code() == StatusCode::kInternal) failure_ = bytes.status();
     problem = "libonnx: " + first_line(bytes.status().message().c_str());
     const std::string nameless = "Node ()";  // as it was asked
     const size_t at = problem.find(nameless);

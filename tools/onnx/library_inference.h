@@ -20,6 +20,10 @@ class LibraryInference {
   bool infer(const onnx::NodeProto& node, std::span<const Value* const> inputs,
              const Opsets& opsets, std::span<Value> outputs, std::string& problem);
 
+  // Not ok once there was no process to ask in: that is no fault of the model, and shapes that are
+  // left out for it would change the graph with the state of the host.
+  const Status& failure() const { return failure_; }
+
  private:
   static std::string serve(const std::string& request);
   const Result<std::string>& answer_to(std::string request);
@@ -28,6 +32,7 @@ class LibraryInference {
   // By request, for the layers of a model ask the same again and again.
   std::unordered_map<std::string, Result<std::string>> answers_;
   size_t answer_bytes_ = 0;
+  Status failure_;
 };
 
 }  // namespace placeto

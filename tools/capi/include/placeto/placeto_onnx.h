@@ -17,10 +17,12 @@
  * and messages, strings and arrays passed in are copied unless a function says otherwise. What
  * differs:
  * - It reads the files that it is given the names of, and writes those that it says.
+ * - Importing a model takes up to 128 KB of the calling thread's stack.
  * - ONNX models are parsed by protobuf, and libonnx infers shapes in a child process (fork), so
- * that what a model does to it costs one operator its shape. Where memory runs out inside protobuf,
- *   nothing can be promised: hosts that run near their limit convert models beforehand, with
- *   `placeto import`.
+ *   that what a model does to it costs one operator its shape. Where no process is to be had, for
+ *   want of a descriptor or of memory, the import fails.
+ * - Where memory runs out inside protobuf, or while a description of an engine is read, nothing can
+ *   be promised: hosts that run near their limit convert models beforehand, with `placeto import`.
  */
 #ifndef PLACETO_PLACETO_ONNX_H
 #define PLACETO_PLACETO_ONNX_H
