@@ -298,9 +298,10 @@ placeto_status placeto_place(const placeto_graph* graph, const placeto_topology*
     placeto_options chosen = placing_defaults();
     if (Outcome o = read_options(options, chosen); !o.ok()) return o;
     if (Outcome o = check_shortfall_buffer(chosen, *topology->value); !o.ok()) return o;
-    const Policy* loaded = policy == nullptr ? nullptr : policy->value.get();
+    // Kept, as the graph and the topology are: on_step may free its handle.
+    const auto loaded = policy == nullptr ? nullptr : policy->value;
     std::unique_ptr<placeto_placement> result;
-    if (Outcome o = place(*graph, *topology, loaded, chosen, result); !o.ok()) return o;
+    if (Outcome o = place(*graph, *topology, loaded.get(), chosen, result); !o.ok()) return o;
     *placement = result.release();
     return {};
   });

@@ -100,6 +100,25 @@ TEST_CASE("every decision of a pairwise policy is reported, with its probability
   CHECK(std::string(placeto_policy_feature_name(nullptr, 0)).empty());
 }
 
+TEST_CASE("a placing keeps the policy it was given, whose handle on_step may free") {
+  Policy policy = load(placeto::test::small_pairwise_policy());
+  placeto_options chosen = options();
+  chosen.samples = 4;
+  chosen.on_step = [](void* context, const placeto_step*) {
+    static_cast<Policy*>(context)->reset();
+  };
+  chosen.step_context = &policy;
+  const Graph graph = ladder(12);
+  const Topology topology = devices(3);
+  placeto_placement* placement = nullptr;
+  placeto_error error;
+  REQUIRE_MESSAGE(placeto_place(graph.get(), topology.get(), policy.get(), &chosen, &placement,
+                                &error) == PLACETO_OK,
+                  error.message);
+  CHECK(policy == nullptr);
+  placeto_placement_free(placement);
+}
+
 TEST_CASE("every decision of a placeto policy is reported, masked devices with it") {
   const Graph graph = ladder(4);
   const Topology topology = devices(3, 900);  // 21 nodes of 100 bytes and what they exchange

@@ -25,8 +25,9 @@
  *   in placeto_placement_explain, are changed by use: one thread at a time.
  * - Ownership: every object that a function hands out is released with the matching
  *   placeto_..._free, which accepts NULL. The order does not matter: a placement keeps the graph
- *   and the topology it needs alive. Arrays and strings passed in are copied, unless the function
- *   says otherwise. Strings handed out live as long as the object they come from.
+ *   and the topology it needs alive, and a placing that runs keeps its policy, too. Arrays and
+ *   strings passed in are copied, unless the function says otherwise. Strings handed out live as
+ *   long as the object they come from.
  * - An output pointer that receives an object is set to NULL when the function fails.
  * - Getters that return a value answer 0, "" or PLACETO_NONE if the object is NULL or an index is
  *   out of range.
