@@ -252,8 +252,6 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
     return {};
   } catch (const Ort::Exception& error) {
     return engine_failure(error).at(manifest.stages[s].file);
-  } catch (const std::exception& error) {  // on a worker's thread nobody else would catch it
-    return Status::internal(error.what()).at(manifest.stages[s].file);
   }
 }
 
@@ -334,8 +332,16 @@ Status StagedModel::prepare() {
   }
 }
 
+// On a worker's thread nobody else would catch what is thrown, and what is said of memory that ran
+// out needs none itself.
 Status StagedModel::run_stage(uint32_t slot, uint32_t stage) {
-  return state_->run(state_->slots[slot], stage);
+  try {
+    return state_->run(state_->slots[slot], stage);
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, "out of memory"};
+  } catch (const std::exception&) {
+    return Status::internal("failed");
+  }
 }
 
 Result<TensorView> StagedModel::output(uint32_t slot, size_t i) const {

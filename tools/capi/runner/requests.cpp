@@ -42,8 +42,17 @@ Outcome take(placeto_runner* runner, uint32_t slot, SlotState to) {
   return refuse(slot, kInFlight);
 }
 
-Outcome finish(placeto_runner* runner, uint32_t slot, const Status& status) {
-  runner->slots[slot].state = status.ok() ? SlotState::kDone : SlotState::kFailed;
+// The end of a request, which `end` waits for. The slot is free again even if there is no memory to
+// say why the request failed.
+template <class End>
+Outcome finish(placeto_runner* runner, uint32_t slot, End end) {
+  struct Free {
+    std::atomic<SlotState>& state;
+    SlotState to = SlotState::kFailed;
+    ~Free() { state = to; }
+  } free{runner->slots[slot].state};
+  const Status status = end();
+  if (status.ok()) free.to = SlotState::kDone;
   return status;
 }
 
@@ -97,7 +106,7 @@ placeto_status placeto_runner_run(placeto_runner* runner, uint32_t slot,
                                   placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = take(runner, slot, SlotState::kAwaited); !o.ok()) return o;
-    return finish(runner, slot, runner->runner->workers().run(slot));
+    return finish(runner, slot, [&] { return runner->runner->workers().run(slot); });
   });
 }
 
@@ -121,7 +130,7 @@ placeto_status placeto_runner_wait(placeto_runner* runner, uint32_t slot,
       return refuse(slot, state == SlotState::kAwaited ? "another thread waits for its request"
                                                        : "no request of it is in flight");
     }
-    return finish(runner, slot, runner->runner->workers().wait(slot));
+    return finish(runner, slot, [&] { return runner->runner->workers().wait(slot); });
   });
 }
 
