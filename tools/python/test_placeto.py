@@ -358,6 +358,19 @@ class Package(unittest.TestCase):
         with self.assertRaises(ZeroDivisionError):  # not swallowed on its way through C
             engine.rules(diamond(), topology, {"gpu": "cuda"}, lambda _: 1 / 0)
 
+    def test_content_is_whatever_has_bytes(self):
+        graph, topology = diamond(), pair()
+        content = graph.to_bytes()
+        for same in (bytearray(content), memoryview(content)):
+            self.assertEqual(placeto.Graph.from_bytes(same).to_bytes(), content)
+        placement = placeto.place(graph, topology)
+        devices = placeto.decode_assignment(bytearray(placement.to_bytes()), graph, topology)
+        self.assertEqual(list(devices), list(placement.devices))
+        for wrong in ("text", None, 5):
+            for reader in (placeto.Graph, placeto.Topology, placeto.Policy):
+                with self.assertRaisesRegex(TypeError, "content is .*, expected bytes"):
+                    reader.from_bytes(wrong)
+
     def test_fields_are_where_the_library_has_them(self):
         options = placeto._defaulted(_native.placeto_options, "placeto_default_options")
         self.assertEqual((options.seed, options.passes, options.grouping), (1, 4, 0))

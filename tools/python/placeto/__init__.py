@@ -254,6 +254,14 @@ def _checked(kind: Any, value: Any, name: str) -> Any:
     return number
 
 
+def _content(value: Any) -> bytes:
+    """What has a buffer, as bytes. C would read a text as its characters' numbers."""
+    try:
+        return value if isinstance(value, bytes) else bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"content is {_short(value)}, expected bytes") from None
+
+
 def _list_of(kind: Any, values: Iterable[Any], name: str) -> Any:
     """An array of C."""
     if isinstance(values, (str, bytes)):  # each letter would be one
@@ -391,7 +399,8 @@ class Graph(_Handle):
     @classmethod
     def from_bytes(cls, content: bytes, limits: Optional[Limits] = None) -> Graph:
         """A binary file's bytes."""
-        return cls._make("placeto_graph_load_memory", content, len(content), _limits(limits))
+        data = _content(content)
+        return cls._make("placeto_graph_load_memory", data, len(data), _limits(limits))
 
     def to_bytes(self) -> bytes:
         """A binary file of it."""
@@ -547,7 +556,8 @@ class Topology(_Handle):
     @classmethod
     def from_bytes(cls, content: bytes, limits: Optional[Limits] = None) -> Topology:
         """A binary file's bytes."""
-        return cls._make("placeto_topology_load_memory", content, len(content), _limits(limits))
+        data = _content(content)
+        return cls._make("placeto_topology_load_memory", data, len(data), _limits(limits))
 
     def to_bytes(self) -> bytes:
         """A binary file of it."""
@@ -648,7 +658,8 @@ class Policy(_Handle):
     @classmethod
     def from_bytes(cls, content: bytes) -> Policy:
         """A policy file's bytes."""
-        return cls._make("placeto_policy_load_memory", content, len(content),
+        data = _content(content)
+        return cls._make("placeto_policy_load_memory", data, len(data),
                          _native.PLACETO_BYTES_COPY, None)
 
     def __repr__(self) -> str:
@@ -973,8 +984,9 @@ def score(graph: Graph, topology: Topology, devices: Iterable[int],
 def decode_assignment(content: bytes, graph: Graph, topology: Topology) -> Numbers:
     """The device of every node, from the content of a binary placement file: for score."""
     devices = (ctypes.c_uint32 * len(graph))()
-    _call("placeto_assignment_decode", content, len(content), graph, topology, None,
-          devices, len(devices))
+    data = _content(content)
+    _call("placeto_assignment_decode", data, len(data), graph, topology, None, devices,
+          len(devices))
     return _array("I", devices)
 
 
