@@ -6,9 +6,12 @@ import json
 import os
 import pathlib
 import pickle
+import signal
 import tempfile
 import threading
+import time
 import unittest
+import unittest.mock
 
 import placeto
 from placeto import _native
@@ -370,6 +373,23 @@ class Package(unittest.TestCase):
             for reader in (placeto.Graph, placeto.Topology, placeto.Policy):
                 with self.assertRaisesRegex(TypeError, "content is .*, expected bytes"):
                     reader.from_bytes(wrong)
+
+    def test_an_interrupt_ends_a_placing(self):
+        cancel, before = placeto.Cancel(), time.monotonic()
+        for given in ({}, {"cancel": cancel}):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                placeto.place(diamond(), pair(), method="anneal", budget_milliseconds=30_000.0,
+                              **given)
+            timer.join()
+        self.assertLess(time.monotonic() - before, 30)
+        again = placeto.place(diamond(), pair(), cancel=cancel)  # it is usable again
+        self.assertEqual(again.stopped, 0)
+
+    def test_places_where_no_thread_can_be_started(self):
+        with unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError):
+            self.assertEqual(len(placeto.place(diamond(), pair())), 4)
 
     def test_fields_are_where_the_library_has_them(self):
         options = placeto._defaulted(_native.placeto_options, "placeto_default_options")

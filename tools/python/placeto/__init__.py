@@ -26,6 +26,7 @@ import operator
 import os
 import pathlib
 import reprlib
+import threading
 from ctypes import byref
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, NoReturn,
                     Optional, Sequence, TypedDict, TypeVar, Union)
@@ -962,14 +963,49 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
     del cancel, rules, sets  # alive until here
 
 
+def _attended(call: Callable[[], Any], cancel: Cancel) -> Any:
+    """What `call` returns. Python hears Ctrl-C in its main thread, and not inside C: there another
+    thread makes the call, and what interrupts the wait for it ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    outcome: list[Any] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            outcome.append(call())
+        except BaseException as error:
+            outcome.append(error)
+        done.set()
+
+    thread = threading.Thread(target=run, name="placeto.place")
+    try:
+        thread.start()
+    except RuntimeError:  # there is none to be had, in an isolated subinterpreter for instance
+        return call()
+    try:
+        done.wait()
+    except BaseException:
+        cancel.request()
+        thread.join()
+        cancel.reset()
+        raise
+    thread.join()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
 def place(graph: Graph, topology: Topology, policy: Optional[Policy] = None,
           **options: Unpack[PlaceOptions]) -> Placement:
     """The best placement found. Options are the fields of placeto_options in placeto.h:
     budget_evaluations, memory_headroom, objective, ...; pins and forbids map nodes to devices,
-    colocate is a list of lists of nodes. Raises Infeasible if nothing fits."""
+    colocate is a list of lists of nodes. Raises Infeasible if nothing fits. Ctrl-C ends it."""
     with _options(options) as struct:
-        return Placement._make("placeto_place", graph, topology,
-                               policy, byref(struct))
+        cancel = options.get("cancel") or Cancel()
+        struct.cancel = cancel._handle
+        return _attended(lambda: Placement._make("placeto_place", graph, topology, policy,
+                                                 byref(struct)), cancel)
 
 
 def score(graph: Graph, topology: Topology, devices: Iterable[int],
