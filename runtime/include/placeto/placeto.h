@@ -460,7 +460,7 @@ enum {
   PLACETO_GROUPING_NONE = 1  /* nothing */
 };
 
-/* What computes a policy's networks. */
+/* What computes a policy's networks. oneDNN itself may crash where memory runs out. */
 enum {
   PLACETO_KERNELS_PORTABLE = 0, /* the same bits on every machine, hence the same placements */
   PLACETO_KERNELS_AUTO = 1,     /* whichever was measured to be faster for each shape */

@@ -24,6 +24,7 @@
  * - A slot is what one request in flight needs: memory of its own for every tensor. Different slots
  *   may be used by different threads at the same time, one slot by one thread at a time. Calls that
  *   come too early, too late or twice fail with PLACETO_INVALID_ARGUMENT and change nothing.
+ * - Where memory runs out inside the engine, or while a manifest is read, nothing can be promised.
  * - Freeing a runner while another call uses it is the one thing that is not checked.
  *
  * Times are in microseconds, sizes in bytes. The header compiles as C99 and as C++17.
