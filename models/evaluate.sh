@@ -4,13 +4,13 @@
 #
 #     models/evaluate.sh [PLACETO_TRAIN] [STEP...]
 #
-# Steps: mixed reference large wired families starts generalization topologies pareto table; all if none is
-# named.
+# Steps: mixed reference large wired families starts generalization topologies pareto table equal-time; all
+# if none is named. The last needs `placeto` beside placeto-train.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 train=${1:-build/bin/placeto-train}
 shift || true
-steps=${*:-mixed reference large wired families starts generalization topologies pareto table}
+steps=${*:-mixed reference large wired families starts generalization topologies pareto table equal-time}
 out=models/figures
 mkdir -p "$out"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
@@ -84,6 +84,27 @@ for step in $steps; do
         "$train" table models/default.plpo --rnn 5000 --hierarchical 5000 --trained 1200000 \
           --seed "$seed" --csv "$out/table-$seed.csv"
       done
+      ;;
+    equal-time)
+      "$train" eval models/default.plpo --equal-time --problems 64 --large 32 --threads 1 \
+        --sets mixed large devices-12 devices-16 ring bus tree cifar10 ptb nmt --csv "$out/equal-time.csv"
+      # Training steps of 570 to 4,200 operators.
+      nets=$(mktemp -d)
+      trap 'rm -rf "$nets"' EXIT
+      generate() { "$(dirname "$train")/placeto" generate "${@:2}" --training -o "$nets/$1.graph"; }
+      for network in resnet50 bert_base bert_large inception_v3 nasnet_a_large nmt mixture_of_experts; do
+        generate "$network" "$network"
+      done
+      generate nmt4 nmt --length 10 --layers 4
+      generate gpt2_small gpt2 --size small
+      generate gpt2_medium gpt2 --size medium
+      for seed in 1 2 3 4; do
+        generate "enas_cifar10_$seed" enas_cifar10 --seed "$seed"
+        generate "enas_ptb_$seed" enas_ptb --seed "$seed" --length 20
+      done
+      "$train" eval models/default.plpo --equal-time --threads 1 --graphs "$nets/*.graph" \
+        --topologies models/topologies/{4xk80,8xk80,2x4-gpu-two-hosts,4xa100-nvlink}.json \
+        --csv "$out/equal-time-networks.csv"
       ;;
     *)
       echo "unknown step $step" >&2
