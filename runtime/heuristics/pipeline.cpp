@@ -200,7 +200,7 @@ class PipelineSplits {
 
   void list_tensors() {
     const Graph& graph = problem_.graph();
-    here_.assign(places_, {});
+    here_.resize(places_);
     std::vector<uint32_t> readers;
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       double& bytes = here_[place(v)].inside_bytes;
