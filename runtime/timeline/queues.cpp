@@ -86,14 +86,14 @@ void Queues::book_sends(uint32_t position, std::span<const uint32_t> assignment,
     send.output = out.output;
     send.destination = to;
     send.start_us = nodes_[v].finish_us;
-    const double transfer = problem_->transfer_us(out.output, device, to);
+    const Transfer transfer = find_transfer(out.output, device, to);
     if (contended_) {
       send.channel = topology.channel(device, to);
       double& free_us = channel_free_us_[send.channel];
       send.start_us = std::max(send.start_us, free_us);
-      send.free_us = free_us = send.start_us + transfer + topology.link(device, to).gap_us;
+      send.free_us = free_us = send.start_us + transfer.us + topology.link(device, to).gap_us;
     }
-    send.arrival_us = send.start_us + transfer_us(out.output, device, to);
+    send.arrival_us = send.start_us + transfer.until_arrival_us;
   }
   spend(stop, 1 + out_edges.size());
 }
@@ -129,7 +129,7 @@ void Queues::find_latest_starts(Stop* stop) {
           readers_us = std::min(readers_us, due_us);  // when it has to arrive, for now
           continue;
         }
-        due_us -= transfer_us(out.output, node.device, there);
+        due_us -= find_transfer(out.output, node.device, there).until_arrival_us;
       }
       finish_by_us = std::min(finish_by_us, due_us);
     }
@@ -144,16 +144,16 @@ void Queues::find_latest_starts(Stop* stop) {
 double Queues::find_latest_start_us(const Send& send, uint32_t source) {
   Entry& entry = entry_of(send);
   const double next_us = channels_.latest_behind_us(send.channel, send.entry);
-  const uint32_t to = send.destination;
-  entry.latest_start_us = std::min(entry.latest_start_us - transfer_us(send.output, source, to),
-                                   next_us - problem_->topology().link(source, to).gap_us -
-                                       problem_->transfer_us(send.output, source, to));
+  const Transfer transfer = find_transfer(send.output, source, send.destination);
+  const double gap_us = problem_->topology().link(source, send.destination).gap_us;
+  entry.latest_start_us =
+      std::min(entry.latest_start_us - transfer.until_arrival_us, next_us - gap_us - transfer.us);
   return entry.latest_start_us;
 }
 
-double Queues::transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
-  const double latency_us = apart_ ? problem_->topology().link(from, to).latency_us : 0;
-  return problem_->transfer_us(output, from, to) + latency_us;
+Queues::Transfer Queues::find_transfer(uint32_t output, uint32_t from, uint32_t to) const {
+  const double us = problem_->transfer_us(output, from, to);
+  return {us, apart_ ? us + problem_->topology().link(from, to).latency_us : us};
 }
 
 }  // namespace placeto

@@ -100,7 +100,10 @@ class Queues {
     return apart_ ? size_t{output} * problem_->device_count() + device : output;
   }
   Entry& entry_of(const Send& send) { return channels_.entries[send.entry]; }
-  double transfer_us(uint32_t output, uint32_t from, uint32_t to) const;
+  struct Transfer {
+    double us, until_arrival_us;  // how long the channel is taken; with the latency
+  };
+  Transfer find_transfer(uint32_t output, uint32_t from, uint32_t to) const;
   void queue_nodes(const SimulatedRun& run, Stop* stop);
   void book_sends(uint32_t position, std::span<const uint32_t> assignment, Stop* stop);
   void queue_sends(Stop* stop);
