@@ -252,6 +252,10 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
     return {};
   } catch (const Ort::Exception& error) {
     return engine_failure(error).at(manifest.stages[s].file);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return Status::internal(error.what()).at(manifest.stages[s].file);
   }
 }
 
@@ -332,15 +336,12 @@ Status StagedModel::prepare() {
   }
 }
 
-// On a worker's thread nobody else would catch what is thrown, and what is said of memory that ran
-// out needs none itself.
+// On a worker's thread nobody else would catch it, and saying it needs no memory.
 Status StagedModel::run_stage(uint32_t slot, uint32_t stage) {
   try {
     return state_->run(state_->slots[slot], stage);
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, "out of memory"};
-  } catch (const std::exception&) {
-    return Status::internal("failed");
   }
 }
 

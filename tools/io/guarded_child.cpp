@@ -115,9 +115,12 @@ void close_from(unsigned first) {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
 #endif
+  constexpr rlim_t kMost = 1 << 20;  // there may be no limit
   rlimit most;
   if (getrlimit(RLIMIT_NOFILE, &most) != 0) return;
-  for (rlim_t file = first; file < most.rlim_cur; ++file) close(static_cast<int>(file));
+  for (rlim_t file = first; file < std::min(most.rlim_cur, kMost); ++file) {
+    close(static_cast<int>(file));
+  }
 }
 
 // Nothing of the parent's is left but its memory: no files, no handlers, no output.
