@@ -21,7 +21,7 @@
 namespace placeto {
 namespace {
 // Bounds add in another order than the simulator. What could only be better by less is no better.
-constexpr double kRounding = 1 + 1e-9;
+constexpr double kRoundedUp = 1 + 1e-9;
 
 uint32_t first_allowed(const Problem& problem, uint32_t group, uint32_t from) {
   while (from < problem.device_count() && !problem.allowed(group, from)) ++from;
@@ -86,7 +86,7 @@ class BranchBound {
     } else {
       us = std::max({path_us(), devices_us(), channels_us(), work_us(spec_.op_gap_us)});
     }
-    least.objective_us = kRounding * us;
+    least.objective_us = kRoundedUp * us;
     return least;
   }
 
