@@ -404,17 +404,27 @@ void Reader::add_field(flatbuffers::voffset_t slot, const FieldType& type, uint6
   }
 }
 
+// FlatBuffers asks for the alignment, too, from version 23 on.
+template <class T, class Builder>
+void start_vector(Builder& builder, size_t size) {
+  if constexpr (requires { builder.StartVector(size, sizeof(T), alignof(T)); }) {
+    builder.StartVector(size, sizeof(T), alignof(T));
+  } else {
+    builder.StartVector(size, sizeof(T));
+  }
+}
+
 // Backwards, as the builder grows.
 template <class T>
 uoffset_t Reader::add_numbers(const Entries& entries) {
-  builder_.StartVector(entries.size(), sizeof(T));
+  start_vector<T>(builder_, entries.size());
   for (size_t i = entries.size(); i-- > 0;) builder_.PushElement(entries.at<T>(i));
   return builder_.EndVector(entries.size());
 }
 
 uoffset_t Reader::add_list(const FieldType& type, const Entries& entries) {
   if (type.base == flatbuffers::ET_STRING || type.base == flatbuffers::ET_SEQUENCE) {
-    builder_.StartVector(entries.size(), sizeof(uoffset_t));
+    start_vector<uoffset_t>(builder_, entries.size());
     for (size_t i = entries.size(); i-- > 0;) {
       builder_.PushElement(Offset<void>(entries.at<uoffset_t>(i)));
     }
