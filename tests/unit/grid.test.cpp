@@ -136,8 +136,8 @@ TEST_CASE("exact sums are equal on every kernel, and to whole numbers added up")
                                               {48u, 48u, 300u},
                                               {128u, 64u, 1'000u},
                                               {256u, 16u, 257u}}) {
-    CAPTURE(inputs);
     ExactLayer exact(inputs, outputs, inputs + rows);
+    CAPTURE(exact.layer.inputs);
     const std::vector<float> x = multiples(size_t{rows} * inputs, kStep, 255, exact.random);
     REQUIRE(sums_are_exact(exact.weights, exact.bias, kGrid));
     std::vector<float> expected(size_t{rows} * outputs);

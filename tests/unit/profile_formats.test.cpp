@@ -82,16 +82,16 @@ TEST_CASE("layers of TensorRT are divided over the nodes that they join, by thei
 }
 
 TEST_CASE("a foreign node of TensorRT stands for all nodes from its first to its last") {
-  for (const auto& [name, expected] :
+  for (const auto& part :
        {std::pair{"{ForeignNode[conv...mul]}", Times{900, 100, 0, 0, 0, 0}},
         std::pair{"{ForeignNode[(Unnamed Layer* 1) [Shuffle] + conv...mul + fc]}",
                   Times{900, 100, 0, 0, 0, 0}},
         std::pair{"{ForeignNode[mul...out]}", Times{0, 0, 1e3 / 3, 1e3 / 3, 1e3 / 3, 0}},
         std::pair{"{ForeignNode[mul]}", Times{0, 0, 1000, 0, 0, 0}},
         std::pair{"{ForeignNode[fc...side]}", Times{0, 0, 0, 0, 0, 1000}}}) {
-    CAPTURE(name);
+    CAPTURE(part.first);
     Coverage coverage;
-    CHECK(times(kRuns + layer(name, "\"averageMs\" : 1") + "]", coverage) == expected);
+    CHECK(times(kRuns + layer(part.first, "\"averageMs\" : 1") + "]", coverage) == part.second);
   }
 }
 

@@ -42,8 +42,8 @@ TEST_CASE("no two headers define a type of the same name") {
   }
   CHECK(homes.size() > 200);
   CHECK(homes.contains("placeto::Problem"));
-  for (const auto& [type, headers] : homes) {
-    CAPTURE(type);
-    CHECK(headers.size() == 1);
+  for (const auto& home : homes) {
+    CAPTURE(home.first);
+    CHECK(home.second.size() == 1);
   }
 }

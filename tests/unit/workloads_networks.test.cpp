@@ -76,9 +76,9 @@ TEST_CASE("GPT-2 has the published parameters in every size") {
                                                       {"large", 774'030'080},
                                                       {"xl", 1'557'611'200}};
   for (const auto& [size, parameters] : published) {
-    CAPTURE(size);
     WorkloadOptions options;
     options.size = size;
+    CAPTURE(options.size);
     CHECK(resident_floats(generated("gpt2", options)) == parameters);
   }
 }

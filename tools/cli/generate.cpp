@@ -150,8 +150,7 @@ const WorkloadInfo& known_workload(const std::string& name) {
 void check_counts(const WorkloadInfo& workload, const GenerateOptions& options) {
   for (const auto& [name, count] : options.counts) {
     const auto& all = workload.options;
-    const auto option =
-        std::find_if(all.begin(), all.end(), [&](const OptionInfo& o) { return o.name == name; });
+    const auto option = std::ranges::find(all, name, &OptionInfo::name);
     if (option == all.end()) {
       throw Failure(kBadUsage, fmt::format("--{}: {} takes no such option, expected only {}", name,
                                            workload.name, option_summary(workload)));

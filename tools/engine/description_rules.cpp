@@ -63,7 +63,9 @@ std::vector<std::string> EngineNotes::all() const {
 EngineDescription::Answer EngineDescription::ask(const Provider& provider, const NodeSpec& node,
                                                  std::string& why) const {
   if (provider.runs_all) return Answer::kRuns;
-  const auto [of_domain, type] = domain_and_type(node);
+  const auto domain_type = domain_and_type(node);
+  const auto& of_domain = domain_type.first;
+  const auto& type = domain_type.second;
   const auto may_be_of = [&](const std::string& domain) {
     return of_domain.empty() || of_domain == domain;
   };
