@@ -223,8 +223,8 @@ void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>&
     }
   }
   command.heading("Sizes");
-  for (const auto& [name, names] : takers) {
-    const auto set = [options, name = name](const std::string& text) -> std::string {
+  for (const auto& [size, names] : takers) {
+    const auto set = [options, name = size](const std::string& text) -> std::string {
       uint64_t value = 0;
       if (!parse_large_count(text, value) || value == 0 || value > 0xffffffffu) {
         return "'" + text + "' is not a whole number from 1 to 4294967295";
@@ -233,7 +233,7 @@ void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>&
       return "";
     };
     const std::string of = names.size() > 4 ? "" : fmt::format(" ({})", fmt::join(names, ", "));
-    command.custom("--" + name, "N", meaning(name) + of, set).proposes_words({});
+    command.custom("--" + size, "N", meaning(size) + of, set).proposes_words({});
   }
 }
 

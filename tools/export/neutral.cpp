@@ -7,9 +7,11 @@
 #include "runtime/graph/text.h"
 
 namespace placeto {
+namespace {
+using Json = nlohmann::ordered_json;
+}
 
 Result<std::string> neutral_json(const Placed& placed) {
-  using Json = nlohmann::ordered_json;
   Json nodes = Json::object();
   std::unordered_set<std::string_view> seen;
   for (const PlacedNode& node : placed.nodes) {
