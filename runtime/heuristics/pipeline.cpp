@@ -21,8 +21,8 @@ constexpr double kMostTableSteps = 3e7;
 class PipelineSplits {
  public:
   PipelineSplits(const Problem& problem, const std::vector<uint32_t>& order, const MemoryPlan& plan,
-                 Stop* stop)
-      : problem_(problem), order_(order), plan_(plan), stop_(stop) {
+                 StageMemory memory, Stop* stop)
+      : problem_(problem), order_(order), plan_(plan), memory_(memory), stop_(stop) {
     find_prices();
     choose_kinds();
     choose_places();
@@ -253,8 +253,9 @@ class PipelineSplits {
                   const Traffic& out, const Held& held) const {
     const uint32_t device = kind.devices[0];
     if (kind.excluded[end] != kind.excluded[begin]) return kNever;
-    const double bytes = std::min(footprint_[end] - footprint_[begin],
-                                  resident_[end] - resident_[begin] + held.peak);
+    const double bytes = memory_ == StageMemory::kShare
+                             ? footprint_[end] - footprint_[begin]
+                             : resident_[end] - resident_[begin] + held.peak;
     if (plan_.limited() && bytes > plan_.room(device)) return kNever;
     double us = kind.work_us[end] - kind.work_us[begin];
     if (staged()) {
@@ -360,6 +361,7 @@ class PipelineSplits {
   const Problem& problem_;
   const std::vector<uint32_t>& order_;  // groups
   const MemoryPlan& plan_;
+  StageMemory memory_;
   Stop* stop_;
   double gap_us_ = 0;
   std::vector<Kind> kinds_;
@@ -426,19 +428,26 @@ std::vector<std::vector<uint32_t>> pipeline_orders(const Problem& problem, Stop*
 }
 
 Assignment best_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
-                         const MemoryPlan& plan, Stop* stop) {
-  return PipelineSplits(problem, order, plan, stop).run();
+                         const MemoryPlan& plan, StageMemory memory, Stop* stop) {
+  return PipelineSplits(problem, order, plan, memory, stop).run();
 }
 
 Candidate place_pipeline(const Problem& problem, Evaluator& evaluator) {
   Stop* const stop = evaluator.stop();
   Candidate best{"pipeline", {}, Score::worst()};
   for (const std::vector<uint32_t>& order : pipeline_orders(problem, stop)) {
-    if (stopped(stop)) break;
-    Candidate found = place_within_memory(
-        problem, evaluator, "pipeline",
-        [&](const MemoryPlan& plan) { return best_pipeline(problem, order, plan, stop); });
-    if (!found.assignment.empty() && found.score < best.score) best = std::move(found);
+    for (const StageMemory memory : {StageMemory::kShare, StageMemory::kHeld}) {
+      if (stopped(stop)) break;
+      int attempts = 0;
+      Candidate found =
+          place_within_memory(problem, evaluator, "pipeline", [&](const MemoryPlan& plan) {
+            ++attempts;
+            return best_pipeline(problem, order, plan, memory, stop);
+          });
+      const bool at_once = attempts == 1 && found.score.feasible();
+      if (!found.assignment.empty() && found.score < best.score) best = std::move(found);
+      if (at_once) break;  // memory does not matter
+    }
   }
   return best;
 }

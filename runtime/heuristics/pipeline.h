@@ -13,13 +13,20 @@ namespace placeto {
 // each path as far as it goes.
 std::vector<std::vector<uint32_t>> pipeline_orders(const Problem& problem, Stop* stop = nullptr);
 
+// What a stage is taken to hold beside its resident bytes: the plan's share of all its outputs, or
+// what it does if it runs its groups one after the other. The second is right for chains; where
+// nodes of a group run at different times (a layer and its gradient), what waits in between is not
+// seen, and only the share, which is learned, allows for it.
+enum class StageMemory { kShare, kHeld };
+
 // Of all divisions of the order into consecutive stages, and all choices of devices for them, that
 // keep within the plan, the one with the least bottleneck; of equals one of the fewest stages.
 // Exact where devices are linked alike, by broadcasts, and the order has up to some hundred groups:
 // of longer ones the places to cut are thinned out, and links count as their mean. Empty if there
 // is none, or once stopped.
 Assignment best_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
-                         const MemoryPlan& plan, Stop* stop = nullptr);
+                         const MemoryPlan& plan, StageMemory memory = StageMemory::kHeld,
+                         Stop* stop = nullptr);
 
 // The best of the orders.
 Candidate place_pipeline(const Problem& problem, Evaluator& evaluator);

@@ -35,7 +35,7 @@ bool nothing_fits(const Placing& placing) {
   return !placing.bench.best().score.feasible();
 }
 bool needs_pipeline(const Placing& placing) {
-  return is_for_throughput(placing) || nothing_fits(placing);
+  return is_for_throughput(placing) || placing.bench.best_alone() == nullptr;
 }
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
@@ -351,7 +351,7 @@ std::vector<Step> auto_steps() {
   }
   steps.insert(steps.end(),
                {{"pipeline", "consecutive stages, the busiest as little as can be",
-                 "for throughput, or where nothing fits", needs_pipeline, form_pipeline},
+                 "for throughput, or where no device holds all", needs_pipeline, form_pipeline},
                 {"split", "consecutive stages of the topological order, by price",
                  "under staged execution", is_staged, split},
                 {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,

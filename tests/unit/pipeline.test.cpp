@@ -202,6 +202,85 @@ TEST_CASE("what a stage holds is what it holds at a time") {
   CHECK(found.score.objective_us == 70);
 }
 
+// Memory does not decide by a share of the outputs here, but by what is held at a time.
+TEST_CASE("no split of a chain within memory beats the pipeline that is found") {
+  Random random(113);
+  int limited = 0;
+  for (int i = 0; i < 200; ++i) {
+    CAPTURE(i);
+    GraphSpec graph = chain({{0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}});
+    for (NodeSpec& node : graph.nodes) {
+      node.cost_us = {1.0 + random.below(20)};
+      node.outputs = {1 + random.below(60)};
+      node.resident_bytes = 1 + random.below(60);
+      node.workspace_bytes = random.below(2) * 40;
+    }
+    TopologySpec topology = test::equal_devices(3);
+    for (DeviceSpec& device : topology.devices) {
+      device.slowdown = 1 + random.below(4);
+      device.memory_bytes = 150 + random.below(100);
+    }
+    const test::Instance instance = test::build_instance(graph, topology, for_throughput());
+    if (!instance.problem) continue;
+    Evaluator evaluator(*instance.problem);
+    Score least = Score::worst();
+    each_pipeline(*instance.problem, pipeline_orders(*instance.problem)[0],
+                  [&](const Assignment& assignment) {
+                    least = std::min(least, evaluator.evaluate(assignment));
+                  });
+    if (!least.feasible()) continue;
+    ++limited;
+    const Candidate found = place_pipeline(*instance.problem, evaluator);
+    REQUIRE(!found.assignment.empty());
+    CHECK(found.score.feasible());
+    CHECK(found.score.objective_us == doctest::Approx(least.objective_us).epsilon(1e-9));
+  }
+  CHECK(limited > 50);
+}
+
+// Layers that share a device with their gradients, for which they keep what they made.
+TEST_CASE("what waits for gradients counts in a pipeline") {
+  WorkloadOptions options;
+  options.size = "xl";
+  options.training = true;
+  TopologySpec topology = test::equal_devices(6);
+  topology.default_link.bandwidth_bytes_per_us = 1250;
+  for (uint32_t d = 0; d < 6; ++d) {  // two GPUs of either size and two processors
+    const uint64_t gigabytes[] = {6, 4, 32};
+    topology.devices[d].memory_bytes = gigabytes[d / 2] << 30;
+    topology.devices[d].peak_flops = d / 2 == 0 ? 121e12 : d / 2 == 1 ? 65e12 : 3e12;
+    topology.devices[d].memory_bandwidth = d / 2 < 2 ? 300e9 : 200e9;
+    topology.devices[d].kind = d / 2 < 2 ? "gpu" : "cpu";
+  }
+  const test::Instance instance =
+      test::build_instance(generated("gpt2", options), topology, for_throughput());
+  REQUIRE(instance.problem);
+  Evaluator evaluator(*instance.problem);
+  const Candidate found = place_pipeline(*instance.problem, evaluator);
+  REQUIRE(!found.assignment.empty());
+  CHECK(found.score.feasible());
+}
+
+TEST_CASE("what is found for latency, too, is as good as a pipeline where no device holds all") {
+  WorkloadOptions options;
+  options.size = "xl";
+  TopologySpec topology = test::equal_devices(16);
+  topology.default_link.bandwidth_bytes_per_us = 1250;
+  for (DeviceSpec& device : topology.devices) {
+    device.peak_flops = 65e12;
+    device.memory_bandwidth = 320e9;
+    device.memory_bytes = 500'000'000;
+  }
+  const test::Instance instance = test::build_instance(generated("gpt2", options), topology);
+  REQUIRE(instance.problem);
+  Evaluator evaluator(*instance.problem);
+  const Candidate pipeline = place_pipeline(*instance.problem, evaluator);
+  REQUIRE(pipeline.score.feasible());
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {});
+  REQUIRE(placed.ok());
+  CHECK(placed->timeline.makespan_us <= pipeline.score.objective_us);
+}
+
 TEST_CASE("runs overlap in a pipeline that the graph makes come back") {
   GraphSpec tied = chain({{10}, {10}, {10}, {10}});
   tied.nodes[0].colocate = tied.nodes[3].colocate = "weights";
