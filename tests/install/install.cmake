@@ -63,6 +63,14 @@ foreach(link shared static)
   endforeach()
 endforeach()
 
+# What is asked for and not there is named.
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/consumer-absent -D LINK=absent
+  -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_COMPILER=${CC} -D CMAKE_CXX_COMPILER=${CXX}
+  OUTPUT_QUIET ERROR_VARIABLE output RESULT_VARIABLE result)
+if(result EQUAL 0 OR NOT output MATCHES "component 'absent' is not installed here")
+  message(FATAL_ERROR "a component that is not there: ${result}, '${output}'")
+endif()
+
 if(NOT PKG_CONFIG)
   message(STATUS "pkg-config not found: its file was not tried")
   return()
