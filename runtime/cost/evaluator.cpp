@@ -43,11 +43,12 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us) {
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
-  if (latency && surely_fits(assignment)) {
+  if (!latency) return score_of(&simulator_.run(assignment));
+  if (surely_fits(assignment)) {
     const double makespan_us = simulator_.makespan_us(assignment, cutoff_us);
     return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
   }
-  return score_of(simulator_.run_below(latency ? cutoff_us : kNever, assignment));
+  return score_of(simulator_.run_below(cutoff_us, assignment));
 }
 
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division,
@@ -55,7 +56,8 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& 
   if (division.empty()) return evaluate(assignment, cutoff_us);
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
-  return score_of(simulator_.run_below(latency ? cutoff_us : kNever, assignment, division));
+  if (!latency) return score_of(&simulator_.run(assignment, division));
+  return score_of(simulator_.run_below(cutoff_us, assignment, division));
 }
 
 Score Evaluator::score_of(const Timeline* timeline) const {

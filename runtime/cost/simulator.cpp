@@ -95,11 +95,18 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
-  return *run_below(std::numeric_limits<double>::infinity(), assignment);
+  return run(assignment, {});
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
-  return *run_below(std::numeric_limits<double>::infinity(), assignment, division);
+  Timeline& timeline = work_->timeline;
+  run_below(std::numeric_limits<double>::infinity(), assignment, division);
+  if (stopped(work_->stop)) return timeline;
+  if (!work_->staged) fill_busy_times(work_->problem, assignment, timeline, work_->stop);
+  timeline.bottleneck_us =
+      work_->bottleneck.find(assignment, timeline.device_busy_us, timeline.transfers,
+                             timeline.channel_busy_us, work_->stop);
+  return timeline;
 }
 
 const Timeline* Simulator::run_below(double cutoff_us, std::span<const uint32_t> assignment,
@@ -115,9 +122,8 @@ const Timeline* Simulator::run_below(double cutoff_us, std::span<const uint32_t>
                                    ? work_->staged->run(assignment, cutoff_us)
                                    : work_->staged->run(assignment, division, cutoff_us);
     if (is_late(makespan_us)) return nullptr;
-    return &finish_timeline(assignment);
-  }
-  if (work_->serial) {
+    if (!stopped(work_->stop)) work_->staged->describe(timeline);
+  } else if (work_->serial) {
     run_serially(work_->problem, assignment, true, work_->sends, timeline, work_->stop);
     if (is_late(timeline.makespan_us)) return nullptr;
   } else {
@@ -130,20 +136,10 @@ const Timeline* Simulator::run_below(double cutoff_us, std::span<const uint32_t>
     std::copy(engine.finish_us().begin(), engine.finish_us().end(), timeline.finish_us.begin());
     timeline.transfers.swap(engine.transfers());
   }
-  fill_busy_times(work_->problem, assignment, timeline, work_->stop);
-  return &finish_timeline(assignment);
-}
-
-// What every execution has in common: the bottleneck and the memory.
-const Timeline& Simulator::finish_timeline(std::span<const uint32_t> assignment) {
-  Timeline& timeline = work_->timeline;
-  if (work_->staged && !stopped(work_->stop)) work_->staged->describe(timeline);
-  if (stopped(work_->stop)) return timeline;
-  timeline.bottleneck_us =
-      work_->bottleneck.find(assignment, timeline.device_busy_us, timeline.transfers,
-                             timeline.channel_busy_us, work_->stop);
-  work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
-  return timeline;
+  if (!stopped(work_->stop)) {
+    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+  }
+  return &timeline;
 }
 
 Division recorded_division(const Timeline& timeline) {

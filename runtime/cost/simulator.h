@@ -52,7 +52,8 @@ struct Timeline {
 Division recorded_division(const Timeline& timeline);
 
 // Simulates placements of one problem again and again. Owns a workspace that is sized once: no call
-// after the first allocates. Not shareable between threads; the problem must outlive it.
+// after the first `run` allocates, nor any makespan. Not shareable between threads; the problem
+// must outlive it.
 class Simulator {
  public:
   // Once stopped it simulates nothing any more, and what a call returns that was stopped or came
@@ -78,16 +79,14 @@ class Simulator {
   // Under staged execution, divided as given, or by the better rule if that is empty; the division
   // fits the assignment. In other executions stages mean nothing.
   const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
-  // The same; nullptr where the makespan is sure not to be below `cutoff_us`: then memory, which
-  // takes longest, is not looked at. Either, once stopped.
+  // The same but for busy times and the bottleneck; nullptr where the makespan is sure not to be
+  // below `cutoff_us`: then memory, which takes longest, is not looked at. Either, once stopped.
   const Timeline* run_below(double cutoff_us, std::span<const uint32_t> assignment,
                             const Division& division = {});
   // That of the last run, not copied: of a large graph this takes milliseconds.
   Timeline take_timeline() &&;
 
  private:
-  const Timeline& finish_timeline(std::span<const uint32_t> assignment);
-
   struct Workspace;
   std::unique_ptr<Workspace> work_;
 };

@@ -88,10 +88,10 @@ TEST_CASE("a simulator allocates nothing after its first makespan") {
   });
 }
 
-TEST_CASE("a simulator allocates nothing for timelines after its first makespan") {
+TEST_CASE("a simulator allocates nothing for timelines after its first timeline") {
   on_each_rule_set(test::kRuleSets, [](const Problem& problem, const auto& placements) {
     Simulator simulator(problem);
-    simulator.makespan_us(placements[0]);
+    simulator.run(placements[0]);
     CHECK(allocations_during([&] {
             for (const Assignment& a : placements) simulator.run(a);
           }) == 0);
