@@ -472,6 +472,20 @@ TEST_CASE_FIXTURE(CommandsScene, "inspect warns about a latency that is never ch
   CHECK(run({"inspect", file}).out.find("unicast") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(CommandsScene, "inspect warns about channels that nothing shares") {
+  const auto with_rules = [&](const std::string& rules) {
+    return write("channels.json", R"({"format_version": 1, )" + rules + R"("devices": [
+      {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}], "links": [
+      {"from": "a", "to": "b", "bandwidth_bytes_per_us": 10, "channel": "bus"},
+      {"from": "b", "to": "a", "bandwidth_bytes_per_us": 10, "channel": "bus"}]})");
+  };
+  CHECK(run({"inspect", with_rules("")}).out.find("'broadcast'") != std::string::npos);
+  const std::string unheard = with_rules(R"("transfer": "unicast", "contention": "none", )");
+  CHECK(run({"inspect", unheard}).out.find("'none'") != std::string::npos);
+  const std::string shared = with_rules(R"("transfer": "unicast", )");
+  CHECK(run_json({"inspect", shared, "--json"}).at("warnings").empty());
+}
+
 TEST_CASE_FIXTURE(CommandsScene, "convert goes to binary and back without loss, by content") {
   for (const std::string& file : {graph, topology, placement}) {
     CHECK(run({"convert", file, "first.json"}).status == 0);

@@ -233,6 +233,15 @@ Json warnings_of(const Topology& topology) {
         "a link has a latency, which is charged under transfer 'unicast' only; this topology's "
         "transfer is 'broadcast'");
   }
+  const std::vector<LinkSpec>& links = topology.spec().links;
+  const bool broadcast = topology.spec().transfer == Transfer::kBroadcast;
+  if ((broadcast || topology.spec().contention == Contention::kNone) &&
+      std::any_of(links.begin(), links.end(),
+                  [](const LinkSpec& l) { return !l.channel.empty(); })) {
+    warnings.push_back(std::string("links name channels, which nothing shares under ") +
+                       (broadcast ? "transfer 'broadcast': outputs leave by their device's egress"
+                                  : "contention 'none': transfers never wait"));
+  }
   return warnings;
 }
 
