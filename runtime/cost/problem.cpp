@@ -313,9 +313,9 @@ Status Problem::check_groups(Stop* stop) const {
     if (spend(stop, 1 + Stop::looked_up(d))) return Status::stopped();
     if (d < device_count()) continue;
     std::string text = "no device satisfies the group of " + node_place(*graph_, members(g)[0]);
-    if (members(g).size() > 1) {
-      text += " and " + std::to_string(members(g).size() - 1) + " colocated nodes (" +
-              node_place(*graph_, members(g)[1]) + (members(g).size() > 2 ? ", ...)" : ")");
+    if (const size_t others = members(g).size() - 1; others > 0) {
+      text += join({" and ", others, others == 1 ? " colocated node (" : " colocated nodes (",
+                    node_place(*graph_, members(g)[1]), others == 1 ? ")" : ", ...)"});
     }
     return Status::bad_input(
         join({text,

@@ -43,6 +43,12 @@ TEST_CASE("rules that leave no device to a node are infeasible, for no lack of m
   CHECK(mentions(error, "'out'"));
   CHECK(shortfall[0] == 0);
   CHECK(shortfall[1] == 0);
+  const uint32_t together[] = {1, 3};
+  const placeto_node_list colocate[] = {{together, 2}};
+  rules.colocate = colocate;
+  rules.colocate_count = 1;
+  CHECK(try_place(graph, topology, rules, error) == PLACETO_INFEASIBLE);
+  CHECK(mentions(error, "and 1 colocated node ("));
 }
 
 TEST_CASE("a graph that no device of the topology can run is bad input") {
