@@ -216,10 +216,23 @@ class Package(unittest.TestCase):
                  lambda: builder.add("a", input_types="float")),
                 ("allowed_kinds is 'gpu', expected a list",
                  lambda: builder.add("a", allowed_kinds="gpu")),
-                ("kinds is 'gpu', expected a list", lambda: placeto.GraphBuilder(kinds="gpu"))):
+                ("kinds is 'gpu', expected a list", lambda: placeto.GraphBuilder(kinds="gpu")),
+                ("limits is 5, expected names and numbers",
+                 lambda: placeto.Graph.from_bytes(b"", limits=5))):
             with self.subTest(expected), self.assertRaises(TypeError) as raised:
                 call()
             self.assertEqual(str(raised.exception), expected)
+
+    def test_what_python_itself_refuses_is_named(self):
+        graph, topology = diamond(), pair()
+        for name, call in (
+                ("cost_us", lambda: placeto.GraphBuilder().add("a", cost_us=["x"])),
+                ("outputs", lambda: placeto.GraphBuilder().add("a", outputs=3)),
+                ("pins", lambda: placeto.place(graph, topology, pins=None)),
+                ("forbids", lambda: placeto.place(graph, topology, forbids=[1])),
+                ("colocate", lambda: placeto.place(graph, topology, colocate=[1]))):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, f"^{name}\\b.* is "):
+                call()
 
     def test_the_version_is_that_of_the_library(self):
         self.assertEqual(placeto.__version__, placeto.version())

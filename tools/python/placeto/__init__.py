@@ -255,6 +255,11 @@ def _checked(kind: Any, value: Any, name: str) -> Any:
     return number
 
 
+def _about(name: str, value: Any, error: TypeError) -> TypeError:
+    """What Python and ctypes say of a value, with its name."""
+    return error if str(error).startswith(name) else TypeError(f"{name} is {_short(value)}: {error}")
+
+
 def _content(value: Any) -> bytes:
     """What has a buffer, as bytes. C would read a text as its characters' numbers."""
     try:
@@ -267,8 +272,11 @@ def _list_of(kind: Any, values: Iterable[Any], name: str) -> Any:
     """An array of C."""
     if isinstance(values, (str, bytes)):  # each letter would be one
         raise TypeError(f"{name} is {values!r}, expected a list")
-    checked = [_checked(kind, value, name) for value in values]
-    return (kind * len(checked))(*checked)
+    try:
+        checked = [_checked(kind, value, name) for value in values]
+        return (kind * len(checked))(*checked)
+    except TypeError as error:
+        raise _about(name, values, error) from None
 
 
 def _function(name: str) -> Any:
@@ -316,13 +324,16 @@ def _with_fields(struct: Any, values: Mapping[str, Any], known: Optional[type] =
         try:
             setattr(struct, name, _checked(kinds[name], value, name))
         except TypeError as error:
-            raise TypeError(str(error) if str(error).startswith(name)
-                            else f"{name} is {value!r}: {error}") from None
+            raise _about(name, value, error) from None
     return struct
 
 
 def _limits(values: Optional[Mapping[str, int]]) -> Any:
-    return None if values is None else ctypes.pointer(_with_fields(
+    if values is None:
+        return None
+    if not isinstance(values, Mapping):
+        raise TypeError(f"limits is {_short(values)}, expected names and numbers")
+    return ctypes.pointer(_with_fields(
         _defaulted(_native.placeto_limits, "placeto_default_limits"), values))
 
 
@@ -947,12 +958,19 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
     number = ctypes.c_uint32
     for name, count in (("pins", "pin_count"), ("forbids", "forbid_count")):
         pairs = plain.pop(name, {})
-        entries = [(_checked(number, node, f"{name}: node"),
-                    _checked(number, device, f"{name}: device"))
-                   for node, device in (pairs.items() if isinstance(pairs, Mapping) else pairs)]
+        try:
+            entries = [(_checked(number, node, f"{name}: node"),
+                        _checked(number, device, f"{name}: device"))
+                       for node, device in (pairs.items() if isinstance(pairs, Mapping) else pairs)]
+        except TypeError as error:
+            raise _about(name, pairs, error) from None
         setattr(options, name, (_native.placeto_node_device * len(entries))(*entries))
         setattr(options, count, len(entries))
-    sets = [_list_of(number, nodes, "colocate: node") for nodes in plain.pop("colocate", ())]
+    colocate = plain.pop("colocate", ())
+    try:
+        sets = [_list_of(number, nodes, "colocate: node") for nodes in colocate]
+    except TypeError as error:
+        raise _about("colocate", colocate, error) from None
     lists = ((nodes, len(nodes)) for nodes in sets)
     options.colocate = (_native.placeto_node_list * len(sets))(*lists)
     options.colocate_count = len(sets)
