@@ -400,6 +400,39 @@ class Package(unittest.TestCase):
         again = placeto.place(diamond(), pair(), cancel=cancel)  # it is usable again
         self.assertEqual(again.stopped, 0)
 
+    def test_a_second_interrupt_waits_for_the_first(self):
+        """What C reads would be freed while it does."""
+        make, running, interrupts = placeto.Placement._make, [], []
+
+        def watched(*arguments):
+            running.append(True)
+            try:
+                return make(*arguments)
+            finally:
+                time.sleep(0.02)  # as if C took so long to hear it
+                running.clear()
+
+        def interrupt(*_):
+            if running:
+                interrupts.append(True)
+                raise KeyboardInterrupt
+
+        def press():
+            while running:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.0001)
+
+        before = signal.signal(signal.SIGINT, interrupt)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        timer = threading.Timer(0.2, press)
+        timer.start()
+        with unittest.mock.patch.object(placeto.Placement, "_make", watched):
+            with self.assertRaises(KeyboardInterrupt):
+                placeto.place(diamond(), pair(), method="anneal", budget_milliseconds=30_000.0)
+            self.assertFalse(running)
+        timer.join()
+        self.assertGreater(len(interrupts), 1)
+
     def test_places_where_no_thread_can_be_started(self):
         with unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError):
             self.assertEqual(len(placeto.place(diamond(), pair())), 4)

@@ -873,7 +873,7 @@ class Cancel(_Handle):
 
 
 class Rules(_Handle):
-    """What an engine demands of placements of one graph on one topology. One thread at a time."""
+    """What an engine demands of placements of one graph on one topology."""
 
     _struct = _native.placeto_onnx_rules
     _free = "placeto_onnx_rules_free"
@@ -987,28 +987,31 @@ def _attended(call: Callable[[], Any], cancel: Cancel) -> Any:
     if threading.current_thread() is not threading.main_thread():
         return call()
     outcome: list[Any] = []
+    begun = threading.Lock()  # by the thread that calls, or by the one that gives up before it
     done = threading.Event()
 
     def run() -> None:
+        if not begun.acquire(blocking=False):
+            return
         try:
             outcome.append(call())
         except BaseException as error:
             outcome.append(error)
         done.set()
 
-    thread = threading.Thread(target=run, name="placeto.place")
     try:
-        thread.start()
+        threading.Thread(target=run, name="placeto.place").start()
+        done.wait()
     except RuntimeError:  # there is none to be had, in an isolated subinterpreter for instance
         return call()
-    try:
-        done.wait()
     except BaseException:
         cancel.request()
-        thread.join()
+        waits = not begun.acquire(blocking=False)
+        while waits and not done.is_set():
+            with contextlib.suppress(BaseException):  # C reads what callers hold until it returns
+                done.wait()
         cancel.reset()
         raise
-    thread.join()
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
@@ -1018,12 +1021,17 @@ def place(graph: Graph, topology: Topology, policy: Optional[Policy] = None,
           **options: Unpack[PlaceOptions]) -> Placement:
     """The best placement found. Options are the fields of placeto_options in placeto.h:
     budget_evaluations, memory_headroom, objective, ...; pins and forbids map nodes to devices,
-    colocate is a list of lists of nodes. Raises Infeasible if nothing fits. Ctrl-C ends it."""
+    colocate is a list of lists of nodes. Raises Infeasible if nothing fits. Ctrl-C ends it by its
+    Cancel, which is reset then: one that ends placings of other threads, too, may not reach them."""
     with _options(options) as struct:
         cancel = options.get("cancel") or Cancel()
         struct.cancel = cancel._handle
-        return _attended(lambda: Placement._make("placeto_place", graph, topology, policy,
-                                                 byref(struct)), cancel)
+        kept = cancel, options  # as long as the thread that calls
+
+        def call(_kept: object = kept) -> Placement:
+            return Placement._make("placeto_place", graph, topology, policy, byref(struct))
+
+        return _attended(call, cancel)
 
 
 def score(graph: Graph, topology: Topology, devices: Iterable[int],
