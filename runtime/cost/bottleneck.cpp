@@ -86,18 +86,26 @@ void Bottleneck::find_returns(Stop* stop) {
   stoppable_sort(
       nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) { return set_of(a) < set_of(b); },
       stop);
-  std::vector<uint32_t> number(graph.node_count(), kNoIndex);
   uint32_t sets = 0;
+  if (!nodes.empty()) set_.assign(graph.node_count(), kNoIndex);
+  const uint32_t classes = problem_->class_count();
   for (size_t i = 0; i < nodes.size(); ++i) {
-    sets += i == 0 || set_of(nodes[i]) != set_of(nodes[i - 1]);
-    number[nodes[i]] = sets - 1;
+    if (i == 0 || set_of(nodes[i]) != set_of(nodes[i - 1])) {
+      cannot_run_.resize(size_t{++sets} * classes, 0);
+    }
+    set_[nodes[i]] = sets - 1;
+    const double* const run_us = problem_->run_row(nodes[i]);
+    for (uint32_t c = 0; c < classes; ++c) {
+      if (run_us[c] == kNever) cannot_run_[size_t{sets - 1} * classes + c] = 1;
+    }
+    if (spend(stop, 1 + classes)) return;
   }
   const uint64_t work = (sets + 63) / 64 * (uint64_t{graph.node_count()} + graph.edge_count());
   if (sets > 0 && work <= kMostWork) returns_.assign(graph.edge_count(), false);
   std::vector<uint64_t> before(returns_.empty() ? 0 : graph.node_count());
   for (uint32_t first = 0; !returns_.empty() && first < sets; first += 64) {
     const auto bit = [&](uint32_t node) {
-      const uint32_t i = number[node] - first;
+      const uint32_t i = set_[node] - first;
       return i < 64 ? uint64_t{1} << i : 0;
     };
     before.assign(before.size(), 0);
@@ -116,7 +124,11 @@ void Bottleneck::find_returns(Stop* stop) {
 // Whether the graph makes it, from that device.
 bool Bottleneck::comes_back(const OutEdge& out, uint32_t device) const {
   if (!returns_.empty() && returns_[&out - problem_->graph().out_edges(0).data()]) return true;
-  return problem_->run_us(out.target, device) == kNever;
+  if (set_.empty() || set_[out.target] == kNoIndex) {
+    return problem_->run_us(out.target, device) == kNever;
+  }
+  const size_t row = size_t{set_[out.target]} * problem_->class_count();
+  return cannot_run_[row + problem_->class_of(device)] != 0;
 }
 
 // And who feeds whom.

@@ -7,7 +7,8 @@
 // one, with all their times and those of the transfers between them. But where the graph makes a
 // run come back, no pipeline does without, and the next run has its turn in between: a node that
 // shares its device with one before (weights of the first and the last layer, a layer and its
-// gradient), and one that cannot run where its input is made (what only the processor can). Rules
+// gradient), and one that cannot run where its input is made (what only the processor can), or that
+// shares its device with one that cannot. Rules
 // of the caller do not count: who simulates the placement may not have them.
 #pragma once
 
@@ -38,6 +39,8 @@ class Bottleneck {
   const Problem* problem_;
   bool knows_returns_ = false;
   std::vector<bool> returns_;         // by out-edge: to a set that the run has been at; empty: none
+  std::vector<uint32_t> set_;         // of nodes that share a device, by node; empty: there is none
+  std::vector<uint8_t> cannot_run_;   // sets x classes of devices
   std::vector<uint32_t> row_, used_;  // of devices with nodes; the devices of rows
   std::vector<uint8_t> feeds_;        // rows x rows
   std::vector<uint32_t> left_, circle_;  // rows, last first; the circle of each

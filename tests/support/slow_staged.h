@@ -361,6 +361,17 @@ inline std::vector<std::set<std::string>> sets_met(const Problem& problem) {
   return met;
 }
 
+// Whether the node, or one that shares its device by the graph, has no run time there.
+inline bool cannot_be_on(const Problem& problem, uint32_t node, uint32_t device) {
+  const Graph& graph = problem.graph();
+  const std::string& set = graph.node(node).colocate;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const bool together = v == node || (!set.empty() && graph.node(v).colocate == set);
+    if (together && std::isinf(problem.run_us(v, device))) return true;
+  }
+  return false;
+}
+
 // The busiest device, channel or intake of a device; devices in a circle are one, unless the graph
 // makes a run come back.
 template <class Transfers>
@@ -374,7 +385,7 @@ double bottleneck_slowly(const Problem& problem, std::span<const uint32_t> devic
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       for (const OutEdge& e : graph.out_edges(v)) {
         const uint32_t from = device_of[v], to = device_of[e.target];
-        const bool cannot = std::isinf(problem.run_us(e.target, from));
+        const bool cannot = cannot_be_on(problem, e.target, from);
         if (from == to || met[v].contains(graph.node(e.target).colocate) || cannot) continue;
         more |= reached[from].insert(to).second;
         for (const uint32_t next : std::set<uint32_t>(reached[to])) {
