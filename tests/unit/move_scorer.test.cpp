@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/policy/guide.h"
+#include "runtime/policy/pairwise/pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -167,6 +168,29 @@ TEST_CASE("a policy of exact sums scores moves alike on every kernel, another on
   }
   CHECK(different.size() > 100);
   CHECK(differs == Kernels::onednn_available());
+}
+
+TEST_CASE("decisions tell their pass, where one level is scored, too") {
+  const auto policy = test::load_policy(test::small_pairwise_policy());
+  Random random(73);
+  for (const uint32_t least : {40u, 320u}) {
+    test::Instance instance;
+    while (!instance.problem || instance.problem->node_count() < least ||
+           instance.problem->device_count() == 1) {
+      instance = test::random_instance({.most_nodes = least * 3 / 2}, 0, random);
+    }
+    const Hierarchy hierarchy(*instance.problem);
+    PairwisePlacer placer(*policy, *instance.problem, hierarchy);
+    MoveEvaluator evaluator(*instance.problem);
+    PairwisePassOptions options;
+    options.passes = 3;
+    options.temperature = 0.1f;
+    std::set<uint32_t> passes;
+    options.on_step = [&](const PairwiseStep& step) { passes.insert(step.pass); };
+    placer.place({"start", test::random_assignment(*instance.problem, random), {}}, options,
+                 evaluator);
+    CHECK(passes == std::set<uint32_t>{0, 1, 2});
+  }
 }
 
 }  // namespace placeto

@@ -64,9 +64,8 @@ class Recorder {
 
   void record(const PairwiseStep& step) {
     // Passes go from the coarsest level down to 0.
-    if (step.level > level_) ++pass_;
-    level_ = step.level;
-    level_of.push_back(pass_ * hierarchy_.level_count() + hierarchy_.level_count() - 1 - level_);
+    const uint32_t levels = hierarchy_.level_count();
+    level_of.push_back(step.pass * levels + levels - 1 - step.level);
     begin_level(level_of.back());
     before.push_back(now_);
     Samples& s = steps.samples;
@@ -102,7 +101,6 @@ class Recorder {
   double reference_us_, limits_ = 0;
   MoveEvaluator judge_;  // follows the placer step by step
   double now_ = 0;
-  uint32_t pass_ = 0, level_ = UINT32_MAX;
   std::vector<Change> changes_;
 };
 

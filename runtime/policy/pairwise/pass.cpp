@@ -56,7 +56,7 @@ void PairwisePlacer::run_level(uint32_t pass, uint32_t level, const PairwisePass
   uint32_t visited = 0;
   for (uint32_t group : order_) {
     if (spend(stop, 1)) return;
-    if (all || awaited(level, group)) step(level, group, options, stop);
+    if (all || awaited(level, group)) step(pass, level, group, options, stop);
     if (++visited % batch == 0) settle(level, !options.temperature, evaluator);
   }
   settle(level, !options.temperature, evaluator);
@@ -85,8 +85,8 @@ bool PairwisePlacer::awaited(uint32_t level, uint32_t group) const {
   return std::any_of(nodes.begin(), nodes.end(), [&](uint32_t v) { return state_.critical(v); });
 }
 
-void PairwisePlacer::step(uint32_t level, uint32_t group, const PairwisePassOptions& options,
-                          Stop* stop) {
+void PairwisePlacer::step(uint32_t pass, uint32_t level, uint32_t group,
+                          const PairwisePassOptions& options, Stop* stop) {
   const auto nodes = hierarchy_->nodes(level, group);
   features_.begin(state_, level, group);
   const auto devices = features_.candidates();
@@ -97,7 +97,7 @@ void PairwisePlacer::step(uint32_t level, uint32_t group, const PairwisePassOpti
   const uint32_t choice = choose(scores, options, log_probability);
   if (options.on_step) {
     options.on_step(
-        {level, group, nodes, devices, scorer_.rows(), scores, choice, log_probability});
+        {pass, level, group, nodes, devices, scorer_.rows(), scores, choice, log_probability});
   }
   if (choice == devices.size()) return;
   decisions_.push_back({group, devices[choice], scores[choice]});

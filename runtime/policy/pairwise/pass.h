@@ -22,7 +22,7 @@ namespace placeto {
 
 // One decision, as the trainer sees it. Spans are valid during the call.
 struct PairwiseStep {
-  uint32_t level, group;
+  uint32_t pass, level, group;
   std::span<const uint32_t> nodes;    // of the group
   std::span<const uint32_t> devices;  // candidates; those that rules forbid are not among them
   std::span<const float> rows;        // devices x kPairFeatures, unnormalised
@@ -71,7 +71,8 @@ class PairwisePlacer {
   void order_groups(uint32_t pass, uint32_t level, Stop* stop);
   // Does the makespan wait for a node of the group?
   bool awaited(uint32_t level, uint32_t group) const;
-  void step(uint32_t level, uint32_t group, const PairwisePassOptions& options, Stop* stop);
+  void step(uint32_t pass, uint32_t level, uint32_t group, const PairwisePassOptions& options,
+            Stop* stop);
   uint32_t choose(std::span<const float> scores, const PairwisePassOptions& options,
                   float& log_probability);
   bool settle(uint32_t level, bool check, MoveEvaluator& evaluator);
