@@ -44,10 +44,11 @@ class PipelineSplits {
     std::vector<double> work_us;     // of the groups before each place
     std::vector<uint32_t> excluded;  // how many of them may not run there
   };
-  // A tensor, at the places of its producer and its consumers.
+  // A tensor, at the places of its producer and its readers: where groups wait for each other in a
+  // circle, some read before it is made. `back`: the last of these; kNoIndex: there is none.
   struct Tensor {
     double us, bytes;
-    uint32_t from, last;
+    uint32_t from, first, last, back;
   };
   struct Read {
     uint32_t tensor, before;  // the place where it was read last before; kNoIndex: it is the first
@@ -210,7 +211,7 @@ class PipelineSplits {
       const uint32_t from = place(graph.producer(o));
       readers.clear();
       for (const uint32_t w : watched(graph.consumers(o), stop_)) {
-        if (place(w) > from) readers.push_back(place(w));
+        if (place(w) != from) readers.push_back(place(w));
       }
       if (spend(stop_, 1 + 2 * graph.consumers(o).size())) return;
       if (readers.empty()) {
@@ -221,9 +222,12 @@ class PipelineSplits {
       readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
       const auto tensor = static_cast<uint32_t>(tensors_.size());
       const auto bytes = static_cast<double>(graph.output_bytes(o));
-      tensors_.push_back({transfer_us(o) + gap_us_, bytes, from, readers.back()});
+      const auto later = std::upper_bound(readers.begin(), readers.end(), from);
+      const uint32_t first = std::min(from, readers.front()), last = std::max(from, readers.back());
+      const uint32_t back = later == readers.begin() ? kNoIndex : *std::prev(later);
+      tensors_.push_back({transfer_us(o) + gap_us_, bytes, from, first, last, back});
       here_[from].made.push_back(tensor);
-      here_[readers.back()].ended.push_back(tensor);
+      here_[last].ended.push_back(tensor);
       for (size_t i = 0; i < readers.size(); ++i) {
         here_[readers[i]].read.push_back({tensor, i == 0 ? kNoIndex : readers[i - 1]});
       }
@@ -297,16 +301,21 @@ class PipelineSplits {
 
   // The stage from `begin` on takes in the groups at `place`.
   void grow(uint32_t begin, uint32_t place, Traffic& in, Traffic& out, Held& held) const {
-    for (const uint32_t t : here_[place].ended) {
-      if (tensors_[t].from >= begin) out.remove(tensors_[t]);
-    }
     for (const uint32_t t : here_[place].made) {
       out.add(tensors_[t]);
       held.bytes += tensors_[t].bytes;
+      if (tensors_[t].back == kNoIndex || tensors_[t].back < begin) continue;
+      in.remove(tensors_[t]);  // what was to come from another stage is made here
+      held.bytes -= tensors_[t].bytes;
+    }
+    for (const uint32_t t : here_[place].ended) {
+      if (tensors_[t].from >= begin && tensors_[t].first >= begin) out.remove(tensors_[t]);
     }
     for (const Read& read : here_[place].read) {
+      const uint32_t from = tensors_[read.tensor].from;
+      const bool made_here = from >= begin && from <= place;
       const bool first = read.before == kNoIndex || read.before < begin;
-      if (tensors_[read.tensor].from >= begin || !first) continue;
+      if (made_here || !first) continue;
       in.add(tensors_[read.tensor]);
       held.bytes += tensors_[read.tensor].bytes;
     }

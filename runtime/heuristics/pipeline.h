@@ -21,9 +21,11 @@ enum class StageMemory { kShare, kHeld };
 
 // Of all divisions of the order into consecutive stages, and all choices of devices for them, that
 // keep within the plan, the one with the least bottleneck; of equals one of the fewest stages.
-// Exact where devices are linked alike, by broadcasts, and the order has up to some hundred groups:
-// of longer ones the places to cut are thinned out, and links count as their mean. Empty if there
-// is none, or once stopped.
+// Exact where devices are linked alike, by broadcasts, the order has up to some hundred groups and
+// no group waits for a later one: of longer orders the places to cut are thinned out, links count
+// as their mean, and stages in a circle each alone. Of many unlike devices those listed first are
+// looked at, as many as make 1,024 sets (ten, if all differ). Empty if there is none, or once
+// stopped.
 Assignment best_pipeline(const Problem& problem, const std::vector<uint32_t>& order,
                          const MemoryPlan& plan, StageMemory memory = StageMemory::kHeld,
                          Stop* stop = nullptr);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <set>
 
 #include "runtime/placer/placer.h"
 #include "tests/support/random_problem.h"
@@ -299,11 +300,76 @@ TEST_CASE("runs overlap in a pipeline that the graph makes come back") {
     REQUIRE(placed.ok());
     CHECK(placed->timeline.bottleneck_us == 20);
   }
+  // It may be that a device cannot run what shares the node's.
+  GraphSpec tied_ends = chain({{10, 10}, {10, 10}, {10, 10}, {10, 10}});
+  tied_ends.kinds = ends.kinds;
+  for (const char* const set : {"first", "last"}) {
+    NodeSpec only = tied_ends.nodes[0];
+    only.cost_us = {1, -1};
+    only.colocate = set;
+    tied_ends.nodes[set == std::string_view("first") ? 0 : 3].colocate = set;
+    tied_ends.nodes.push_back(only);
+  }
+  const test::Instance by_set = test::build_instance(tied_ends, topology, for_throughput());
+  REQUIRE(by_set.problem);
+  CHECK(Evaluator(*by_set.problem).evaluate(Assignment{0, 1, 1, 0, 0, 0}).objective_us == 22);
   // Coming back to where nothing makes it still counts.
   const test::Instance zigzag = test::build_instance(chain({{10}, {10}, {10}, {10}}),
                                                      test::equal_devices(2), for_throughput());
   REQUIRE(zigzag.problem);
   CHECK(Evaluator(*zigzag.problem).evaluate(Assignment{0, 1, 1, 0}).objective_us == 44);
+}
+
+TEST_CASE("what a pipeline sends back takes time") {
+  GraphSpec graph = chain({{10}, {10}, {10}, {10}});
+  graph.nodes[0].colocate = graph.nodes[2].colocate = "weights";
+  graph.nodes[1].outputs = {10'000};
+  const test::Instance instance =
+      test::build_instance(graph, test::equal_devices(2), for_throughput());
+  REQUIRE(instance.problem);
+  Evaluator evaluator(*instance.problem);
+  CHECK(place_pipeline(*instance.problem, evaluator).score.objective_us == 30);
+}
+
+// A stage that is fed by a later one counts as one with it, unless the graph makes the run come
+// back there: that is not looked at.
+TEST_CASE("where layers share weights, too, hardly any division of an order beats the pipeline") {
+  Random random(102);
+  int divided = 0, beaten = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const test::RandomShape shape{.most_nodes = 9, .whole_numbers = i % 2 == 0, .memory = false};
+    GraphSpec graph = test::random_graph(shape, random);
+    for (NodeSpec& node : graph.nodes) {
+      for (uint64_t& bytes : node.outputs) bytes *= 4;
+    }
+    const auto nodes = static_cast<uint32_t>(graph.nodes.size());
+    for (const char* const weights : {"first", "second"}) {
+      graph.nodes[random.below(nodes)].colocate = weights;
+      graph.nodes[random.below(nodes)].colocate = weights;
+    }
+    TopologySpec topology = test::random_topology(shape, 0, random);
+    topology.links.clear();
+    const test::Instance instance = test::build_instance(graph, topology, for_throughput());
+    if (!instance.problem) continue;
+    Evaluator evaluator(*instance.problem);
+    for (const std::vector<uint32_t>& order : pipeline_orders(*instance.problem)) {
+      Score least = Score::worst();
+      bool alone = false;
+      each_pipeline(*instance.problem, order, [&](const Assignment& assignment) {
+        const Score score = evaluator.evaluate(assignment);
+        if (!(score < least)) return;
+        least = score;
+        alone = std::set<uint32_t>(assignment.begin(), assignment.end()).size() == 1;
+      });
+      if (alone) continue;
+      const Assignment found =
+          best_pipeline(*instance.problem, order, MemoryPlan(*instance.problem));
+      ++divided;
+      beaten += evaluator.evaluate(found).objective_us > least.objective_us * (1 + 1e-9);
+    }
+  }
+  CHECK(divided > 100);
+  CHECK(beaten * 200 <= divided);
 }
 
 TEST_CASE("devices that feed each other in a circle count as one") {
