@@ -48,18 +48,14 @@ Outcome hand_out_machine(const Result<Topology>& read, const placeto_limits* lim
   return hand_out(read->spec(), limits, topology);
 }
 
-// Puts `ours` behind the caller's entries, where there are any in a list that is kept.
+// The caller's entries with `ours` behind them, where there are any in a list that is kept.
 template <class Entry>
-void append(const std::vector<Entry>& ours, std::deque<std::vector<Entry>>& longer,
-            const Entry*& entries, size_t& count) {
-  const std::vector<Entry>* all = &ours;
-  if (count > 0) {
-    std::vector<Entry>& both = longer.emplace_back(entries, entries + count);
-    both.insert(both.end(), ours.begin(), ours.end());
-    all = &both;
-  }
-  entries = all->data();
-  count = all->size();
+const std::vector<Entry>& joined(const Entry* entries, size_t count, const std::vector<Entry>& ours,
+                                 std::deque<std::vector<Entry>>& longer) {
+  if (count == 0) return ours;
+  std::vector<Entry> both(entries, entries + count);
+  both.insert(both.end(), ours.begin(), ours.end());
+  return longer.emplace_back(std::move(both));
 }
 
 }  // namespace
@@ -199,9 +195,14 @@ placeto_status placeto_onnx_rules_add(placeto_onnx_rules* rules, placeto_options
       return o;
     }
     const std::lock_guard<std::mutex> lock(rules->mutex);
-    append(rules->forbids, rules->longer_forbids, options->forbids, options->forbid_count);
-    append(rules->colocate_lists, rules->longer_colocate, options->colocate,
-           options->colocate_count);
+    const auto& forbids =
+        joined(options->forbids, options->forbid_count, rules->forbids, rules->longer_forbids);
+    const auto& colocate = joined(options->colocate, options->colocate_count, rules->colocate_lists,
+                                  rules->longer_colocate);
+    options->forbids = forbids.data();
+    options->forbid_count = forbids.size();
+    options->colocate = colocate.data();
+    options->colocate_count = colocate.size();
     constexpr size_t kWithTolerance = offsetof(placeto_options, tolerance) + sizeof(double);
     if (options->struct_size >= kWithTolerance && options->tolerance == 0) {
       options->tolerance = rules->tolerance;
