@@ -987,7 +987,7 @@ def _attended(call: Callable[[], Any], cancel: Cancel) -> Any:
     if threading.current_thread() is not threading.main_thread():
         return call()
     outcome: list[Any] = []
-    begun = threading.Lock()  # by the thread that calls, or by the one that gives up before it
+    begun = threading.RLock()  # by the thread that calls, or by the one that gives up before it
     done = threading.Event()
 
     def run() -> None:
@@ -999,19 +999,26 @@ def _attended(call: Callable[[], Any], cancel: Cancel) -> Any:
             outcome.append(error)
         done.set()
 
+    starts = True
     try:
-        threading.Thread(target=run, name="placeto.place").start()
-        done.wait()
-    except RuntimeError:  # there is none to be had, in an isolated subinterpreter for instance
-        return call()
+        try:
+            threading.Thread(target=run, name="placeto.place").start()
+        except RuntimeError:  # there is none to be had, in an isolated subinterpreter for instance
+            starts = not begun.acquire(blocking=False)
+            if starts:
+                raise
+        if starts:
+            done.wait()
     except BaseException:
-        cancel.request()
-        waits = not begun.acquire(blocking=False)
-        while waits and not done.is_set():
-            with contextlib.suppress(BaseException):  # C reads what callers hold until it returns
-                done.wait()
+        waits = True
+        while waits:  # C reads what callers hold until it returns, however often it is interrupted
+            with contextlib.suppress(BaseException):
+                cancel.request()
+                waits = not begun.acquire(blocking=False) and not done.wait()
         cancel.reset()
         raise
+    if not starts:
+        return call()
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
