@@ -8,8 +8,8 @@
 // run come back, no pipeline does without, and the next run has its turn in between: a node that
 // shares its device with one before (weights of the first and the last layer, a layer and its
 // gradient), and one that cannot run where its input is made (what only the processor can), or that
-// shares its device with one that cannot. Rules
-// of the caller do not count: who simulates the placement may not have them.
+// shares its device with one that cannot. Rules of the caller do not count: who simulates the
+// placement may not have them.
 #pragma once
 
 #include <span>
