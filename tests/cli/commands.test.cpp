@@ -9,16 +9,7 @@
 using namespace placeto::test;
 using nlohmann::json;
 
-namespace {
-
-struct CommandsScene : SmallScene {
-  std::string placement = write("placement.json", R"({"format_version": 1, "graph": "small",
-      "topology": "pair", "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0]})");
-};
-
-}  // namespace
-
-TEST_CASE_FIXTURE(CommandsScene, "every command has help with examples") {
+TEST_CASE_FIXTURE(PlacedScene, "every command has help with examples") {
   for (const char* command :
        {"place", "simulate", "compare", "inspect", "convert", "generate", "report"}) {
     const Run help = run({command, "--help"});
@@ -35,14 +26,14 @@ TEST_CASE_FIXTURE(CommandsScene, "every command has help with examples") {
   CHECK(run({"-V"}).out == run({"--version"}).out);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "topologies are found by name") {
+TEST_CASE_FIXTURE(PlacedScene, "topologies are found by name") {
   CHECK(run_json({"inspect", "2xk80", "--json"})["name"] == "2xk80");
   CHECK(run_json({"place", graph, "-t", "2xk80", "--json"})["topology"] == "2xk80");
   write("2xk80", small_topology());  // a file of that name goes first
   CHECK(run_json({"place", graph, "-t", "2xk80", "--json"})["topology"] == "pair");
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "numbers and times may have units") {
+TEST_CASE_FIXTURE(PlacedScene, "numbers and times may have units") {
   const auto placed = [this](const std::string& option, const std::string& value) {
     return run_json({"place", graph, "-t", topology, option, value, "--json"})["makespan_us"];
   };
@@ -53,7 +44,7 @@ TEST_CASE_FIXTURE(CommandsScene, "numbers and times may have units") {
   CHECK(run({"place", graph, "-t", topology, "--budget", "soon"}).status == 2);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "help explains itself, and topologies by name are converted") {
+TEST_CASE_FIXTURE(PlacedScene, "help explains itself, and topologies by name are converted") {
   CHECK(run({"help", "help"}).out == run({"help"}).out);
   REQUIRE(run({"convert", "2xk80", "k80.json"}).status == 0);
   CHECK(nlohmann::json::parse(read("k80.json"))["devices"].size() == 2);
@@ -61,7 +52,7 @@ TEST_CASE_FIXTURE(CommandsScene, "help explains itself, and topologies by name a
   CHECK(shown["channel_names"].size() == shown["channels"]);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "options of one meaning have one name") {
+TEST_CASE_FIXTURE(PlacedScene, "options of one meaning have one name") {
   CHECK(run({"help", "tune"}).out.find("--budget-evals") != std::string::npos);
   const std::string verify = run({"help", "verify"}).out;
   CHECK(verify.find("--provider") != std::string::npos);
@@ -69,12 +60,12 @@ TEST_CASE_FIXTURE(CommandsScene, "options of one meaning have one name") {
   CHECK(run({"help", "sign"}).out.find("-k,") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "descriptions keep their apostrophes when a shell completes") {
+TEST_CASE_FIXTURE(PlacedScene, "descriptions keep their apostrophes when a shell completes") {
   CHECK(run({"completion", "fish"}).out.find(R"(The engine\'s provider)") != std::string::npos);
   CHECK(run({"completion", "zsh"}).out.find(R"(The engine'\''s provider)") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "a dash is standard input or output, and pipes are files") {
+TEST_CASE_FIXTURE(PlacedScene, "a dash is standard input or output, and pipes are files") {
   const auto shell = [this](const std::string& line) {
     return std::system(("cd " + path(".") + " && placeto=" PLACETO_CLI " && " + line).c_str());
   };
@@ -94,7 +85,7 @@ TEST_CASE_FIXTURE(CommandsScene, "a dash is standard input or output, and pipes 
   CHECK(read("said").find("--json: standard output is taken") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene,
+TEST_CASE_FIXTURE(PlacedScene,
                   "a closed pipe ends a command quietly, and files are written all the same") {
   REQUIRE(std::system(("cd " + path(".") + " && (" PLACETO_CLI " place " + graph + " -t " +
                        topology + " -o placed.json 2>said; echo $? >status) | true")
@@ -104,8 +95,7 @@ TEST_CASE_FIXTURE(CommandsScene,
   CHECK(exists("placed.json"));
 }
 
-TEST_CASE_FIXTURE(CommandsScene,
-                  "equal devices share a line, and a column where each is too many") {
+TEST_CASE_FIXTURE(PlacedScene, "equal devices share a line, and a column where each is too many") {
   const std::string shown = run({"inspect", "8xk80"}).out;
   CHECK(shown.find("gpu:0 to gpu:7") != std::string::npos);
   REQUIRE(run({"place", graph, "-t", "8xk80", "-o", "p.json"}).status == 0);
@@ -113,7 +103,7 @@ TEST_CASE_FIXTURE(CommandsScene,
   CHECK_MESSAGE(simulated.find(" to gpu:7") != std::string::npos, simulated);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "a shell can complete what is printed for it") {
+TEST_CASE_FIXTURE(PlacedScene, "a shell can complete what is printed for it") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Run script = run({"completion", shell});
     CHECK(script.status == 0);
@@ -167,7 +157,7 @@ TEST_CASE_FIXTURE(CommandsScene, "a shell can complete what is printed for it") 
   CHECK(zsh.find("'help:") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "a staged topology is shown as one, with what its stages cost") {
+TEST_CASE_FIXTURE(PlacedScene, "a staged topology is shown as one, with what its stages cost") {
   const std::string staged = write("staged.json", R"({"format_version": 1, "name": "staged",
     "execution": "staged", "devices": [
       {"name": "cpu:0", "kind": "cpu", "stage_us": 7.5, "cut_us": 2, "cut_bytes_per_us": 4000},
@@ -184,7 +174,7 @@ TEST_CASE_FIXTURE(CommandsScene, "a staged topology is shown as one, with what i
   CHECK(!run_json({"inspect", "2xk80", "--json"}).at("devices")[0].contains("stage_us"));
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "simulate predicts the timeline of the published simulator") {
+TEST_CASE_FIXTURE(PlacedScene, "simulate predicts the timeline of the published simulator") {
   const json run =
       run_json({"simulate", graph, "--topology", topology, "--placement", placement, "--json"});
   // By hand from the rules: a 0-10; b 11-111 here; a's output leaves at 10 and arrives at 11, c
@@ -202,7 +192,7 @@ TEST_CASE_FIXTURE(CommandsScene, "simulate predicts the timeline of the publishe
   CHECK(run.at("violations").empty());
 }
 
-TEST_CASE_FIXTURE(CommandsScene,
+TEST_CASE_FIXTURE(PlacedScene,
                   "a staged placement records its stages, and simulating them says the same") {
   json system = json::parse(small_topology());
   system["execution"] = "staged";
@@ -230,7 +220,7 @@ TEST_CASE_FIXTURE(CommandsScene,
   CHECK(refused.err.find("expected numbers from 0 without gaps") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "an engine keeps one device unless leaving it gains more") {
+TEST_CASE_FIXTURE(PlacedScene, "an engine keeps one device unless leaving it gains more") {
   const std::string one = write("one.json", R"({"format_version": 1, "name": "e",
       "execution": "staged", "tolerance": {"value": 0.9}})");
   const json kept = run_json({"place", graph, "-t", topology, "--engine", one, "--json"});
@@ -240,7 +230,7 @@ TEST_CASE_FIXTURE(CommandsScene, "an engine keeps one device unless leaving it g
   CHECK(left.at("makespan_us") < kept.at("makespan_us"));
 }
 
-TEST_CASE_FIXTURE(CommandsScene,
+TEST_CASE_FIXTURE(PlacedScene,
                   "simulate reports what makes a placement infeasible, and still runs it") {
   const std::string tight = write("tight.json", small_topology(9000));
   const json over = run_json({"simulate", graph, "-t", tight, "-p", placement, "--json"});
@@ -255,8 +245,7 @@ TEST_CASE_FIXTURE(CommandsScene,
   CHECK(split.at("violations").size() == 1);
 }
 
-TEST_CASE_FIXTURE(CommandsScene,
-                  "simulate names the node that a placement puts against the rules") {
+TEST_CASE_FIXTURE(PlacedScene, "simulate names the node that a placement puts against the rules") {
   json together = json::parse(small_graph());
   together["nodes"][1]["colocate"] = together["nodes"][2]["colocate"] = "pair";
   const std::string torn = write("together.json", together.dump());
@@ -267,7 +256,7 @@ TEST_CASE_FIXTURE(CommandsScene,
         "node 2 'c' is on device 'gpu:1', and node 1 'b', which it is colocated with, on 'gpu:0'");
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "place says so where a method takes no budget") {
+TEST_CASE_FIXTURE(PlacedScene, "place says so where a method takes no budget") {
   const auto note = [&](const std::string& method) -> std::string {
     return run_json(
                {"place", graph, "-t", topology, "-m", method, "--budget-evals", "10", "--json"})
@@ -277,7 +266,7 @@ TEST_CASE_FIXTURE(CommandsScene, "place says so where a method takes no budget")
   for (const char* method : {"auto", "anneal"}) CHECK(note(method) == "");
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "simulate writes a trace and a report page") {
+TEST_CASE_FIXTURE(PlacedScene, "simulate writes a trace and a report page") {
   const Run result = run({"simulate", graph, "-t", topology, "-p", placement, "--trace",
                           "trace.json", "--report", "report.html"});
   CHECK(result.status == 0);
@@ -286,7 +275,7 @@ TEST_CASE_FIXTURE(CommandsScene, "simulate writes a trace and a report page") {
   CHECK(read("report.html").find("<canvas") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "place prints the placement, the candidates and the bound") {
+TEST_CASE_FIXTURE(PlacedScene, "place prints the placement, the candidates and the bound") {
   const json placed = run_json({"place", graph, "--topology", topology, "--json"});
   CHECK(placed.at("format_version") == 1);
   CHECK(placed.at("graph") == "small");
@@ -309,7 +298,7 @@ TEST_CASE_FIXTURE(CommandsScene, "place prints the placement, the candidates and
   CHECK(placed.at("makespan_us") == best);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "what place writes, simulate confirms") {
+TEST_CASE_FIXTURE(PlacedScene, "what place writes, simulate confirms") {
   for (const char* name : {"out.json", "out.plp"}) {
     const json placed = run_json({"place", graph, "-t", topology, "-o", name, "--json"});
     const json simulated = run_json({"simulate", graph, "-t", topology, "-p", name, "--json"});
@@ -319,7 +308,7 @@ TEST_CASE_FIXTURE(CommandsScene, "what place writes, simulate confirms") {
   }
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "a run that takes no time waits for nothing") {
+TEST_CASE_FIXTURE(PlacedScene, "a run that takes no time waits for nothing") {
   const std::string nothing = write("nothing.json", R"({"format_version": 1, "name": "nothing",
       "nodes": [{"cost_us": [0], "outputs": [0]}, {"cost_us": [0]}], "edges": [{"target": 1}]})");
   REQUIRE(run({"place", nothing, "-t", topology, "-o", "none.json"}).status == 0);
@@ -329,7 +318,7 @@ TEST_CASE_FIXTURE(CommandsScene, "a run that takes no time waits for nothing") {
   CHECK(simulated.out.find("waits for") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "place prints a table with the winner marked") {
+TEST_CASE_FIXTURE(PlacedScene, "place prints a table with the winner marked") {
   const Run result = run({"place", graph, "-t", topology, "--report", "t.html"});
   CHECK(result.status == 0);
   CHECK(result.out.find("lower bound") != std::string::npos);
@@ -338,7 +327,7 @@ TEST_CASE_FIXTURE(CommandsScene, "place prints a table with the winner marked") 
   CHECK(exists("t.html"));
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "rules take patterns over operators and names") {
+TEST_CASE_FIXTURE(PlacedScene, "rules take patterns over operators and names") {
   const json pinned = run_json(
       {"place", graph, "-t", topology, "--pin", "op:Con?=gpu:1", "--pin", "d=0", "--json"});
   for (int v : {1, 2, 4}) CHECK(pinned.at("assignment")[v] == 1);
@@ -350,7 +339,7 @@ TEST_CASE_FIXTURE(CommandsScene, "rules take patterns over operators and names")
   for (int v : {0, 2, 4}) CHECK(together.at("assignment")[v] == 1);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "place obeys pins, forbids and colocation by name and by index") {
+TEST_CASE_FIXTURE(PlacedScene, "place obeys pins, forbids and colocation by name and by index") {
   const json pinned = run_json({"place", graph, "-t", topology, "--pin", "b=gpu:1", "--pin", "2=0",
                                 "--colocate", "b,3", "--json"});
   CHECK(pinned.at("assignment")[1] == 1);
@@ -360,7 +349,7 @@ TEST_CASE_FIXTURE(CommandsScene, "place obeys pins, forbids and colocation by na
   CHECK(kept_off.at("assignment")[4] == 1);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "place gives the same answer for the same seed and evaluations") {
+TEST_CASE_FIXTURE(PlacedScene, "place gives the same answer for the same seed and evaluations") {
   CHECK(run({"generate", "layered", "--nodes", "80", "-o", "r.json"}).status == 0);
   for (const char* method : {"anneal", "random", "auto"}) {
     const std::vector<std::string> command{"place",          "r.json", "-t",     topology,
@@ -370,7 +359,7 @@ TEST_CASE_FIXTURE(CommandsScene, "place gives the same answer for the same seed 
   }
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "place takes every objective, budget and pass option") {
+TEST_CASE_FIXTURE(PlacedScene, "place takes every objective, budget and pass option") {
   const json placed =
       run_json({"place", graph, "-t", topology, "--objective", "throughput", "--passes", "2",
                 "--budget-ms", "1.5", "--memory-headroom", "0.25", "--json"});
@@ -380,7 +369,7 @@ TEST_CASE_FIXTURE(CommandsScene, "place takes every objective, budget and pass o
   CHECK(table.find("/ bound") == std::string::npos);  // which is of the makespan
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "compare lists every method on every graph and topology") {
+TEST_CASE_FIXTURE(PlacedScene, "compare lists every method on every graph and topology") {
   const std::string other = write("other.json", small_topology(12000));
   const json compared = run_json({"compare", graph, graph, "--topology", topology, other,
                                   "--methods", "single,heft,auto", "--json"});
@@ -401,20 +390,7 @@ TEST_CASE_FIXTURE(CommandsScene, "compare lists every method on every graph and 
   CHECK(run({"compare", graph, "-t", topology}).out.find("geometric mean") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "inspect shows bandwidths in units that fit them") {
-  const std::string fast = write("fast.json", R"({"format_version": 1,
-      "devices": [{"name": "a", "kind": "gpu"}, {"name": "b", "kind": "gpu"}],
-      "default_link": {"bandwidth_bytes_per_us": 16000},
-      "links": [{"from": "a", "to": "b", "bandwidth_bytes_per_us": 1e9},
-                {"from": "b", "to": "a", "bandwidth_bytes_per_us": 1e300}]})");
-  const std::string shown = run({"inspect", fast}).out;
-  for (const char* text : {"16000 MB/s", "1.000 PB/s", "over 1000 PB/s"}) {
-    CHECK_MESSAGE(shown.find(text) != std::string::npos, shown);
-  }
-  CHECK_MESSAGE(shown.find("e+") == std::string::npos, shown);
-}
-
-TEST_CASE_FIXTURE(CommandsScene, "that a listed move may be an improvement is said in JSON, too") {
+TEST_CASE_FIXTURE(PlacedScene, "that a listed move may be an improvement is said in JSON, too") {
   REQUIRE(run({"generate", "layered", "--nodes", "300", "-o", "large.json"}).status == 0);
   const std::vector<std::string> place{"place", "large.json", "-t", "4xk80", "--explain", "all"};
   const std::string said = "a move listed here may be an improvement";
@@ -425,68 +401,7 @@ TEST_CASE_FIXTURE(CommandsScene, "that a listed move may be an improvement is sa
   CHECK_MESSAGE(note.find(said) != std::string::npos, note);
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "inspect tells what any file holds") {
-  const json g = run_json({"inspect", graph, "--json"});
-  CHECK(g.at("kind") == "graph");
-  CHECK(g.at("nodes") == 6);
-  CHECK(g.at("edges") == 6);
-  CHECK(g.at("depth") == 5);
-  CHECK(g.at("resident_bytes") == 15000);
-  CHECK(g.at("colocations") == 1);
-  CHECK(g.at("colocated_nodes") == 2);
-  CHECK(g.at("ops").at("Conv") == 3);
-  CHECK(g.at("total_cost_us") == json({271.25}));
-  const json t = run_json({"inspect", topology, "--json"});
-  CHECK(t.at("kind") == "topology");
-  CHECK(t.at("devices").size() == 2);
-  CHECK(t.at("warnings").empty());
-  const json p = run_json({"inspect", placement, "--json"});
-  CHECK(p.at("kind") == "placement");
-  CHECK(p.at("nodes_per_device") == json({5, 1}));
-  for (const std::string& file : {graph, topology, placement}) {
-    CHECK(run({"inspect", file}).status == 0);
-  }
-}
-
-TEST_CASE_FIXTURE(CommandsScene, "inspect says where the numbers of a topology are from") {
-  write("sources.json", R"({"format_version": 1, "name": "two", "devices": [
-    {"name": "a", "kind": "cpu", "peak_flops": 2e9, "flops_source": "measured"},
-    {"name": "b", "kind": "cpu", "peak_flops": 2e9, "flops_source": "data_sheet"}],
-    "default_link": {"bandwidth_bytes_per_us": 100, "latency_us": 1, "source": "guess"}})");
-  const std::string out = run({"inspect", "sources.json"}).out;
-  for (const char* said : {"2.000 G (measured)", "2.000 G (data sheet)", "gap 0 us (guess)"}) {
-    CAPTURE(said);
-    CHECK(out.find(said) != std::string::npos);
-  }
-  const json said = run_json({"inspect", "sources.json", "--json"});
-  CHECK(said.at("devices").at(1).at("flops_source") == "data_sheet");
-  CHECK(said.at("devices").at(0).at("memory_source") == "unknown");
-  CHECK(said.at("default_link").at("source") == "guess");
-}
-
-TEST_CASE_FIXTURE(CommandsScene, "inspect warns about a latency that is never charged") {
-  std::string text = small_topology();
-  text.replace(text.find("\"gap_us\""), 8, "\"latency_us\": 5, \"gap_us\"");
-  const std::string file = write("latency.json", text);
-  CHECK(run_json({"inspect", file, "--json"}).at("warnings").size() == 1);
-  CHECK(run({"inspect", file}).out.find("unicast") != std::string::npos);
-}
-
-TEST_CASE_FIXTURE(CommandsScene, "inspect warns about channels that nothing shares") {
-  const auto with_rules = [&](const std::string& rules) {
-    return write("channels.json", R"({"format_version": 1, )" + rules + R"("devices": [
-      {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}], "links": [
-      {"from": "a", "to": "b", "bandwidth_bytes_per_us": 10, "channel": "bus"},
-      {"from": "b", "to": "a", "bandwidth_bytes_per_us": 10, "channel": "bus"}]})");
-  };
-  CHECK(run({"inspect", with_rules("")}).out.find("'broadcast'") != std::string::npos);
-  const std::string unheard = with_rules(R"("transfer": "unicast", "contention": "none", )");
-  CHECK(run({"inspect", unheard}).out.find("'none'") != std::string::npos);
-  const std::string shared = with_rules(R"("transfer": "unicast", )");
-  CHECK(run_json({"inspect", shared, "--json"}).at("warnings").empty());
-}
-
-TEST_CASE_FIXTURE(CommandsScene, "convert goes to binary and back without loss, by content") {
+TEST_CASE_FIXTURE(PlacedScene, "convert goes to binary and back without loss, by content") {
   for (const std::string& file : {graph, topology, placement}) {
     CHECK(run({"convert", file, "first.json"}).status == 0);
     CHECK(run({"convert", "first.json", "binary.dat"}).status == 0);
@@ -500,7 +415,7 @@ TEST_CASE_FIXTURE(CommandsScene, "convert goes to binary and back without loss, 
   }
 }
 
-TEST_CASE_FIXTURE(CommandsScene, "generate makes every workload it lists") {
+TEST_CASE_FIXTURE(PlacedScene, "generate makes every workload it lists") {
   const json list = run_json({"generate", "--list", "--json"}).at("workloads");
   CHECK(list.size() >= 10);
   CHECK(run({"generate", "--list"}).status == 0);

@@ -154,6 +154,11 @@ struct SmallScene : Workplace {
   std::string topology = write("topology.json", small_topology());
 };
 
+struct PlacedScene : SmallScene {
+  std::string placement = write("placement.json", R"({"format_version": 1, "graph": "small",
+      "topology": "pair", "devices": ["gpu:0", "gpu:1"], "assignment": [0, 0, 1, 0, 0, 0]})");
+};
+
 // A place where commands fail and leave the files as they were.
 template <class Scene>
 struct Refusing : Scene {
