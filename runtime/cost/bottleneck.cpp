@@ -3,6 +3,7 @@
 #include "runtime/cost/bottleneck.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
@@ -52,16 +53,22 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
     const double us = t.end_us - t.start_us + link.gap_us;
     channel_us[t.channel] += us;
     bool inside = false;
-    seen_[source] = i;
-    for (const uint32_t w : watched(problem_->graph().consumers(t.output), stop)) {
-      const uint32_t to = assignment[w];
-      if (seen_[to] == i || (!broadcast && to != t.destination)) continue;
-      seen_[to] = i;
+    const auto receive = [&](uint32_t to) {
       intake_us_[to] += us;
       inside = inside || circle_[row_[to]] == circle_[row_[source]];
+    };
+    if (!broadcast) {
+      receive(t.destination);
+    } else {
+      const auto consumers = problem_->graph().consumers(t.output);
+      seen_[source] = i;
+      for (const uint32_t w : watched(consumers, stop)) {
+        if (std::exchange(seen_[assignment[w]], i) != i) receive(assignment[w]);
+      }
+      spend(stop, consumers.size());
     }
     if (inside) circle_us_[circle_[row_[source]]] += us;
-    if (spend(stop, 1 + problem_->graph().consumers(t.output).size())) return 0;
+    if (spend(stop, 1)) return 0;
   }
   double most = 0;
   for (const auto us : {std::span<const double>(channel_us), std::span<const double>(intake_us_),

@@ -38,11 +38,13 @@ MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
       resident_(problem.device_count()),
       begin_(problem.device_count() + 1),
       end_(problem.device_count()),
-      last_finish_(problem.device_count(), -1) {
+      first_transfer_(problem.graph().output_count()),
+      last_finish_(problem.device_count(), kUnread) {
   const Graph& graph = problem.graph();
   const size_t most = 2 * (size_t{graph.node_count()} + graph.output_count() + graph.edge_count());
   changes_.grow_to(most);
   sorted_.grow_to(most);
+  next_transfer_.grow_to(graph.edge_count());
 }
 
 // Calls visit(device, from, to, bytes) for everything held for part of the run.
@@ -71,28 +73,41 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
         }
       }
       hold(device, timeline.start_us[v], last, graph.output_bytes(o));
+      if (first_transfer_[o] == kNoIndex) continue;
+      const auto consumers = graph.consumers(o);
+      for (uint32_t w : watched(consumers, stop_)) {
+        double& there = last_finish_[assignment[w]];
+        there = std::max(there, last_read(v, w));
+      }
+      for (uint32_t i = first_transfer_[o]; i != kNoIndex; i = next_transfer_[i]) {
+        const TransferSlice& transfer = timeline.transfers[i];
+        const auto receive = [&](uint32_t to, double until) {
+          hold(to, transfer.arrival_us, until, graph.output_bytes(o));
+        };
+        if (transfer.destination != TransferSlice::kBroadcast) {
+          receive(transfer.destination, last_finish_[transfer.destination]);
+          continue;
+        }
+        // The first consumer on each device speaks for it.
+        for (uint32_t w : watched(consumers, stop_)) {
+          const double until = std::exchange(last_finish_[assignment[w]], kUnread);
+          if (until != kUnread && assignment[w] != device) receive(assignment[w], until);
+        }
+      }
+      for (uint32_t w : watched(consumers, stop_)) last_finish_[assignment[w]] = kUnread;
+      spend(stop_, 2 * consumers.size());
     }
     if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }
-  for (const TransferSlice& transfer : timeline.transfers) {
-    const uint32_t producer = graph.producer(transfer.output);
-    const uint32_t source = assignment[producer];
-    const auto consumers = graph.consumers(transfer.output);
-    for (uint32_t w : watched(consumers, stop_)) {
-      last_finish_[assignment[w]] = std::max(last_finish_[assignment[w]], last_read(producer, w));
-    }
-    // The first consumer on each device speaks for it.
-    for (uint32_t w : watched(consumers, stop_)) {
-      const uint32_t device = assignment[w];
-      const double last = std::exchange(last_finish_[device], -1);
-      const bool served = transfer.destination == TransferSlice::kBroadcast
-                              ? device != source
-                              : device == transfer.destination;
-      if (last >= 0 && served) {
-        hold(device, transfer.arrival_us, last, graph.output_bytes(transfer.output));
-      }
-    }
-    if (spend(stop_, 2 * consumers.size())) return;
+}
+
+// By output, for each_interval.
+void MemoryMeter::list_transfers(std::span<const TransferSlice> transfers) {
+  std::fill(first_transfer_.begin(), first_transfer_.end(), kNoIndex);
+  next_transfer_.grow_to(transfers.size());
+  for (uint32_t i = 0; i < transfers.size(); ++i) {
+    next_transfer_[i] = std::exchange(first_transfer_[transfers[i].output], i);
+    if (spend(stop_, 1)) return;
   }
 }
 
@@ -104,6 +119,7 @@ bool MemoryMeter::peaks(std::span<const uint32_t> assignment, const Timeline& ti
     resident_[assignment[v]] += problem_->graph().node(v).resident_bytes;
     if (spend(stop_, 1)) return false;
   }
+  list_transfers(timeline.transfers);
   std::fill(begin_.begin(), begin_.end(), 0);
   each_interval(assignment, timeline,
                 [this](uint32_t device, double, double, int64_t) { begin_[device + 1] += 2; });

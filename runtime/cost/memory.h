@@ -41,6 +41,7 @@ class MemoryMeter {
   uint64_t resident_bytes(uint32_t device) const { return resident_[device]; }
 
  private:
+  void list_transfers(std::span<const TransferSlice> transfers);
   template <class Visit>
   void each_interval(std::span<const uint32_t> assignment, const Timeline& timeline, Visit visit);
 
@@ -49,6 +50,9 @@ class MemoryMeter {
   std::vector<uint64_t> resident_;
   Uncleared<MemoryChange> changes_, sorted_;  // the second: room for sorting
   std::vector<uint32_t> begin_, end_;
+  std::vector<uint32_t> first_transfer_;  // per output; its others follow
+  Uncleared<uint32_t> next_transfer_;     // per transfer
+  static constexpr double kUnread = -1;
   std::vector<double> last_finish_;  // per device, of the consumers of one output
 };
 

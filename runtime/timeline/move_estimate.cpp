@@ -8,25 +8,32 @@ namespace placeto {
 
 MoveEstimate::MoveEstimate(const Problem& problem)
     : problem_(problem),
-      apart_(arrives_apart(problem)),
       finish_us_(problem.node_count(), kNever),
-      on_channel_(problem.topology().channel_count()),
-      first_arrival_(problem.graph().output_count(), kNoIndex) {}
+      on_channel_(problem.topology().channel_count()) {}
 
 double MoveEstimate::change_us(const Queues& run, std::span<const uint32_t> nodes, uint32_t device,
                                double enough_us, Stop* stop) {
   run_ = &run;
   stop_ = stop;
   late_us_ = -kNever;
-  on_device_ = {};
-  for (const uint32_t c : channels_) on_channel_[c] = {};
-  channels_.clear();
-  for (const Arrival& arrival : watched(arrivals_, stop)) first_arrival_[arrival.output] = kNoIndex;
-  arrivals_.clear();
+  if (!forget_last()) return kNever;
   const bool waited_for = take(nodes, device);
   if (waited_for || enough_us > 0) put_in(device, enough_us);
   for (const uint32_t v : moved_) finish_us_[v] = kNever;
   return waited_for ? late_us_ : std::max(late_us_, 0.0);
+}
+
+// False if stopped.
+bool MoveEstimate::forget_last() {
+  on_device_ = {};
+  for (const uint32_t c : channels_) on_channel_[c] = {};
+  channels_.clear();
+  if (arrival_at_.size() != run_->slot_count()) {
+    return !assign(arrival_at_, run_->slot_count(), kNoIndex, stop_);
+  }
+  for (const Arrival& arrival : watched(arrivals_, stop_)) arrival_at_[arrival.slot] = kNoIndex;
+  arrivals_.clear();
+  return true;
 }
 
 // Whether the makespan waits for one of the nodes that move.
@@ -105,10 +112,10 @@ double MoveEstimate::insert(std::span<const Queues::Entry> queue, double ready_u
 
 // When it arrives.
 double MoveEstimate::send(uint32_t output, uint32_t from, uint32_t to, double ready_us) {
-  uint32_t& first = first_arrival_[output];
-  for (uint32_t i = first; i != kNoIndex; i = arrivals_[i].next) {
-    if (!apart_ || arrivals_[i].device == to) return arrivals_[i].us;
-  }
+  const size_t slot = run_->slot(output, to);
+  uint32_t& index = arrival_at_[slot];
+  if (index != kNoIndex) return arrivals_[index].us;
+  index = static_cast<uint32_t>(arrivals_.size());
   const LinkParameters& link = problem_.topology().link(from, to);
   const double transfer_us = problem_.transfer_us(output, from, to);
   double arrival_us = ready_us + transfer_us;
@@ -118,9 +125,8 @@ double MoveEstimate::send(uint32_t output, uint32_t from, uint32_t to, double re
     if (!inserted.any) channels_.push_back(channel);
     arrival_us = insert(run_->on_channel(channel), ready_us, transfer_us, link.gap_us, inserted);
   }
-  if (apart_) arrival_us += link.latency_us;
-  arrivals_.push_back({output, to, first, arrival_us});
-  first = static_cast<uint32_t>(arrivals_.size() - 1);
+  if (run_->apart()) arrival_us += link.latency_us;
+  arrivals_.push_back({slot, arrival_us});
   return arrival_us;
 }
 

@@ -35,9 +35,10 @@ class MoveEstimate {
     bool any = false;
   };
   struct Arrival {
-    uint32_t output, device, next;  // of the same output, in arrivals_
+    size_t slot;
     double us;
   };
+  bool forget_last();
   bool take(std::span<const uint32_t> nodes, uint32_t device);
   void put_in(uint32_t device, double enough_us);
   double ready_us(uint32_t node, uint32_t device);
@@ -48,16 +49,15 @@ class MoveEstimate {
 
   const Problem& problem_;
   Stop* stop_ = nullptr;
-  bool apart_;
   const Queues* run_ = nullptr;
   double late_us_ = 0;             // the latest so far
   std::vector<uint32_t> moved_;    // put in as they start
   std::vector<double> finish_us_;  // of moved nodes; kNever: of one that stays
   Inserted on_device_;
   std::vector<Inserted> on_channel_;
-  std::vector<uint32_t> channels_;       // into which something was put
-  std::vector<Arrival> arrivals_;        // of what is sent for the move
-  std::vector<uint32_t> first_arrival_;  // by output, in arrivals_
+  std::vector<uint32_t> channels_;    // into which something was put
+  std::vector<Arrival> arrivals_;     // of what is sent for the move
+  std::vector<uint32_t> arrival_at_;  // by slot of the run, in arrivals_
 };
 
 }  // namespace placeto

@@ -42,10 +42,8 @@ void Queues::load(const SimulatedRun& run, Stop* stop) {
   sends_.clear();
   first_send_.clear();
   channel_free_us_.assign(problem_->topology().channel_count(), 0);
-  const size_t slots =
-      size_t{problem_->graph().output_count()} * (apart_ ? problem_->device_count() : 1);
-  if (stopped(stop) || assign(send_at_, slots, kNoIndex, stop)) return;
-  sends_.reserve(std::min<size_t>(slots, problem_->graph().edge_count()));
+  if (stopped(stop) || assign(send_at_, slot_count(), kNoIndex, stop)) return;
+  sends_.reserve(std::min<size_t>(slot_count(), problem_->graph().edge_count()));
   for (uint32_t position = 0; position < order_.size() && !stopped(stop); ++position) {
     first_send_.push_back(static_cast<uint32_t>(sends_.size()));
     book_sends(position, run.assignment, stop);

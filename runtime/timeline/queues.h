@@ -72,6 +72,14 @@ class Queues {
   // Transfers, in the order of their producers; none where they take nothing from each other.
   std::span<const Send> sends() const { return sends_; }
   uint32_t first_send(uint32_t position) const { return first_send_[position]; }
+  // Arrivals of an output have a slot for each device where they are kept apart, else one.
+  bool apart() const { return apart_; }
+  size_t slot_count() const {
+    return size_t{problem_->graph().output_count()} * (apart_ ? problem_->device_count() : 1);
+  }
+  size_t slot(uint32_t output, uint32_t device) const {
+    return apart_ ? size_t{output} * problem_->device_count() + device : output;
+  }
   // That brings the output to a device other than its producer's; nullptr: none does.
   const Send* send_to(uint32_t output, uint32_t device) const {
     const uint32_t index = send_at_[slot(output, device)];
@@ -96,9 +104,6 @@ class Queues {
       return index + 1 == begin[owner + 1] ? kNever : entries[index + 1].latest_start_us;
     }
   };
-  size_t slot(uint32_t output, uint32_t device) const {
-    return apart_ ? size_t{output} * problem_->device_count() + device : output;
-  }
   Entry& entry_of(const Send& send) { return channels_.entries[send.entry]; }
   struct Transfer {
     double us, until_arrival_us;  // how long the channel is taken; with the latency

@@ -37,6 +37,27 @@ void place_by_auto(benchmark::State& state, uint64_t evaluations) {
   state.counters["heap_mb"] = static_cast<double>(heap_peak_bytes() - before) / 1e6;
 }
 
+// One output that everything else reads, 80 readers for each device: what looked at all readers for
+// each device that it is sent to would take longer for each node, the more devices there are.
+void place_star(benchmark::State& state) {
+  const auto devices = static_cast<uint32_t>(state.range(0)), readers = 80 * devices;
+  Random random(1);
+  GraphSpec graph;
+  graph.nodes.resize(1 + readers);
+  graph.nodes[0].cost_us = {10};
+  graph.nodes[0].outputs = {1'000};
+  for (uint32_t v = 1; v <= readers; ++v) {
+    graph.nodes[v].cost_us = {5 + 45 * random.uniform()};
+    graph.edges.push_back({0, 0, v});
+  }
+  TopologySpec topology = k80_devices(devices);
+  topology.transfer = Transfer::kUnicast;
+  const Case c(std::move(graph), std::move(topology));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(place_auto(c.problem, {}).ok());
+  }
+}
+
 // What must be built before anything can be placed.
 void build_problem(benchmark::State& state) {
   const GraphSpec spec = layered_graph(static_cast<uint32_t>(state.range(0)));
@@ -68,5 +89,6 @@ const bool methods_registered = [] {
 }();
 
 BENCHMARK(build_problem)->Apply(sizes);
+BENCHMARK(place_star)->ArgName("devices")->Arg(50)->Arg(250)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -41,8 +41,9 @@ constexpr const char* kUsage =
                       [--each FILE]
 
 Families: tiny (8 to 12 nodes, 2 to 4 devices), small (40 to 160 nodes, 2 to 8), wide (30 nodes, 16
-devices), middle (300 to 500 nodes, 2 to 8), large (1,000 nodes), networks (training steps with
-colocation on the example topologies), deep (training steps of networks of 1,000 to 7,000 operators),
+devices), slow-links (100 to 300 nodes, 16 devices, communication at least as long as computation),
+middle (300 to 500 nodes, 2 to 8), large (1,000 nodes), networks (training steps with colocation on
+the example topologies), deep (training steps of networks of 1,000 to 7,000 operators),
 parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
 40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-networks (named
 networks as ONNX Runtime runs them). --each appends every answer to a file: problem, method, seed,
@@ -255,10 +256,11 @@ class Family {
 
 // Random graphs; every third problem on unlike devices, every fourth under unicast.
 void add_random(Family& family, const std::string& name, uint32_t graphs, Sizes sizes,
-                uint32_t least_devices, uint32_t most_devices) {
+                uint32_t least_devices, uint32_t most_devices, double least_ccr = 0) {
   Random random(sizes.min_nodes);
   for (uint32_t g = 0; g < graphs; ++g) {
     QualityGraph graph = quality_graph(g, sizes, random);
+    while (graph.ccr < least_ccr) graph = quality_graph(g, sizes, random);
     const uint32_t devices = least_devices + graph.devices % (most_devices - least_devices + 1);
     TopologySpec topology = k80_devices(devices);
     if (g % 4 == 3) {
@@ -391,6 +393,8 @@ int main(int argc, char** argv) {
       add_random(family, name, count(30), {40, 160}, 2, 8);
     } else if (name == "wide") {
       add_random(family, name, count(20), {30, 31}, 16, 16);
+    } else if (name == "slow-links") {
+      add_random(family, name, count(24), {100, 300}, 16, 16, 1);
     } else if (name == "middle") {
       add_random(family, name, count(40), {300, 500}, 2, 8);
     } else if (name == "large") {
