@@ -17,11 +17,12 @@ class EstimateRanker final : public ProposalRanker {
   EstimateRanker(const Hierarchy& hierarchy, CurrentRun& run)
       : hierarchy_(hierarchy), run_(run), estimate_(run.evaluator().problem()) {}
 
-  // Ranking pays where evaluating takes long.
+  // Ranking pays where evaluating takes long, and the more the fewer of all moves are good.
   uint32_t proposals() const override {
-    constexpr uint32_t kNodesPerProposal = 100, kMost = 8;
-    const uint32_t nodes = run_.evaluator().problem().node_count();
-    return std::clamp(nodes / kNodesPerProposal, 1u, kMost);
+    constexpr uint32_t kFewDevices = 8, kNodesPerProposal = 100, kAmongMany = 25, kMost = 8;
+    const Problem& problem = run_.evaluator().problem();
+    const bool few = problem.device_count() <= kFewDevices;
+    return std::clamp(problem.node_count() / (few ? kNodesPerProposal : kAmongMany), 1u, kMost);
   }
   void refresh(const MoveEvaluator&) override {}
   // Where times do not tell, nothing is more promising than anything else.
