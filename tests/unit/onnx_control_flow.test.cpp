@@ -53,6 +53,25 @@ TEST_CASE("functions of the model are one node with the work of their body") {
   CHECK(contains(refusal(b), "deep"));
 }
 
+TEST_CASE("a function that imports no operator set has its caller's") {
+  OnnxBuilder b(11);  // in which axes are an attribute
+  b.input("x", {"4", "5"});
+  auto* function = b.model().add_functions();
+  function->set_name("Wrap");
+  function->set_domain("local");
+  function->add_input("a");
+  function->add_output("b");
+  auto* wrap = function->add_node();
+  wrap->set_op_type("Unsqueeze");
+  OnnxBuilder::set(*wrap, "axes", std::vector<int64_t>{0});
+  wrap->add_input("a");
+  wrap->add_output("b");
+  b.node("Wrap", {"x"}, {"y"}, "call").set_domain("local");
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "call").outputs == std::vector<uint64_t>{80});
+}
+
 TEST_CASE("functions that call each other many times over are refused in a second or two") {
   OnnxBuilder b;
   b.input("x", {"4"});

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/unit/onnx_fixture.h"
+
 using namespace placeto;
 
 TEST_CASE("a dimension is set by a name and a whole number that an axis may have") {
@@ -32,4 +34,14 @@ TEST_CASE("numbers that are given take the place of those recorded for the same 
   CHECK(merged("seq") == "seq=9 batch=1 a=b=2 *=4 ");
   CHECK(merged("x[2]") == "x[2]=9 batch=1 a=b=2 x[1]=3 *=4 ");
   CHECK(merged("y[0]") == "y[0]=9 x[1]=3 *=4 ");  // which may be any name's
+}
+
+TEST_CASE("two numbers for one axis are one too many, whatever the axis is called") {
+  test::OnnxBuilder b;
+  b.input("x", {"batch", "4"});
+  b.input("y", {"batch", "4"});
+  b.node("Add", {"x", "y"}, {"z"});
+  const std::string message =
+      test::refusal(b, StatusCode::kInvalidArgument, {{"x[0]", 1}, {"x[0]", 2}});
+  CHECK(message.find("another one sets the same") != std::string::npos);
 }

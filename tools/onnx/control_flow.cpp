@@ -256,7 +256,8 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
     keep(function.input(i), at < inputs.size() && inputs[at] ? *inputs[at] : Value{}, scope);
   }
   Body body;
-  const Frame inner = {opsets.empty() ? frame.opsets : &opsets, frame.depth + 1};
+  const bool imports = function.opset_import_size() > 0;  // else its caller's
+  const Frame inner = {imports ? &opsets : frame.opsets, frame.depth + 1};
   const Status status = visit_body(graph, scope, inner, body);
   if (!status.ok()) return status.at("function " + in_quotes(function.name()));
   for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {

@@ -29,18 +29,19 @@ class Setter {
     for (int a = 0; a < shape.dim_size(); ++a) {
       if (shape.dim(a).has_dim_value() || shape.dim(a).dim_param().empty()) continue;
       const std::string axis = axis_name(input.name(), a);
-      for (const DimSetting& setting : settings_) {
-        if (setting.name == axis) bound_.try_emplace(shape.dim(a).dim_param(), &setting);
-      }
+      // The last one of a name counts.
+      const auto last = std::find_if(settings_.rbegin(), settings_.rend(),
+                                     [&](const DimSetting& s) { return s.name == axis; });
+      if (last != settings_.rend()) bound_.try_emplace(shape.dim(a).dim_param(), &*last);
     }
   }
   // For symbols of inputs that nothing else sets.
   void bind_rest(const onnx::ValueInfoProto& input) {
     for (const auto& dim : input.type().tensor_type().shape().dim()) {
       if (dim.has_dim_value() || dim.dim_param().empty()) continue;
-      for (const DimSetting& setting : settings_) {
-        if (setting.name == "*") bound_.try_emplace(dim.dim_param(), &setting);
-      }
+      const auto last = std::find_if(settings_.rbegin(), settings_.rend(),
+                                     [](const DimSetting& s) { return s.name == "*"; });
+      if (last != settings_.rend()) bound_.try_emplace(dim.dim_param(), &*last);
     }
   }
 

@@ -14,6 +14,46 @@ const Constant* input(Inputs inputs, size_t i) {
   return i < inputs.size() && inputs[i] != nullptr ? inputs[i]->constant.get() : nullptr;
 }
 
+namespace {
+
+// The nearest of half precision: 11 bits from 2^-14 on, multiples of 2^-24 below.
+double nearest_half(double x) {
+  constexpr int kLeastExponent = -14, kFractionBits = 10;
+  constexpr double kTooLarge = 65'520;  // halfway from the largest to what would be next
+  if (!std::isfinite(x) || x == 0) return x;
+  if (std::abs(x) >= kTooLarge) return std::copysign(INFINITY, x);
+  const double step = std::ldexp(1, std::max(std::ilogb(x), kLeastExponent) - kFractionBits);
+  return std::nearbyint(x / step) * step;
+}
+
+}  // namespace
+
+double held(int32_t type, double x) {
+  if (type == onnx::TensorProto::FLOAT) return static_cast<float>(x);
+  return type == onnx::TensorProto::FLOAT16 ? nearest_half(x) : x;
+}
+
+int64_t held(int32_t type, int64_t x) {
+  switch (type) {
+    case onnx::TensorProto::BOOL:
+      return x != 0;
+    case onnx::TensorProto::INT8:
+      return static_cast<int8_t>(x);
+    case onnx::TensorProto::UINT8:
+      return static_cast<uint8_t>(x);
+    case onnx::TensorProto::INT16:
+      return static_cast<int16_t>(x);
+    case onnx::TensorProto::UINT16:
+      return static_cast<uint16_t>(x);
+    case onnx::TensorProto::INT32:
+      return static_cast<int32_t>(x);
+    case onnx::TensorProto::UINT32:
+      return static_cast<uint32_t>(x);
+    default:
+      return x;
+  }
+}
+
 // A constant of that type and shape, without content yet; nullopt if it would be too large.
 Folded empty_like(int32_t type, const Dims& dims) {
   const auto count = element_count(dims);
@@ -122,7 +162,8 @@ Folded fold_range(const NodeProto&, Inputs inputs) {
   if (begin == nullptr || end == nullptr || step == nullptr) return {};
   if (begin->size() != 1 || end->size() != 1 || step->size() != 1) return {};
   if (begin->type != end->type || begin->type != step->type) return {};
-  const double count = std::ceil((end->number(0) - begin->number(0)) / step->number(0));
+  const double span = held(begin->type, end->number(0) - begin->number(0));
+  const double count = std::ceil(span / step->number(0));
   if (!(count <= double{kMaxConstantElements})) return {};
   const auto length = static_cast<int64_t>(std::max(count, 0.0));
   Folded out = empty_like(begin->type, {length});
@@ -171,6 +212,8 @@ std::vector<Constant> fold(const onnx::NodeProto& node, std::span<const Value* c
   if (folder == folding::folders().end() || node.output_size() != 1) return {};
   folding::Folded out = folder->second(node, inputs);
   if (!out) return {};
+  for (int64_t& x : out->ints) x = folding::held(out->type, x);
+  for (double& x : out->reals) x = folding::held(out->type, x);
   std::vector<Constant> all;
   all.push_back(*std::move(out));
   return all;

@@ -66,6 +66,11 @@ bool divides_badly(const std::string& op, int64_t a, int64_t b) {
          (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()));
 }
 
+// The remainder has the sign of the divisor; with `fmod`, as in C, that of the dividend.
+int64_t remainder(int64_t a, int64_t b) {
+  return a % b;
+}
+
 Folded fold_binary(const NodeProto& node, Inputs inputs) {
   const Constant *a = input(inputs, 0), *b = input(inputs, 1);
   if (a == nullptr || b == nullptr || inputs.size() != 2 || a->whole() != b->whole()) return {};
@@ -73,6 +78,7 @@ Folded fold_binary(const NodeProto& node, Inputs inputs) {
   if (!dims) return {};
   const auto compare = comparisons().find(node.op_type());
   const bool compares = compare != comparisons().end();
+  const bool fmod = node.op_type() == "Mod" && int_attribute(node, "fmod", 0) != 0;
   Folded out = empty_like(compares ? int32_t{TensorProto::BOOL} : a->type, *dims);
   if (!out) return out;
   const size_t count = *element_count(*dims);
@@ -82,7 +88,8 @@ Folded fold_binary(const NodeProto& node, Inputs inputs) {
       out->ints.push_back(compare->second(a->number(x), b->number(y)));
     } else if (a->whole()) {
       if (divides_badly(node.op_type(), a->ints[x], b->ints[y])) return {};
-      out->ints.push_back(arithmetic().at(node.op_type()).whole(a->ints[x], b->ints[y]));
+      const auto apply = fmod ? remainder : arithmetic().at(node.op_type()).whole;
+      out->ints.push_back(apply(a->ints[x], b->ints[y]));
     } else {
       const auto apply = arithmetic().at(node.op_type()).real;
       if (apply == nullptr) return {};
@@ -156,6 +163,7 @@ Folded fold_reduce(const NodeProto& node, Inputs inputs) {
   const Constant* in = input(inputs, 0);
   const auto axes = axes_of(node, inputs, 1);
   if (in == nullptr || !axes || in->dims.size() > 1 || in->size() == 0) return {};
+  if (axes->empty() && int_attribute(node, "noop_with_empty_axes", 0) != 0) return *in;
   const bool keep = int_attribute(node, "keepdims", 1) != 0;
   Folded out = empty_like(in->type, keep ? Dims(in->dims.size(), 1) : Dims{});
   const std::string& op = node.op_type();
@@ -163,11 +171,14 @@ Folded fold_reduce(const NodeProto& node, Inputs inputs) {
                                          : op == "ReduceMax" ? "Max"
                                          : op == "ReduceMin" ? "Min"
                                                              : "Add");
+  const auto reduce = [&](const auto& numbers, auto step) {
+    return std::accumulate(numbers.begin() + 1, numbers.end(), numbers[0],
+                           [&](auto a, auto b) { return held(in->type, step(a, b)); });
+  };
   if (in->whole()) {
-    out->ints = {std::accumulate(in->ints.begin() + 1, in->ints.end(), in->ints[0], apply.whole)};
+    out->ints = {reduce(in->ints, apply.whole)};
   } else {
-    out->reals = {
-        std::accumulate(in->reals.begin() + 1, in->reals.end(), in->reals[0], apply.real)};
+    out->reals = {reduce(in->reals, apply.real)};
   }
   return out;
 }

@@ -40,6 +40,10 @@ const Constant* input(Inputs inputs, size_t i);
 std::optional<std::vector<int64_t>> axes_of(const onnx::NodeProto& node, Inputs inputs,
                                             size_t position);
 
+// The number that an element of the type holds if it is given `x`: engines compute in that type.
+double held(int32_t type, double x);
+int64_t held(int32_t type, int64_t x);
+
 // A constant of that type and shape, without content yet; nullopt if it would be too large.
 Folded empty_like(int32_t type, const Dims& dims);
 // Element i of `from`, behind what `out` has; both of one type.

@@ -104,19 +104,20 @@ bool quantized_convolution(const NodeProto& node, Inputs inputs, Outputs outputs
 }
 
 // What all axes of a Resize are multiplied with so that none is longer, or shorter, than wanted.
-double common_scale(const Dims& dims, const std::vector<int64_t>& axes,
-                    const std::vector<int64_t>& sizes, bool not_larger) {
-  double scale = not_larger ? std::numeric_limits<double>::infinity() : 0;
+float common_scale(const Dims& dims, const std::vector<int64_t>& axes,
+                   const std::vector<int64_t>& sizes, bool not_larger) {
+  float scale = not_larger ? std::numeric_limits<float>::infinity() : 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = resolve_axis(axes[i], dims.size());
     if (!at || dims[*at] <= 0 || sizes[i] < 0) return -1;
-    const double wanted = static_cast<double>(sizes[i]) / static_cast<double>(dims[*at]);
+    const float wanted = static_cast<float>(sizes[i]) / static_cast<float>(dims[*at]);
     scale = not_larger ? std::min(scale, wanted) : std::max(scale, wanted);
   }
   return scale;
 }
 
-// Resize(X, roi, scales, sizes), in opset 10 (X, scales), with the axes of opset 18.
+// Resize(X, roi, scales, sizes), in opset 10 (X, scales), with the axes of opset 18. Scales and the
+// lengths that come of them are single precision, as in ONNX Runtime: 10 x 0.7 is 7.
 bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   if (x == nullptr) return false;
@@ -134,15 +135,16 @@ bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (axes.size() != factors->size()) return false;
   const std::string policy = text_attribute(node, "keep_aspect_ratio_policy", "stretch");
   const bool keeps_ratio = by_size && (policy == "not_larger" || policy == "not_smaller");
-  const double common =
+  const float common =
       keeps_ratio ? common_scale(dims, axes, factors->ints, policy == "not_larger") : 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = resolve_axis(axes[i], dims.size());
     if (!at) return false;
     int64_t& dim = dims[*at];
-    const double scaled = std::floor(static_cast<double>(dim) * factors->number(i));
+    const auto length = static_cast<float>(dim);
+    const float scaled = std::floor(length * static_cast<float>(factors->number(i)));
     if (keeps_ratio) {
-      const double rounded = std::floor(static_cast<double>(dim) * common + 0.5);
+      const float rounded = std::round(length * common);
       dim = common >= 0 && rounded < 1e15 ? static_cast<int64_t>(rounded) : kUnknownDim;
     } else if (by_size) {
       dim = factors->ints[i] >= 0 ? factors->ints[i] : kUnknownDim;

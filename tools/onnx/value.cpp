@@ -191,9 +191,9 @@ std::optional<uint64_t> tensor_bytes(int32_t type, const Dims& dims) {
   const uint64_t bits = element_bits(type);
   const auto count = element_count(dims);
   if (bits == 0 || !count) return std::nullopt;
-  if (bits < 8) return (*count * bits + 7) / 8;
-  if (*count > (uint64_t{1} << 62) / (bits / 8)) return std::nullopt;
-  return *count * (bits / 8);
+  if (*count > (uint64_t{1} << 62) / std::max<uint64_t>(bits / 8, 1)) return std::nullopt;
+  const uint64_t elements = 8 / std::min<uint64_t>(bits, 8);  // in a byte
+  return bits < 8 ? (*count + elements - 1) / elements : *count * (bits / 8);
 }
 
 std::optional<uint64_t> value_bytes(const Value& value) {
