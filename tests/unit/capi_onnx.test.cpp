@@ -1,9 +1,11 @@
 // libplaceto-onnx: models, JSON files, engines and stages through its interface in C.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/unit/capi_support.h"
 #include "tests/unit/last_bytes.h"
@@ -85,6 +87,18 @@ std::string graph_json(const std::string& nodes) {
 }
 
 }  // namespace
+
+TEST_CASE("a graph comes through a pipe, which gives its bytes but once") {
+  const std::string text =
+      R"({"format_version": 1, "nodes": [{"cost_us": [1]}, {"cost_us": [2]}]})";
+  std::filesystem::remove("capi_test_pipe");
+  REQUIRE(mkfifo("capi_test_pipe", 0600) == 0);
+  std::thread writer([&] { std::ofstream("capi_test_pipe") << text; });
+  const Graph graph = load("capi_test_pipe");
+  writer.join();
+  CHECK(placeto_graph_node_count(graph.get()) == 2);
+  std::filesystem::remove("capi_test_pipe");
+}
 
 TEST_CASE("a JSON graph loads from a file and from memory, and says where it is wrong") {
   const std::string text = graph_json(R"({"name": "a", "op": "Conv", "cost_us": [2, 1]})");

@@ -1,9 +1,5 @@
 // Graphs of ONNX models and files, and the stages that a model is divided into.
-#include <cstdio>
-#include <memory>
-
 #include "runtime/base/message.h"
-#include "runtime/format/file_kind.h"
 #include "tools/capi/bridge.h"
 #include "tools/capi/options.h"
 #include "tools/costs/sources.h"
@@ -17,19 +13,6 @@ using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
 
 namespace {
-
-bool is_model(std::span<const uint8_t> head) {
-  return detect(head) == FileKind::kUnknown && looks_like_onnx(head);
-}
-
-// False if it cannot be read: whoever reads it says so.
-bool is_model_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  uint8_t head[16] = {};
-  const size_t length = file == nullptr ? 0 : std::fread(head, 1, sizeof head, file.get());
-  return is_model({head, length});
-}
 
 void tell_unknown(const ImportReport& report, const Options& options) {
   for (const UnknownShape& unknown : report.unknown) {
@@ -61,7 +44,7 @@ placeto_status placeto_onnx_load_graph(const char* path, const placeto_onnx_opti
     Options given;
     if (Outcome o = read_options(options, given); !o.ok()) return o;
     const std::string name = file_name(path);
-    if (!is_model_file(name)) {
+    if (!is_onnx_file(name)) {
       return hand_out_graph(read_graph(name, given.import.limits), given, graph);
     }
     return hand_out_model(import_onnx(name, given.import), given, graph);
@@ -79,7 +62,7 @@ placeto_status placeto_onnx_load_graph_memory(const void* bytes, size_t size, co
     if (Outcome o = read_options(options, given); !o.ok()) return o;
     const std::span<const uint8_t> content = as_bytes(bytes, size);
     const std::string title = name == nullptr ? "model" : name;
-    if (is_model(content)) {
+    if (is_onnx(content)) {
       return hand_out_model(import_onnx(content, title, given.import), given, graph);
     }
     return hand_out_graph(parse_graph({content.begin(), content.end()}, title, given.import.limits),

@@ -36,7 +36,7 @@ AnySpec read_input(const std::string& in) {
     throw Failure(kBadInputFile, in + ": no such file, and no built-in topology" + close);
   }
   refuse_foreign_model(in);
-  if (is_onnx_file(in)) {
+  if (is_onnx_input(in)) {
     throw Failure(kBadInputFile, in + ": is an ONNX model; 'placeto import' makes a graph of it");
   }
   return load_any(in);

@@ -107,7 +107,7 @@ Placed named_by(const Job& job, const Graph& graph) {
 // By the graph's names; by the model's if there is no graph file.
 Placed resolve(const Job& job) {
   const ExportOptions& options = job.options;
-  if (!options.graph.empty() && !is_onnx_file(options.graph)) {
+  if (!options.graph.empty() && !is_onnx_input(options.graph)) {
     return named_by(job, load_graph(options.graph, job.import));
   }
   if (job.model.empty()) {
@@ -312,7 +312,7 @@ void run_export(const ExportOptions& options) {
   for (const std::string& path : {options.model, options.graph}) {
     if (!path.empty()) refuse_foreign_model(input_path(path));
   }
-  if (job.model.empty() && is_onnx_file(options.graph)) job.model = options.graph;
+  if (job.model.empty() && is_onnx_input(options.graph)) job.model = options.graph;
   if (!job.model.empty()) job.model = input_path(job.model);
   if (!job.model.empty()) note_model(job.model);
   job.names = by_device({job.placement.devices}, options.engine_devices, "--engine-device");

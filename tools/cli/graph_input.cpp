@@ -168,17 +168,8 @@ void fail_without_stages() {
       "file or folder");
 }
 
-bool is_onnx_file(const std::string& path) {
-  const std::string name = input_path(path);
-  struct stat info = {};
-  if (stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"),
-                                                             std::fclose);
-  if (file == nullptr) return false;
-  std::array<uint8_t, 16> head{};
-  const size_t length = std::fread(head.data(), 1, head.size(), file.get());
-  const std::span<const uint8_t> start(head.data(), length);
-  return detect(start) == FileKind::kUnknown && looks_like_onnx(start);
+bool is_onnx_input(const std::string& path) {
+  return is_onnx_file(input_path(path));
 }
 
 AnySpec load_any(const std::string& path) {
@@ -230,7 +221,7 @@ std::string unknown_summary(const ImportReport& report) {
 }
 
 Graph load_graph(const std::string& path, const ModelOptions& options) {
-  if (is_onnx_file(path)) {
+  if (is_onnx_input(path)) {
     ModelGraph model = import_model(path, options);
     const std::string unknown = unknown_summary(model.report);
     if (!unknown.empty()) note(as_given(path + ": " + unknown));

@@ -46,9 +46,9 @@ std::string readable_path(const std::string& path);
 [[noreturn]] void fail_without_stages();
 
 // Whether the file is an ONNX model, told by its content. False if it cannot be read.
-bool is_onnx_file(const std::string& path);
+bool is_onnx_input(const std::string& path);
 
-// What a file of Placeto describes, which is_onnx_file may have read already.
+// What a file of Placeto describes, which is_onnx_input may have read already.
 AnySpec load_any(const std::string& path);
 
 // A model with the run times that the options give it.

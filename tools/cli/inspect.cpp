@@ -417,7 +417,7 @@ void run_inspect(const InspectOptions& options) {
     throw Failure(kBadInputFile, options.file + ": no such file, and no built-in topology" + close);
   }
   refuse_foreign_model(options.file);
-  if (is_onnx_file(options.file)) {
+  if (is_onnx_input(options.file)) {
     return inspect_model(options.file, options.model, options.common);
   }
   if (options.model.any()) {

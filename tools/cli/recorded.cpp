@@ -32,7 +32,7 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
   auto assignment = resolve_placement(placement, graph, topology);
   if (assignment.ok()) return *std::move(assignment);
   Status status = assignment.status().at(file);
-  if (placement.assignment.size() != graph.node_count() && is_onnx_file(graph_path)) {
+  if (placement.assignment.size() != graph.node_count() && is_onnx_input(graph_path)) {
     status = {status.code(), status.message() +
                                  "; a placement does not keep what --set said of the model, the "
                                  "same is needed here"};

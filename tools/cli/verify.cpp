@@ -120,7 +120,7 @@ Plan read_plan(const VerifyOptions& options) {
   Result<PlacementSpec> read = read_placement(file);
   if (!read.ok() && !unread.ok() && holds_json(file)) require(unread.at(options.plan));
   const PlacementSpec placement = require(std::move(read));
-  const bool is_model = !options.graph.empty() && is_onnx_file(options.graph);
+  const bool is_model = !options.graph.empty() && is_onnx_input(options.graph);
   if (const std::string& model = is_model ? options.graph : options.model; !model.empty()) {
     const auto placed = placed_model(input_path(model), placement, model_settings(options.import));
     return named(require(placed));

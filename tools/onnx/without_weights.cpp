@@ -1,9 +1,15 @@
 #include "tools/onnx/without_weights.h"
 
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "runtime/base/message.h"
+#include "runtime/format/file_kind.h"
 
 namespace placeto {
 namespace {
@@ -293,6 +299,21 @@ bool looks_like_onnx(std::span<const uint8_t> bytes) {
   const bool message = field == 2 || field == 3 || field == 4 || field == 6 || field == 7 ||
                        field == 8 || field == 14;
   return message && type == kBytes;
+}
+
+bool is_onnx(std::span<const uint8_t> bytes) {
+  return detect(bytes) == FileKind::kUnknown && looks_like_onnx(bytes);
+}
+
+bool is_onnx_file(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (file == nullptr) return false;
+  std::array<uint8_t, 16> head{};
+  const size_t length = std::fread(head.data(), 1, head.size(), file.get());
+  return is_onnx({head.data(), length});
 }
 
 Result<std::string> without_weights(std::span<const uint8_t> model, const StripLimits& limits) {

@@ -24,6 +24,11 @@ struct StripLimits {
 // Whether the bytes can begin an ONNX model: a field of ModelProto with the right wire type, and
 // neither JSON nor a binary file of Placeto.
 bool looks_like_onnx(std::span<const uint8_t> bytes);
+// Whether the bytes begin one, and no other file that Placeto reads.
+bool is_onnx(std::span<const uint8_t> bytes);
+// Whether the file is one. False if it cannot be read: whoever reads it says so; and of what is no
+// regular file, since a pipe gives its bytes but once.
+bool is_onnx_file(const std::string& path);
 
 // The serialized ModelProto with every TensorProto's contents left out that are larger than
 // keep_tensor_bytes (dims, data_type, name and external_data stay), and without doc strings and
