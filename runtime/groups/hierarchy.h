@@ -22,7 +22,8 @@ class Hierarchy {
   // The problem must outlive it. Stops when a level has two groups or hardly shrinks any
   // more, and when stopped: then it is not usable unless it has a level.
   //
-  // `parts`: of the problem's groups, or empty. What is of one part is merged before anything else.
+  // `parts`: of the problem's groups, or empty. Behind level 0, what is of one part is merged
+  // before anything else.
   explicit Hierarchy(const Problem& problem, Stop* stop = nullptr,
                      Grouping grouping = Grouping::kAutomatic, std::vector<uint32_t> parts = {});
 

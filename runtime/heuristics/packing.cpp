@@ -162,9 +162,8 @@ class Packer {
     }
     // What a may take of the sum so that neither lacks anything; if there is no such share, any in
     // between lacks the same.
-    const uint64_t peak = std::max(peak_[a], peak_[b]);
     const auto left = [&](uint32_t d, uint64_t fixed) {
-      const uint64_t taken = fixed + std::min(peak, peak_[d]);
+      const uint64_t taken = fixed + peak_[d];
       return std::min(sum, limit(d) > taken ? limit(d) - taken : 0);
     };
     const uint64_t most = left(a, fixed_a), least = sum - left(b, fixed_b);

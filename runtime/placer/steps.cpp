@@ -289,6 +289,10 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   } else {
     if (bench.stop() != nullptr) bench.stop()->requested();  // what ended the copy may end all
     if (!nothing_fits(placing) || !found.score.feasible()) return;
+    if (!ready(bench)) return;
+    // What was polished until now did not fit, and is nothing to go on from.
+    placing.unpolished = {};
+    placing.one_move_optimal = polish(&bench.hierarchy(), bench.move_evaluator(), found);
   }
   bench.add_if_better(std::move(found));
 }
@@ -349,33 +353,34 @@ std::vector<Step> auto_steps() {
     if (!method->in_auto()) continue;
     steps.push_back({method->name(), method->summary(), kAlways, always, run_heuristic, method});
   }
-  steps.insert(steps.end(),
-               {{"pipeline", "consecutive stages, the busiest as little as can be",
-                 "for throughput, or where no device holds all", needs_pipeline, form_pipeline},
-                {"split", "consecutive stages of the topological order, by price",
-                 "under staged execution", is_staged, split},
-                {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,
-                 pack_groups},
-                {"repair", "moves of groups, towards less overflow of memory", "where nothing fits",
-                 may_fit, repair},
-                {"moves", "groups of all sizes moved to where it promises most",
-                 "from some hundred operators on, for latency", is_large, move_promising},
-                {kPolicyAlone, "the policy's passes, from the best so far or one device",
-                 "with a policy", has_policy, place_by_policy},
-                {"all", "all placements, divided into stages by rule",
-                 "under staged execution, up to 4,096 placements", has_few_placements, try_all},
-                {"polish", "moves of single groups, while one gains",
-                 "up to some hundred operators", is_small, polish_best},
-                {"exact", "all placements, by branch and bound",
-                 "up to 12 groups, or 24 where nothing fits", has_few_groups, solve_small},
-                {"stages", "stages moved, merged and divided, from the best so far",
-                 "under staged execution", is_staged, refine},
-                {"search", "annealing over moves and windows, from the best so far",
-                 "with a budget", has_budget, search},
-                {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
-                 has_few_groups_and_budget, prove},
-                {"fewest", "stages merged, as far as the tolerance goes",
-                 "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
+  steps.insert(
+      steps.end(),
+      {{"pipeline", "consecutive stages, the busiest as little as can be",
+        "for throughput, or where no device holds all", needs_pipeline, form_pipeline},
+       {"split", "consecutive stages of the topological order, by price", "under staged execution",
+        is_staged, split},
+       {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,
+        pack_groups},
+       {"repair", "moves of groups, towards less overflow of memory", "where nothing fits", may_fit,
+        repair},
+       {"moves", "groups of all sizes moved to where it promises most",
+        "from some hundred operators on, for latency", is_large, move_promising},
+       {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
+        has_policy, place_by_policy},
+       {"all", "all placements, divided into stages by rule",
+        "under staged execution, up to 4,096 placements", has_few_placements, try_all},
+       {"polish", "moves of single groups, while one gains", "up to some hundred operators",
+        is_small, polish_best},
+       {"exact", "all placements, by branch and bound",
+        "up to 24 groups, from 13 on briefly if something fits", has_few_groups, solve_small},
+       {"stages", "stages moved, merged and divided, from the best so far",
+        "under staged execution", is_staged, refine},
+       {"search", "annealing over moves and windows, from the best so far", "with a budget",
+        has_budget, search},
+       {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
+        has_few_groups_and_budget, prove},
+       {"fewest", "stages merged, as far as the tolerance goes",
+        "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
   return steps;
 }
 

@@ -416,6 +416,15 @@ class Tree {
   std::vector<std::vector<Child>> children_;  // by depth
 };
 
+// Groups that several devices may run; counted up to one more than kMostExactGroups.
+uint32_t open_groups(const Problem& problem) {
+  uint32_t open = 0;
+  for (uint32_t g = 0; g < problem.group_count() && open <= kMostExactGroups; ++g) {
+    open += has_choice(problem, g);
+  }
+  return open;
+}
+
 }  // namespace
 
 bool exact_applies(const Problem& problem) {
@@ -423,11 +432,7 @@ bool exact_applies(const Problem& problem) {
   const bool known = execution == Execution::kParallel || execution == Execution::kSerial;
   constexpr uint64_t kMostTable = 10'000;  // nodes x devices
   if (!known || uint64_t{problem.node_count()} * problem.device_count() > kMostTable) return false;
-  uint32_t open = 0;
-  for (uint32_t g = 0; g < problem.group_count() && open <= kMostExactGroups; ++g) {
-    open += has_choice(problem, g);
-  }
-  return open <= kMostExactGroups;
+  return open_groups(problem) <= kMostExactGroups;
 }
 
 uint64_t most_branches(const Problem& problem) {
@@ -441,7 +446,7 @@ uint64_t exact_branches(const Problem& problem) {
   constexpr uint32_t kSurely = 12;
   constexpr uint64_t kLittle = 2'000, kNodes = 100;  // fewer where most of many nodes are decided
   const uint64_t most = most_branches(problem);
-  if (problem.group_count() <= kSurely) return most;
+  if (open_groups(problem) <= kSurely) return most;
   return std::min(most, kLittle * kNodes / std::max<uint64_t>(kNodes, problem.node_count()));
 }
 

@@ -1,6 +1,7 @@
 // What the placer promises, each as a property that one example refutes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "runtime/placer/explain.h"
@@ -200,6 +201,43 @@ TEST_CASE("no move of a node improves a placement, of random graphs and networks
   }
   CHECK(polished >= 13);  // the others are over the limit
   CHECK(all >= 28);
+}
+
+// Where a placement that fits is found by the search through all of them, and the search ends
+// before it is through.
+TEST_CASE("no move of a node improves what was found after polishing found nothing that fits") {
+  Random random(27);
+  GraphSpec graph;
+  uint64_t weights = 0;
+  const uint32_t nodes = 13 + random.below(12), devices = 2 + random.below(3);
+  for (uint32_t v = 0; v < nodes; ++v) {
+    NodeSpec& node = graph.nodes.emplace_back();
+    node.cost_us = {1 + 10 * random.uniform()};
+    node.outputs = {random.below(100)};
+    node.resident_bytes = random.below(60);
+    node.workspace_bytes = random.below(40);
+    weights += node.resident_bytes;
+    for (uint32_t i = 0; i < 2 && v > 0; ++i) {
+      const EdgeSpec edge{random.below(v), 0, v};
+      if (std::count(graph.edges.begin(), graph.edges.end(), edge) == 0) {
+        graph.edges.push_back(edge);
+      }
+    }
+  }
+  TopologySpec topology = test::equal_devices(devices);
+  topology.default_link.bandwidth_bytes_per_us = 20;
+  for (DeviceSpec& device : topology.devices) {
+    device.memory_bytes =
+        static_cast<uint64_t>(1.56 * static_cast<double>(weights) / devices) + 150;
+  }
+  const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
+  REQUIRE(instance.problem);
+  const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
+  REQUIRE(placed.ok());
+  CHECK(placed->best.method == "exact");
+  CHECK(!placed->proved);
+  REQUIRE(placed->one_move_optimal);
+  CHECK(improving_moves(*instance.problem, *placed) == 0);
 }
 
 TEST_CASE("no move of a node improves a placement in stages, whatever its finish moved") {
