@@ -33,12 +33,16 @@ void MemoryPlan::learn(std::span<const uint32_t> assignment, std::span<const uin
   for (uint32_t d = 0; d < devices; ++d) {
     const auto held = static_cast<double>(peak[d]);
     if (outputs[d] > 0) share = std::max(share, std::min(1.0, (held - resident[d]) / outputs[d]));
-    if (peak[d] <= problem_->memory_limit(d)) continue;
-    if (share == share_) {  // the share explains nothing more: take the overflow off the budget
-      budget_[d] -= 1.05 * (held - static_cast<double>(problem_->memory_limit(d)));
-    }
   }
-  share_ = share;
+  if (share > share_) {
+    share_ = share;
+    return;
+  }
+  // The share explains nothing more: take the overflow off the budgets.
+  for (uint32_t d = 0; d < devices; ++d) {
+    if (peak[d] <= problem_->memory_limit(d)) continue;
+    budget_[d] -= 1.05 * static_cast<double>(peak[d] - problem_->memory_limit(d));
+  }
 }
 
 Candidate place_within_memory(const Problem& problem, Evaluator& evaluator, std::string name,
