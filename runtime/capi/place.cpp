@@ -166,9 +166,11 @@ void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
     const bool won = !found && candidate.method == result.chosen.method &&
                      candidate.assignment == result.chosen.assignment;
     found = found || won;
-    const double makespan_us =
-        latency ? candidate.score.objective_us
-                : simulator->run(candidate.assignment, candidate.division).makespan_us;
+    double makespan_us = latency ? candidate.score.objective_us : 0;
+    if (!latency && !stop.stopped()) {
+      const double us = simulator->run(candidate.assignment, candidate.division).makespan_us;
+      if (!stop.stopped()) makespan_us = us;
+    }
     result.candidates.push_back({candidate.method, makespan_us, candidate.score, won});
   }
 }

@@ -227,6 +227,7 @@ placeto_status placeto_placement_encode(const placeto_placement* placement, void
                                         placeto_error* error) noexcept {
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
+    if (Outcome o = check_simulated(*placement); !o.ok()) return o;
     const Timeline& timeline = placement->timeline;
     PlacementSpec spec = describe_placement(*placement->graph, *placement->topology,
                                             placement->chosen.assignment, timeline.makespan_us,

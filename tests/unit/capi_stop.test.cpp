@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "tests/unit/capi_support.h"
@@ -96,8 +98,38 @@ TEST_CASE("a deadline ends a placing with the best so far, or with a status if t
   const placeto_status times =
       placeto_placement_times(placement, start_us.data(), nullptr, start_us.size(), &error);
   CHECK(times == (stopped == 2 ? PLACETO_STOPPED : PLACETO_OK));
+  size_t size = 0;
+  CHECK(placeto_placement_encode(placement, nullptr, 0, &size, &error) == times);
   const Placement scored = score(graph, topology, assignment_of(placed));
   CHECK(placeto_placement_makespan_us(scored.get()) == placeto_placement_makespan_us(placement));
   CHECK(placeto_placement_stopped(scored.get()) == 0);
   CHECK(placeto_placement_stopped(nullptr) == 0);
+}
+
+TEST_CASE("candidates of a stopped placing for throughput have their makespan, or none") {
+  placeto_cancel* cancel = nullptr;
+  REQUIRE(placeto_cancel_create(&cancel, nullptr) == PLACETO_OK);
+  const Graph graph = ladder(40);
+  const Topology topology = devices(4);
+  placeto_options chosen = options();
+  chosen.objective = PLACETO_THROUGHPUT;
+  const auto makespans = [&] {
+    const Placement placed = place(graph, topology, chosen);
+    std::map<std::string, double> found;
+    for (size_t i = 0; i < placeto_placement_candidate_count(placed.get()); ++i) {
+      placeto_candidate candidate{};
+      candidate.struct_size = sizeof candidate;
+      REQUIRE(placeto_placement_candidate(placed.get(), i, &candidate, nullptr) == PLACETO_OK);
+      found[candidate.method] = candidate.makespan_us;
+    }
+    return found;
+  };
+  const std::map<std::string, double> whole = makespans();
+  for (const auto& [method, us] : whole) CHECK(us > 0);
+  placeto_cancel_request(cancel);
+  chosen.cancel = cancel;
+  const std::map<std::string, double> cut = makespans();
+  CHECK(!cut.empty());
+  for (const auto& [method, us] : cut) CHECK((us == 0 || us == whole.at(method)));
+  placeto_cancel_free(cancel);
 }

@@ -570,10 +570,11 @@ PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
                                          placeto_error* error) PLACETO_NOEXCEPT;
 
 /* The cost of a placement that the caller brings: `assignment` has one device number per node.
- * Of `options`, only objective, memory_headroom, pins, forbids, colocate and limits count.
- * PLACETO_INVALID_ARGUMENT if `count` is not the number of nodes, a device does not exist, or a
- * node is where kinds, colocation or rules do not allow it. A placement that exceeds the memory is
- * scored all the same: placeto_placement_feasible tells. */
+ * Of `options`, only objective, memory_headroom, pins, forbids, colocate and limits count; the
+ * others must make sense, too. PLACETO_BAD_INPUT and PLACETO_INFEASIBLE as of placeto_place, where
+ * nothing can run some node. PLACETO_INVALID_ARGUMENT if `count` is not the number of nodes, a
+ * device does not exist, or a node is where kinds, colocation or rules do not allow it. A placement
+ * that exceeds the memory is scored all the same: placeto_placement_feasible tells. */
 PLACETO_API placeto_status placeto_score(const placeto_graph* graph,
                                          const placeto_topology* topology,
                                          const uint32_t* assignment, size_t count,
@@ -656,7 +657,7 @@ PLACETO_API placeto_status placeto_placement_shortfall(const placeto_placement* 
 typedef struct placeto_candidate {
   size_t struct_size; /* set by the caller */
   const char* method; /* lives as long as the placement */
-  double makespan_us;
+  double makespan_us; /* 0 if it was placed for throughput, and stopped before this was simulated */
   double objective_us; /* what candidates are compared by: makespan or bottleneck */
   int32_t feasible;    /* 1: fits every device's memory */
   int32_t won;         /* 1: this is the placement */
@@ -704,8 +705,8 @@ PLACETO_API placeto_status placeto_placement_stage_order(const placeto_placement
 
 /* As the content of a binary placement file; else like placeto_graph_encode. It holds names,
  * assignment, stages and their order, makespan, peak memory and method, so that equal placements
- * are equal bytes. Candidates, reasons and times are not written: placeto_placement_candidate,
- * _explain and _times have them. */
+ * are equal bytes; PLACETO_STOPPED where these were not simulated. Candidates, reasons and times
+ * are not written: placeto_placement_candidate, _explain and _times have them. */
 PLACETO_API placeto_status placeto_placement_encode(const placeto_placement* placement,
                                                     void* buffer, size_t capacity, size_t* size,
                                                     placeto_error* error) PLACETO_NOEXCEPT;
