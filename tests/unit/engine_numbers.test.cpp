@@ -35,6 +35,12 @@ TEST_CASE("one number fills a tensor, unless its type cannot hold it") {
   CHECK(fill_value(Element::kUint8, 200, memory_of(small)).ok());
   CHECK(small[3] == 200);
   CHECK(!fill_value(Element::kUint8, 1.5, memory_of(small)).ok());
+  for (const double outside : {256.0, -1.0, -0.5, 1e300, HUGE_VAL, std::nan("")}) {
+    CHECK(!fill_value(Element::kUint8, outside, memory_of(small)).ok());
+  }
+  std::vector<int64_t> large(1);
+  CHECK(fill_value(Element::kInt64, -0x1p63, memory_of(large)).ok());
+  CHECK(!fill_value(Element::kInt64, 0x1p63, memory_of(large)).ok());
   std::vector<uint16_t> halves(2);
   CHECK(fill_value(Element::kFloat16, 1.5, memory_of(halves)).ok());
   CHECK(halves[0] == 0x3e00);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <type_traits>
 
 #include "runtime/base/message.h"
 #include "runtime/format/file.h"
@@ -93,9 +94,19 @@ double number_at(Element element, const std::byte* at) {
   }
 }
 
+// 0 for what no whole number of the type comes near.
 template <class T>
 void store(std::byte* at, double value) {
-  const T number = static_cast<T>(value);
+  T number{};
+  if constexpr (std::is_integral_v<T>) {
+    using Numbers = std::numeric_limits<T>;
+    const double behind = 2.0 * static_cast<double>(Numbers::max() / 2 + 1);
+    if (value >= static_cast<double>(Numbers::min()) && value < behind) {
+      number = static_cast<T>(value);
+    }
+  } else {
+    number = static_cast<T>(value);
+  }
   std::memcpy(at, &number, sizeof number);
 }
 
