@@ -48,6 +48,11 @@ Status check(Run& run, Algorithm& algorithm) {
   Result<std::shared_ptr<const Policy>> policy = load_exported(*bytes);
   if (!policy.ok()) return policy.status();
   const double value = algorithm.check(run, std::move(*policy));
+  if (std::isnan(value)) {
+    return Status::invalid(
+        "on none of the held-out problems is a placement found that fits: nothing tells which "
+        "policy is best, expected smaller graphs or more memory");
+  }
   if (!(value < run.state.best)) return {};
   run.state.best = value;
   return write_whole(run.folder.file("best.plpo"), std::span<const uint8_t>(*bytes));
