@@ -47,6 +47,37 @@ MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)
   next_transfer_.grow_to(graph.edge_count());
 }
 
+// What other devices than its producer's hold of an output. The readers are gone through once for
+// all transfers: there may be a million, and a thousand devices.
+template <class LastRead, class Hold>
+void MemoryMeter::each_copy(std::span<const uint32_t> assignment, const Timeline& timeline,
+                            uint32_t output, const LastRead& last_read, const Hold& hold) {
+  const Graph& graph = problem_->graph();
+  const uint32_t producer = graph.producer(output), source = assignment[producer];
+  const uint64_t bytes = graph.output_bytes(output);
+  const auto consumers = graph.consumers(output);
+  for (uint32_t w : watched(consumers, stop_)) {
+    double& there = last_finish_[assignment[w]];
+    there = std::max(there, last_read(producer, w));
+  }
+  for (uint32_t i = first_transfer_[output]; i != kNoIndex; i = next_transfer_[i]) {
+    const TransferSlice& transfer = timeline.transfers[i];
+    if (transfer.destination != TransferSlice::kBroadcast) {
+      const uint32_t to = transfer.destination;
+      hold(to, transfer.arrival_us, last_finish_[to], bytes);
+      continue;
+    }
+    // The first consumer on each device speaks for it.
+    for (uint32_t w : watched(consumers, stop_)) {
+      const uint32_t to = assignment[w];
+      const double last = std::exchange(last_finish_[to], kUnread);
+      if (last != kUnread && to != source) hold(to, transfer.arrival_us, last, bytes);
+    }
+  }
+  for (uint32_t w : watched(consumers, stop_)) last_finish_[assignment[w]] = kUnread;
+  spend(stop_, 2 * consumers.size());
+}
+
 // Calls visit(device, from, to, bytes) for everything held for part of the run.
 template <class Visit>
 void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Timeline& timeline,
@@ -73,29 +104,7 @@ void MemoryMeter::each_interval(std::span<const uint32_t> assignment, const Time
         }
       }
       hold(device, timeline.start_us[v], last, graph.output_bytes(o));
-      if (first_transfer_[o] == kNoIndex) continue;
-      const auto consumers = graph.consumers(o);
-      for (uint32_t w : watched(consumers, stop_)) {
-        double& there = last_finish_[assignment[w]];
-        there = std::max(there, last_read(v, w));
-      }
-      for (uint32_t i = first_transfer_[o]; i != kNoIndex; i = next_transfer_[i]) {
-        const TransferSlice& transfer = timeline.transfers[i];
-        const auto receive = [&](uint32_t to, double until) {
-          hold(to, transfer.arrival_us, until, graph.output_bytes(o));
-        };
-        if (transfer.destination != TransferSlice::kBroadcast) {
-          receive(transfer.destination, last_finish_[transfer.destination]);
-          continue;
-        }
-        // The first consumer on each device speaks for it.
-        for (uint32_t w : watched(consumers, stop_)) {
-          const double until = std::exchange(last_finish_[assignment[w]], kUnread);
-          if (until != kUnread && assignment[w] != device) receive(assignment[w], until);
-        }
-      }
-      for (uint32_t w : watched(consumers, stop_)) last_finish_[assignment[w]] = kUnread;
-      spend(stop_, 2 * consumers.size());
+      if (first_transfer_[o] != kNoIndex) each_copy(assignment, timeline, o, last_read, hold);
     }
     if (spend(stop_, 1 + graph.out_edges(v).size())) return;
   }

@@ -42,6 +42,9 @@ class MemoryMeter {
 
  private:
   void list_transfers(std::span<const TransferSlice> transfers);
+  template <class LastRead, class Hold>
+  void each_copy(std::span<const uint32_t> assignment, const Timeline& timeline, uint32_t output,
+                 const LastRead& last_read, const Hold& hold);
   template <class Visit>
   void each_interval(std::span<const uint32_t> assignment, const Timeline& timeline, Visit visit);
 
