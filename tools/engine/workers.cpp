@@ -126,6 +126,8 @@ Status Workers::run(uint32_t slot) {
     serve(first, slots_[slot].get());
     first.server = Server::kParked;
     if (in_flight()) unpark(first);  // by others, who saw that it was served
+  } else {
+    unpark(first);  // whoever served it may have left before this request was there
   }
   return wait(slot);
 }
