@@ -10,9 +10,11 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<bool> came{false};
 volatile std::sig_atomic_t which = 0;
 
+// Once: a second one ends the program.
 void remember(int signal) {
   which = signal;
   came = true;
+  std::signal(signal, SIG_DFL);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace placeto::cli {
 
-// From its making to its end; one at a time. SIGINT, SIGTERM and SIGHUP set the flag.
+// From its making to its end; one at a time. SIGINT, SIGTERM and SIGHUP set the flag; the second of
+// a kind ends the program, whatever is left then.
 class Interruption {
  public:
   Interruption();

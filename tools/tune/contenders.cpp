@@ -77,12 +77,17 @@ Status open_contender(const TuneOptions& options, Runnable& contender) {
     if (Status s = (*runner)->start(); !s.ok()) return s;
     contender.replicas.push_back(*std::move(runner));
   }
+  contender.manifest = contender.replicas.front()->manifest();
   return {};
 }
 
 Status run_contenders(const TuneOptions& options, std::span<Runnable* const> contenders,
                       StagedModel& whole, double whole_us, uint32_t runs) {
   for (Runnable* contender : contenders) {
+    if (contender->replicas.empty()) {
+      if (options.stopped()) return Status::stopped();
+      if (Status s = open_contender(options, *contender); !s.ok()) return s;
+    }
     contender->ratios.clear();
     contender->times.clear();
     contender->stage_us.clear();
@@ -110,7 +115,7 @@ Result<std::vector<StageObservation>> observations_of(const Topology& topology, 
                                                       const Runnable& contender) {
   std::unordered_map<std::string_view, uint32_t> node;
   for (uint32_t v = 0; v < graph.node_count(); ++v) node.emplace(graph.node(v).name, v);
-  const Manifest& manifest = contender.replicas[0]->manifest();
+  const Manifest& manifest = contender.manifest;
   std::vector<StageObservation> observations;
   for (size_t s = 0; s < manifest.stages.size() && s < contender.stage_us.size(); ++s) {
     const auto nodes = model_nodes(contender.directory + "/" + manifest.stages[s].file);

@@ -16,17 +16,21 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kProfileRuns = 15;
 
+struct KindOfDevice {
+  std::string kind, device, provider;
+};
+
+// `profile`: prefix of the engine's record; "": none.
 Result<std::unique_ptr<StagedModel>> open_whole(const std::string& file, const TuneOptions& options,
-                                                const std::string& device,
-                                                const std::string& provider,
-                                                const std::string& profile) {
+                                                const KindOfDevice& kind, uint32_t threads,
+                                                const std::string& profile = "") {
   SessionSettings settings;
-  settings.providers = {provider};
-  settings.threads = options.threads;
+  settings.providers = {kind.provider};
+  settings.threads = threads;
   settings.dims = options.dims;
   settings.profile_prefix = profile;
   const fs::path path(file);
-  auto model = StagedModel::open(whole_model(path.filename().string(), device),
+  auto model = StagedModel::open(whole_model(path.filename().string(), kind.device),
                                  path.parent_path().string(), settings);
   if (!model.ok()) return model.status();
   if (Status s = fill_model_inputs(**model, options.inputs); !s.ok()) return s;
@@ -34,19 +38,16 @@ Result<std::unique_ptr<StagedModel>> open_whole(const std::string& file, const T
   return model;
 }
 
-Result<double> median_run(StagedModel& model) {
+Result<double> median_run(StagedModel& model, const TuneOptions& options) {
   std::vector<double> times;
   for (uint32_t i = 0; i < kProfileRuns; ++i) {
+    if (options.stopped()) return Status::stopped();
     const auto time = time_stage(model, 0);
     if (!time.ok()) return time.status();
     times.push_back(*time);
   }
   return median(std::move(times));
 }
-
-struct KindOfDevice {
-  std::string kind, device, provider;
-};
 
 // Devices of one kind run by unlike providers are unlike, but times are by kind.
 std::vector<KindOfDevice> kinds_of(const Topology& topology, const TuneOptions& options) {
@@ -79,15 +80,14 @@ KindCosts costs_from_work(const Graph& graph, const std::string& kind) {
 // and slows down what is short.
 Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported,
                                const KindOfDevice& kind, const TuneOptions& options,
-                               const std::string& file, const std::string& folder,
-                               double& whole_us) {
-  auto plain = open_whole(file, options, kind.device, kind.provider, "");
+                               const std::string& file, const std::string& folder) {
+  auto plain = open_whole(file, options, kind, options.threads);
   if (!plain.ok()) return plain.status();
   auto profiled =
-      open_whole(file, options, kind.device, kind.provider, folder + "/profile_" + kind.kind);
+      open_whole(file, options, kind, options.threads, folder + "/profile_" + kind.kind);
   if (!profiled.ok()) return profiled.status();
-  if (const auto ran = median_run(**profiled); !ran.ok()) return ran.status();
-  const auto whole = median_run(**plain);
+  if (const auto ran = median_run(**profiled, options); !ran.ok()) return ran.status();
+  const auto whole = median_run(**plain, options);
   if (!whole.ok()) return whole.status();
   const auto files = (*profiled)->end_profiling();
   if (!files.ok()) return files.status();
@@ -103,8 +103,15 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   for (auto& us : costs->us) {
     if (us.value_or(0) > 0) us = *us * *whole / total;
   }
-  whole_us = *whole;
   return costs;
+}
+
+// What runs are measured by, however many threads a session has.
+Result<double> time_on_one_thread(const std::string& file, const KindOfDevice& kind,
+                                  const TuneOptions& options) {
+  const auto model = open_whole(file, options, kind, 1);
+  if (!model.ok()) return model.status();
+  return median_run(**model, options);
 }
 
 // The model with its inputs set: written as one stage, which takes along what it needs. Returns the
@@ -166,12 +173,13 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
   if (!graph.ok()) return graph.status();
   std::vector<KindCosts> costs;
   for (const KindOfDevice& kind : kinds) {
-    double whole_us = 0;
-    auto of_kind = profile_kind(*graph, *imported, kind, options, model.file, folder, whole_us);
+    auto of_kind = profile_kind(*graph, *imported, kind, options, model.file, folder);
     if (!of_kind.ok()) return of_kind.status();
     costs.push_back(*std::move(of_kind));
-    if (model.whole_us == 0) model.whole_us = whole_us;
   }
+  const Result<double> whole_us = time_on_one_thread(model.file, kinds.front(), options);
+  if (!whole_us.ok()) return whole_us.status();
+  model.whole_us = *whole_us;
   model.spec = std::move(imported->spec);
   if (Status s = set_costs(*graph, costs, {}, model.spec); !s.ok()) return s;
   return model;

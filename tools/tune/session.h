@@ -21,7 +21,7 @@ struct ProfiledModel {
   GraphSpec spec;                // with run times of every kind of the machine
   std::vector<DimSetting> dims;  // that are left for those who read the file
   std::vector<std::pair<std::string, std::string>> set;  // as Placed has them
-  double whole_us = 0;    // of the whole model on the first device, one run without profiling
+  double whole_us = 0;    // of the whole model on the first device and one thread, not profiled
   std::string reference;  // provider of that device
 };
 
@@ -39,17 +39,18 @@ struct Runnable {
   Timeline predicted;                      // of a placed one
   std::vector<std::vector<double>> costs;  // run times by kind and node that make it; empty: those
                                            // of the profiled model
-  std::vector<std::unique_ptr<Runner>> replicas;
-  double request_us = 0;                      // of a stream, in a short batch: about
-  std::vector<double> ratios, times;          // of all runs that counted
-  std::vector<std::vector<double>> stage_us;  // per stage and run, at the speed of the profile
+  std::vector<std::unique_ptr<Runner>> replicas;  // none: closed
+  Manifest manifest;                              // of them
+  double request_us = 0;                          // of a stream, in a short batch: about
+  std::vector<double> ratios, times;              // of all runs that counted
+  std::vector<std::vector<double>> stage_us;      // per stage and run, at the speed of the profile
 };
 
 // Opens the sessions of a contender whose directory and info are set.
 Status open_contender(const TuneOptions& options, Runnable& contender);
 
-// Runs all of them in turns, so that what disturbs one disturbs all; `whole` beside each run. Adds
-// to what they have measured, or starts anew.
+// Runs all of them in turns, so that what disturbs one disturbs all; `whole` beside each run. Opens
+// those that are closed, and forgets what they measured before.
 Status run_contenders(const TuneOptions& options, std::span<Runnable* const> contenders,
                       StagedModel& whole, double whole_us, uint32_t runs);
 

@@ -57,6 +57,7 @@ class Tuner {
   Status add_engine_with_providers();
   Status restrict_providers(const Graph& graph, const Topology& topology, Rules& rules);
   Status round(bool& settled);
+  void close_slow();
   Result<std::vector<Runnable*>> place();
   Status add_placed(const Problem& problem, const Candidate& candidate,
                     std::vector<Runnable*>& fresh);
@@ -251,10 +252,13 @@ Result<std::vector<Runnable*>> Tuner::place() {
   if (!problem.ok()) return problem.status();
   MethodOptions method;
   method.budget.evaluations = options_.evaluations;
+  Stop stop(options_.interrupted);
+  method.budget.stop = &stop;
   PlacerOptions placer;
   placer.policy = options_.policy;
   auto placed = place_auto(*problem, method, placer);
   if (!placed.ok()) return placed.status();
+  if (options_.stopped()) return Status::stopped();
   std::vector<Candidate> candidates = std::move(placed->candidates);
   candidates.push_back(placed->best);
   std::erase_if(candidates, [](const Candidate& c) { return !c.score.feasible(); });
@@ -341,7 +345,8 @@ Status Tuner::round(bool& settled) {
     turn.clear();
     for (const auto& contender : contenders_) turn.push_back(contender.get());
   }
-  if (Status s = run_contenders(options_, turn, *whole_, model_.whole_us, options_.runs); !s.ok()) {
+  if (Status s = run_contenders(sessions_, turn, *whole_, model_.whole_us, options_.runs);
+      !s.ok()) {
     return s;
   }
   double worst = 0;
@@ -352,6 +357,7 @@ Status Tuner::round(bool& settled) {
         "  {}: {:.3f} of the whole on one thread{}", info.name, info.over_whole,
         info.predicted_us > 0 ? fmt::format(", predicted {:.3f}", info.predicted_over_whole) : ""));
   }
+  close_slow();
   settled = worst <= kAgreement;
   if (settled || options_.objective != Objective::kLatency) return {};
   const auto graph = Graph::build(model_.spec);
@@ -359,6 +365,18 @@ Status Tuner::round(bool& settled) {
   const auto topology = Topology::build(machine_);
   if (!topology.ok()) return topology.status();
   return learn_from(*graph, *topology, *fresh);
+}
+
+// Every contender holds its weights, on its devices, too: only the fastest stay open between
+// rounds.
+void Tuner::close_slow() {
+  constexpr size_t kOpen = 3;
+  std::vector<Runnable*> order;
+  for (const auto& contender : contenders_) order.push_back(contender.get());
+  std::stable_sort(order.begin(), order.end(), [](const Runnable* a, const Runnable* b) {
+    return a->info.over_whole < b->info.over_whole;
+  });
+  for (size_t i = kOpen; i < order.size(); ++i) order[i]->replicas.clear();
 }
 
 const Runnable* Tuner::one_device() const {
@@ -440,7 +458,7 @@ Result<TuneResult> Tuner::run() {
     if (Status s = round(settled); !s.ok()) return s;
   }
   const Result<std::vector<size_t>> confirmed =
-      confirm(options_, contenders_, one_device(), *whole_, model_.whole_us);
+      confirm(sessions_, contenders_, one_device(), *whole_, model_.whole_us);
   if (!confirmed.ok()) return confirmed.status();
   if (Status s = predict_from_stages(); !s.ok()) return s;
   TuneResult result;
