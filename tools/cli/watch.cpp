@@ -37,7 +37,11 @@ Watch::Watch(double deadline_ms, const Budget& budget, bool listens)
       line_(listens),
       stop_(ask, this) {
   stop_.head_start();
-  if (listens_) std::signal(SIGINT, on_interrupt);
+  // A shell's background job is not to hear what its foreground is told.
+  if (listens_ && std::signal(SIGINT, on_interrupt) == SIG_IGN) {
+    std::signal(SIGINT, SIG_IGN);
+    hears_ = false;
+  }
 }
 
 Watch::~Watch() {
@@ -45,7 +49,7 @@ Watch::~Watch() {
 }
 
 void Watch::stop_listening() {
-  if (listens_) std::signal(SIGINT, SIG_DFL);
+  if (listens_ && hears_) std::signal(SIGINT, SIG_DFL);
   listens_ = false;
 }
 

@@ -45,7 +45,7 @@ class Watch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double deadline_ms_, search_began_ms_ = -1, counts_since_ms_ = 0, shown_at_ms_ = 0;
   Budget budget_;
-  bool listens_, is_quiet_ = false;
+  bool listens_, hears_ = true, is_quiet_ = false;
   StatusLine line_;
   std::string verb_;  // of what it counts; none: it watches a placing
   size_t done_ = 0, total_ = 0;
