@@ -363,17 +363,15 @@ class Placement {
   std::string note() const { return placeto_placement_note(get()); }
   bool feasible() const { return placeto_placement_feasible(get()) != 0; }
   int32_t stopped() const { return placeto_placement_stopped(get()); }
+  // Empty where the placing was stopped before they were simulated, as are finish_us, peak_memory
+  // and shortfall.
   std::vector<double> start_us() const { return times(0); }
   std::vector<double> finish_us() const { return times(1); }
   std::vector<uint64_t> peak_memory() const {
-    std::vector<uint64_t> bytes(device_count());
-    placeto_placement_peak_memory(get(), bytes.data(), bytes.size(), nullptr);
-    return bytes;
+    return copied<uint64_t>(device_count(), placeto_placement_peak_memory);
   }
   std::vector<uint64_t> shortfall() const {
-    std::vector<uint64_t> bytes(device_count());
-    placeto_placement_shortfall(get(), bytes.data(), bytes.size(), nullptr);
-    return bytes;
+    return copied<uint64_t>(device_count(), placeto_placement_shortfall);
   }
   // Their `method` lives as long as the placement.
   std::vector<placeto_candidate> candidates() const {
@@ -404,9 +402,15 @@ class Placement {
  private:
   std::vector<double> times(int which) const {
     std::vector<double> us(node_count());
-    placeto_placement_times(get(), which == 0 ? us.data() : nullptr,
-                            which == 1 ? us.data() : nullptr, us.size(), nullptr);
-    return us;
+    const placeto_status status =
+        placeto_placement_times(get(), which == 0 ? us.data() : nullptr,
+                                which == 1 ? us.data() : nullptr, us.size(), nullptr);
+    return status == PLACETO_OK ? us : std::vector<double>();
+  }
+  template <class T, class Copy>
+  std::vector<T> copied(size_t count, Copy copy) const {
+    std::vector<T> values(count);
+    return copy(get(), values.data(), count, nullptr) == PLACETO_OK ? values : std::vector<T>();
   }
   detail::Owned<placeto_placement, placeto_placement_free> handle_;
 };
