@@ -32,6 +32,18 @@ def copy(conanfile, pattern, src, dst, **_):
     return copied
 
 
+def rm(conanfile, pattern, folder, recursive):
+    """Like conan.tools.files.rm: patterns match names."""
+    assert recursive
+    for inside, _, names in os.walk(folder):
+        for name in fnmatch.filter(names, pattern):
+            os.remove(os.path.join(inside, name))
+
+
+def rmdir(conanfile, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 class Toolchain:
     def __init__(self, conanfile):
         self.conanfile, self.cache_variables = conanfile, {}
@@ -93,7 +105,7 @@ def stand_in(name, **contents):
 stand_in("conan", ConanFile=ConanFile)
 stand_in("conan.tools")
 stand_in("conan.tools.cmake", CMake=CMake, CMakeToolchain=Toolchain, cmake_layout=lambda _: None)
-stand_in("conan.tools.files", copy=copy)
+stand_in("conan.tools.files", copy=copy, rm=rm, rmdir=rmdir)
 
 
 def run(recipe_class, shared):
@@ -116,14 +128,18 @@ def run(recipe_class, shared):
              for folder, _, names in os.walk(package) for name in names}
     assert "licenses/LICENSE" in found, found
     assert any(path.endswith("include/placeto/placeto.h") for path in found), found
-    ending = ".so" if shared else ".a"
+    # A linker takes the shared library where both are there.
+    ending, other = (".so", ".a") if shared else (".a", ".so")
     for lib in recipe.cpp_info.libs:
         assert any(path.endswith(f"/lib{lib}{ending}") for path in found), (lib, found)
+        assert not any(path.endswith(f"/lib{lib}{other}") for path in found), (lib, found)
+    assert not any(path.endswith((".cmake", ".pc")) for path in found), found
+    # Code that was written for the project's own CMake package links the same target.
     target = recipe.cpp_info.properties["cmake_target_name"]
-    config = [path for path in found if path.endswith(".cmake")]
-    exported = "".join(open(os.path.join(package, path), encoding="utf-8").read()
-                       for path in config)
-    assert f"add_library({target} " in exported, (target, config)
+    with open(os.path.join(os.path.dirname(RECIPE), "..", "..", "install.cmake"),
+              encoding="utf-8") as file:
+        names = re.findall(r"install\(TARGETS (\w+) ", file.read())
+    assert target.removeprefix("placeto::") in names, (target, names)
 
 
 def main():

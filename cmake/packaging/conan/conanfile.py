@@ -7,7 +7,7 @@ import os
 
 from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
-from conan.tools.files import copy
+from conan.tools.files import copy, rm, rmdir
 
 
 class PlacetoConan(ConanFile):
@@ -53,6 +53,12 @@ class PlacetoConan(ConanFile):
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
         CMake(self).install()
+        # Both libraries are installed: who links by name would get the shared one, whatever was asked
+        # for. Files for CMake and pkg-config name both, and CMakeDeps and PkgConfigDeps write their own.
+        lib = os.path.join(self.package_folder, "lib")
+        rm(self, "*.a" if self.options.shared else "*.so*", lib, recursive=True)
+        rmdir(self, os.path.join(lib, "cmake"))
+        rmdir(self, os.path.join(lib, "pkgconfig"))
 
     def package_info(self):
         # One of the two libraries, by the names that the CMake package of the project uses.
