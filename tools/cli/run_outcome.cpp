@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "runtime/graph/text.h"
 #include "tools/cli/graph_input.h"
 #include "tools/costs/statistics.h"
@@ -187,7 +190,8 @@ Json json_of_run(const RunOutcome& run) {
     }
   }
   if (!run.deviations.empty()) {
-    report["deviation"] = run.deviations[0].deviation;
+    // JSON has no infinity: other sizes, or a number where there should be none.
+    report["deviation"] = std::min(run.deviations[0].deviation, std::numeric_limits<double>::max());
     report["tolerance"] = run.deviations[0].tolerance;
   }
   if (!run.profiles.empty()) report["profiles"] = run.profiles;
