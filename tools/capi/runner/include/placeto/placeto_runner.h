@@ -53,7 +53,9 @@ typedef struct placeto_runner_options {
                        tune.json in the directory of the stages says, else 1 */
   uint32_t slots;   /* requests in flight at most, 1 (default) to 1,024 */
   const char* const* dims; /* numbers for free dimensions, "batch=1", "x[0]=1", "*=1"; default none:
-                              those that the stages were placed with, if they say so */
+                              those that the stages were placed with, if they say so. A name that
+                              stages do not have is refused, one that a whole model does not have
+                              counts for nothing */
   size_t dim_count;
   const char* const* providers; /* what runs a device, "gpu:0=cuda", or all whose names begin so,
                                    "gpu=cuda"; a whole name goes before a beginning, and of two of
