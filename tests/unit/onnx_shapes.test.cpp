@@ -144,3 +144,129 @@ TEST_CASE("fused operators of language models have shapes") {
   OnnxBuilder::set(gather, "bits", int64_t{4});
   CHECK(added(gather) == std::vector<uint64_t>{2 * 5 * 32 * 4});
 }
+
+namespace {
+
+NodeSpec last_node(const OnnxBuilder& builder) {
+  const std::string bytes = builder.bytes();
+  const auto result = import_onnx(as_bytes(bytes), "model", {});
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  return result->spec.nodes.back();
+}
+
+}  // namespace
+
+// pytorch/pytorch#57178 and onnx/onnx#5741: engines leave such a window out.
+TEST_CASE("a pool that rounds up makes no window that begins in the padding behind") {
+  const auto pooled = [](const char* op, int64_t kernel, int64_t pad, const char* length) {
+    OnnxBuilder b(19);
+    b.input("x", {"1", "1", length});
+    auto& node = b.node(op, {"x"}, {"y"});
+    OnnxBuilder::set(node, "kernel_shape", std::vector<int64_t>{kernel});
+    OnnxBuilder::set(node, "strides", std::vector<int64_t>{2});
+    OnnxBuilder::set(node, "pads", std::vector<int64_t>{pad, pad});
+    OnnxBuilder::set(node, "ceil_mode", int64_t{1});
+    return outputs_of_last(b)[0] / 4;
+  };
+  CHECK(pooled("MaxPool", 2, 1, "3") == 2);
+  CHECK(pooled("MaxPool", 2, 1, "4") == 3);
+  CHECK(pooled("MaxPool", 1, 0, "4") == 2);
+  CHECK(pooled("AveragePool", 3, 0, "6") == 3);
+  CHECK(pooled("LpPool", 2, 0, "5") == 3);
+}
+
+TEST_CASE("Einsum leaves the axes that its equation says, and counts each index once") {
+  const auto product = [](const char* equation) {
+    OnnxBuilder b;
+    b.input("q", {"2", "3", "4", "8"});
+    b.input("k", {"2", "3", "5", "8"});
+    text(b.node("Einsum", {"q", "k"}, {"y"}), "equation", equation);
+    return last_node(b);
+  };
+  constexpr uint64_t kFlops = 2 * 2 * 3 * 4 * 5 * 8;
+  for (const char* equation :
+       {"bhqd,bhkd->bhqk", "b h q d, b h k d -> b h q k", "...qd,...kd->...qk"}) {
+    CAPTURE(equation);
+    const NodeSpec node = product(equation);
+    CHECK(node.outputs == std::vector<uint64_t>{2 * 3 * 4 * 5 * 4});
+    CHECK(node.flops == kFlops);
+  }
+  const NodeSpec implied = product("bhqd,bhkd");  // kq, by the alphabet
+  CHECK(implied.outputs == std::vector<uint64_t>{4 * 5 * 4});
+  CHECK(implied.flops == kFlops);
+}
+
+TEST_CASE("OneHot adds an axis as long as its depth") {
+  OnnxBuilder b;
+  b.input("x", {"2", "10"}, onnx::TensorProto::INT64);
+  b.integers("depth", {7});
+  b.weight("values", {2});
+  auto& node = b.node("OneHot", {"x", "depth", "values"}, {"y"});
+  OnnxBuilder::set(node, "axis", int64_t{1});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 7 * 10 * 4});
+}
+
+TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
+  OnnxBuilder old(9);
+  old.input("x", {"5", "10"});
+  auto& node = old.node("Slice", {"x"}, {"y"});
+  OnnxBuilder::set(node, "starts", std::vector<int64_t>{0, -3});
+  OnnxBuilder::set(node, "ends", std::vector<int64_t>{-1, 9'999});
+  OnnxBuilder::set(node, "axes", std::vector<int64_t>{1, 0});
+  CHECK(outputs_of_last(old) == std::vector<uint64_t>{3 * 9 * 4});
+  OnnxBuilder b;
+  b.input("x", {"5", "10"});
+  b.integers("starts", {-1});
+  b.integers("ends", {-100});
+  b.integers("axes", {-1});
+  b.integers("steps", {-2});
+  b.node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"y"});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{5 * 5 * 4});
+}
+
+TEST_CASE("attention counts all its heads and all that is kept of earlier calls") {
+  const auto packed = [](const std::vector<std::vector<std::string>>& inputs) {
+    OnnxBuilder b;
+    std::vector<std::string> names;
+    for (const auto& axes : inputs) {
+      names.push_back("x" + std::to_string(names.size()));
+      b.input(names.back(), axes);
+    }
+    auto& node = b.node("MultiHeadAttention", names, {"y"});
+    node.set_domain(kMicrosoft);
+    OnnxBuilder::set(node, "num_heads", int64_t{8});
+    return last_node(b).flops;
+  };
+  CHECK(packed({{"2", "64", "8", "3", "40"}}) ==
+        packed({{"2", "64", "320"}, {"2", "64", "320"}, {"2", "64", "320"}}));
+  OnnxBuilder b(23);
+  for (const char* name : {"q", "k", "v"}) b.input(name, {"1", "8", "1", "64"});
+  for (const char* name : {"past_k", "past_v"}) b.input(name, {"1", "8", "1000", "64"});
+  b.node("Attention", {"q", "k", "v", "", "past_k", "past_v"}, {"y", "keys", "values"});
+  CHECK(last_node(b).flops >= 4 * 8 * 64 * 1001);
+}
+
+TEST_CASE("a mixture of experts runs those that each row is sent to") {
+  OnnxBuilder b;
+  b.input("x", {"16", "32"});
+  b.input("router", {"16", "8"});
+  b.weight("w1", {8, 32, 64});
+  b.weight("w2", {8, 64, 32});
+  auto& node = b.node("MoE", {"x", "router", "w1", "", "w2"}, {"y"});
+  node.set_domain(kMicrosoft);
+  OnnxBuilder::set(node, "k", int64_t{2});
+  CHECK(last_node(b).flops == 2u * 16 * 2 * (2 * 32 * 64));
+}
+
+TEST_CASE("an embedding reads of its tables what it is asked for") {
+  OnnxBuilder b;
+  b.input("ids", {"1", "128"}, onnx::TensorProto::INT32);
+  b.weight("words", {3'000, 64});
+  b.weight("places", {512, 64});
+  b.weight("scale", {64});
+  b.weight("shift", {64});
+  auto& node = b.node("EmbedLayerNormalization",
+                      {"ids", "", "words", "places", "", "scale", "shift"}, {"y", "mask"});
+  node.set_domain(kMicrosoft);
+  CHECK(last_node(b).bytes_accessed < 6 * 128 * 64 * 4);
+}

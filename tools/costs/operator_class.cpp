@@ -21,13 +21,14 @@ constexpr OperatorsOf kOperators[] = {
     {OperatorClass::kConvolution,
      " Conv ConvTranspose FusedConv DeformConv NhwcConv NhwcFusedConv "},
     {OperatorClass::kMatrix,
-     " Gemm MatMul Einsum FusedMatMul FusedGemm TransposeMatMul GemmFastGelu Attention "
+     " Gemm MatMul Einsum FusedMatMul FusedMatMulActivation FusedGemm TransposeMatMul GemmFastGelu "
+     "Attention MoE "
      "MultiHeadAttention GroupQueryAttention PagedAttention DecoderAttention "
      "DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention PackedAttention "
      "PackedMultiHeadAttention SparseAttention LongformerAttention "},
     {OperatorClass::kQuantized,
      " QLinearConv ConvInteger QLinearMatMul MatMulInteger QGemm QAttention DynamicQuantizeMatMul "
-     "MatMulIntegerToFloat MatMulInteger16 MatMulNBits MatMulBnb4 MatMulFpQ4 "},
+     "MatMulIntegerToFloat MatMulInteger16 MatMulNBits MatMulBnb4 MatMulFpQ4 QMoE "},
     {OperatorClass::kRecurrent, " LSTM GRU RNN DynamicQuantizeLSTM AttnLSTM "},
     {OperatorClass::kElementwise,
      " Add Sub Mul Div Max Min Sum Mean Neg Abs Sign Relu LeakyRelu PRelu ThresholdedRelu Clip "

@@ -142,29 +142,38 @@ std::optional<SliceLists> slice_lists(const NodeProto& node, Inputs inputs) {
   return lists;
 }
 
-Folded fold_slice(const NodeProto& node, Inputs inputs) {
-  const Constant* data = input(inputs, 0);
+// One for each axis; of an axis that is not known, and of which something is taken, kUnknownDim
+// places.
+std::optional<std::vector<Range>> slice_ranges(const NodeProto& node, Inputs inputs,
+                                               const Dims& dims) {
   const auto lists = slice_lists(node, inputs);
-  if (data == nullptr || !lists) return {};
-  const auto& starts = lists->starts;
-  const auto& ends = lists->ends;
-  const auto& axes = lists->axes;
-  const auto& steps = lists->steps;
-  const auto fits = [&](const auto& list) { return list.empty() || list.size() == starts.size(); };
-  if (ends.size() != starts.size() || !fits(axes) || !fits(steps)) return {};
-  Dims dims = data->dims;
-  const Dims strides = strides_of(dims);
+  if (!lists) return std::nullopt;
+  const auto& [starts, ends, axes, steps] = *lists;
+  const size_t count = starts.size();
+  const auto fits = [count](const auto& list) { return list.empty() || list.size() == count; };
+  if (ends.size() != count || !fits(axes) || !fits(steps)) return std::nullopt;
   std::vector<Range> ranges;
   for (const int64_t length : dims) ranges.push_back({0, 1, length});
-  for (size_t i = 0; i < starts.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const auto axis = resolve_axis(axes.empty() ? static_cast<int64_t>(i) : axes[i], dims.size());
-    if (!axis) return {};
-    const auto range =
-        slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], data->dims[*axis]);
-    if (!range) return {};
+    if (!axis) return std::nullopt;
+    if (dims[*axis] < 0) continue;
+    const auto range = slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], dims[*axis]);
+    if (!range) return std::nullopt;
     ranges[*axis] = *range;
-    dims[*axis] = range->count;
   }
+  return ranges;
+}
+
+Folded fold_slice(const NodeProto& node, Inputs inputs) {
+  const Constant* data = input(inputs, 0);
+  if (data == nullptr) return {};
+  const auto found = slice_ranges(node, inputs, data->dims);
+  if (!found) return {};
+  const std::vector<Range>& ranges = *found;
+  const Dims strides = strides_of(data->dims);
+  Dims dims;
+  for (const Range& range : ranges) dims.push_back(range.count);
   return pick(*data, dims, [&](size_t i) {
     int64_t at = 0;
     for (size_t a = dims.size(); a-- > 0;) {
@@ -207,6 +216,13 @@ Folded fold_transpose(const NodeProto& node, Inputs inputs) {
 }
 
 }  // namespace
+
+std::optional<Dims> sliced(const NodeProto& node, Inputs inputs, Dims dims) {
+  const auto ranges = slice_ranges(node, inputs, dims);
+  if (!ranges) return std::nullopt;
+  for (size_t a = 0; a < dims.size(); ++a) dims[a] = (*ranges)[a].count;
+  return dims;
+}
 
 std::vector<Constant> fold_split(const NodeProto& node, Inputs inputs) {
   const Constant* in = input(inputs, 0);

@@ -1,4 +1,5 @@
-// What the evaluators of constants share. Private to fold*.cpp.
+// What the evaluators of constants share. Private to fold*.cpp, and to rules*.cpp, which have
+// shapes by the same numbers.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,9 @@ using Folders = std::unordered_map<std::string, Folder>;  // by operator, of one
 // Each adds the operators of its file.
 void add_arithmetic(Folders& folders);
 void add_layout(Folders& folders);
+// The shape that Slice leaves of `dims`; kUnknownDim along an axis that is not known. nullopt if
+// its lists are not known, or make no sense.
+std::optional<Dims> sliced(const onnx::NodeProto& node, Inputs inputs, Dims dims);
 // Parts of a one-dimensional input; empty when they do not follow.
 std::vector<Constant> fold_split(const onnx::NodeProto& node, Inputs inputs);
 

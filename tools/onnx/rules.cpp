@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/onnx/folding.h"
 #include "tools/onnx/shape_rules.h"
 
 namespace placeto {
@@ -106,6 +107,31 @@ bool quantized_gather(const NodeProto& node, Inputs inputs, Outputs outputs) {
   dims.insert(dims.end(), places.begin(), places.end());
   dims.insert(dims.end(), table.begin() + static_cast<std::ptrdiff_t>(*axis) + 1, table.end());
   set(outputs, 0, inputs[2]->element_type(), dims);
+  return true;
+}
+
+// OneHot(indices, depth, values): an axis as long as the depth says, which may be a real number.
+bool one_hot(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* indices = known(inputs, 0);
+  const Constant* depth = constant(inputs, 1);
+  if (indices == nullptr || !given(inputs, 2)) return false;
+  Dims dims = *indices->dims();
+  const auto axis = resolve_axis(int_attribute(node, "axis", -1), dims.size() + 1);
+  if (!axis) return false;
+  const double length = depth != nullptr && depth->size() == 1 ? depth->number(0) : kUnknownDim;
+  const bool is_known = length >= 0 && length <= static_cast<double>(kMost);
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(*axis),
+              is_known ? static_cast<int64_t>(length) : kUnknownDim);
+  set(outputs, 0, inputs[2]->element_type(), dims);
+  return true;
+}
+
+// Slice, its lists attributes or inputs.
+bool slice(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  const auto dims = x == nullptr ? std::nullopt : folding::sliced(node, inputs, *x->dims());
+  if (!dims) return false;
+  set(outputs, 0, x->element_type(), *dims);
   return true;
 }
 
@@ -261,6 +287,8 @@ const Rules& default_rules() {
     Rules all = {{"Pad", pad},
                  {"GatherND", gather_places},
                  {"Split", split},
+                 {"OneHot", one_hot},
+                 {"Slice", slice},
                  {"QuantizeLinear", quantize},
                  {"DequantizeLinear", dequantize},
                  {"LayerNormalization", normalization},
@@ -281,6 +309,7 @@ const Rules& default_rules() {
       all[name] = same_as_first;
     }
     add_attention(all);
+    add_products(all);
     add_windows(all);
     return all;
   }();

@@ -1,6 +1,7 @@
 // Shapes of matrix products, embeddings and recurrent operators of ONNX Runtime.
 #include <algorithm>
 
+#include "tools/onnx/einsum.h"
 #include "tools/onnx/shape_rules.h"
 
 namespace placeto::shape_rules {
@@ -86,7 +87,33 @@ bool quantized_lstm(const NodeProto&, Inputs inputs, Outputs outputs) {
   return true;
 }
 
+bool einsum(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  std::vector<Dims> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value* x = known(inputs, i);
+    if (x == nullptr) return false;
+    operands.push_back(*x->dims());
+  }
+  const auto axes = einsum_axes(text_attribute(node, "equation", ""), operands);
+  if (!axes || operands.empty()) return false;
+  Dims dims;
+  for (const char c : axes->result) {
+    if (c == '.') {
+      dims.insert(dims.end(), axes->dots.begin(), axes->dots.end());
+    } else {
+      dims.push_back(axes->extent.at(c));
+    }
+  }
+  if (dims.size() > kMaxRank) return false;
+  set(outputs, 0, inputs[0]->element_type(), dims);
+  return true;
+}
+
 }  // namespace
+
+void add_products(Rules& rules) {
+  rules["Einsum"] = einsum;
+}
 
 void add_microsoft_products(Rules& rules) {
   for (const char* name :

@@ -51,17 +51,19 @@ int64_t positions(const NodeProto& node, size_t axis, size_t axes, int64_t lengt
   }
   const std::string automatic = text_attribute(node, "auto_pad", "NOTSET");
   if (automatic.starts_with("SAME")) return (length - 1) / stride + 1;
-  int64_t padded = length;
+  int64_t before = 0, after = 0;
   if (automatic == "NOTSET") {
-    const int64_t before = entry(pads, axis, 0), after = entry(pads, axis + axes, 0);
+    before = entry(pads, axis, 0), after = entry(pads, axis + axes, 0);
     if (!reasonable(before) || !reasonable(after)) return kUnknownDim;
-    padded += before + after;
   }
+  const int64_t padded = before + length + after;
   if (kernel > kMost / dilation) return kUnknownDim;
   const int64_t room = padded - ((kernel - 1) * dilation + 1);
   if (room < 0) return kUnknownDim;
-  const bool ceil = int_attribute(node, "ceil_mode", 0) != 0;
-  return (room + (ceil ? stride - 1 : 0)) / stride + 1;
+  if (int_attribute(node, "ceil_mode", 0) == 0) return room / stride + 1;
+  // One more for what is left, unless it would begin in the padding behind.
+  const int64_t windows = (room + stride - 1) / stride + 1;
+  return (windows - 1) * stride >= before + length ? windows - 1 : windows;
 }
 
 // Convolutions and pools on [batch, channels, axes...]; `weights` is the shape of the filter, or
@@ -206,6 +208,7 @@ void add_windows(Rules& rules) {
   rules["Resize"] = resize;
   rules["AveragePool"] = pool;
   rules["MaxPool"] = pool;
+  rules["LpPool"] = pool;
 }
 
 void add_microsoft_windows(Rules& rules) {

@@ -17,6 +17,7 @@ using Rule = bool (*)(const onnx::NodeProto&, Inputs, Outputs);
 using Rules = std::unordered_map<std::string_view, Rule>;  // by operator
 
 // Those of the files: matrix products and recurrence; attention; windows over images.
+void add_products(Rules& rules);
 void add_microsoft_products(Rules& rules);
 void add_attention(Rules& rules);
 void add_microsoft_attention(Rules& rules);

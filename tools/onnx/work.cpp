@@ -1,11 +1,11 @@
 #include "tools/onnx/work.h"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 
 #include "tools/costs/function_flops.h"
+#include "tools/onnx/einsum.h"
 
 namespace placeto {
 namespace {
@@ -78,19 +78,19 @@ uint64_t product_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return times(output_count(outputs), times(2, inner));
 }
 
-// Every index of the equation once: what a naive loop does, without reordering of operands.
+// Every index of the equation once: what a naive loop does, without reordering of operands. What is
+// not known counts as one.
 uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  std::map<char, uint64_t> extents;
-  size_t operand = 0, axis = 0;
-  for (char c : text_attribute(node, "equation", "")) {
-    if (c == '.' || c == '-') return times(2, output_count(outputs));  // no operand list to read
-    if (c == ',') ++operand, axis = 0;
-    if (c == ',' || c == ' ') continue;
-    if (operand >= inputs.size()) break;
-    extents[c] = std::max<uint64_t>(extent(dims_at(inputs, operand), axis++), 1);
-  }
+  std::vector<Dims> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) operands.push_back(dims_at(inputs, i));
+  const auto axes = einsum_axes(text_attribute(node, "equation", ""), operands);
+  if (!axes) return times(2, output_count(outputs));
+  const auto known = [](int64_t length) {
+    return static_cast<uint64_t>(std::max(length, int64_t{1}));
+  };
   uint64_t total = inputs.size() > 1 ? 2 : 1;
-  for (const auto& [label, length] : extents) total = times(total, length);
+  for (const auto& [letter, length] : axes->extent) total = times(total, known(length));
+  for (const int64_t length : axes->dots) total = times(total, known(length));
   return total;
 }
 
@@ -106,13 +106,19 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
   const Dims query = dims_at(inputs, 0), key = dims_at(inputs, 1);
   const bool packed = (node.op_type() == "Attention" && node.domain() == "com.microsoft") ||
                       node.op_type() == "QAttention";
+  // ONNX's own: keys and values of earlier calls are [batch, heads, past, width].
+  const uint64_t earlier = packed ? 0 : extent(dims_at(inputs, 4), 2);
   if (query.size() == 4) {  // [batch, heads, queries, width]
-    return attention_core(extent(query, 0), extent(query, 2), extent(key, 2),
+    return attention_core(extent(query, 0), extent(query, 2), add(earlier, extent(key, 2)),
                           times(extent(query, 1), extent(query, 3)), extent(query, 1));
   }
-  const uint64_t batch = extent(query, 0), queries = extent(query, 1), hidden = extent(query, 2);
-  const auto heads =
-      static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "num_heads", 1), 1));
+  const uint64_t batch = extent(query, 0), queries = extent(query, 1);
+  // Query, key and value in one: [batch, queries, heads, 3, width].
+  const uint64_t hidden =
+      query.size() == 5 ? times(extent(query, 2), extent(query, 4)) : extent(query, 2);
+  const bool is_of_onnx = node.op_type() == "Attention" && !packed;
+  const auto heads = static_cast<uint64_t>(
+      std::max<int64_t>(int_attribute(node, is_of_onnx ? "q_num_heads" : "num_heads", 1), 1));
   if (node.op_type() == "GroupQueryAttention" || node.op_type() == "MultiHeadAttention") {
     const bool grouped = node.op_type()[0] == 'G';
     const uint64_t past = extent(dims_at(inputs, grouped ? 3 : 6), 2);
@@ -122,9 +128,43 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
     const uint64_t packed_heads = grouped && key.empty() ? add(heads, 2 * shared) : heads;
     return attention_core(batch, queries, add(past, fresh), hidden / packed_heads * heads, heads);
   }
-  if (!packed) return attention_core(batch, queries, extent(key, 1), hidden, heads);
+  if (!packed) {
+    return attention_core(batch, queries, add(earlier, extent(key, 1)), hidden, heads);
+  }
   const uint64_t projections = times(times(2, batch), times(queries, count_at(inputs, 1)));
   return add(projections, attention_core(batch, queries, queries, hidden, heads));
+}
+
+// MoE(rows, router, w1, b1, w2, b2, w3, b3) and QMoE, whose weights are followed by their scales:
+// each row passes the k experts that the router prefers. Weights are [experts, ...].
+struct Experts {
+  uint64_t count = 0, chosen = 0;  // chosen: by all rows together, at most all
+  uint64_t weights = 0;            // numbers of one
+  uint64_t per_row = 1, rows = 0;
+};
+constexpr size_t kExpertWeights[] = {2, 4, 6}, kQuantizedExpertWeights[] = {2, 5, 8};
+
+Experts experts_of(const NodeProto& node, Inputs inputs) {
+  const bool quantized = node.op_type() == "QMoE";
+  Experts experts;
+  experts.count = std::max<uint64_t>(extent(dims_at(inputs, 2), 0), 1);
+  experts.per_row = static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "k", 1), 1));
+  for (const size_t i : quantized ? kQuantizedExpertWeights : kExpertWeights) {
+    experts.weights = add(experts.weights, per_first(dims_at(inputs, i)));
+  }
+  const int64_t bits = int_attribute(node, "expert_weight_bits", 4);
+  if (quantized && bits > 0 && bits < 8) {
+    experts.weights = times(experts.weights, static_cast<uint64_t>(8 / bits));
+  }
+  const Dims rows = dims_at(inputs, 0);
+  experts.rows = rows.empty() ? 0 : count({rows.begin(), rows.end() - 1});
+  experts.chosen = std::min(experts.count, times(experts.rows, experts.per_row));
+  return experts;
+}
+
+uint64_t expert_flops(const NodeProto& node, Inputs inputs, Outputs) {
+  const Experts experts = experts_of(node, inputs);
+  return times(2, times(times(experts.rows, experts.per_row), experts.weights));
 }
 
 // LSTM, GRU, RNN: X [sequence, batch, in], W [directions, gates x hidden, in], R [.., .., hidden].
@@ -167,6 +207,8 @@ const std::unordered_map<std::string_view, Counter>& special_counters() {
       {"QAttention", attention_flops},
       {"MultiHeadAttention", attention_flops},
       {"GroupQueryAttention", attention_flops},
+      {"MoE", expert_flops},
+      {"QMoE", expert_flops},
       {"QLinearConv", convolution_flops},
       {"ConvInteger", convolution_flops},
       {"MaxPool", window_flops},
@@ -212,11 +254,13 @@ Counter counter_for(std::string_view op, OperatorClass operator_class) {
   }
 }
 
-// Operators that read only what they pick from their first input.
-bool picks(std::string_view op) {
-  return op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "Slice" ||
-         op == "Expand" || op == "Tile" || op == "GridSample" || op == "RoiAlign" ||
-         op == "EmbedLayerNormalization" || op == "GatherBlockQuantized";
+// Operators that read only what they pick of an input: of their first one, of the tables of words,
+// positions and segments.
+bool picks(std::string_view op, size_t input) {
+  if (op == "EmbedLayerNormalization") return input >= 2 && input <= 4;
+  return input == 0 && (op == "Gather" || op == "GatherElements" || op == "GatherND" ||
+                        op == "Slice" || op == "Expand" || op == "Tile" || op == "GridSample" ||
+                        op == "RoiAlign" || op == "GatherBlockQuantized");
 }
 
 uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs inputs,
@@ -224,10 +268,14 @@ uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs
   if (operator_class == OperatorClass::kView) return 0;
   uint64_t written = 0, read = 0;
   for (const Value& output : outputs) written = add(written, value_bytes(output).value_or(0));
+  const bool has_experts = node.op_type() == "MoE" || node.op_type() == "QMoE";
+  const Experts experts = has_experts ? experts_of(node, inputs) : Experts{};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) continue;
-    const uint64_t bytes = value_bytes(*inputs[i]).value_or(0);
-    read = add(read, i == 0 && picks(node.op_type()) ? std::min(bytes, written) : bytes);
+    uint64_t bytes = value_bytes(*inputs[i]).value_or(0);
+    if (picks(node.op_type(), i)) bytes = std::min(bytes, written);
+    if (has_experts && i >= 2) bytes = bytes / experts.count * experts.chosen;
+    read = add(read, bytes);
   }
   return add(read, written);
 }
