@@ -38,7 +38,7 @@ bool from_parameters(const Graph& graph, uint32_t v, const std::vector<bool>& co
   for (const InEdge& edge : graph.in_edges(v)) {
     if (!constant[edge.source]) return false;
   }
-  return !graph.in_edges(v).empty() || graph.node(v).resident_bytes > 0;
+  return !graph.in_edges(v).empty() || can_hold_its_output(graph, v);
 }
 
 bool is(const Graph& graph, uint32_t v, std::string_view op) {
@@ -135,6 +135,16 @@ std::vector<bool> fused_nodes(const Graph& graph) {
     }
   }
   return fused;
+}
+
+bool can_hold_its_output(const Graph& graph, uint32_t node) {
+  constexpr uint64_t kMostPacked = 8;
+  const uint64_t held = graph.node(node).resident_bytes;
+  uint64_t made = 0;
+  for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
+    made = std::max(made, graph.output_bytes(o));
+  }
+  return held > 0 && held >= made / kMostPacked;
 }
 
 }  // namespace placeto

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "tools/costs/fusion.h"
+
 namespace placeto {
 namespace {
 
@@ -108,7 +110,7 @@ void join_computed_parameters(const Graph& graph, Pairs& pairs) {
     const bool all = std::all_of(in.begin(), in.end(),
                                  [&](const InEdge& edge) { return constant[edge.source]; });
     constant[v] = all && one_of(graph.node(v).op, kOfOneTensor) &&
-                  (!in.empty() || graph.node(v).resident_bytes > 0);
+                  (!in.empty() || can_hold_its_output(graph, v));
     const uint32_t reader = only_reader(graph, v);
     if (constant[v] && reader < graph.node_count()) pairs.emplace_back(v, reader);
   }
