@@ -98,6 +98,13 @@ TEST_CASE("nodes inside another node are part of it") {
   CHECK(got.nodes.size() == 2);
 }
 
+TEST_CASE("nodes that ran at the same time on other threads have their own times") {
+  const Profile got =
+      profile("[" + event("a", "MatMul", 10, 900) + "," + event("b", "MatMul", 20, 800) + "]");
+  CHECK(got.nodes.size() == 2);
+  CHECK(got.total_us() == 1'700);
+}
+
 TEST_CASE("nodes of a branch that stands in the place of its node have their own times") {
   ProfileLimits limits;
   limits.has_node = [](std::string_view name) { return name != "if"; };
@@ -206,6 +213,15 @@ TEST_CASE("nodes without names are found by operator and position") {
   CHECK(costs->us == std::vector<std::optional<double>>{5, 7});
 }
 
+TEST_CASE("a profile of nodes that take less than its clock tells is of its model all the same") {
+  Coverage coverage;
+  const auto costs = costs_from_profile(
+      small_graph(), {},
+      profile("[" + event("conv", "Conv", 0, 0) + "," + event("fc", "Gemm", 0, 0) + "]"), "cpu",
+      coverage);
+  CHECK_MESSAGE(costs.ok(), costs.status().message());
+}
+
 TEST_CASE("a profile of another model is refused") {
   Coverage coverage;
   const auto costs = costs_from_profile(
@@ -304,6 +320,13 @@ TEST_CASE("nodes that engines fuse or fold are told") {
                                 {8, 0, 9}});
   CHECK(fused_nodes(graph) ==
         std::vector<bool>{true, false, true, true, false, true, true, false, true, false});
+}
+
+TEST_CASE("what a model reads is computed from no parameter, though its scale is one") {
+  const Graph graph =
+      graph_of({{"image", "DequantizeLinear", 4}, {"t", "Transpose"}, {"c", "Conv", 400}},
+               {{0, 0, 1}, {1, 0, 2}});
+  CHECK(fused_nodes(graph) == std::vector<bool>{false, false, false});
 }
 
 TEST_CASE("a node that does not say its operator is fused with nothing") {

@@ -26,7 +26,11 @@ struct Coverage {
   uint32_t profiled = 0, by_name = 0;      // nodes of the engine; those whose name led to a node
   double profiled_us = 0, by_name_us = 0;  // their run times
   uint32_t measured = 0, absorbed = 0;     // nodes of the graph with a time; without, so at 0
-  double share() const { return profiled_us > 0 ? by_name_us / profiled_us : 0; }
+  // Of the time; of the nodes where none took any that a clock of whole microseconds tells.
+  double share() const {
+    if (profiled_us > 0) return by_name_us / profiled_us;
+    return profiled > 0 ? static_cast<double>(by_name) / profiled : 0;
+  }
 };
 
 // Below this share of the time the profile is taken to be of another model.

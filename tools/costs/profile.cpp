@@ -127,6 +127,14 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
   return {};
 }
 
+// Whether the operator runs others, as part of it. An old profile does not say which it is.
+bool holds_graph(const NodeEvent& node) {
+  constexpr std::string_view kHolders[] = {"",         "If",          "Loop",
+                                           "Scan",     "BeamSearch",  "GreedySearch",
+                                           "Sampling", "SequenceMap", "WhisperBeamSearch"};
+  return std::find(std::begin(kHolders), std::end(kHolders), node.op) != std::end(kHolders);
+}
+
 bool is_inside(const NodeEvent& node, double end) {
   return node.begin < end && node.end() <= end;
 }
@@ -139,18 +147,23 @@ void drop_nested(const ProfileLimits& limits, std::vector<NodeEvent>& nodes) {
   });
   std::vector<NodeEvent> outer;
   double end = -1;
+  size_t holder = 0;  // in outer, of what ends there
   for (size_t i = 0; i < nodes.size(); ++i) {
     NodeEvent& node = nodes[i];
     // Times are whole microseconds: neighbours touch, and short ones have no duration at all.
     if (is_inside(node, end)) {
       if (node.kernels_us) {
-        outer.back().kernels_us = outer.back().kernels_us.value_or(0) + *node.kernels_us;
+        outer[holder].kernels_us = outer[holder].kernels_us.value_or(0) + *node.kernels_us;
       }
       continue;
     }
-    const bool holds_others = i + 1 < nodes.size() && is_inside(nodes[i + 1], node.end());
-    if (holds_others && limits.has_node && !limits.has_node(node.name)) continue;
-    end = std::max(end, node.end());
+    // Others run at the same time, where engines have threads for them.
+    if (holds_graph(node)) {
+      const bool holds_others = i + 1 < nodes.size() && is_inside(nodes[i + 1], node.end());
+      if (holds_others && limits.has_node && !limits.has_node(node.name)) continue;
+      end = std::max(end, node.end());
+      holder = outer.size();
+    }
     outer.push_back(std::move(node));
   }
   nodes = std::move(outer);
