@@ -126,6 +126,11 @@ TEST_CASE("a device map names whole modules, and says which node divides a block
                                                       {"model.layers.0", 0},
                                                       {"model.layers.1", 1},
                                                       {"lm_head", 1}});
+  nodes.push_back({"/model/Unsqueeze", "", 0, 8});  // its axes
+  for (size_t i : {0, 1, 2, 3, 5}) nodes[i].resident_bytes = 4'096;
+  CHECK(*hf_device_map(placed(devices, nodes), {}) == *map);
+  nodes.pop_back();
+  for (size_t i : {0, 1, 2, 3, 5}) nodes[i].resident_bytes = 8;
   nodes[2].device = 2;
   const auto divided = hf_device_map(placed(devices, nodes), {});
   CHECK(divided.status().message().find("fc2/MatMul' does not fit") != std::string::npos);

@@ -20,12 +20,16 @@ std::string module_path(const std::string& name) {
 }
 
 std::vector<const PlacedNode*> nodes_with_weights(const Placed& placed) {
-  std::vector<const PlacedNode*> all, weighted;
+  // Axes, shapes and scales are parameters in a file, and no module's weights.
+  constexpr uint64_t kLeastWeights = 128;
+  std::vector<const PlacedNode*> all, with_parameters, weighted;
   for (const PlacedNode& node : placed.nodes) {
     all.push_back(&node);
-    if (node.resident_bytes > 0) weighted.push_back(&node);
+    if (node.resident_bytes > 0) with_parameters.push_back(&node);
+    if (node.resident_bytes >= kLeastWeights) weighted.push_back(&node);
   }
-  return weighted.empty() ? all : weighted;
+  if (!weighted.empty()) return weighted;
+  return with_parameters.empty() ? all : with_parameters;
 }
 
 bool is_number(const std::string& text) {
