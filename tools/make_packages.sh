@@ -29,8 +29,12 @@ fi
 say "Installing what is missing"
 install_packages "${placeto_packages[@]}" dpkg-dev file
 
+say "Fetching the headers of ONNX Runtime"
+tools/engine/fetch.sh --headers build/onnxruntime-headers ||
+  echo "Without them: what runs models will say that it cannot." >&2
+
 say "Building into build/package"
-cmake --preset package >/dev/null
+cmake --preset package -DONNXRUNTIME_ROOT="$PWD/build/onnxruntime-headers" >/dev/null
 cmake --build --preset package -j "$(nproc)"
 rm -f build/package/*.deb
 (cd build/package && cpack -G DEB >/dev/null)

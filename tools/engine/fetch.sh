@@ -1,5 +1,6 @@
 #!/bin/sh
-# Puts the headers and the library of ONNX Runtime into a folder: fetch.sh FOLDER
+# Puts the headers and the library of ONNX Runtime into a folder: fetch.sh [--headers] FOLDER
+# With --headers, those alone: what programs are built with that load a library of their machine.
 #
 # On Debian 13 and later nothing of this is needed: apt-get install libonnxruntime-dev.
 # Debian 12 has no ONNX Runtime. There the headers come from Debian 13's libonnxruntime-dev,
@@ -9,7 +10,9 @@
 #
 # Then: cmake --preset release -DONNXRUNTIME_ROOT=FOLDER
 set -eu
-[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
+headers_only=no
+[ "${1:-}" = --headers ] && headers_only=yes && shift
+[ $# -eq 1 ] || { echo "usage: $0 [--headers] FOLDER" >&2; exit 2; }
 node_version=1.30.0
 suite=trixie
 
@@ -20,9 +23,11 @@ skip() {
 
 mkdir -p "$1/include" "$1/lib"
 root=$(cd "$1" && pwd)
-[ -e "$root/lib/libonnxruntime.so" ] && [ -e "$root/include/onnxruntime_cxx_api.h" ] && exit 0
+if [ -e "$root/include/onnxruntime_cxx_api.h" ]; then
+  [ $headers_only = yes ] || [ -e "$root/lib/libonnxruntime.so" ] && exit 0
+fi
 command -v apt-get >/dev/null || skip "no apt-get here: put include/ and lib/ into $root by hand"
-command -v npm >/dev/null || skip "no npm here (Debian: npm)"
+[ $headers_only = yes ] || command -v npm >/dev/null || skip "no npm here (Debian: npm)"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -41,6 +46,11 @@ apt update >"$work/log" 2>&1 || skip "no packages of $suite can be had: $(tail -
   skip "no libonnxruntime-dev: $(tail -n 1 "$work/log")"
 dpkg -x "$work"/libonnxruntime-dev_*.deb "$work/dev"
 cp -r "$work/dev/usr/include/onnxruntime/." "$root/include"
+headers=$(basename "$work"/libonnxruntime-dev_*.deb .deb)
+if [ $headers_only = yes ]; then
+  echo "$root: headers of $headers"
+  exit 0
+fi
 
 case $(uname -m) in
 x86_64) folder=x64 ;;
@@ -53,4 +63,4 @@ esac
 tar -xzf "$work/onnxruntime-node-$node_version.tgz" -C "$work" "package/bin/napi-v6/linux/$folder"
 cp "$work/package/bin/napi-v6/linux/$folder/libonnxruntime.so.1" "$root/lib"
 ln -sf libonnxruntime.so.1 "$root/lib/libonnxruntime.so"
-echo "$root: headers of $(basename "$work"/libonnxruntime-dev_*.deb .deb), library $node_version"
+echo "$root: headers of $headers, library $node_version"
