@@ -24,9 +24,10 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
     nodes_.push_back(node);
     if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;
     const uint32_t before = before_on_device_[node];
-    const bool device_was_busy =
-        before != kNoIndex &&
-        finish[before] + problem.topology().spec().op_gap_us >= start[node] - slack_us;
+    const auto free_us = [&](uint32_t v) {  // what takes no time leaves no gap
+      return finish[v] + (finish[v] == start[v] ? 0 : problem.topology().spec().op_gap_us);
+    };
+    const bool device_was_busy = before != kNoIndex && free_us(before) >= start[node] - slack_us;
     node = device_was_busy ? before
                            : last_input(problem, evaluator.assignment(), finish, node, stop).source;
   }
