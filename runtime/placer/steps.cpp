@@ -234,6 +234,7 @@ Status polish_best(const Step& step, Placing& placing) {
 
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
+  placing.guide.reset();  // which goes by the groups that there were
   bench.regroup();
   if (!ready(bench)) return {};
   // A polished placement is where moves no longer gain: there is less to find around it.
