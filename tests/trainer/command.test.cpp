@@ -122,6 +122,20 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   fails("pareto " + policy + " --problems 0", 2, "from 1 to");
 }
 
+TEST_CASE_FIXTURE(Place, "policies of one file name in two folders are told apart") {
+  const std::string graph = write(
+      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
+  const std::string here = PLACETO_MODELS "/default.plpo", there = file("default.plpo");
+  REQUIRE(fs::copy_file(here, there));
+  const std::string on = " --graphs " + graph + " --topologies 2xk80 --budgets 1 --long-searches 0";
+  REQUIRE(run("eval " + here + " " + there + on + " --csv -", file("out")) == 0);
+  const std::string csv = *read_text(file("out"));
+  for (const std::string& path : {here, there}) {
+    CHECK(csv.find("," + path.substr(0, path.size() - 5) + ",") != std::string::npos);
+  }
+  fails("eval " + here + " " + here + on, 2, "given twice, expected each policy once");
+}
+
 TEST_CASE_FIXTURE(Place, "starts are not measured where a policy does not fit every problem") {
   const std::string starts = "starts " PLACETO_MODELS "/placeto-ptb-2gpu.plpo ";
   fails(starts + "--problems 0", 2, "'0' is not a whole number from 1");

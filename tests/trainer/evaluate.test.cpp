@@ -9,6 +9,7 @@
 #include "trainer/data/test_sets.h"
 #include "trainer/eval/evaluate_report.h"
 #include "trainer/eval/expert.h"
+#include "trainer/eval/named_policy.h"
 #include "trainer/pairwise/learner.h"
 #include "trainer/train/export.h"
 
@@ -149,6 +150,22 @@ TEST_CASE("results of several policies on one problem become one") {
   CHECK(all.makespan_us(passes_of("one")) == 100);
   CHECK(all.makespan_us(passes_of("two")) == 95);
   CHECK(all.outcomes.size() == 4);
+}
+
+TEST_CASE("policies have names of their own, though several files have one") {
+  using Strings = std::vector<std::string>;
+  const auto names = [](const Strings& paths) { return *names_of(paths); };
+  CHECK(names({"run/best.plpo", "default"}) == Strings{"best", "default"});
+  CHECK(names({"a/best.plpo", "b/best.plpo", "c.plpo"}) == Strings{"a/best", "b/best", "c"});
+  CHECK(names({"best.plpo", "a/best.plpo"}) == Strings{"best", "a/best"});
+  CHECK(names({"default", "default.plpo"}) == Strings{"default", "default.plpo"});
+  CHECK(names({"x.old", "x.plpo", "d/x.old.plpo"}) == Strings{"x.old", "x", "d/x.old"});
+  for (const Strings& twice : {Strings{"a.plpo", "b.plpo", "a.plpo"}, Strings{"a.plpo", "./a.plpo"},
+                               Strings{"default", "default"}}) {
+    const auto refused = names_of(twice);
+    CHECK(refused.status().code() == StatusCode::kInvalidArgument);
+    CHECK(refused.status().message() == twice.back() + ": given twice, expected each policy once");
+  }
 }
 
 TEST_CASE("reports hold the geometric means and the distribution") {

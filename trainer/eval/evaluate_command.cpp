@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/policy/pairwise/features.h"
 #include "tools/io/shipped.h"
 #include "tools/io/write.h"
 #include "trainer/base/files.h"
@@ -23,6 +22,7 @@
 #include "trainer/eval/equal_time.h"
 #include "trainer/eval/evaluate.h"
 #include "trainer/eval/evaluate_report.h"
+#include "trainer/eval/named_policy.h"
 #include "trainer/eval/paper_table.h"
 #include "trainer/eval/pareto.h"
 #include "trainer/eval/starts.h"
@@ -49,30 +49,6 @@ Status deliver(std::string_view text, Outputs files) {
   }
   std::erase_if(files, [](const Output& file) { return file.path.empty(); });
   return write_outputs(files);
-}
-
-constexpr const char* kShips = "default";  // the policy that ships, which is no file
-
-Result<NamedPolicy> load_policy(const std::string& name) {
-  const bool ships = name == kShips;
-  auto policy =
-      ships ? Policy::load(shipped::default_policy(), Policy::Bytes::kCopy, known_features())
-            : Policy::load_file(name, Policy::File::kRead, known_features());
-  if (!policy.ok()) {
-    const Status& status = policy.status();
-    return status.code() == StatusCode::kIo ? Status::bad_input(status.message()) : status;
-  }
-  return NamedPolicy{std::filesystem::path(name).stem().string(), std::move(*policy)};
-}
-
-Result<std::vector<NamedPolicy>> load_policies(const std::vector<std::string>& names) {
-  std::vector<NamedPolicy> policies;
-  for (const std::string& name : names) {
-    Result<NamedPolicy> policy = load_policy(name);
-    if (!policy.ok()) return policy.status();
-    policies.push_back(std::move(*policy));
-  }
-  return policies;
 }
 
 // What is measured on.
@@ -257,7 +233,10 @@ Status run_eval(const EvalArguments& a) {
 
 void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
   cli::Command& eval = program.add("eval", "Measure policies on fixed test sets, or one's own");
-  eval.arguments("POLICY", a.policies, "Policy files, or 'default', which ships").required();
+  eval.arguments("POLICY", a.policies,
+                 "Policy files, or 'default', which ships; called by the file's name, or by the "
+                 "path where several have it")
+      .required();
   a.on.add_to(eval);
   eval.flag("--equal-time", a.equal_time,
             "What the first policy is worth in equal processor time, on problems that no other "
@@ -442,7 +421,7 @@ Status compare_after_training(const Config& config, const std::string& policy,
     }
   }
   std::vector<std::string> names = {policy};
-  if (own != nullptr) names.insert(names.begin(), "default");
+  if (own != nullptr) names.insert(names.begin(), kShips);
   const Result<std::vector<NamedPolicy>> policies = load_policies(names);
   if (!policies.ok()) return policies.status();
   const Result<std::string> text =

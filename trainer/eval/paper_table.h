@@ -5,21 +5,15 @@
 // estimated from the published networks' operations and bytes. Compare ratios, not times.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/policy/file/policy.h"
 #include "trainer/base/parallel.h"
 #include "trainer/eval/evaluate.h"
+#include "trainer/eval/named_policy.h"
 
 namespace placeto::train {
-
-struct NamedPolicy {
-  std::string name;
-  std::shared_ptr<const Policy> policy;
-};
 
 struct PaperOptions {
   std::string network;  // this one alone; empty: all

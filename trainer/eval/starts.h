@@ -10,7 +10,7 @@
 
 #include "trainer/base/parallel.h"
 #include "trainer/data/test_sets.h"
-#include "trainer/eval/paper_table.h"
+#include "trainer/eval/named_policy.h"
 #include "trainer/published/siblings.h"
 
 namespace placeto::train {
