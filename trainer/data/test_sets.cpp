@@ -137,7 +137,7 @@ Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
                            cli::suggestion(name, {"mixed", "large", "devices-12", "devices-16",
                                                   "ring", "bus", "tree", "cifar10", "ptb", "nmt"}));
   }
-  TestSet set{std::string(name), {}};
+  TestSet set{.name = std::string(name), .problems = {}};
   const uint32_t first = options.fresh && find_drawn(name) ? kFirstFresh : 0;
   for (uint32_t i = 0; i < count; ++i) {
     set.problems.push_back([make, i = first + i] { return make(i); });
@@ -150,7 +150,7 @@ Result<TestSet> own_test_set(const std::vector<std::string>& graphs,
   Result<OwnProblems> read = read_own_problems(graphs, topologies);
   if (!read.ok()) return read.status();
   const auto own = std::make_shared<const OwnProblems>(std::move(*read));
-  TestSet set{"own", {}};
+  TestSet set{"own", {}, static_cast<uint32_t>(own->topologies.size())};
   for (uint32_t i = 0; i < own->count(); ++i) {
     set.problems.push_back([own, i] { return own->problem(i); });
   }

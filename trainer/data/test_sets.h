@@ -32,6 +32,7 @@ struct TestSetOptions {
 struct TestSet {
   std::string name;
   std::vector<std::function<Instance()>> problems;
+  uint32_t per_graph = 1;  // so many problems in a row are one graph, on as many topologies
 };
 
 // kInvalidArgument, with the names there are, if there is none of that name.

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "runtime/placer/placer.h"
 #include "tools/report/table.h"
+#include "trainer/base/interval.h"
 #include "trainer/base/time_ratio.h"
 #include "trainer/eval/fit.h"
 #include "trainer/eval/processor_time.h"
@@ -30,14 +33,9 @@ std::optional<TimedMakespan> place_once(const Problem& problem, uint64_t evaluat
   return TimedMakespan{milliseconds, placed->best.score.objective_us};
 }
 
-struct ByBudget {
-  std::vector<TimedMakespan> with, without;    // per budget
-  std::vector<TimedMakespan> without_by_time;  // the same and a longer one, by ascending time
-};
-
-std::optional<ByBudget> measure(const Problem& problem, const Policy& policy,
-                                const EqualTimeOptions& options) {
-  ByBudget m;
+std::optional<EqualTimeRuns> measure(const Problem& problem, const Policy& policy,
+                                     const EqualTimeOptions& options) {
+  EqualTimeRuns m;
   place_once(problem, 0, &policy);  // what is done once for a process should not count
   for (const uint64_t budget : options.budgets) {
     for (const Policy* p : {static_cast<const Policy*>(nullptr), &policy}) {
@@ -55,33 +53,21 @@ std::optional<ByBudget> measure(const Problem& problem, const Policy& policy,
   return m;
 }
 
-// Mean and half the width of its 95% interval (normal; problems are many).
-std::pair<double, double> mean_and_interval(std::span<const double> values) {
-  double mean = 0, squares = 0;
-  const auto n = double(values.size());
-  for (const double v : values) mean += v / n;
-  for (const double v : values) squares += (v - mean) * (v - mean);
-  return {mean, n > 1 ? 1.96 * std::sqrt(squares / (n - 1) / n) : 0};
-}
-
-EqualTimeRow row_of(std::span<const ByBudget> all, size_t b) {
-  EqualTimeRow row;
-  row.problems = static_cast<uint32_t>(all.size());
-  std::vector<double> at_equal_time, at_equal_evaluations;
-  for (const ByBudget& m : all) {
-    const TimedMakespan& with = m.with[b];
-    row.with_ms += with.milliseconds / row.problems;
-    row.without_ms += m.without[b].milliseconds / row.problems;
-    at_equal_evaluations.push_back(log_ratio(with.makespan_us, m.without[b].makespan_us));
-    at_equal_time.push_back(log_time(with.makespan_us) -
-                            log_makespan_at(m.without_by_time, with.milliseconds));
+// The mean of each graph's values.
+std::vector<double> means_of_graphs(std::span<const EqualTimeRuns> problems,
+                                    std::span<const double> values) {
+  struct Sum {
+    double sum = 0, count = 0;
+  };
+  std::map<uint32_t, Sum> sums;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Sum& of_graph = sums[problems[i].graph];
+    of_graph.sum += values[i];
+    of_graph.count += 1;
   }
-  row.equal_evaluations = std::exp(mean_and_interval(at_equal_evaluations).first);
-  const auto [mean, half] = mean_and_interval(at_equal_time);
-  row.ratio = std::exp(mean);
-  row.least = std::exp(mean - half);
-  row.most = std::exp(mean + half);
-  return row;
+  std::vector<double> means;
+  for (const auto& [graph, of_graph] : sums) means.push_back(of_graph.sum / of_graph.count);
+  return means;
 }
 
 }  // namespace
@@ -97,6 +83,29 @@ double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds)
   return log_time(a.makespan_us) + share * log_ratio(b.makespan_us, a.makespan_us);
 }
 
+EqualTimeRow equal_time_row(std::span<const EqualTimeRuns> problems, size_t budget) {
+  EqualTimeRow row;
+  row.problems = static_cast<uint32_t>(problems.size());
+  std::vector<double> at_equal_time, at_equal_evaluations;
+  for (const EqualTimeRuns& m : problems) {
+    const TimedMakespan &with = m.with[budget], &without = m.without[budget];
+    row.with_ms += with.milliseconds / row.problems;
+    row.without_ms += without.milliseconds / row.problems;
+    at_equal_evaluations.push_back(log_ratio(with.makespan_us, without.makespan_us));
+    at_equal_time.push_back(log_time(with.makespan_us) -
+                            log_makespan_at(m.without_by_time, with.milliseconds));
+  }
+  const std::vector<double> of_graphs = means_of_graphs(problems, at_equal_time);
+  row.graphs = static_cast<uint32_t>(of_graphs.size());
+  const auto [mean, half_width] = mean_interval(of_graphs);
+  row.ratio = std::exp(mean);
+  row.least = std::exp(mean - half_width);
+  row.most = std::exp(mean + half_width);
+  row.equal_evaluations =
+      std::exp(mean_interval(means_of_graphs(problems, at_equal_evaluations)).mean);
+  return row;
+}
+
 Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
                                                      const Policy& policy,
                                                      const EqualTimeOptions& options) {
@@ -106,12 +115,16 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
   }
   std::vector<EqualTimeRow> rows;
   for (const TestSet& set : sets) {
-    const std::vector<ByBudget> all = parallel_collect<ByBudget>(
+    const std::vector<EqualTimeRuns> all = parallel_collect<EqualTimeRuns>(
         static_cast<uint32_t>(set.problems.size()), options.threads,
-        [&](uint32_t i) { return measure(*set.problems[i]().problem, policy, options); },
+        [&](uint32_t i) {
+          auto runs = measure(*set.problems[i]().problem, policy, options);
+          if (runs) runs->graph = i / set.per_graph;
+          return runs;
+        },
         options.on_progress);
     for (size_t b = 0; b < options.budgets.size() && !all.empty(); ++b) {
-      rows.push_back(row_of(all, b));
+      rows.push_back(equal_time_row(all, b));
       rows.back().set = set.name;
       rows.back().budget = options.budgets[b];
     }
@@ -122,6 +135,7 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
 std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color) {
   Table table({{"set", Align::kLeft},
                {"problems", Align::kRight},
+               {"graphs", Align::kRight},
                {"evaluations", Align::kRight},
                {"ms without", Align::kRight},
                {"ms with", Align::kRight},
@@ -129,24 +143,47 @@ std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color) {
                {"equal time", Align::kRight},
                {"95% interval", Align::kRight}});
   for (const EqualTimeRow& r : rows) {
-    table.add_row({r.set, std::to_string(r.problems), std::to_string(r.budget),
-                   fmt::format("{:.2f}", r.without_ms), fmt::format("{:.2f}", r.with_ms),
-                   fmt::format("{:.4f}", r.equal_evaluations), fmt::format("{:.4f}", r.ratio),
-                   fmt::format("{:.4f} to {:.4f}", r.least, r.most)},
-                  r.most < 1 ? Emphasis::kStrong : Emphasis::kNone);
+    table.add_row(
+        {r.set, std::to_string(r.problems), std::to_string(r.graphs), std::to_string(r.budget),
+         fmt::format("{:.2f}", r.without_ms), fmt::format("{:.2f}", r.with_ms),
+         fmt::format("{:.4f}", r.equal_evaluations), fmt::format("{:.4f}", r.ratio),
+         r.graphs > 1 ? fmt::format("{:.4f} to {:.4f}", r.least, r.most) : "-"},
+        r.most < 1 ? Emphasis::kStrong : Emphasis::kNone);
   }
   return table.render(color);
 }
 
+// Without an interval its columns are empty.
 std::string equal_time_csv(std::span<const EqualTimeRow> rows) {
   std::string text =
-      "set,problems,evaluations,without_ms,with_ms,equal_evaluations,equal_time,least,most\n";
+      "set,problems,evaluations,without_ms,with_ms,equal_evaluations,equal_time,least,most,"
+      "graphs\n";
   for (const EqualTimeRow& r : rows) {
-    text += fmt::format("{},{},{},{:.4g},{:.4g},{:.6g},{:.6g},{:.6g},{:.6g}\n", r.set, r.problems,
-                        r.budget, r.without_ms, r.with_ms, r.equal_evaluations, r.ratio, r.least,
-                        r.most);
+    const std::string interval = r.graphs > 1 ? fmt::format("{:.6g},{:.6g}", r.least, r.most) : ",";
+    text += fmt::format("{},{},{},{:.4g},{:.4g},{:.6g},{:.6g},{},{}\n", r.set, r.problems, r.budget,
+                        r.without_ms, r.with_ms, r.equal_evaluations, r.ratio, interval, r.graphs);
   }
   return text;
+}
+
+std::string equal_time_json(std::span<const EqualTimeRow> rows) {
+  nlohmann::ordered_json json;
+  json["ratio"] = "makespan with the policy over makespan without it, geometric mean over graphs";
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const EqualTimeRow& r : rows) {
+    nlohmann::ordered_json row = {{"set", r.set},
+                                  {"problems", r.problems},
+                                  {"graphs", r.graphs},
+                                  {"evaluations", r.budget},
+                                  {"without_ms", r.without_ms},
+                                  {"with_ms", r.with_ms},
+                                  {"equal_evaluations", r.equal_evaluations},
+                                  {"equal_time", r.ratio},
+                                  {"interval", nullptr}};
+    if (r.graphs > 1) row["interval"] = {r.least, r.most};
+    json["rows"].push_back(std::move(row));
+  }
+  return json.dump(2) + "\n";
 }
 
 }  // namespace placeto::train

@@ -5,7 +5,8 @@
 // budget is compared with what is reached without it in the same time, on a straight line between
 // the two nearest runs without it, logarithm of makespan over logarithm of time. (A cheaper run
 // than the cheapest counts as that one, which favours doing without.) Ratios are geometric means
-// over problems, with 95% intervals of the mean logarithm.
+// over graphs, each of which counts with its mean logarithm over the topologies that it is on: what
+// these say of a policy is much the same. The 95% intervals of the mean logarithm are Student's.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +30,10 @@ struct EqualTimeOptions {
 struct EqualTimeRow {
   std::string set;
   uint64_t budget = 0;
-  uint32_t problems = 0;
+  uint32_t problems = 0, graphs = 0;
   double with_ms = 0, without_ms = 0;     // mean processor time with that budget
   double equal_evaluations = 1;           // makespan with the policy over that without
-  double ratio = 1, least = 1, most = 1;  // at equal time, and its interval
+  double ratio = 1, least = 1, most = 1;  // at equal time; its interval, no numbers for one graph
 };
 
 // A run: processor time, and what it reached.
@@ -42,6 +43,15 @@ struct TimedMakespan {
 // The logarithm of what runs, by ascending time, reach in `milliseconds`.
 double log_makespan_at(std::span<const TimedMakespan> runs, double milliseconds);
 
+// The runs of one problem.
+struct EqualTimeRuns {
+  uint32_t graph = 0;                          // its number in the set
+  std::vector<TimedMakespan> with, without;    // per budget
+  std::vector<TimedMakespan> without_by_time;  // the same and a longer one, by ascending time
+};
+// The row of a set and one of the budgets, without their names. There is a problem.
+EqualTimeRow equal_time_row(std::span<const EqualTimeRuns> problems, size_t budget);
+
 // A row per set and budget; none for a set where no problem has a placement that fits its memory.
 // kInvalidArgument, or kOutOfMemory, if the policy cannot place one of the problems.
 Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
@@ -50,5 +60,6 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
 
 std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color);
 std::string equal_time_csv(std::span<const EqualTimeRow> rows);
+std::string equal_time_json(std::span<const EqualTimeRow> rows);
 
 }  // namespace placeto::train

@@ -199,7 +199,7 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   return deliver(
       fmt::format("makespan with the policy over makespan without it, geometric means\n{}",
                   equal_time_table(*rows, on_terminal())),
-      {{a.csv, equal_time_csv(*rows)}});
+      {{a.csv, equal_time_csv(*rows)}, {a.json, equal_time_json(*rows)}});
 }
 
 Status run_eval(const EvalArguments& a) {
@@ -240,8 +240,8 @@ void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
   a.on.add_to(eval);
   eval.flag("--equal-time", a.equal_time,
             "What the first policy is worth in equal processor time, on problems that no other "
-            "measurement has: --sets, --graphs, --problems, --csv; one thread unless --threads "
-            "asks for more");
+            "measurement has: --sets, --graphs, --problems, --csv, --json; one thread unless "
+            "--threads asks for more");
   eval.counts("--budgets", a.what.budgets, "Evaluations of the searches, ascending", 1);
   eval.flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
   eval.count("--rnn", a.what.rnn_placements,
