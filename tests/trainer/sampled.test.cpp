@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/cost/evaluator.h"
+#include "trainer/base/parallel.h"
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
 #include "trainer/eval/hierarchical_placer.h"
@@ -124,4 +125,22 @@ TEST_CASE("a judge's advantages are rewards above their moving average, and its 
   CHECK(judge.sampled().best_within(3).placements == 2);
   CHECK(std::isinf(judge.sampled().best_within(1).best_us));  // a batch is of two
   CHECK(judge.sampled().curve[1].mean_reward > judge.sampled().curve[0].mean_reward);
+}
+
+TEST_CASE("sampling placers do not depend on what other threads do") {
+  const Instance instance = four_chains();
+  for (const Placer& placer : kPlacers) {
+    CAPTURE(std::string(placer.name));
+    const Sampled alone = placer.place(instance, 40);
+    std::vector<Sampled> together(8);
+    parallel_for(8, 4, [&](uint32_t i) { together[i] = placer.place(instance, 40); });
+    for (const Sampled& other : together) {
+      REQUIRE(other.curve.size() == alone.curve.size());
+      for (size_t i = 0; i < alone.curve.size(); ++i) {
+        CHECK(other.curve[i].best_us == alone.curve[i].best_us);
+        CHECK(other.curve[i].mean_reward == alone.curve[i].mean_reward);
+      }
+      CHECK(other.assignment == alone.assignment);
+    }
+  }
 }

@@ -7,6 +7,7 @@
 #include "runtime/base/random.h"
 #include "trainer/eval/decisions.h"
 #include "trainer/eval/sequence_model.h"
+#include "trainer/nn/seeded.h"
 
 namespace placeto::train {
 namespace {
@@ -65,9 +66,9 @@ class HierarchicalPlacer {
         random_(options.seed) {}
 
   Sampled run() {
-    at::set_num_threads(1);
-    torch::manual_seed(options_.seed);
-    HierarchicalModel model(decisions_, problem_.device_count(), groups_, options_.hidden);
+    HierarchicalModel model = make_seeded(options_.seed, [&] {
+      return HierarchicalModel(decisions_, problem_.device_count(), groups_, options_.hidden);
+    });
     torch::optim::Adam adam(model->parameters(), torch::optim::AdamOptions(options_.learning_rate));
     const torch::Tensor barred = torch::zeros({groups_, problem_.device_count()});
     for (uint32_t done = 0; done < options_.placements;) {

@@ -8,6 +8,7 @@
 #include "runtime/base/random.h"
 #include "trainer/eval/decisions.h"
 #include "trainer/eval/sequence_model.h"
+#include "trainer/nn/seeded.h"
 
 namespace placeto::train {
 namespace {
@@ -61,9 +62,9 @@ Sampled place_by_rnn(const Instance& instance, const SamplingOptions& options) {
                       barred = barred_of(problem, decisions);
   SampleJudge judge(instance, options.baseline_decay);
   Random random(options.seed);
-  at::set_num_threads(1);
-  torch::manual_seed(options.seed);
-  RnnModel model(decisions.types, sizes.size(1), problem.device_count(), options.hidden);
+  RnnModel model = make_seeded(options.seed, [&] {
+    return RnnModel(decisions.types, sizes.size(1), problem.device_count(), options.hidden);
+  });
   torch::optim::Adam adam(model->parameters(), torch::optim::AdamOptions(options.learning_rate));
   for (uint32_t done = 0; done < options.placements;) {
     const uint32_t batch = std::min(options.batch, options.placements - done);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/base/result.h"
+#include "trainer/nn/seeded.h"
 
 namespace placeto::train {
 
@@ -20,8 +21,8 @@ struct Trained {
   // thread.
   template <class Shape>
   Trained(uint64_t seed, double averaging_, const Shape& shape)
-      : network((prepare(seed), shape)),
-        average(shape),
+      : network(make_seeded(seed, [&] { return Net(shape); })),
+        average(make_seeded(seed, [&] { return Net(shape); })),
         adam(network->parameters(), torch::optim::AdamOptions()),
         averaging(averaging_) {
     mix(0);
@@ -90,11 +91,6 @@ struct Trained {
   int64_t steps = 0;
 
  private:
-  static void prepare(uint64_t seed) {
-    at::set_num_threads(1);
-    torch::manual_seed(seed);
-  }
-
   void mix(double keep) {
     torch::NoGradGuard no_gradient;
     const auto from = network->parameters(), to = average->parameters();

@@ -1,0 +1,23 @@
+// Networks whose drawn weights depend on their seed alone. For files that see LibTorch.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <mutex>
+
+namespace placeto::train {
+
+inline std::mutex g_drawing;  // held by who draws from LibTorch's generator
+
+// What `make` makes, its weights drawn by seed. LibTorch's generator is one for the process, so
+// those that make networks on several threads take turns. LibTorch computes with one thread from
+// then on.
+template <class Make>
+auto make_seeded(uint64_t seed, const Make& make) {
+  const std::lock_guard lock(g_drawing);
+  at::set_num_threads(1);
+  torch::manual_seed(seed);
+  return make();
+}
+
+}  // namespace placeto::train
