@@ -22,6 +22,7 @@
 #include "trainer/eval/equal_time.h"
 #include "trainer/eval/evaluate.h"
 #include "trainer/eval/evaluate_report.h"
+#include "trainer/eval/fit.h"
 #include "trainer/eval/named_policy.h"
 #include "trainer/eval/paper_table.h"
 #include "trainer/eval/pareto.h"
@@ -147,15 +148,24 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
 }
 
-std::vector<Graded> grade_all(const std::vector<TestSet>& sets,
-                              const std::vector<NamedPolicy>& policies, const EvaluateOptions& what,
-                              uint32_t threads) {
+Status none_fits() {
+  return Status::invalid("no problem has a placement that fits its memory");
+}
+
+// All problems, at least one. A single policy fits one of them, too; of several, each is left out
+// where it does not fit.
+Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
+                                      const std::vector<NamedPolicy>& policies,
+                                      const EvaluateOptions& what, uint32_t threads) {
+  if (policies.size() == 1) {
+    if (Status s = check_fits_any(*policies[0].policy, sets); !s.ok()) return s;
+  }
   std::vector<std::pair<const TestSet*, uint32_t>> problems;
   for (const TestSet& set : sets) {
     for (uint32_t i = 0; i < set.problems.size(); ++i) problems.emplace_back(&set, i);
   }
   ProgressLine progress;
-  return parallel_collect<Graded>(
+  std::vector<Graded> graded = parallel_collect<Graded>(
       static_cast<uint32_t>(problems.size()), threads,
       [&](uint32_t i) {
         const auto [set, number] = problems[i];
@@ -164,23 +174,19 @@ std::vector<Graded> grade_all(const std::vector<TestSet>& sets,
         return one;
       },
       progress.callback());
-}
-
-Status none_fits() {
-  return Status::invalid("no problem has a placement that fits its memory");
-}
-
-// The table, and a line on policies that fit none of the problems.
-Result<std::string> text_of(const std::vector<Graded>& graded, size_t policies) {
   if (graded.empty()) return none_fits();
-  if (policies == 1 && !graded[0].unfit.empty()) return Status::invalid(graded[0].unfit);
+  return graded;
+}
+
+// The table, and a line on policies that do not fit some of the problems.
+std::string text_of(const std::vector<Graded>& graded) {
   std::string text = report_table(graded, on_terminal());
-  for (const Graded& g : graded) {
-    if (g.unfit.empty()) continue;
-    text += fmt::format("left out where it does not fit: {}\n", g.unfit);
-    break;
-  }
-  return text;
+  const auto left_out = [](const Graded& g) { return !g.unfit.empty(); };
+  const auto first = std::find_if(graded.begin(), graded.end(), left_out);
+  if (first == graded.end()) return text;
+  return text + fmt::format("left out where it does not fit, {} of {} problems: {}\n",
+                            std::count_if(graded.begin(), graded.end(), left_out), graded.size(),
+                            first->unfit);
 }
 
 Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& policies) {
@@ -215,20 +221,20 @@ Status run_eval(const EvalArguments& a) {
   if (a.equal_time) return run_equal_time(a, *policies);
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
-  const std::vector<Graded> graded = grade_all(*sets, *policies, a.what, a.threads);
-  const Result<std::string> text = text_of(graded, policies->size());
-  if (!text.ok()) return text.status();
+  const auto measured = grade_all(*sets, *policies, a.what, a.threads);
+  if (!measured.ok()) return measured.status();
+  const std::vector<Graded>& graded = *measured;
   std::vector<Way> bars = {{Approach::kAuto}};
   for (const NamedPolicy& p : *policies) {
     bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
   }
   const std::vector<Way> shown = ways_to_show(graded);
-  return deliver(*text, {{a.json, report_json(graded, (*policies)[0].name)},
-                         {a.csv, report_csv(graded)},
-                         {a.svg, cdf_svg(graded, shown)},
-                         {a.cdf, cdf_csv(graded, shown)},
-                         {a.effort, effort_svg(graded)},
-                         {a.bars, sets_svg(graded, bars)}});
+  return deliver(text_of(graded), {{a.json, report_json(graded, (*policies)[0].name)},
+                                   {a.csv, report_csv(graded)},
+                                   {a.svg, cdf_svg(graded, shown)},
+                                   {a.cdf, cdf_csv(graded, shown)},
+                                   {a.effort, effort_svg(graded)},
+                                   {a.bars, sets_svg(graded, bars)}});
 }
 
 void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
@@ -424,16 +430,15 @@ Status compare_after_training(const Config& config, const std::string& policy,
   if (own != nullptr) names.insert(names.begin(), kShips);
   const Result<std::vector<NamedPolicy>> policies = load_policies(names);
   if (!policies.ok()) return policies.status();
-  const Result<std::string> text =
-      text_of(grade_all({set}, *policies, what, config.threads), policies->size());
-  if (!text.ok()) return text.status();
+  const auto graded = grade_all({set}, *policies, what, config.threads);
+  if (!graded.ok()) return graded.status();
   return deliver(
       fmt::format(
           "\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n{}",
           own == nullptr ? "test problems"
           : held_out     ? "the problems held out, on which the best policy was chosen"
                          : "the problems learned from, since none is held out",
-          *text),
+          text_of(*graded)),
       {});
 }
 

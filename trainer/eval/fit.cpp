@@ -22,4 +22,16 @@ Status check_fits(const Policy& policy, const Problem& problem) {
   return make_policy_guide(policy, bench, KernelChoice::kPortable).status();
 }
 
+Status check_fits_any(const Policy& policy, std::span<const TestSet> sets) {
+  Status first;
+  for (const TestSet& set : sets) {
+    for (const auto& make : set.problems) {
+      const Status status = check_fits(policy, *make().problem);
+      if (status.ok()) return {};
+      if (first.ok()) first = status.at(set.name);
+    }
+  }
+  return first;
+}
+
 }  // namespace placeto::train
