@@ -12,6 +12,7 @@
 #include "trainer/data/families.h"
 #include "trainer/data/source.h"
 #include "trainer/data/test_sets.h"
+#include "trainer/train/export.h"
 #include "trainer/train/train.h"
 
 using namespace placeto;
@@ -141,7 +142,11 @@ TEST_CASE_FIXTURE(Files, "both architectures train on files, and say what they h
     const Status status = train::train(c, "", folder, false, options);
     REQUIRE_MESSAGE(status.ok(), status.message());
     CHECK(notes.find("held out: net") != std::string::npos);
-    CHECK(export_run(c, "", folder).ok());
+    const auto exported = export_run(c, "", folder);
+    REQUIRE(exported.ok());
+    const std::string from = (*load_exported(*exported))->provenance().workloads.at(0);
+    CHECK(from.starts_with("own graphs: net"));
+    CHECK(from.find('/') == std::string::npos);
   }
   Config wrong = test::small_placeto_config("siblings");
   wrong.data.graphs = graphs();

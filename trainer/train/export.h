@@ -12,8 +12,8 @@
 
 namespace placeto::train {
 
-// The policy as a file; `examples` that it was trained on go into its provenance. No date: equal
-// training gives an equal file.
+// The policy as a file; the set, or the names of one's own graphs, and the `examples` that it was
+// trained on go into its provenance. No date: equal training gives an equal file.
 Result<std::vector<uint8_t>> export_policy(PolicySpec spec, const Config& config,
                                            std::string_view config_text, uint64_t examples);
 
