@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -234,6 +235,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return dispatch(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail(Status(StatusCode::kOutOfMemory, "out of memory"));
   } catch (const std::exception& e) {  // of libraries: a closed stream, a folder that is gone
     return fail(Status::io(e.what()));
   }

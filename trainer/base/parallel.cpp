@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -12,20 +13,37 @@ void parallel_for(uint32_t count, uint32_t threads, const std::function<void(uin
                   const OnProgress& on_progress) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   std::atomic<uint32_t> next{0};
-  std::mutex progress;
+  std::atomic<bool> failed{false};
+  std::mutex mutex;  // of the following two
   uint32_t done = 0;
+  std::exception_ptr first;
+  const auto keep = [&](std::exception_ptr thrown) {
+    const std::lock_guard lock(mutex);
+    if (first == nullptr) first = std::move(thrown);
+    failed = true;
+  };
+  // An exception that left a thread would end the process.
   const auto work = [&] {
-    for (uint32_t i = next++; i < count; i = next++) {
-      job(i);
-      if (!on_progress) continue;
-      const std::lock_guard lock(progress);
-      on_progress(++done, count);
+    try {
+      for (uint32_t i = next++; i < count && !failed; i = next++) {
+        job(i);
+        if (!on_progress) continue;
+        const std::lock_guard lock(mutex);
+        on_progress(++done, count);
+      }
+    } catch (...) {
+      keep(std::current_exception());
     }
   };
   std::vector<std::thread> others;
-  for (uint32_t t = 1; t < std::min(threads, count); ++t) others.emplace_back(work);
+  try {
+    for (uint32_t t = 1; t < std::min(threads, count); ++t) others.emplace_back(work);
+  } catch (...) {  // no more threads
+    keep(std::current_exception());
+  }
   work();
   for (std::thread& other : others) other.join();
+  if (first != nullptr) std::rethrow_exception(first);
 }
 
 }  // namespace placeto::train

@@ -13,7 +13,8 @@ namespace placeto::train {
 using OnProgress = std::function<void(uint32_t done, uint32_t total)>;
 
 // job(0) .. job(count - 1), each once; 0 threads: one per processor. on_progress, if any, is called
-// after each, on one thread at a time.
+// after each, on one thread at a time. What a job throws first is thrown here, once the jobs that
+// had begun are done; no others begin.
 void parallel_for(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& job,
                   const OnProgress& on_progress = {});
 
