@@ -199,7 +199,9 @@ class Grader {
     }
   }
 
-  // As `place` searches.
+  // The search that `place` makes for latency, by itself: `place` also regroups before it, polishes
+  // what it has met at marks, and begins with the best as it was before it was polished
+  // (runtime/placer/steps.cpp).
   void search(const Way& way, Candidate from, double from_ms, uint64_t evaluations, uint64_t seed) {
     const ProcessorTime watch;
     Budget budget;
@@ -209,8 +211,8 @@ class Grader {
     outcomes_.push_back({way, from.score.objective_us, from_ms + watch.milliseconds(), spent});
   }
 
-  // In turn multilevel annealing by moves of groups alone, and as `place` searches after the
-  // policy; or annealing every time.
+  // In turn multilevel annealing by moves of groups alone, and `search` after the policy; or
+  // annealing every time.
   void long_search(uint32_t number, const Candidate& placed) {
     const Way way{Approach::kLongSearch, "", number + 1};
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;

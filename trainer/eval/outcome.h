@@ -13,7 +13,7 @@ enum class Approach : uint8_t {
   kBaseline,          // expert, random, scotch, metis, anneal
   kSampled,           // a placer trained on that graph alone: rnn, hierarchical, trained
   kPolicy,            // the passes of a policy from `auto`
-  kSearch,            // adaptive search from `auto`, as place_auto makes it
+  kSearch,            // adaptive search from `auto`, without what place_auto does around it
   kPolicyThenSearch,  // that search from where the passes end
   kTimedSearch,       // place_auto without a policy, as long as `length` milliseconds
   kLongSearch,        // for the best known placement

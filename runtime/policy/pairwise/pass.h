@@ -38,7 +38,6 @@ inline uint32_t passes_that_pay(uint32_t nodes) {
 
 struct PairwisePassOptions {
   uint32_t passes = passes_that_pay(0);  // at most: they end with one that gains nothing
-  KernelChoice kernels = KernelChoice::kPortable;
   // Sampling mode: choices are drawn from softmax(scores / temperature), staying included, and are
   // not checked in batches. Absent: arg max, ties to the lower device.
   std::optional<float> temperature;
