@@ -89,6 +89,7 @@ EqualTimeRow equal_time_row(std::span<const EqualTimeRuns> problems, size_t budg
   std::vector<double> at_equal_time, at_equal_evaluations;
   for (const EqualTimeRuns& m : problems) {
     const TimedMakespan &with = m.with[budget], &without = m.without[budget];
+    row.beyond += with.milliseconds > m.without_by_time.back().milliseconds ? 1u : 0u;
     row.with_ms += with.milliseconds / row.problems;
     row.without_ms += without.milliseconds / row.problems;
     at_equal_evaluations.push_back(log_ratio(with.makespan_us, without.makespan_us));
@@ -150,18 +151,27 @@ std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color) {
          r.graphs > 1 ? fmt::format("{:.4f} to {:.4f}", r.least, r.most) : "-"},
         r.most < 1 ? Emphasis::kStrong : Emphasis::kNone);
   }
-  return table.render(color);
+  std::string text = table.render(color);
+  for (const EqualTimeRow& r : rows) {
+    if (r.beyond == 0) continue;
+    text += fmt::format(
+        "{}, {} evaluations: on {} of {} problems the policy took longer than the longest run "
+        "without it, with which it is compared there\n",
+        r.set, r.budget, r.beyond, r.problems);
+  }
+  return text;
 }
 
 // Without an interval its columns are empty.
 std::string equal_time_csv(std::span<const EqualTimeRow> rows) {
   std::string text =
-      "set,problems,evaluations,without_ms,with_ms,equal_evaluations,equal_time,least,most,"
-      "graphs\n";
+      "set,problems,evaluations,without_ms,with_ms,equal_evaluations,equal_time,least,most,graphs,"
+      "beyond\n";
   for (const EqualTimeRow& r : rows) {
     const std::string interval = r.graphs > 1 ? fmt::format("{:.6g},{:.6g}", r.least, r.most) : ",";
-    text += fmt::format("{},{},{},{:.4g},{:.4g},{:.6g},{:.6g},{},{}\n", r.set, r.problems, r.budget,
-                        r.without_ms, r.with_ms, r.equal_evaluations, r.ratio, interval, r.graphs);
+    text += fmt::format("{},{},{},{:.4g},{:.4g},{:.6g},{:.6g},{},{},{}\n", r.set, r.problems,
+                        r.budget, r.without_ms, r.with_ms, r.equal_evaluations, r.ratio, interval,
+                        r.graphs, r.beyond);
   }
   return text;
 }
@@ -180,6 +190,7 @@ std::string equal_time_json(std::span<const EqualTimeRow> rows) {
                                   {"equal_evaluations", r.equal_evaluations},
                                   {"equal_time", r.ratio},
                                   {"interval", nullptr}};
+    row["beyond_longest"] = r.beyond;
     if (r.graphs > 1) row["interval"] = {r.least, r.most};
     json["rows"].push_back(std::move(row));
   }

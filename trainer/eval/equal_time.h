@@ -4,9 +4,11 @@
 // without it, and the processor time of the whole call counts. What the policy reaches with a
 // budget is compared with what is reached without it in the same time, on a straight line between
 // the two nearest runs without it, logarithm of makespan over logarithm of time. (A cheaper run
-// than the cheapest counts as that one, which favours doing without.) Ratios are geometric means
-// over graphs, each of which counts with its mean logarithm over the topologies that it is on: what
-// these say of a policy is much the same. The 95% intervals of the mean logarithm are Student's.
+// than the cheapest counts as that one, which favours doing without; one that takes longer than the
+// longest is compared with that one, which favours the policy, and is counted.) Ratios are
+// geometric means over graphs, each of which counts with its mean logarithm over the topologies
+// that it is on: what these say of a policy is much the same. The 95% intervals of the mean
+// logarithm are Student's.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +33,7 @@ struct EqualTimeRow {
   std::string set;
   uint64_t budget = 0;
   uint32_t problems = 0, graphs = 0;
+  uint32_t beyond = 0;  // problems on which the policy took longer than the longest run without it
   double with_ms = 0, without_ms = 0;     // mean processor time with that budget
   double equal_evaluations = 1;           // makespan with the policy over that without
   double ratio = 1, least = 1, most = 1;  // at equal time; its interval, no numbers for one graph
@@ -58,6 +61,7 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
                                                      const Policy& policy,
                                                      const EqualTimeOptions& options);
 
+// Under the table, where any problems count as `beyond`: how many of how many.
 std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color);
 std::string equal_time_csv(std::span<const EqualTimeRow> rows);
 std::string equal_time_json(std::span<const EqualTimeRow> rows);
