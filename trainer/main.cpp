@@ -177,8 +177,9 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
       .several()
       .only_with("--graphs");
   command.flag("--compare", a.compare,
-               "At the end, measure the best policy against heuristics and search; with graphs of "
-               "one's own, also against the shipped policy and as long a search as training took");
+               "At the end, measure the best policy against heuristics and search, on problems of "
+               "its data that it did not learn from; with graphs of one's own, also against the "
+               "shipped policy and as long a search as training took");
   command.count("--hosts", a.hosts.count, "Hosts that train together: one command on each");
   command.count("--rank", a.hosts.rank, "Number of this host, from 0");
   command.option("--address", "HOST:PORT", a.hosts.address, "Of host 0, reachable by all");

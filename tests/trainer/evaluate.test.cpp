@@ -70,6 +70,33 @@ TEST_CASE("every test set there is gives problems, the same each time") {
   CHECK(test_set("nmt-ring", options).status().code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE(
+    "a run is measured on devices as it learned on, and on graphs that it did not learn from") {
+  Config config;
+  config.architecture = "placeto";
+  config.data.set = "ptb";
+  config.data.devices = 4;
+  config.data.merged_nodes = 30;
+  const TestSet ptb = unseen_by(config, 48);
+  CHECK(ptb.name == "ptb");
+  CHECK(ptb.problems.size() == kFamilyGraphs);
+  const Instance first = ptb.problems[0]();
+  CHECK(first.problem->device_count() == 4);
+  CHECK(first.problem->node_count() <= 30);
+  config.data.only = 17;  // the first of the unseen half
+  const TestSet others = unseen_by(config, 48);
+  CHECK(others.problems.size() == kFamilyGraphs - 1);
+  const Instance second = ptb.problems[1](), now_first = others.problems[0]();
+  CHECK(now_first.problem->upward_rank()[0] == second.problem->upward_rank()[0]);
+  config.data.only = 0;
+  config.data.set = "mixed";
+  config.data.devices = 3;
+  for (const auto& make : unseen_by(config, 6).problems) {
+    CHECK(make().problem->device_count() == 3);
+  }
+  CHECK(unseen_by(Config{}, 6).problems.size() == 6);
+}
+
 TEST_CASE("wirings that training never has are what they are called") {
   TestSetOptions options;
   options.problems = 1;

@@ -240,4 +240,14 @@ Instance draw_problem(const DataConfig& config, uint64_t seed) {
   }
 }
 
+Instance draw_with_devices(const DataConfig& config, Split split, uint64_t seed, uint64_t first,
+                           uint64_t step) {
+  DataConfig data = config;
+  data.max_devices = data.devices;
+  for (uint64_t n = first;; n += step) {
+    Instance instance = draw_problem(data, problem_seed(split, seed, n));
+    if (instance.problem->device_count() == data.devices) return instance;
+  }
+}
+
 }  // namespace placeto::train

@@ -39,4 +39,8 @@ uint64_t problem_seed(Split split, uint64_t seed, uint64_t index);
 // Never fails: a draw that gives no feasible problem is drawn again from the same stream.
 Instance draw_problem(const DataConfig& config, uint64_t seed);
 
+// The first problem on `config.devices` devices among numbers first, first + step, ... of a split.
+Instance draw_with_devices(const DataConfig& config, Split split, uint64_t seed, uint64_t first,
+                           uint64_t step);
+
 }  // namespace placeto::train

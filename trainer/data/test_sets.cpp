@@ -145,6 +145,28 @@ Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
   return set;
 }
 
+TestSet unseen_by(const Config& config, uint32_t problems) {
+  const DataConfig& data = config.data;
+  if (data.set == "mixed" && config.architecture == "placeto") {
+    TestSet set{.name = "mixed", .problems = {}};
+    for (uint32_t i = 0; i < problems; ++i) {
+      set.problems.push_back([data, i, problems] {
+        return draw_with_devices(data, Split::kTest, 0, kFirstMixed + i, problems);
+      });
+    }
+    return set;
+  }
+  // Configurations name sets that there are.
+  TestSet set = *test_set(
+      data.set, {.problems = problems, .devices = data.devices, .groups = data.merged_nodes});
+  // Its one graph may be of the unseen half.
+  const uint32_t learned = data.only - 1;
+  if (data.only > kFamilyGraphs && learned - kFamilyGraphs < set.problems.size()) {
+    set.problems.erase(set.problems.begin() + (learned - kFamilyGraphs));
+  }
+  return set;
+}
+
 Result<TestSet> own_test_set(const std::vector<std::string>& graphs,
                              const std::vector<std::string>& topologies) {
   Result<OwnProblems> read = read_own_problems(graphs, topologies);

@@ -38,6 +38,12 @@ struct TestSet {
 // kInvalidArgument, with the names there are, if there is none of that name.
 Result<TestSet> test_set(std::string_view name, const TestSetOptions& options);
 
+// Up to so many problems that a run of that configuration, which has no graphs of its own, does not
+// learn from, on devices as it learns to place on: of a family's unseen half, merged alike; for
+// `pairwise`, which places on any devices, `mixed`; for `placeto` drawn as those that it learns
+// from.
+TestSet unseen_by(const Config& config, uint32_t problems);
+
 // One's own problems, as a set named "own". Errors: data/own.h.
 Result<TestSet> own_test_set(const std::vector<std::string>& graphs,
                              const std::vector<std::string>& topologies);

@@ -418,7 +418,7 @@ Status compare_after_training(const Config& config, const std::string& policy,
   const bool held_out = own != nullptr && own->held_out.count() > 0;
   TestSet set{held_out ? "held out" : "learned", {}};
   if (own == nullptr) {
-    set = *test_set("mixed", {.problems = 48});
+    set = unseen_by(config, 48);
   } else {
     const uint32_t count = problems->held_out_count();
     what.search_seconds = training_seconds / count;
@@ -435,7 +435,7 @@ Status compare_after_training(const Config& config, const std::string& policy,
   return deliver(
       fmt::format(
           "\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n{}",
-          own == nullptr ? "test problems"
+          own == nullptr ? fmt::format("problems of {} not learned from", set.name)
           : held_out     ? "the problems held out, on which the best policy was chosen"
                          : "the problems learned from, since none is held out",
           text_of(*graded)),

@@ -22,9 +22,9 @@ class Measurements {
   std::unique_ptr<Arguments> arguments_;
 };
 
-// A short table on problems that a new `pairwise` policy was not trained on: the held-out ones of
-// one's own, with the shipped policy and as much search as `training_seconds` would pay for beside
-// it, or test problems.
+// A short table on problems that a new policy was not trained on: the held-out ones of one's own,
+// with the shipped policy and as much search as `training_seconds` would pay for beside it, or
+// those of the set that it was trained on (unseen_by).
 Status compare_after_training(const Config& config, const std::string& policy,
                               double training_seconds);
 

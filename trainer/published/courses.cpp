@@ -10,16 +10,6 @@
 
 namespace placeto::train {
 
-// Of the i-th stream of mixed problems, the first with the right number of devices.
-static Instance draw_with_devices(const Config& config, uint32_t i) {
-  DataConfig data = config.data;
-  data.max_devices = data.devices;
-  for (uint64_t n = i;; n += data.fixed_graphs) {
-    Instance instance = draw_problem(data, problem_seed(Split::kTrain, config.seed, n));
-    if (instance.problem->device_count() == data.devices) return instance;
-  }
-}
-
 // Of one's own, merged where devices are alike and operators are many.
 static Instance own_problem(const Config& config, const OwnProblems& own, uint32_t i) {
   Instance instance = own.problem(i);
@@ -50,7 +40,10 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
   auto courses = parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
     if (asked()) return std::optional<Course>();
     if (own != nullptr) return make_course(own_problem(config, own->train, i));
-    if (mixed) return make_course(draw_with_devices(config, i));
+    if (mixed) {
+      return make_course(
+          draw_with_devices(config.data, Split::kTrain, config.seed, i, config.data.fixed_graphs));
+    }
     const uint32_t number = only > 0 ? only - 1 : i;
     const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
     return make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
