@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "runtime/cost/staged.h"
 
 namespace placeto {
 namespace {
+
+constexpr uint64_t kMostPlacements = 4'096;
 
 class Refiner {
  public:
@@ -26,7 +30,8 @@ class Refiner {
 
   // Down to where no move helps.
   void descend() {
-    while (!done() && (move_stages(kBetter) || merge_stages(kBetter) || divide_stages())) {
+    while (!done() &&
+           (move_stages(kBetter) || merge_stages(kBetter) || divide_stages() || move_parts())) {
     }
   }
   // For fewer stages, within the limit.
@@ -155,13 +160,66 @@ class Refiner {
     return false;
   }
 
+  // A node, or all of its stage up to it or from it on, to another stage or to one of their own: on
+  // small graphs, where there are few such moves and each is soon tried.
+  bool move_parts() {
+    constexpr uint64_t kMostMoves = 3'000;
+    const uint64_t moves = uint64_t{3} * problem_.node_count() * (stages() + 1);
+    if (moves > std::min(kMostMoves, part_moves_)) return false;
+    part_moves_ -= moves;
+    for (uint32_t s = 0; s < stages(); ++s) {
+      stage_.clear();
+      for (uint32_t v : problem_.graph().topological_order()) {
+        if (best_.division.stage_of[v] == s) stage_.push_back(v);
+      }
+      const std::span<const uint32_t> nodes = stage_;
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        const std::span<const uint32_t> parts[] = {nodes.subspan(i, 1), nodes.first(i + 1),
+                                                   nodes.subspan(i)};
+        for (size_t p = 0; p < (i == 0 || i + 1 == nodes.size() ? 2 : 3); ++p) {
+          if (move_part(parts[i == 0 ? 2 * p : p], s)) return true;
+          if (stopped(evaluator_.stop())) return false;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool move_part(std::span<const uint32_t> part, uint32_t from) {
+    for (uint32_t to = 0; to <= stages(); ++to) {
+      const uint32_t d = best_.division.device[to < stages() ? to : from];
+      if (to == from || (d != best_.division.device[from] && !may_go(part, d))) continue;
+      trial_ = best_.division;
+      if (to == stages()) trial_.device.push_back(d);
+      moved_ = best_.assignment;
+      for (const uint32_t v : part) {
+        trial_.stage_of[v] = to;
+        moved_[v] = d;
+      }
+      if (spend(evaluator_.stop(), tables_.work())) return false;
+      if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
+      if (try_out(moved_, trial_, kBetter)) return true;
+    }
+    return false;
+  }
+
+  // Whether the nodes may run there, and take no others along.
+  bool may_go(std::span<const uint32_t> nodes, uint32_t device) const {
+    return std::all_of(nodes.begin(), nodes.end(), [&](uint32_t v) {
+      const uint32_t group = problem_.group_of(v);
+      return problem_.members(group).size() == 1 && problem_.allowed(group, device);
+    });
+  }
+
   const Problem& problem_;
   StageTables tables_;
-  uint64_t last_;  // evaluation
+  uint64_t last_;                 // evaluation, but of moves of parts
+  uint64_t part_moves_ = 10'000;  // that are left
   Evaluator& evaluator_;
   Candidate& best_;
   double limit_us_ = 0;
   std::vector<uint32_t> order_;  // of the best's stages, as they started
+  std::vector<uint32_t> stage_;  // nodes of one
   Assignment moved_;
   Division trial_;
 };
@@ -171,6 +229,17 @@ void record_order(Evaluator& evaluator, Candidate& candidate) {
   if (candidate.division.empty() || stopped(evaluator.stop())) return;
   candidate.division.order =
       evaluator.timeline(candidate.assignment, candidate.division).stage_order;
+}
+
+// Placements that the rules allow; kMostPlacements + 1 stands for any larger number.
+uint64_t count_placements(const Problem& problem) {
+  uint64_t count = 1;
+  for (uint32_t g = 0; g < problem.group_count() && count <= kMostPlacements; ++g) {
+    uint64_t devices = 0;
+    for (uint32_t d = 0; d < problem.device_count(); ++d) devices += problem.allowed(g, d);
+    count *= devices;
+  }
+  return std::min(count, kMostPlacements + 1);
 }
 
 }  // namespace
@@ -187,17 +256,10 @@ void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator
 }
 
 bool all_placements_pay(const Problem& problem) {
-  constexpr uint64_t kMost = 4'096, kWork = 1'000'000;
+  constexpr uint64_t kWork = 1'000'000;
   const Graph& graph = problem.graph();
-  const uint64_t most =
-      std::min(kMost, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
-  uint64_t count = 1;
-  for (uint32_t g = 0; g < problem.group_count() && count <= most; ++g) {
-    uint64_t devices = 0;
-    for (uint32_t d = 0; d < problem.device_count(); ++d) devices += problem.allowed(g, d);
-    count *= devices;
-  }
-  return count <= most;
+  return count_placements(problem) <=
+         std::min(kMostPlacements, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
 }
 
 void try_all_placements(Evaluator& evaluator, Candidate& best) {
@@ -209,10 +271,27 @@ void try_all_placements(Evaluator& evaluator, Candidate& best) {
   const auto put = [&](uint32_t group, uint32_t device, Assignment& assignment) {
     for (const uint32_t v : problem.members(group)) assignment[v] = device;
   };
+  // Very few of them are looked at in many divisions each.
+  constexpr uint64_t kMostDivided = 64, kMostNodes = 12, kEvaluations = 50;
+  const bool divides =
+      problem.node_count() <= kMostNodes && count_placements(problem) <= kMostDivided;
+  const StageTables tables(problem, evaluator.stop());
+  std::vector<uint32_t> nodes(problem.node_count());
+  std::iota(nodes.begin(), nodes.end(), 0u);
   Assignment assignment(problem.node_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
   for (uint32_t g = 0; g < problem.group_count() && !stopped(evaluator.stop());) {
-    if (g == 0) {
+    if (g == 0 && divides) {
+      // From the better rule's stages, and from one for each node.
+      for (const Division& division : {Division{}, Division{nodes, assignment, {}}}) {
+        Candidate found{best.method, assignment, {}};
+        found.division = division;
+        if (!division.empty() && !renumber_stages(tables.graph(), found.division)) continue;
+        Refiner(kEvaluations, evaluator, found).descend();
+        if (stopped(evaluator.stop())) return;
+        if (found.score < best.score) best = std::move(found);
+      }
+    } else if (g == 0) {
       const double cutoff_us = best.score.feasible() ? best.score.objective_us : kNever;
       const Score score = evaluator.evaluate(assignment, cutoff_us);
       if (!stopped(evaluator.stop()) && score < best.score) {

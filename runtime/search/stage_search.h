@@ -16,9 +16,10 @@ namespace placeto {
 std::vector<Assignment> contiguous_splits(const Problem& problem, Stop* stop = nullptr);
 
 // A descent: moves every stage as a whole to every other device, merges stages of a device, divides
-// stages where a cut enters or leaves, and keeps what is better, or as good with fewer stages.
-// Never worse than what it starts from. The candidate's division is then filled. At most so many
-// evaluations.
+// stages where a cut enters or leaves, and keeps what is better, or as good with fewer stages;
+// then, on small graphs, moves nodes and what precedes or follows them in their stage to other
+// stages. Never worse than what it starts from. The candidate's division is then filled. At most so
+// many evaluations, and 10,000 of those last moves.
 void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate);
 
 // Moves and merges stages as long as the objective stays within `limit_us`, for fewer of them.
@@ -27,7 +28,8 @@ void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator
 
 // Whether the rules leave so few placements that all are tried, whatever the budget.
 bool all_placements_pay(const Problem& problem);
-// Each of them, divided by the better rule: the best, if better than what it starts from.
+// Each of them, divided by the better rule, and refined if they are very few: the best, if better
+// than what it starts from.
 void try_all_placements(Evaluator& evaluator, Candidate& best);
 
 // How many stages a candidate has: those it is divided into, or the fewest.
