@@ -120,6 +120,20 @@ static int fail(ExitStatus status, const char* prefix, const std::string& what, 
   _exit(kInternalError);
 }
 
+static volatile std::sig_atomic_t wants_json = 0;
+
+// Large inputs are mapped, and what is behind the end of a file that became shorter cannot be read.
+[[noreturn]] static void end_without_input(int) {
+  constexpr char kMessage[] = "placeto: error: an input became shorter while it was read\n";
+  constexpr char kObject[] =
+      R"({"error":"an input became shorter while it was read","status":"bad input","exit_status":3})"
+      "\n";
+  static_assert(kBadInputFile == 3);
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  if (wants_json != 0) written = write(STDOUT_FILENO, kObject, sizeof kObject - 1);
+  _exit(kBadInputFile);
+}
+
 }  // namespace placeto::cli
 
 int main(int argc, char** argv) {
@@ -128,11 +142,13 @@ int main(int argc, char** argv) {
   // Writes then fail: of files with a message, and of standard output quietly (see print).
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // likewise a file that may not grow
+  std::signal(SIGBUS, end_without_input);
   const std::vector<std::string> line(argv + std::min(argc, 1), argv + argc);
   const bool json = std::any_of(line.begin(), line.end(), [](const std::string& word) {
     return word == "--json" || word.starts_with("--json=");  // which is refused, in JSON
   });
   expect_json(json);
+  wants_json = json ? 1 : 0;
   try {
     run(line);
     print_due_json();
