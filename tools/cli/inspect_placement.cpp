@@ -55,7 +55,7 @@ std::string summarize(const PlacementSpec& spec, bool color) {
             spec.makespan_us > 0 || spec.proved ? format_us(spec.makespan_us) : "(not stated)");
   if (spec.lower_bound_us > 0) sheet.add("lower bound", format_us(spec.lower_bound_us));
   if (spec.bottleneck_us > 0) sheet.add("bottleneck", format_us(spec.bottleneck_us));
-  if (spec.proved) sheet.add("proved optimal", "no placement is better");
+  if (spec.proved) sheet.add("proved optimal", "no placement under the same rules is better");
   if (spec.replicas_us > 0) {
     sheet.add("a copy on every device", format_us(spec.replicas_us) + " a run");
   }
