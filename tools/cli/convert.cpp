@@ -22,7 +22,8 @@ constexpr const char* kConvertExamples = R"(Examples:
   placeto convert policy.plpo policy.json     weights too, to the last bit
   placeto convert graph.plg out --to json     whatever the name
 
-What IN is, is told by its content. OUT is JSON if its name ends in .json, binary otherwise.)";
+What IN is, is told by its content. OUT is JSON if its name ends in .json or it is -, binary
+otherwise.)";
 
 struct ConvertOptions {
   Common common;

@@ -23,8 +23,8 @@ constexpr const char* kGenerateExamples = R"(Examples:
   placeto generate gpt2 --size medium --batch 4 --training -o gpt2.plg
   placeto generate layered --nodes 1000 --ccr 2 --seed 7 -o random.json
 
-The file is JSON if its name ends in .json, binary otherwise. --list says which options a workload
-takes, with their defaults.)";
+The file is JSON if its name ends in .json or it is -, binary otherwise. --list says which options a
+workload takes, with their defaults.)";
 
 struct GenerateOptions {
   Common common;

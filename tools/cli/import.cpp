@@ -20,8 +20,8 @@ constexpr const char* kImportExamples = R"(Examples:
   placeto import model.onnx --profile cpu=cpu.json --profile gpu=gpu.json -o graph.json
   placeto import model.onnx --costs measured.csv --efficiencies npu.json -o graph.json
 
-The file is JSON if its name ends in .json, binary otherwise. `placeto place` and the other commands
-take models directly, with the same options.)";
+The file is JSON if its name ends in .json or it is -, binary otherwise. `placeto place` and the
+other commands take models directly, with the same options.)";
 
 struct ImportOptions {
   Common common;
