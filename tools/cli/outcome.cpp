@@ -53,15 +53,15 @@ std::string broken_rule(const Problem& problem, std::span<const uint32_t> assign
   const auto device = [&](uint32_t v) { return problem.topology().device(assignment[v]).name; };
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     const uint32_t group = problem.group_of(v), first = problem.members(group).front();
-    if (!problem.allowed(group, assignment[v])) {
-      return fmt::format("node {} '{}' may not run on device '{}'", v, graph.node(v).name,
-                         device(v));
-    }
     if (assignment[first] != assignment[v]) {
       return fmt::format(
           "node {} '{}' is on device '{}', and node {} '{}', which it is colocated "
           "with, on '{}'",
           v, graph.node(v).name, device(v), first, graph.node(first).name, device(first));
+    }
+    if (!problem.allowed(group, assignment[v])) {
+      return fmt::format("node {} '{}' may not run on device '{}'", v, graph.node(v).name,
+                         device(v));
     }
   }
   return "it has not one device for each node";
