@@ -115,23 +115,20 @@ void disable_telemetry() {
 
 #define PLACETO_TEXT_OF(x) #x
 #define PLACETO_TEXT(x) PLACETO_TEXT_OF(x)
-// By the names that its own packages give it, and Debian's, which has the interface in it.
-constexpr const char* kNames[] = {PLACETO_ONNXRUNTIME, "libonnxruntime.so.1",
-                                  "libonnxruntime.so.1." PLACETO_TEXT(ORT_API_VERSION),
-                                  "libonnxruntime.so"};
+#define PLACETO_OF_DEBIAN "libonnxruntime.so.1." PLACETO_TEXT(ORT_API_VERSION)
 
 Engine open_engine() {
   disable_telemetry();
   Engine engine;
   void* library = nullptr;
-  for (const char* name : kNames) {
+  for (const char* name :
+       {PLACETO_ONNXRUNTIME, "libonnxruntime.so.1", PLACETO_OF_DEBIAN, "libonnxruntime.so"}) {
     if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   }
   void* entry = library == nullptr ? nullptr : dlsym(library, "OrtGetApiBase");
   if (entry == nullptr) {
-    std::string names;
-    for (const char* name : kNames) names += std::string(names.empty() ? "" : ", ") + name;
-    engine.status = Status::invalid("ONNX Runtime cannot be loaded, by none of the names " + names +
+    engine.status = Status::invalid("ONNX Runtime cannot be loaded, neither " PLACETO_ONNXRUNTIME
+                                    " nor libonnxruntime.so, .so.1 or " PLACETO_OF_DEBIAN
                                     " (Debian 13: libonnxruntime1.21; elsewhere "
                                     "tools/engine/fetch.sh)");
     return engine;
