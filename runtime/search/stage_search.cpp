@@ -12,6 +12,13 @@ namespace {
 
 constexpr uint64_t kMostPlacements = 4'096;
 
+// By more than other sums of the same times: another stage is worth more than that.
+bool gains(const Score& score, const Score& than) {
+  constexpr double kRounding = 1e-9;
+  if (score.overflow_bytes != than.overflow_bytes) return score < than;
+  return score.objective_us < than.objective_us * (1 - kRounding);
+}
+
 class Refiner {
  public:
   Refiner(uint64_t evaluations, Evaluator& evaluator, Candidate& best)
@@ -30,9 +37,10 @@ class Refiner {
 
   // Down to where no move helps.
   void descend() {
-    while (!done() &&
-           (move_stages(kBetter) || merge_stages(kBetter) || divide_stages() || move_parts())) {
-    }
+    do {
+      while (!done() && (move_stages(kBetter) || merge_stages(kBetter) || divide_stages())) {
+      }
+    } while (!stopped(evaluator_.stop()) && !best_.assignment.empty() && move_parts());
   }
   // For fewer stages, within the limit.
   void simplify(double limit_us) {
@@ -73,10 +81,11 @@ class Refiner {
       return false;
     }
     const bool within = aim == kFewer && score.objective_us <= limit_us_;
-    if (!(score < best_.score) && !within && score != best_.score) return false;
+    const bool better = gains(score, best_.score), equal = !better && score <= best_.score;
+    if (!better && !within && !equal) return false;
     const Timeline& timeline = evaluator_.timeline(assignment, division);
     const bool fewer = timeline.stages.size() < stages();
-    if (stopped(evaluator_.stop()) || (aim == kFewer || score == best_.score ? !fewer : false)) {
+    if (stopped(evaluator_.stop()) || ((aim == kFewer || equal) && !fewer)) {
       return false;
     }
     best_.assignment = assignment;
@@ -289,7 +298,7 @@ void try_all_placements(Evaluator& evaluator, Candidate& best) {
         if (!division.empty() && !renumber_stages(tables.graph(), found.division)) continue;
         Refiner(kEvaluations, evaluator, found).descend();
         if (stopped(evaluator.stop())) return;
-        if (found.score < best.score) best = std::move(found);
+        if (gains(found.score, best.score)) best = std::move(found);
       }
     } else if (g == 0) {
       const double cutoff_us = best.score.feasible() ? best.score.objective_us : kNever;

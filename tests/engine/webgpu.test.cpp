@@ -88,7 +88,7 @@ TEST_CASE("tuning for unlike providers places on each only what it runs, and say
   for (const auto& contender : said["contenders"]) {
     engine = engine || contender["name"] == "the engine with webgpu";
   }
-  CHECK(engine);
+  CHECK_MESSAGE(engine, said["contenders"].dump());
   REQUIRE(said["notes"].size() == 1);
   const std::string note = said["notes"][0];
   CHECK(note.find("webgpu on gpu:0 lacks NonZero") != std::string::npos);
