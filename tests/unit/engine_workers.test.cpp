@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <fstream>
 #include <mutex>
 #include <system_error>
@@ -117,6 +118,26 @@ TEST_CASE("who runs a request computes its first device, and hands it back to th
   ask(0);
   other.join();
   CHECK(recorder.calls.size() == 2 * 500 * 4);
+}
+
+// Neither has another request behind it that would wake the device.
+TEST_CASE("a caller that finds the first device taken is served, though its server leaves") {
+  Manifest manifest;
+  manifest.devices = {"cpu:0"};
+  manifest.stages.resize(1);
+  manifest.order = {0};
+  Workers workers(manifest, {.slots = 2}, [](uint32_t, uint32_t) { return Status(); });
+  constexpr int kRounds = 5'000;
+  std::barrier together(2);
+  const auto ask = [&](uint32_t slot) {
+    for (int i = 0; i < kRounds; ++i) {
+      together.arrive_and_wait();
+      CHECK(workers.run(slot).ok());
+    }
+  };
+  std::thread other(ask, 1);
+  ask(0);
+  other.join();
 }
 
 TEST_CASE("workers that sleep between stages answer, too") {
