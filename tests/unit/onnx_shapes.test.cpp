@@ -214,6 +214,13 @@ TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
   OnnxBuilder::set(node, "ends", std::vector<int64_t>{-1, 9'999});
   OnnxBuilder::set(node, "axes", std::vector<int64_t>{1, 0});
   CHECK(outputs_of_last(old) == std::vector<uint64_t>{3 * 9 * 4});
+  OnnxBuilder endless(9);
+  endless.input("x", {"9223372036854775807"});
+  auto& part = endless.node("Slice", {"x"}, {"y"});
+  OnnxBuilder::set(part, "starts", std::vector<int64_t>{-9'223'372'036'854'775'807});
+  OnnxBuilder::set(part, "ends", std::vector<int64_t>{9'223'372'036'854'775'807});
+  const std::string bytes = endless.bytes();
+  (void)import_onnx(as_bytes(bytes), "model", {});  // refused or not, without an overflow
   OnnxBuilder b;
   b.input("x", {"5", "10"});
   b.integers("starts", {-1});

@@ -146,6 +146,7 @@ std::optional<SliceLists> slice_lists(const NodeProto& node, Inputs inputs) {
 // places.
 std::optional<std::vector<Range>> slice_ranges(const NodeProto& node, Inputs inputs,
                                                const Dims& dims) {
+  constexpr int64_t kLongest = int64_t{1} << 40;  // sums of longer ones might overflow
   const auto lists = slice_lists(node, inputs);
   if (!lists) return std::nullopt;
   const auto& [starts, ends, axes, steps] = *lists;
@@ -158,6 +159,7 @@ std::optional<std::vector<Range>> slice_ranges(const NodeProto& node, Inputs inp
     const auto axis = resolve_axis(axes.empty() ? static_cast<int64_t>(i) : axes[i], dims.size());
     if (!axis) return std::nullopt;
     if (dims[*axis] < 0) continue;
+    if (dims[*axis] > kLongest) return std::nullopt;
     const auto range = slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], dims[*axis]);
     if (!range) return std::nullopt;
     ranges[*axis] = *range;
