@@ -50,7 +50,8 @@ struct Outcome {
   double bottleneck_us = std::numeric_limits<double>::infinity();
   double cost_us = std::numeric_limits<double>::infinity();  // the one that is compared
   double place_us = 0;
-  bool feasible = false, stopped = false, proved = false;
+  double bound_us = 0;  // no makespan is shorter
+  bool feasible = false, stopped = false;
 };
 
 struct Case {
@@ -88,7 +89,7 @@ Outcome measure(const Problem& problem, const std::string& method, double tolera
   outcome.cost_us = options.for_throughput() ? outcome.bottleneck_us : outcome.makespan_us;
   outcome.place_us = result->place_us;
   outcome.feasible = true;
-  outcome.proved = result->proved;
+  outcome.bound_us = result->bounds.best_us();
   return outcome;
 }
 
@@ -134,9 +135,7 @@ Case run_case(const CompareOptions& options, const Input& graph, const Input& to
     result.outcomes.push_back(measure(problem, method, engine.choice().tolerance, options));
     const Outcome& outcome = result.outcomes.back();
     result.best_us = std::min(result.best_us, outcome.cost_us);
-    if (outcome.proved && !options.for_throughput()) {  // then no makespan is shorter
-      result.lower_bound_us = std::max(result.lower_bound_us, outcome.makespan_us);
-    }
+    result.lower_bound_us = std::max(result.lower_bound_us, outcome.bound_us);
   }
   return result;
 }
