@@ -107,7 +107,8 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
   const bool packed = (node.op_type() == "Attention" && node.domain() == "com.microsoft") ||
                       node.op_type() == "QAttention";
   // ONNX's own: keys and values of earlier calls are [batch, heads, past, width].
-  const uint64_t earlier = packed ? 0 : extent(dims_at(inputs, 4), 2);
+  const bool is_of_onnx = node.op_type() == "Attention" && !packed;
+  const uint64_t earlier = is_of_onnx ? extent(dims_at(inputs, 4), 2) : 0;
   if (query.size() == 4) {  // [batch, heads, queries, width]
     return attention_core(extent(query, 0), extent(query, 2), add(earlier, extent(key, 2)),
                           times(extent(query, 1), extent(query, 3)), extent(query, 1));
@@ -116,7 +117,6 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
   // Query, key and value in one: [batch, queries, heads, 3, width].
   const uint64_t hidden =
       query.size() == 5 ? times(extent(query, 2), extent(query, 4)) : extent(query, 2);
-  const bool is_of_onnx = node.op_type() == "Attention" && !packed;
   const auto heads = static_cast<uint64_t>(
       std::max<int64_t>(int_attribute(node, is_of_onnx ? "q_num_heads" : "num_heads", 1), 1));
   if (node.op_type() == "GroupQueryAttention" || node.op_type() == "MultiHeadAttention") {
