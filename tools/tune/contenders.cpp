@@ -111,6 +111,16 @@ Status run_contenders(const TuneOptions& options, std::span<Runnable* const> con
   return {};
 }
 
+void close_slow(std::span<const std::unique_ptr<Runnable>> contenders) {
+  constexpr size_t kOpen = 3;
+  std::vector<Runnable*> order;
+  for (const auto& contender : contenders) order.push_back(contender.get());
+  std::stable_sort(order.begin(), order.end(), [](const Runnable* a, const Runnable* b) {
+    return a->info.over_whole < b->info.over_whole;
+  });
+  for (size_t i = kOpen; i < order.size(); ++i) order[i]->replicas.clear();
+}
+
 Result<std::vector<StageObservation>> observations_of(const Topology& topology, const Graph& graph,
                                                       const Runnable& contender) {
   std::unordered_map<std::string_view, uint32_t> node;

@@ -54,6 +54,10 @@ Status open_contender(const TuneOptions& options, Runnable& contender);
 Status run_contenders(const TuneOptions& options, std::span<Runnable* const> contenders,
                       StagedModel& whole, double whole_us, uint32_t runs);
 
+// Leaves the fastest of those that have run open. Every contender holds its weights, on its
+// devices, too.
+void close_slow(std::span<const std::unique_ptr<Runnable>> contenders);
+
 // As tune.json has it.
 nlohmann::ordered_json described(const Contender& info);
 

@@ -57,7 +57,6 @@ class Tuner {
   Status add_engine_with_providers();
   Status restrict_providers(const Graph& graph, const Topology& topology, Rules& rules);
   Status round(bool& settled);
-  void close_slow();
   Result<std::vector<Runnable*>> place();
   Status add_placed(const Problem& problem, const Candidate& candidate,
                     std::vector<Runnable*>& fresh);
@@ -357,7 +356,7 @@ Status Tuner::round(bool& settled) {
         "  {}: {:.3f} of the whole on one thread{}", info.name, info.over_whole,
         info.predicted_us > 0 ? fmt::format(", predicted {:.3f}", info.predicted_over_whole) : ""));
   }
-  close_slow();
+  close_slow(contenders_);
   settled = worst <= kAgreement;
   if (settled || options_.objective != Objective::kLatency) return {};
   const auto graph = Graph::build(model_.spec);
@@ -365,18 +364,6 @@ Status Tuner::round(bool& settled) {
   const auto topology = Topology::build(machine_);
   if (!topology.ok()) return topology.status();
   return learn_from(*graph, *topology, *fresh);
-}
-
-// Every contender holds its weights, on its devices, too: only the fastest stay open between
-// rounds.
-void Tuner::close_slow() {
-  constexpr size_t kOpen = 3;
-  std::vector<Runnable*> order;
-  for (const auto& contender : contenders_) order.push_back(contender.get());
-  std::stable_sort(order.begin(), order.end(), [](const Runnable* a, const Runnable* b) {
-    return a->info.over_whole < b->info.over_whole;
-  });
-  for (size_t i = kOpen; i < order.size(); ++i) order[i]->replicas.clear();
 }
 
 const Runnable* Tuner::one_device() const {
