@@ -10,6 +10,7 @@
 #include "runtime/search/polish.h"
 #include "runtime/search/promising_moves.h"
 #include "runtime/search/search.h"
+#include "runtime/search/stage_annealing.h"
 #include "runtime/search/stage_search.h"
 #include "runtime/timeline/queues.h"
 
@@ -232,38 +233,56 @@ Status polish_best(const Step& step, Placing& placing) {
   return {};
 }
 
+// Of two answers of a search the better one, and whether it is one-move-optimal.
+void take_if_better(Candidate found, bool optimal, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (found.score < bench.best().score) {
+    placing.one_move_optimal = optimal;
+  } else if (found.assignment == bench.best().assignment) {
+    placing.one_move_optimal |= optimal;
+  }
+  bench.add_if_better(std::move(found));
+}
+
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
+  const Candidate start = bench.best();
   placing.guide.reset();  // which goes by the groups that there were
   bench.regroup();
   if (!ready(bench)) return {};
+  Budget budget = bench.options().budget;
   // A polished placement is where moves no longer gain: there is less to find around it.
-  Candidate found = placing.unpolished.assignment.empty() ? bench.best() : placing.unpolished;
+  Candidate found = placing.unpolished.assignment.empty() ? start : placing.unpolished;
   found.method = step.name;
   found.division = {};  // of where it starts, not of where it will end
   SearchOptions search_options{.polish = true};
-  // Beside every polishing, so that more of it is never worse.
+  const auto finish = [&bench](Candidate& candidate, bool optimal) {
+    constexpr uint64_t kShare = 3;
+    const Problem& problem = bench.problem();
+    return finish_stages(stage_evaluations(problem.graph()) / kShare,
+                         polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
+                         candidate);
+  };
   if (is_staged(placing)) {
-    search_options.finish = [&bench](Candidate& candidate, bool optimal) {
-      constexpr uint64_t kShare = 3;
-      const Problem& problem = bench.problem();
-      return finish_stages(stage_evaluations(problem.graph()) / kShare,
-                           polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
-                           candidate);
-    };
+    search_options.finish = finish;  // beside every polishing, so that more of it is never worse
+    budget.milliseconds /= 2;        // the other half is for stages
   } else if (!placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;
   }
   // A window is placed by when operators finish.
   auto* const improve = is_for_latency(placing) ? adaptive_search : multilevel_search;
-  const bool polished = improve(bench.hierarchy(), bench.options().budget, bench.options().seed,
+  const bool polished = improve(bench.hierarchy(), budget, bench.options().seed,
                                 bench.move_evaluator(), found, search_options);
-  if (found.score < bench.best().score) {
-    placing.one_move_optimal = polished;
-  } else if (found.assignment == bench.best().assignment) {
-    placing.one_move_optimal |= polished;
+  take_if_better(std::move(found), polished, placing);
+  if (is_staged(placing)) {
+    // From where the other began, too, which no budget has a part in.
+    Candidate divided = start;
+    divided.method = step.name;
+    const bool optimal = anneal_stages(
+        budget, bench.options().seed, bench.evaluator(),
+        [&](Candidate& candidate) { return finish(candidate, false); }, divided);
+    take_if_better(std::move(divided), optimal, placing);
   }
-  bench.add_if_better(std::move(found));
   return {};
 }
 
@@ -376,8 +395,8 @@ std::vector<Step> auto_steps() {
         "up to 24 groups, from 13 on briefly if something fits", has_few_groups, solve_small},
        {"stages", "stages moved, merged and divided, from the best so far",
         "under staged execution", is_staged, refine},
-       {"search", "annealing over moves and windows, from the best so far", "with a budget",
-        has_budget, search},
+       {"search", "annealing over moves and windows, and over stages, from the best so far",
+        "with a budget", has_budget, search},
        {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
         has_few_groups_and_budget, prove},
        {"fewest", "stages merged, as far as the tolerance goes",

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <initializer_list>
 #include <memory>
 
 #include "runtime/base/portable_math.h"
 #include "runtime/search/estimate_ranker.h"
+#include "runtime/search/marks.h"
 #include "runtime/search/path_bound.h"
 #include "runtime/search/polish.h"
 #include "runtime/search/window_pass.h"
@@ -79,15 +79,6 @@ class Clock {
 
 // No search ends after more, and no mark is beyond what 64 bits hold.
 constexpr uint64_t kMostEvaluations = 1'000'000'000'000'000;
-
-// The next of 1, 2, 3, ... times a power of ten, 30 at least.
-uint64_t next_mark(uint64_t spent, std::initializer_list<uint64_t> tenths) {
-  for (uint64_t decade = 1;; decade *= 10) {
-    for (const uint64_t t : tenths) {
-      if (t * decade > spent && t * decade >= 30) return t * decade;
-    }
-  }
-}
 
 // Which kind of proposal is next: drawn in proportion to what each has gained lately for what it
 // cost, and neither is ever forgotten.

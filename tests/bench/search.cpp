@@ -45,7 +45,7 @@ devices), slow-links (100 to 300 nodes, 16 devices, communication at least as lo
 middle (300 to 500 nodes, 2 to 8), large (1,000 nodes), networks (training steps with colocation on
 the example topologies), deep (training steps of networks of 1,000 to 7,000 operators),
 parameters (the same, every parameter a node of its own that takes no time), staged (random graphs of
-40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-networks (named
+40 to 300 nodes on 2 to 4 devices, whose stages and cuts have prices), staged-small (of 5 to 30), staged-networks (named
 networks as ONNX Runtime runs them). --each appends every answer to a file: problem, method, seed,
 evaluations, makespan in us, processor time in ms.
 )";
@@ -277,11 +277,10 @@ void add_random(Family& family, const std::string& name, uint32_t graphs, Sizes 
 
 // Random graphs, where starting a stage takes as long as a fortieth of an operator to one; every
 // second one on unlike devices.
-void add_staged(Family& family, uint32_t graphs) {
-  constexpr Sizes kSizes{40, 300};
-  Random random(kSizes.max_nodes);
+void add_staged(Family& family, uint32_t graphs, const Sizes& sizes) {
+  Random random(sizes.max_nodes);
   for (uint32_t g = 0; g < graphs; ++g) {
-    QualityGraph graph = quality_graph(g, kSizes, random);
+    QualityGraph graph = quality_graph(g, sizes, random);
     double work_us = 0;
     for (const NodeSpec& node : graph.spec.nodes) work_us += node.cost_us[0];
     const double mean_us = work_us / static_cast<double>(graph.spec.nodes.size());
@@ -406,7 +405,9 @@ int main(int argc, char** argv) {
     } else if (name == "deep") {
       add_deep(family, o.graphs);
     } else if (name == "staged") {
-      add_staged(family, count(30));
+      add_staged(family, count(30), {40, 300});
+    } else if (name == "staged-small") {
+      add_staged(family, count(60), {5, 30});
     } else if (name == "staged-networks") {
       add_staged_networks(family, o.graphs);
     } else {

@@ -108,8 +108,8 @@ inline LinkParameters random_link(const RandomShape& shape, Random& random) {
 }
 
 // `rules` in [0, 24) picks one of the sets of rules: bits for contention, transfer and dispatch,
-// then the execution.
-constexpr uint32_t kRuleSets = 24;
+// then the execution; from kStagedRules on, staged.
+constexpr uint32_t kRuleSets = 24, kStagedRules = 16;
 inline void set_rules(uint32_t rules, TopologySpec& topology) {
   topology.contention = (rules & 1) != 0 ? Contention::kNone : Contention::kEgress;
   topology.transfer = (rules & 2) != 0 ? Transfer::kUnicast : Transfer::kBroadcast;

@@ -15,8 +15,6 @@
 namespace placeto {
 namespace {
 
-constexpr uint32_t kStagedRules = 16;
-
 // Five nodes in a chain; the fourth runs ten times faster on the second kind of device, whatever
 // passes costs 5 twice.
 test::Instance chain_beside(double fast_us) {
@@ -75,8 +73,8 @@ TEST_CASE("within a tolerance nothing has fewer stages, and what leaves one devi
   Random random(41);
   int simpler = 0;
   for (int i = 0; i < 80; ++i) {
-    const test::Instance instance =
-        test::random_instance({.most_nodes = 30, .whole_numbers = false}, kStagedRules, random);
+    const test::Instance instance = test::random_instance(
+        {.most_nodes = 30, .whole_numbers = false}, test::kStagedRules, random);
     if (!instance.problem) continue;
     const PlaceResult best = placed(*instance.problem, 0);
     const PlaceResult within = placed(*instance.problem, 0.1);
@@ -108,8 +106,9 @@ TEST_CASE("refining makes no placement worse, and its division gives the score t
   Random random(42);
   int better = 0;
   for (int i = 0; i < 200; ++i) {
-    const test::Instance instance = test::random_instance(
-        {.most_nodes = 30, .restrictions = i % 2 == 0}, kStagedRules + random.below(8), random);
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 30, .restrictions = i % 2 == 0},
+                              test::kStagedRules + random.below(8), random);
     if (!instance.problem) continue;
     Evaluator evaluator(*instance.problem);
     Candidate candidate;
@@ -211,7 +210,7 @@ TEST_CASE("a search beyond the size that is polished hands out stages of its own
     }
   }
   TopologySpec topology = test::equal_devices(3);
-  test::set_rules(kStagedRules, topology);
+  test::set_rules(test::kStagedRules, topology);
   for (DeviceSpec& device : topology.devices) device.cut_us = 20;
   const test::Instance instance = test::build_instance(graph, topology);
   const Problem& problem = *instance.problem;
