@@ -104,6 +104,8 @@ class Problem {
       return false;
     return restrictions_.row.empty() || rules_allow(group, device);
   }
+  // Whether pins or forbids say anything.
+  bool is_restricted() const { return !restrictions_.row.empty(); }
   uint64_t resident_bytes(uint32_t group) const { return groups_.resident_bytes[group]; }
 
   // Memory a placement may use on the device, headroom taken off; kUnlimited if it has no limit.

@@ -29,8 +29,8 @@ std::string name_of(const Problem& problem, const Assignment& assignment, uint32
 }
 
 // Devices worth trying: every one, or on large systems the kMostTried with the least total run
-// time, of devices of one class and memory limit only the first. Without pins one device moves no
-// tensor, so twins tell the same.
+// time, of twins only the first: without pins and forbids one device moves no tensor, so those of
+// one class, memory limit and price of a stage tell the same.
 constexpr size_t kMostTried = 64;
 
 std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
@@ -46,9 +46,12 @@ std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
     }
     if (spend(stop, problem.class_count())) break;
   }
+  const bool staged = problem.topology().spec().execution == Execution::kStaged;
   const auto key = [&](uint32_t d) {
     const uint32_t c = problem.class_of(d);
-    return std::make_tuple(class_us[c], c, ~problem.memory_limit(d));
+    const double stage_us = staged ? problem.topology().device(d).stage_us : 0;
+    const uint32_t self = problem.is_restricted() ? d : 0;
+    return std::make_tuple(class_us[c] + stage_us, c, ~problem.memory_limit(d), self);
   };
   stoppable_sort(devices.begin(), devices.end(),
                  [&](uint32_t a, uint32_t b) { return key(a) < key(b); });

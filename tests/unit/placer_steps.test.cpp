@@ -57,6 +57,33 @@ TEST_CASE("what is called single is on that device, whatever rules say, and told
   CHECK(methods(3) == Names{"single gpu:2"});
 }
 
+TEST_CASE(
+    "of very many devices the one is tried on which stages start sooner, or rules let all be") {
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 20; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {10};
+    graph.nodes.back().outputs = {1'000};
+    if (v > 0) graph.edges.push_back({v - 1, 0, v});
+  }
+  TopologySpec topology = test::equal_devices(70);
+  Rules rules;
+  rules.forbids = {{.node = 5, .device = 0}};
+  const test::Instance forbidden = test::build_instance(graph, topology, rules);
+  REQUIRE(forbidden.problem);
+  const Result<PlaceResult> single = place(*forbidden.problem, "single", {});
+  REQUIRE(single.ok());
+  CHECK(single->timeline.makespan_us == 200);
+
+  topology.execution = Execution::kStaged;
+  for (DeviceSpec& device : topology.devices) device.stage_us = 1'000;
+  topology.devices[40].stage_us = 1;
+  const test::Instance staged = test::build_instance(graph, topology);
+  REQUIRE(staged.problem);
+  CHECK(place(*staged.problem, "single", {})->timeline.makespan_us == 201);
+}
+
 TEST_CASE("the C header names every way to place") {
   std::ifstream file(PLACETO_SOURCE_DIR "/runtime/include/placeto/placeto.h");
   std::stringstream text;
