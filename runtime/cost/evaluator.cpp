@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/saturating.h"
+
 namespace placeto {
 
 Evaluator::Evaluator(const Problem& problem, Stop* stop)
@@ -67,7 +69,9 @@ Score Evaluator::score_of(const Timeline* timeline) const {
   Score score;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t peak = timeline->peak_memory_bytes[d], limit = problem_->memory_limit(d);
-    if (peak > limit) score.overflow_bytes += peak - limit;
+    if (peak > limit) {
+      score.overflow_bytes = saturating_add(score.overflow_bytes, peak - limit);
+    }
   }
   score.objective_us = latency ? timeline->makespan_us : timeline->bottleneck_us;
   return score;

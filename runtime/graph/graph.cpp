@@ -12,7 +12,7 @@
 namespace placeto {
 namespace {
 
-// Every sum of bytes a cost model forms is at most the sum of all bytes in the graph.
+// Every sum of bytes on one device is at most the sum of all bytes in the graph.
 constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
 
 std::string node_place(const GraphSpec& spec, size_t v) {

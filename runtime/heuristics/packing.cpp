@@ -9,6 +9,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/random.h"
+#include "runtime/base/saturating.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/memory.h"
 
@@ -113,7 +114,7 @@ class Packer {
   }
   uint64_t overflow() const {
     uint64_t sum = 0;
-    for (uint32_t d = 0; d < devices_; ++d) sum += overflow(d);
+    for (uint32_t d = 0; d < devices_; ++d) sum = saturating_add(sum, overflow(d));
     return sum;
   }
   uint64_t room(uint32_t device) const {

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "runtime/base/no_index.h"
+#include "runtime/base/saturating.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/memory.h"
 #include "runtime/cost/twins.h"
@@ -294,10 +295,10 @@ class BranchBound {
     uint64_t sum = 0;
     for (uint32_t d = 0; d < devices_; ++d) {
       const uint64_t limit = problem_.memory_limit(d), held = resident_[d] + running_[d];
-      if (held > limit) sum += held - limit;
+      if (held > limit) sum = saturating_add(sum, held - limit);
       if (held < limit) unplaced -= std::min(unplaced, limit - held);
     }
-    return sum + unplaced;
+    return saturating_add(sum, unplaced);
   }
 
   size_t at(uint32_t node, uint32_t device) const { return size_t{node} * devices_ + device; }

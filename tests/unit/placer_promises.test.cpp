@@ -458,6 +458,26 @@ TEST_CASE(
   CHECK(too_much.status().message().find("at least 1 B;") != std::string::npos);
 }
 
+TEST_CASE("what lacks more bytes on all devices together than 64 bits count does not fit") {
+  // One output that a reader on each of four devices would hold: four times 2^62 bytes.
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 4; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {1};
+    if (v > 0) graph.edges.push_back({0, 0, v});
+  }
+  graph.nodes[0].outputs = {(uint64_t{1} << 62) + 1'000};
+  TopologySpec topology = test::equal_devices(4);
+  topology.default_link.bandwidth_bytes_per_us = 1e20;
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'000;
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  Evaluator evaluator(*instance.problem);
+  CHECK(!evaluator.evaluate(Assignment{0, 1, 2, 3}).feasible());
+  CHECK(!placed_with(*instance.problem, 0).ok());
+}
+
 TEST_CASE("what is neither placed nor proved not to fit is said not to be found") {
   // Forty producers run before the first of their consumers, each on the device of its own: 4,000
   // bytes are held then, which no node alone tells, and there are too many nodes to look at
