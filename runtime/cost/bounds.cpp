@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace placeto {
@@ -21,6 +22,12 @@ double longest_path_us(const Problem& problem, const std::vector<double>& fastes
     if (spend(stop, 1 + graph.in_edges(v).size())) return 0;
   }
   return longest;
+}
+
+// What a sum of so many numbers is at least, whatever the order in which they are added: rounding
+// moves it by at most half a unit in the last place for each. Simulations add in another order.
+double surely(double sum, uint32_t count) {
+  return sum * (1 - (count + 4.0) * std::numeric_limits<double>::epsilon());
 }
 
 // Time a node keeps a device of class c: its run and the gap after it.
@@ -52,9 +59,6 @@ double spread_work_us(const Problem& problem, double gap_us, Stop* stop) {
   for (uint32_t c = 0; c < classes; ++c) {
     weight[c] = fast[c] > 0 && slow[c] > 0 ? fast[c] / slow[c] : 1;
   }
-  // Where gaps are long against the runs, what rounding does to the sum is not little against what
-  // is left of it: at most half a unit in the last place for each operation.
-  const double exact = 1 - (n + classes + 4.0) * std::numeric_limits<double>::epsilon() / 2;
   double best = 0;
   constexpr int kRounds = 24;
   for (int round = 0; round < kRounds; ++round) {
@@ -74,7 +78,7 @@ double spread_work_us(const Problem& problem, double gap_us, Stop* stop) {
       load[cheapest] += occupancy_us(problem, v, cheapest, gap_us);
       if (spend(stop, classes)) return best;
     }
-    best = std::max(best, gap_us > 0 ? sum * exact - gap_us : sum);
+    best = std::max(best, surely(sum, n + classes) - gap_us);
     if (classes == 1) break;
     // The multiplier shrinks so that the weights settle.
     const double step = 1.0 / (2 + round);
@@ -100,14 +104,14 @@ LowerBounds lower_bounds(const Problem& problem, Stop* stop) {
   LowerBounds bounds;
   bounds.critical_path_us = longest_path_us(problem, fastest, stop);
   if (topology.execution == Execution::kSerial) {
-    bounds.work_us = std::accumulate(fastest.begin(), fastest.end(), 0.0);
+    bounds.work_us = surely(std::accumulate(fastest.begin(), fastest.end(), 0.0), n);
   } else {
     const bool staged = topology.execution == Execution::kStaged;
     bounds.work_us = spread_work_us(problem, staged ? 0 : topology.op_gap_us, stop);
     if (staged) {  // there is at least one stage
       double least = topology.devices[0].stage_us;
       for (const DeviceSpec& device : topology.devices) least = std::min(least, device.stage_us);
-      bounds.critical_path_us += least;
+      bounds.critical_path_us = surely(bounds.critical_path_us + least, n);
     }
   }
   return bounds;

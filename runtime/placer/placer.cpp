@@ -99,7 +99,11 @@ void note_proof(const Placing& placing, const Score& least, PlaceResult& result)
   result.proved = placing.proved && is_best && result.best.division.empty();
   if (placing.bench.problem().objective() == Objective::kLatency) {
     result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
-    if (result.proved) result.bounds.proved_us = result.timeline.makespan_us;
+    if (result.proved) {
+      const double most = result.bounds.proved_us = result.timeline.makespan_us;
+      result.bounds.critical_path_us = std::min(result.bounds.critical_path_us, most);
+      result.bounds.work_us = std::min(result.bounds.work_us, most);
+    }
   }
   result.one_move_optimal = result.proved || (placing.one_move_optimal && is_best);
 }
