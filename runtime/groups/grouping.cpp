@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 #include "runtime/base/disjoint_sets.h"
 #include "runtime/base/no_index.h"
@@ -138,7 +139,20 @@ class Merger {
     return least_both <= least_a + least_b + transfer;
   }
 
+  // Large groups are summed once: very many small ones may ask for the same large one.
   double run_us(uint32_t group, uint32_t device) {
+    constexpr size_t kLarge = 16;  // members
+    if (problem_.members(group).size() < kLarge) return sum_us(group, device);
+    const auto [at, is_new] = large_.try_emplace(group);
+    if (is_new) {
+      at->second.resize(problem_.class_count());
+      for (const uint32_t d : representatives_) {
+        at->second[problem_.class_of(d)] = sum_us(group, d);
+      }
+    }
+    return at->second[problem_.class_of(device)];
+  }
+  double sum_us(uint32_t group, uint32_t device) const {
     double sum = 0;
     for (uint32_t v : watched(problem_.members(group), stop_)) sum += problem_.run_us(v, device);
     spend(stop_, problem_.members(group).size());
@@ -167,7 +181,8 @@ class Merger {
   Stop* stop_;
   std::vector<uint32_t> representatives_;  // a device of each class
   DisjointSets sets_;
-  std::vector<double> work_;  // of merged groups, at their roots
+  std::vector<double> work_;                                 // of merged groups, at their roots
+  std::unordered_map<uint32_t, std::vector<double>> large_;  // run times of large groups, by class
   double tiny_ = 0, most_work_ = 0;
 };
 
