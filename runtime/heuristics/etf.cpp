@@ -16,6 +16,10 @@ namespace {
 // of pairs.
 constexpr uint32_t kMostAhead = 64, kLeastAhead = 4, kMostPairs = 1024;
 
+// A node of more inputs is not looked at in every step, but so seldom that it costs as much as one
+// of that many: it may wait in the window while very many others are placed.
+constexpr size_t kMostInputs = 1024;
+
 uint32_t window_size(uint32_t devices) {
   return std::clamp(kMostPairs / devices, kLeastAhead, kMostAhead);
 }
@@ -37,7 +41,9 @@ class EarliestTaskFirst {
     start();
     while (!window_.empty()) {
       if (stopped(stop_)) return {};
-      const Choice choice = earliest(plan);
+      ++step_;
+      Choice choice = earliest(plan, false);
+      if (choice.device == kNoIndex) choice = earliest(plan, true);
       const uint32_t node = window_[choice.position];
       const uint32_t group = problem_.group_of(node);
       if (devices_[group] == kNoIndex) {
@@ -61,6 +67,7 @@ class EarliestTaskFirst {
   };
 
   void start() {
+    step_ = 0;
     schedule_.clear();
     window_.clear();
     rest_.clear();
@@ -103,7 +110,8 @@ class EarliestTaskFirst {
     rest_.pop_back();
   }
 
-  Choice earliest(const MemoryPlan& plan) {
+  // `all`: also nodes of many inputs whose turn it is not; without them there may be none.
+  Choice earliest(const MemoryPlan& plan, bool all) {
     Choice best;
     // Nothing starts before a device is free, and ties go to the node that was looked at first:
     // mostly one of the first few.
@@ -113,6 +121,7 @@ class EarliestTaskFirst {
       const uint32_t group = problem_.group_of(window_[i]);
       const bool bound = devices_[group] != kNoIndex;
       const uint32_t node = bound ? window_[i] : devices_.heaviest_beside(window_[i]);
+      if (!all && step_ % (1 + problem_.graph().in_edges(node).size() / kMostInputs) != 0) continue;
       schedule_.ready_times(node, ready_us_);
       // The caller looks whether that is to be the last step: a step is never left half done.
       spend(stop_, 1 + problem_.graph().in_edges(node).size() + Stop::compared(ready_us_.size()));
@@ -188,6 +197,7 @@ class EarliestTaskFirst {
   std::vector<uint32_t> window_;  // the ready nodes of highest rank, descending
   std::vector<uint32_t> rest_;    // the other ready nodes: a heap, the highest rank first
   std::vector<uint32_t> unmet_;
+  uint64_t step_ = 0;
   static constexpr uint32_t kAlone = 0xffffffffu;
   std::vector<uint32_t> group_row_;    // row of group_lost_us_; kAlone: one node
   std::vector<double> group_lost_us_;  // of groups of several nodes, by class of device
