@@ -4,6 +4,9 @@
 
 namespace placeto {
 
+// Devices that are tried to start with: each costs as much as going through the graph.
+static constexpr uint32_t kMostStarts = 16;
+
 StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop)
     : graph_(graph),
       predecessors_(graph.node_count(), 0),
@@ -74,7 +77,7 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
     for (uint32_t d = 0; d < ready_.size(); ++d) {
       if (ready_count_[d] > ready_count_[device]) device = d;
     }
-    if (spend(stop, 1)) return false;
+    if (spend(stop, 1 + Stop::looked_up(ready_.size()))) return false;
   }
   for (uint32_t v : roots_) {
     in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
@@ -92,8 +95,10 @@ bool StageFormer::fewest(std::span<const uint32_t> device_of, Division& division
   std::fill(open_.begin(), open_.end(), kNoIndex);  // here: whether a root is on the device
   for (uint32_t v : roots_) open_[device_of[v]] = 0;
   uint32_t best = kNoIndex, last = kNoIndex, most = kNoIndex;
-  for (uint32_t d = 0; d < open_.size() && most != 0; ++d) {
+  uint32_t starts = kMostStarts;
+  for (uint32_t d = 0; d < open_.size() && most != 0 && starts > 0; ++d) {
     if (open_[d] == kNoIndex) continue;
+    --starts;
     last = d;
     if (peel_from(d, most, device_of, division, stop)) {
       best = d;

@@ -11,7 +11,8 @@
 // what has been taken, until there is none; then another device has its turn. A node enters after
 // its predecessors, so in the same stage or a later one. Taking more never hurts what follows, so
 // with two devices no division has fewer stages that starts with the same device, and each start is
-// tried. With more devices the next is the one with the most nodes ready, which is a heuristic.
+// tried, of more than 16 the first. With more devices the next is the one with the most nodes
+// ready, which is a heuristic.
 //
 // kOverlap is for devices that run at the same time. The nodes of each device, in topological
 // order, are cut before a node that reads another device's output and after a node whose output
@@ -60,7 +61,8 @@ class StageFormer {
   StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop = nullptr);
 
   // Overwrites all of `division`; its order is left empty. device_of[v] < device_count. False if
-  // stopped. Time: nodes + edges, times the devices that can start for kFewest.
+  // stopped. Time: nodes + edges; for kFewest also stages
+  // times devices, and all of that for each device that it tries to start with.
   bool form(std::span<const uint32_t> device_of, StageRule rule, Division& division,
             Stop* stop = nullptr);
 
