@@ -126,6 +126,8 @@ class EventEngine {
     std::vector<uint32_t> next, tail, stamp;  // the last two by destination
     std::vector<uint32_t> booking;            // of the destination's chain
     uint32_t current = 0;
+    std::vector<uint32_t> rebuilt;  // by output: the last restore() that chained its consumers
+    uint32_t restores = 0;
   };
   struct Booking {
     uint32_t file_position;  // of the first out-edge it serves

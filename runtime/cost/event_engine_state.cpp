@@ -1,5 +1,6 @@
 // The state of a run: made, saved, compared and restored, which incremental evaluation rests on.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/cost/event_engine.h"
 
@@ -33,6 +34,7 @@ EventEngine::EventEngine(const Problem& problem, Stop* stop)
   chains_.tail.resize(rules_.devices);
   chains_.booking.resize(rules_.devices);
   chains_.stamp.resize(rules_.devices);
+  chains_.rebuilt.resize(problem.graph().output_count());
 }
 
 void EventEngine::RunState::begin(const std::vector<uint32_t>& dependencies) {
@@ -90,8 +92,10 @@ bool EventEngine::same_future(const Checkpoint& checkpoint, std::span<const uint
   return run_.unmet == other.unmet;
 }
 
-// Another assignment's run may have chained the output's consumers differently.
+// Another assignment's run may have chained the output's consumers differently. All that wait to be
+// delivered of one output share its chains.
 void EventEngine::rebuild_chains(uint32_t output) {
+  if (std::exchange(chains_.rebuilt[output], chains_.restores) == chains_.restores) return;
   bookings_.clear();
   book_unicast(output, device_of_[problem_->graph().producer(output)]);
 }
@@ -103,6 +107,10 @@ void EventEngine::restore(const Checkpoint& checkpoint, std::span<const uint32_t
   run_.makespan_us = makespan_us;
   queues_.clear();
   transfers_.clear();
+  if (++chains_.restores == 0) {  // all numbers have been used
+    std::fill(chains_.rebuilt.begin(), chains_.rebuilt.end(), 0);
+    chains_.restores = 1;
+  }
   uint32_t i = 0;
   for (uint32_t q = 0; q < rules_.devices + rules_.channels; ++q) {
     for (; i < checkpoint.queued.ends[q]; ++i) {
