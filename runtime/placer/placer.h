@@ -1,6 +1,7 @@
 // place(): the best feasible placement among many ways to find one.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ struct PlacerOptions {
   // If given, written when kInfeasible or kNotFound is returned: by how many bytes per device the
   // closest placement exceeds the limits.
   std::vector<uint64_t>* shortfall_bytes = nullptr;
+  // Told whatever has been finished: the best before a search, and what ends each of its stretches.
+  // A longer search tells all that a shorter one does.
+  std::function<void(const Candidate&)> on_finished = nullptr;
 };
 
 struct PlaceResult {

@@ -6,6 +6,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/packing.h"
 #include "runtime/heuristics/pipeline.h"
+#include "runtime/placer/fewer_devices.h"
 #include "runtime/search/exhaustive.h"
 #include "runtime/search/polish.h"
 #include "runtime/search/promising_moves.h"
@@ -53,6 +54,12 @@ bool is_small(const Placing& placing) {
 bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
   return !placing.proved && times_can_tell(problem) && !polish_pays(problem, 0);
+}
+// For budgets of evaluations, which can be spent on fewer devices once more.
+bool is_small_search(const Placing& placing) {
+  constexpr uint32_t kMostGroups = 32;
+  return has_budget(placing) && placing.bench.options().budget.evaluations > 0 &&
+         placing.bench.problem().group_count() <= kMostGroups;
 }
 // If it is proved that nothing fits, what comes closest is still to be found.
 bool has_few_groups(const Placing& placing) {
@@ -233,6 +240,19 @@ Status polish_best(const Step& step, Placing& placing) {
   return {};
 }
 
+// A share of what finishes the best, for each of the many that a search ends with.
+bool finish_part(Workbench& bench, bool optimal, Candidate& candidate) {
+  constexpr uint64_t kShare = 3;
+  const Problem& problem = bench.problem();
+  return finish_stages(stage_evaluations(problem.graph()) / kShare,
+                       polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
+                       candidate);
+}
+
+void tell_finished(const Candidate& candidate, const Placing& placing) {
+  if (placing.options.on_finished) placing.options.on_finished(candidate);
+}
+
 // Of two answers of a search the better one, and whether it is one-move-optimal.
 void take_if_better(Candidate found, bool optimal, Placing& placing) {
   Workbench& bench = placing.bench;
@@ -247,6 +267,7 @@ void take_if_better(Candidate found, bool optimal, Placing& placing) {
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   const Candidate start = bench.best();
+  tell_finished(start, placing);
   placing.guide.reset();  // which goes by the groups that there were
   bench.regroup();
   if (!ready(bench)) return {};
@@ -256,17 +277,16 @@ Status search(const Step& step, Placing& placing) {
   found.method = step.name;
   found.division = {};  // of where it starts, not of where it will end
   SearchOptions search_options{.polish = true};
-  const auto finish = [&bench](Candidate& candidate, bool optimal) {
-    constexpr uint64_t kShare = 3;
-    const Problem& problem = bench.problem();
-    return finish_stages(stage_evaluations(problem.graph()) / kShare,
-                         polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
-                         candidate);
+  const bool staged = is_staged(placing);
+  // Beside every polishing, so that more of it is never worse.
+  const auto finish = [&](Candidate& candidate, bool optimal) {
+    const bool is_optimal = staged ? finish_part(bench, optimal, candidate) : optimal;
+    tell_finished(candidate, placing);
+    return is_optimal;
   };
-  if (is_staged(placing)) {
-    search_options.finish = finish;  // beside every polishing, so that more of it is never worse
-    budget.milliseconds /= 2;        // the other half is for stages
-  } else if (!placing.unpolished.assignment.empty()) {
+  if (staged) budget.milliseconds /= 2;  // the other half is for stages
+  if (staged || placing.options.on_finished) search_options.finish = finish;
+  if (!staged && !placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;
   }
   // A window is placed by when operators finish.
@@ -274,7 +294,7 @@ Status search(const Step& step, Placing& placing) {
   const bool polished = improve(bench.hierarchy(), budget, bench.options().seed,
                                 bench.move_evaluator(), found, search_options);
   take_if_better(std::move(found), polished, placing);
-  if (is_staged(placing)) {
+  if (staged) {
     // From where the other began, too, which no budget has a part in.
     Candidate divided = start;
     divided.method = step.name;
@@ -282,6 +302,31 @@ Status search(const Step& step, Placing& placing) {
         budget, bench.options().seed, bench.evaluator(),
         [&](Candidate& candidate) { return finish(candidate, false); }, divided);
     take_if_better(std::move(divided), optimal, placing);
+  }
+  return {};
+}
+
+// All that is finished there is finished here once more, which has more devices to move to. As more
+// of it never changes what came before, more budget is never worse.
+Status place_on_fewer(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  const std::unique_ptr<FewerDevices> fewer = FewerDevices::of(bench.problem(), bench.stop());
+  if (fewer == nullptr) return {};
+  PlacerOptions options{.policy = placing.options.policy, .kernels = placing.options.kernels};
+  options.on_finished = [&](const Candidate& there) {
+    Candidate found = fewer->among_all(there);
+    found.method = step.name;
+    found.score = bench.evaluator().evaluate(found.assignment, found.division);
+    const bool optimal = is_staged(placing)
+                             ? finish_part(bench, false, found)
+                             : polish(&bench.hierarchy(), bench.move_evaluator(), found);
+    if (stopped(bench.stop())) return;
+    tell_finished(found, placing);
+    take_if_better(std::move(found), optimal, placing);
+  };
+  if (const auto placed = place_auto(fewer->problem(), bench.options(), options); placed.ok()) {
+    if (placed->proved) options.on_finished(placed->best);
   }
   return {};
 }
@@ -399,6 +444,8 @@ std::vector<Step> auto_steps() {
         "with a budget", has_budget, search},
        {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
         has_few_groups_and_budget, prove},
+       {"fewer", "all of this on fewer of the like devices, and what more of them gain",
+        "up to 32 groups, with a number of evaluations", is_small_search, place_on_fewer},
        {"fewest", "stages merged, as far as the tolerance goes",
         "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
   return steps;

@@ -374,6 +374,32 @@ TEST_CASE("small graphs are solved, and more of the same devices never hurt them
 }
 
 TEST_CASE(
+    "more of the same devices never hurt graphs that a search does not solve, nor in stages") {
+  Random random(17);
+  int used = 0;
+  for (int i = 0; i < 16; ++i) {
+    const uint32_t nodes = 5 + random.below(26);
+    const GraphSpec graph = layered(nodes, i % 4 == 0 ? 0.5 : 3, i + 1);
+    double last_us = std::numeric_limits<double>::infinity();
+    for (const uint32_t devices : {1, 2, 3, 4, 8}) {
+      TopologySpec topology = k80s(devices);
+      if (i % 2 == 0) topology.execution = Execution::kStaged;
+      for (DeviceSpec& device : topology.devices) device.stage_us = 20;
+      const test::Instance instance = test::build_instance(graph, topology);
+      REQUIRE(instance.problem);
+      CAPTURE(i);
+      CAPTURE(devices);
+      const Result<PlaceResult> placed = placed_with(*instance.problem, 1'000);
+      REQUIRE(placed.ok());
+      used += placed->timeline.makespan_us < last_us;
+      CHECK(placed->timeline.makespan_us <= last_us * (1 + 1e-12));
+      last_us = placed->timeline.makespan_us;
+    }
+  }
+  CHECK(used > 30);
+}
+
+TEST_CASE(
     "what is said to be proved is proved, infeasible means that nothing fits, and little that fits "
     "is not found") {
   Random random(96);

@@ -1,0 +1,76 @@
+#include "runtime/placer/fewer_devices.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+namespace placeto {
+namespace {
+
+auto all_but_name(const Problem& problem, uint32_t d) {
+  const DeviceSpec& device = problem.topology().device(d);
+  return std::make_tuple(problem.class_of(d), problem.memory_limit(d), device.stage_us,
+                         device.cut_us, device.cut_bytes_per_us);
+}
+
+std::vector<uint32_t> largest_set_of_like_devices(const Problem& problem) {
+  std::vector<uint32_t> largest, set;
+  for (uint32_t first = 0; first < problem.device_count(); ++first) {
+    set.clear();
+    for (uint32_t d = first; d < problem.device_count(); ++d) {
+      if (all_but_name(problem, d) == all_but_name(problem, first)) set.push_back(d);
+    }
+    if (set.size() > largest.size()) largest = set;
+  }
+  return largest;
+}
+
+// Colocation as the problem has it; headroom is off its limits already.
+Rules rules_of(const Problem& problem) {
+  Rules rules;
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    const auto members = problem.members(g);
+    if (members.size() > 1) rules.colocate.emplace_back(members.begin(), members.end());
+  }
+  rules.objective = problem.objective();
+  return rules;
+}
+
+}  // namespace
+
+std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem, Stop* stop) {
+  const Topology& topology = problem.topology();
+  if (problem.is_restricted() || !topology.uniform_links()) return nullptr;
+  const std::vector<uint32_t> set = largest_set_of_like_devices(problem);
+  if (set.size() < 2) return nullptr;
+  const auto size = static_cast<uint32_t>(set.size());
+  const uint32_t left = size <= 4 ? size - 1 : std::bit_floor(size - 1);
+
+  std::unique_ptr<FewerDevices> fewer(new FewerDevices);
+  TopologySpec spec = topology.spec();
+  spec.devices.clear();
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    if (std::find(set.begin() + left, set.end(), d) != set.end()) continue;
+    const uint64_t limit = problem.memory_limit(d);
+    if (limit == 0) return nullptr;  // which a file says of no limit at all
+    spec.devices.push_back(topology.device(d));
+    spec.devices.back().memory_bytes = limit == Problem::kUnlimited ? 0 : limit;
+    fewer->device_.push_back(d);
+  }
+  Result<Topology> smaller = Topology::build(std::move(spec));
+  if (!smaller.ok()) return nullptr;
+  fewer->topology_ = std::move(*smaller);
+  Result<Problem> built =
+      Problem::build(problem.graph(), *fewer->topology_, rules_of(problem), {}, stop);
+  if (!built.ok()) return nullptr;
+  fewer->problem_ = std::move(*built);
+  return fewer;
+}
+
+Candidate FewerDevices::among_all(Candidate candidate) const {
+  for (uint32_t& d : candidate.assignment) d = device_[d];
+  for (uint32_t& d : candidate.division.device) d = device_[d];
+  return candidate;
+}
+
+}  // namespace placeto

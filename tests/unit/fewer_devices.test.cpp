@@ -1,0 +1,73 @@
+// The same problem with fewer of its like devices.
+#include "runtime/placer/fewer_devices.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/cost/evaluator.h"
+#include "tests/support/random_problem.h"
+
+namespace placeto {
+namespace {
+
+// A processor among so many accelerators, and what two nodes that share a device are placed on.
+test::Instance beside_processor(uint32_t accelerators, const Rules& rules = {}) {
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 3; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {10};
+    graph.nodes.back().outputs = {50};
+    if (v > 0) graph.edges.push_back({v - 1, 0, v});
+  }
+  graph.nodes[0].colocate = graph.nodes[2].colocate = "pair";
+  TopologySpec topology = test::equal_devices(1 + accelerators);
+  topology.devices[1].kind = "cpu";
+  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'000;
+  return test::build_instance(std::move(graph), std::move(topology), rules);
+}
+
+}  // namespace
+
+TEST_CASE("of like devices one of 2 to 4 is left out, and of more those beyond a power of two") {
+  for (const auto& [all, left] : {std::pair{2, 1}, {3, 2}, {4, 3}, {5, 4}, {8, 4}, {9, 8}}) {
+    const test::Instance instance = beside_processor(all);
+    REQUIRE(instance.problem);
+    const auto fewer = FewerDevices::of(*instance.problem, nullptr);
+    REQUIRE(fewer != nullptr);
+    CHECK(fewer->problem().device_count() == 1 + static_cast<uint32_t>(left));
+  }
+  const test::Instance unlike = beside_processor(1);
+  REQUIRE(unlike.problem);
+  CHECK(FewerDevices::of(*unlike.problem, nullptr) == nullptr);
+}
+
+TEST_CASE("devices that a rule tells apart are not left out") {
+  Rules rules;
+  rules.pins = {{.node = 1, .device = 3}};
+  const test::Instance instance = beside_processor(3, rules);
+  REQUIRE(instance.problem);
+  CHECK(FewerDevices::of(*instance.problem, nullptr) == nullptr);
+}
+
+TEST_CASE("a placement on fewer devices costs the same among all, within the same rules") {
+  Rules rules;
+  rules.memory_headroom = 0.1;
+  const test::Instance instance = beside_processor(3, rules);
+  REQUIRE(instance.problem);
+  const auto fewer = FewerDevices::of(*instance.problem, nullptr);
+  REQUIRE(fewer != nullptr);
+  CHECK(fewer->problem().group_count() == instance.problem->group_count());
+  Random random(5);
+  for (int i = 0; i < 20; ++i) {
+    Candidate there{"there", test::random_assignment(fewer->problem(), random), {}};
+    const Candidate here = fewer->among_all(there);
+    CHECK(obeys_rules(*instance.problem, here.assignment));
+    CHECK(Evaluator(fewer->problem()).evaluate(there.assignment) ==
+          Evaluator(*instance.problem).evaluate(here.assignment));
+    for (uint32_t d = 0; d < fewer->problem().device_count(); ++d) {
+      CHECK(fewer->problem().memory_limit(d) == 900);
+    }
+  }
+}
+
+}  // namespace placeto
