@@ -206,6 +206,21 @@ TEST_CASE("OneHot adds an axis as long as its depth") {
   CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 7 * 10 * 4});
 }
 
+TEST_CASE("DFT transforms the axis that its operator set says") {
+  const auto transformed = [](int opset, bool names_axis, bool halved) {
+    OnnxBuilder b(opset);
+    b.input("x", {"1", "10", "6", "1"});
+    b.integers("axis", {1});
+    auto& node = names_axis ? b.node("DFT", {"x", "", "axis"}, {"y"}) : b.node("DFT", {"x"}, {"y"});
+    if (halved) OnnxBuilder::set(node, "onesided", int64_t{1});
+    return outputs_of_last(b);
+  };
+  CHECK(transformed(17, false, true) == std::vector<uint64_t>{6 * 6 * 2 * 4});
+  CHECK(transformed(20, false, true) == std::vector<uint64_t>{10 * 4 * 2 * 4});
+  CHECK(transformed(20, true, true) == std::vector<uint64_t>{6 * 6 * 2 * 4});
+  CHECK(transformed(20, false, false) == std::vector<uint64_t>{10 * 6 * 2 * 4});
+}
+
 TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
   OnnxBuilder old(9);
   old.input("x", {"5", "10"});

@@ -148,6 +148,24 @@ std::string unknown_input(const NodeProto& node, std::span<const Value* const> i
   return "";
 }
 
+// DFT has its axis in an input from operator set 20 on, by default the last but one; before, in an
+// attribute, by default the first behind the batch. The older one of the library is asked for both.
+// False if the axis is not known.
+bool as_older_dft(std::span<const Value* const> inputs, NodeProto& node) {
+  int64_t axis = -2;
+  if (inputs.size() > 2 && inputs[2] != nullptr) {
+    const Constant* const given = inputs[2]->constant.get();
+    if (given == nullptr || given->size() != 1) return false;
+    axis = static_cast<int64_t>(given->number(0));
+  }
+  if (node.input_size() > 2) node.mutable_input()->DeleteSubrange(2, node.input_size() - 2);
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("axis");
+  attribute.set_type(AttributeProto::INT);
+  attribute.set_i(axis < 0 ? axis + rank_at(inputs, 0) : axis);
+  return true;
+}
+
 // Newer versions of the library take options here, too.
 template <typename Context, typename... Arguments>
 Context inference_context(Arguments&... arguments) {
@@ -247,7 +265,17 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
     return false;
   }
   if (problem = objection(node, inputs); !problem.empty()) return false;
-  const onnx::ModelProto request = request_for(node, inputs, *schema, domain, version->second);
+  NodeProto asked = node;
+  const int axis_is_input = 20;  // operator set
+  if (node.op_type() == "DFT" && domain.empty() && version->second >= axis_is_input &&
+      schema->since_version() < axis_is_input) {
+    if (!as_older_dft(inputs, asked)) {
+      problem = "its axis is not known";
+      return false;
+    }
+    inputs = inputs.first(std::min<size_t>(inputs.size(), 2));
+  }
+  const onnx::ModelProto request = request_for(asked, inputs, *schema, domain, version->second);
   const Result<std::string>& bytes = answer_to(request.SerializeAsString());
   if (!bytes.ok()) {
     if (bytes.status().code() == StatusCode::kInternal) failure_ = bytes.status();
