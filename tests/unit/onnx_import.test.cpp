@@ -325,6 +325,10 @@ TEST_CASE("malformed models are refused with the node and what was expected") {
   OnnxBuilder nameless = convolutional_model();
   nameless.graph().mutable_node(1)->clear_op_type();
   CHECK(contains(refusal(nameless, StatusCode::kBadInput, {{"batch", 1}}), "op_type"));
+  OnnxBuilder promising = convolutional_model();
+  promising.graph().add_output()->set_name("never");
+  CHECK(contains(refusal(promising, StatusCode::kBadInput, {{"batch", 1}}),
+                 "graph.output 'never': nothing makes it"));
   OnnxBuilder empty;
   CHECK(contains(refusal(empty), "no node"));
 }

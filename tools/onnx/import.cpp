@@ -353,6 +353,19 @@ void describe_interface(const onnx::ModelProto& model, std::span<const InputSett
   }
 }
 
+// Engines refuse a model that promises what nothing makes.
+Status check_outputs(const GraphProto& graph, const Analysis& analysis) {
+  std::unordered_set<std::string_view> given;
+  for (const auto& input : graph.input()) given.insert(input.name());
+  for (const auto& tensor : graph.initializer()) given.insert(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) given.insert(tensor.values().name());
+  for (const auto& output : graph.output()) {
+    if (given.contains(output.name()) || analysis.producers.contains(output.name())) continue;
+    return Status::bad_input("graph.output " + in_quotes(output.name()) + ": nothing makes it");
+  }
+  return {};
+}
+
 Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
                                    const ImportOptions& options) {
   const auto& all = model.proto.graph().node();
@@ -369,6 +382,7 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
   if (!inlined.ok()) return inlined.status();
   const Result<Analysis> analysis = analyze(model.proto);
   if (!analysis.ok()) return analysis.status();
+  if (Status s = check_outputs(model.proto.graph(), *analysis); !s.ok()) return s;
   if (Status s = check_shapes(*analysis, options.settings.shapes); !s.ok()) return s;
   Importer importer(model, *analysis, options);
   ImportedGraph imported = importer.run(name);
