@@ -1,4 +1,4 @@
-# Dependencies point one way: schema <- runtime <- {trainer, tools, tests}.
+# Dependencies point one way: schema <- runtime <- tools <- trainer; tests use all.
 #
 # layer_allow(<target> <allowed regex>) fails at configure time if the transitive link closure
 # of <target> contains anything outside the allow-list. Generator expressions other than

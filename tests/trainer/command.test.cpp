@@ -26,14 +26,14 @@ large_share = 0
 network_share = 0
 [collect]
 problems = 4
-groups = 60
+decisions = 60
 min_evaluations = 1
 max_evaluations = 60
 [check]
 problems = 1
 [learn]
 steps = 1
-groups = 8
+decisions = 8
 )");
 
   std::string write(const std::string& name, const std::string& text) const {

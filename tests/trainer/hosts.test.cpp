@@ -34,13 +34,13 @@ large_share = 0
 network_share = 0
 [collect]
 problems = 5
-groups = 40
+decisions = 40
 max_evaluations = 100
 [learn]
 hidden = [8]
 window = 2
 steps = 5
-groups = 32
+decisions = 32
 [episodes]
 graphs = 5
 rollouts = 3

@@ -10,12 +10,11 @@
 //   (kLargeShared), the nodes share a device and the first holds it, unless `copy_shared` is set.
 // - An If whose condition is constant, follows from constants and fixed shapes, or is set
 //   (ModelSettings) is replaced by the branch that it takes (inline_branches.h).
-// - Nodes have the domain of their operator, the version of its operator set that the model imports
-// and the types of their
-//   inputs, as far as they are known; calls of functions that the model defines have neither.
 // - Any other node with subgraphs is one node: its edges include what its subgraphs read from
-// outside, and
-//   their parameters are resident on it.
+//   outside, and their parameters are resident on it.
+// - Nodes have the domain of their operator, the version of its operator set that the model imports
+//   and the types of their inputs, as far as they are known; calls of functions that the model
+//   defines have none of these.
 // - Inputs of the model are no nodes: they are on the host, as are the outputs when the run ends.
 // - External data files are never opened; sizes come from the model.
 // Run times are not set: placing estimates them by the devices' rates. tools/costs has better ones.

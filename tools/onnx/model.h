@@ -39,10 +39,9 @@ Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptio
 
 // The naming rule. Node i of the main graph is called by its NodeProto.name if that is not empty,
 // is usable as a name in a graph, and no node before it has it; otherwise "<op_type>_<number>",
-// with
-// "_" appended until it is the name of no other node. The number is how many nodes before it are no
-// Constants, which is how ONNX Runtime calls it in profiles (a Constant's own: its position i). A
-// graph made by import has one node for each of these names except for Constant nodes.
+// with "_" appended until it is the name of no other node. The number is how many nodes before it
+// are no Constants, which is how ONNX Runtime calls it in profiles (a Constant's own: its position
+// i). A graph made by import has one node for each of these names except for Constant nodes.
 std::vector<std::string> onnx_node_names(const onnx::GraphProto& graph);
 
 // Whether the node is a Constant of the default domain: a weight, not work. It becomes no node of a

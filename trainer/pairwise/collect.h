@@ -13,7 +13,7 @@
 
 namespace placeto::train {
 
-// About config.groups decisions. `policy` may be null: then proposals are random. Deterministic by
+// About config.decisions decisions. `policy` may be null: then proposals are random. Deterministic by
 // seed. Gains are clamped to [least, most]; a move that overflows memory more (less) than the
 // placement has the least (largest) gain.
 //
