@@ -17,7 +17,7 @@
 
 namespace placeto {
 
-// Of one placing: not shareable between threads. The flag is.
+// Belongs to one placing: not shareable between threads. The flag is.
 class Stop {
  public:
   using Callback = bool (*)(void* context);

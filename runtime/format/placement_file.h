@@ -55,8 +55,8 @@ struct PlacementSpec {
   std::string note;
   std::vector<ReasonSpec> reasons;  // of the nodes that were asked for
   bool proved = false;              // no placement is better
-  // Of staged execution, or empty (cost/stages.h): a stage per node, and the order in which devices
-  // take them.
+  // Under staged execution (cost/stages.h), else empty: a stage per node, and the order in which
+  // devices take them.
   std::vector<uint32_t> stages, order;
   std::vector<std::string> dims;  // of free dimensions of the model: "batch=1"
   std::string engine;             // whose execution and prices were taken; "": the topology's own

@@ -26,9 +26,9 @@ struct Budget {
 struct MethodOptions {
   Budget budget;
   uint64_t seed = 1;
-  // Of methods that repeat passes: of each of their chains, and about ten evaluations of windows
-  // for each. Fewer passes on graphs of more than 160 nodes, by the square root, for they cost more
-  // there and leave less to gain; fewer windows on those of more than 1,500.
+  // For methods that repeat passes: how many each of their chains makes, with about ten evaluations
+  // of windows for each. Graphs of more than 160 nodes get fewer, by the square root, for passes
+  // cost more there and leave less to gain; those of more than 1,500 get fewer windows.
   uint32_t passes = 4;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
   Grouping grouping = Grouping::kAutomatic;

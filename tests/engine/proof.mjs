@@ -124,7 +124,7 @@ function measure(model, optimized, placement, graphFile, topology, wholeUs, fold
   };
 }
 
-// Of pairs whose measurements are at least 5% apart.
+// Kendall's tau of the pairs whose measurements are at least 5% apart.
 function tau(rows) {
   let sum = 0, pairs = 0;
   rows.forEach((a, i) => rows.slice(i + 1).forEach((b) => {

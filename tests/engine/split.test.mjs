@@ -11,8 +11,8 @@ import {
   writeTopology,
 } from './support.mjs';
 
-// Of |a - b| / (1 + |b|), in float32. The engine fuses other operators in a part than in the whole,
-// which changes roundings.
+// The most that |a - b| / (1 + |b|) may be, in float32. The engine fuses other operators in a part
+// than in the whole, which changes roundings.
 const kTolerance = 1e-4;
 
 const root = scratch('split');

@@ -1,5 +1,5 @@
-// Replaces operator new in the program that it is linked into, so that one allocation fails. Of the
-// main thread's allocations; nothing else runs.
+// Replaces operator new in the program that it is linked into, so that one of the
+// main thread's allocations fails; nothing else runs.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 using Main = int (*)(int, char**, char**);
 using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
-// Of this program.
+// The main function of this program.
 Main program_main;
 
 int counted_main(int argc, char** argv, char** environment) {

@@ -348,7 +348,7 @@ class SlowStagedRun {
   std::map<uint32_t, double> channel_free_us_;
 };
 
-// Of each node, the sets that a run has been at when it is through.
+// The sets that a run has been at when it is through with a node, for each node.
 inline std::vector<std::set<std::string>> sets_met(const Problem& problem) {
   std::vector<std::set<std::string>> met(problem.node_count());
   for (const uint32_t v : problem.graph().topological_order()) {

@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures any
   fails("eval " + policy + " --csv " + x + " --svg " + file("./x"), 2, "given for two outputs");
   fails("eval " + policy + " --budgets 100 10", 2, "expected them ascending");
   fails("pareto " + policy + " --sizes 4294967295", 2, "from 1 to 100000");
-  // Of a search, 0 would mean no limit.
+  // For a search, 0 would mean no limit.
   fails("eval " + policy + " --budgets 0", 2, "of at least 1");
   fails("eval " + policy + " --long-evaluations 0", 2, "of at least 1");
   fails("eval " + policy + " --problems 0", 2, "from 1 to");

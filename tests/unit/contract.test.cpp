@@ -132,7 +132,7 @@ TEST_CASE("every method gives the same placement twice; seeds matter to random a
 }
 
 TEST_CASE("auto is at least as good as every candidate and every heuristic, and repeats itself") {
-  // Of random weights: whatever a policy says, the answer is no worse for it.
+  // Its weights are random: whatever a policy says, the answer is no worse for it.
   const auto policy = test::load_policy(test::small_pairwise_policy());
   struct Variant {
     MethodOptions options;

@@ -7,7 +7,7 @@ using namespace placeto;
 
 namespace {
 
-// Of the only output of an operator that reads one tensor of 16-bit floats.
+// The type of the only output of an operator that reads one tensor of 16-bit floats.
 int32_t type_of(const char* domain, const char* op) {
   onnx::NodeProto node;
   node.set_domain(domain);

@@ -30,7 +30,7 @@ struct ConvertOptions {
   std::string in, out, to;
 };
 
-// Of a file, or a built-in topology.
+// What a file holds, or a built-in topology.
 AnySpec read_input(const std::string& in) {
   if (shipped::is_topology(in)) return load_topology(in).spec();
   if (const std::string close = close_topology(in); !close.empty()) {

@@ -18,7 +18,7 @@ std::vector<uint32_t> nodes_to_explain(const std::string& text, const Graph& gra
                                        const Topology& topology);
 
 // Each node's device, and what the makespan would be if it went to the best of the other devices.
-// Of fewer nodes, the first ones, once `watch` stops it; null: nothing does.
+// Once `watch` stops it, only for the first of the nodes; null: nothing stops it.
 std::vector<ReasonSpec> reasons_of(const Problem& problem, const Candidate& placed,
                                    std::span<const uint32_t> nodes, Watch* watch);
 

@@ -237,7 +237,7 @@ void add_count_options(Command& command, const std::shared_ptr<GenerateOptions>&
   }
 }
 
-// Of any workload.
+// The sizes that any workload has.
 std::vector<std::string> all_sizes() {
   std::vector<std::string> all;
   for (const WorkloadInfo& workload : workloads()) {

@@ -42,7 +42,7 @@ std::string as_given(std::string message);
 // read. A Failure then.
 std::string readable_path(const std::string& path);
 
-// Of a manifest that came through standard input or a pipe.
+// For a manifest that came through standard input or a pipe.
 [[noreturn]] void fail_without_stages();
 
 // Whether the file is an ONNX model, told by its content. False if it cannot be read.

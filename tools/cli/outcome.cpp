@@ -46,7 +46,7 @@ void check_runnable(const Problem& problem, std::span<const uint32_t> assignment
   }
 }
 
-// Of the first node that is where it may not be; "" if there is none.
+// The rule that the first node breaks that is where it may not be; "" if there is none.
 std::string broken_rule(const Problem& problem, std::span<const uint32_t> assignment) {
   if (obeys_rules(problem, assignment)) return "";
   const Graph& graph = problem.graph();

@@ -55,7 +55,7 @@ std::vector<std::string> channel_names(const Topology& topology);
 
 // One line per stage of a staged run, in the order in which they start.
 std::string stage_table(const Problem& problem, const Timeline& timeline, bool color);
-// Of a staged run: "stages" (device, nodes, start, end), "stage_of" each node, "stage_order".
+// What staged runs have: "stages" (device, nodes, start, end), "stage_of" each node, "stage_order".
 void add_stages(Json& object, const Problem& problem, const Timeline& timeline);
 
 // The fields that place and simulate share: busy times, bottleneck and bounds.

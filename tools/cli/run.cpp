@@ -47,7 +47,7 @@ struct RunOptions {
   double tolerance = -1;  // not given
 };
 
-// Of the whole model; "" if it is not to be found.
+// The path of the whole model; "" if it is not to be found.
 std::string whole_file(const RunOptions& options, const Manifest& manifest,
                        const std::string& directory) {
   namespace fs = std::filesystem;

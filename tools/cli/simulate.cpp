@@ -110,8 +110,8 @@ std::string summary(const Problem& problem, const Assignment& assignment, const 
   return text;
 }
 
-// Of a placement that tune wrote, what simulates it as tune did; "" if it did not, or that is
-// given.
+// For a placement that tune wrote, the graph that simulates it as tune did; "" if tune did not
+// write it, or a graph is given.
 std::string tuned_graph(const std::string& placement, const std::string& graph) {
   namespace fs = std::filesystem;
   std::error_code error;

@@ -31,7 +31,7 @@ constexpr Provider kProviders[] = {
     {"VSINPUExecutionProvider", "", "", "", nullptr},
 };
 
-// Of words with a space between.
+// Whether it is one of the words, which have a space between them.
 bool has_word(std::string_view words, std::string_view word) {
   for (size_t end = 0; end != words.npos; words.remove_prefix(std::min(words.size(), end + 1))) {
     end = words.find(' ');

@@ -243,7 +243,7 @@ bool Reader::read_list(const FieldType& type, Value& value) {
   return true;
 }
 
-// Of the list that the reader is in.
+// The limit of the list that the reader is in.
 ListLimit& Reader::limit_of_list() {
   const std::string_view field = path_[path_.size() - 2].field;
   const auto named = [&](const ListLimit& list) { return list.field == field; };

@@ -20,7 +20,7 @@ Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSe
 // inner tensors are declared, whatever the model says of them. Fails as set_dimensions does, too.
 Result<std::vector<InlinedBranch>> prepare_model(OnnxModel& model, const ModelSettings& settings);
 
-// Of the shapes that are set, a sentence for each that the model, as it was read, says otherwise:
+// A sentence for each of the shapes that are set where the model, as it was read, says otherwise:
 // no operator reads what is written down there, and engines pass over it, so it may be out of date.
 std::vector<std::string> corrected_shapes(const onnx::ModelProto& model,
                                           const std::vector<ShapeSetting>& settings);

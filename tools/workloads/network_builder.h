@@ -70,7 +70,7 @@ uint64_t elements(const Shape& shape);
 
 class NetworkBuilder {
  public:
-  // Of the options, `training` and `optimizer` matter here.
+  // Only `training` and `optimizer` of the options matter here.
   NetworkBuilder(std::string name, const WorkloadOptions& options)
       : name_(std::move(name)), training_(options.training), optimizer_(options.optimizer) {}
 

@@ -17,7 +17,7 @@ class Baseline {
   // Mean over the last `episodes` of each key.
   explicit Baseline(uint32_t episodes) : most_(episodes) {}
 
-  // Of the returns given; 0 while there are none to compare with.
+  // The advantages of the returns given; 0 while there are none to compare with.
   std::vector<float> advantages(uint32_t key, const std::vector<float>& returns) const;
   void add(uint32_t key, std::vector<float> returns);
 

@@ -67,7 +67,7 @@ struct PlacetoConfig {
   friend bool operator==(const PlacetoConfig&, const PlacetoConfig&) = default;
 };
 
-// Of `reinforce` and `siblings`.
+// For `reinforce` and `siblings`.
 struct EpisodesConfig {
   uint32_t graphs = 10;
   uint32_t rollouts = 2;

@@ -18,7 +18,7 @@ inline double log_ratio(double us, double of_us) {
   return std::log(time_ratio(us, of_us));
 }
 
-// Of a time by itself.
+// The logarithm of a time by itself.
 inline double log_time(double us) {
   return std::log(std::max(us, 1e-6));
 }

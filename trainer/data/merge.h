@@ -16,7 +16,7 @@ namespace placeto::train {
 // An instance whose nodes are groups of the operators of `operators`, at most `groups` of them, but
 // never fewer than colocation forces: `merged` of the result keeps the operators and says in which
 // group each is. On one kind of device, and without transfers, both graphs take equally long: a
-// group costs its operators and the gaps between them. Of the memory, what a group keeps to itself
+// group costs its operators and the gaps between them. What a group keeps to itself of memory
 // is counted as workspace by its largest tensor.
 //
 // All devices of the topology must be of one class: costs are stated once for all.

@@ -26,7 +26,7 @@ class ProblemSource {
 
   // One line for people; empty for a distribution.
   std::string describe() const;
-  // Of one's own files; else nothing.
+  // How one's own files are split; null without any.
   const OwnSplit* own() const { return own_.get(); }
 
  private:

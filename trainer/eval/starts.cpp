@@ -15,7 +15,7 @@
 namespace placeto::train {
 namespace {
 
-// Of one graph; makespans over that of its best heuristic.
+// What one graph gives; makespans over that of its best heuristic.
 struct FromStarts {
   // Per policy and start: of the start, of what the passes end in, and how many steps they took.
   std::vector<std::array<std::array<double, 3>, 3>> policies;

@@ -61,7 +61,7 @@ TORCH_MODULE(Dense);
 struct NetworksImpl : torch::nn::Module {
   explicit NetworksImpl(std::vector<NetworkShape> shapes, uint32_t grid = 0);
 
-  // Of `pairwise`: embeddings [nodes, ..., embedding] from features [nodes, ..., columns]: the
+  // For `pairwise`: embeddings [nodes, ..., embedding] from features [nodes, ..., columns]: the
   // encoder, then rounds of message passing along the edges and against them.
   torch::Tensor embed(const torch::Tensor& features, const Adjacency& graph, uint32_t rounds);
 

@@ -23,7 +23,7 @@ class PairwiseLearner final : public Learner {
   PairwiseLearner(const PairwiseLearner&) = delete;
   PairwiseLearner& operator=(const PairwiseLearner&) = delete;
 
-  // Of the features that begin_with has not set.
+  // For the features that begin_with has not set.
   void set_normalisation(const Normalisation& normalisation);
 
   // Scores of the averaged network, one per row of the samples.

@@ -7,7 +7,7 @@
 namespace placeto::train {
 namespace {
 
-// Of the head's weights of embeddings: at first a policy is what it would be without.
+// The scale of the head's weights of embeddings: at first a policy is what it would be without.
 constexpr double kFirstEmbeddingScale = 0.1;
 
 torch::Tensor rows_tensor(const std::vector<float>& rows, int64_t columns) {

@@ -26,7 +26,7 @@ struct PairwiseNetImpl : torch::nn::Module {
   // Log makespan in units of kScoreUnit, [rows of the batch].
   torch::Tensor forward(const Samples& batch);
 
-  // Of the features that no policy taken has set.
+  // For the features that no policy taken has set.
   void set_normalisation(const Normalisation& normalisation);
   // As a policy, whose scores are decreases of log makespan, without provenance; and back, from one
   // of the same dimensions and node features, or without a graph network. That, and pair features

@@ -19,13 +19,13 @@
 namespace placeto::train {
 
 struct Rollouts {
-  // Of every step: rows of its candidates; gains, each candidate's exact decrease of cost if asked
+  // For every step: rows of its candidates; gains, each candidate's exact decrease of cost if asked
   // for, else 0.
   Samples samples;
   std::vector<uint32_t> choice;        // index into the step's candidates; their number: it stayed
   std::vector<float> log_probability;  // of the choice
   std::vector<float> advantage;        // not scaled
-  // Of every episode, relative to the best heuristic: cost at the start, at the end, lowest met.
+  // For every episode, relative to the best heuristic: cost at the start, at the end, lowest met.
   std::vector<float> first, last, best;
 
   uint32_t steps() const { return samples.decisions(); }

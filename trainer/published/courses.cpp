@@ -10,7 +10,7 @@
 
 namespace placeto::train {
 
-// Of one's own, merged where devices are alike and operators are many.
+// A problem of one's own, merged where devices are alike and operators are many.
 static Instance own_problem(const Config& config, const OwnProblems& own, uint32_t i) {
   Instance instance = own.problem(i);
   const uint32_t most = config.data.merged_nodes;

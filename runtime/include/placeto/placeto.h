@@ -69,11 +69,11 @@ extern "C" {
 #define PLACETO_VERSION_PATCH 0
 #define PLACETO_MAKE_VERSION(major, minor, patch) \
   ((uint32_t)(major)*1000000u + (uint32_t)(minor)*1000u + (uint32_t)(patch))
-/* Of the header that the program was compiled with. */
+/* The version of the header that the program was compiled with. */
 #define PLACETO_VERSION \
   PLACETO_MAKE_VERSION(PLACETO_VERSION_MAJOR, PLACETO_VERSION_MINOR, PLACETO_VERSION_PATCH)
 
-/* Of the library that the program runs with: PLACETO_MAKE_VERSION of its numbers. */
+/* The version of the library that the program runs with: PLACETO_MAKE_VERSION of its numbers. */
 PLACETO_API uint32_t placeto_version(void) PLACETO_NOEXCEPT;
 /* The same as text, "0.1.0". Static. */
 PLACETO_API const char* placeto_version_text(void) PLACETO_NOEXCEPT;
@@ -197,8 +197,9 @@ PLACETO_API const char* placeto_policy_architecture(const placeto_policy* policy
 PLACETO_API uint64_t placeto_policy_parameter_count(const placeto_policy* policy) PLACETO_NOEXCEPT;
 /* Size of the file, in bytes. */
 PLACETO_API uint64_t placeto_policy_file_bytes(const placeto_policy* policy) PLACETO_NOEXCEPT;
-/* Of a column of placeto_step.features, e.g. "work_target"; "" beyond the last. Static. The column
- * "placed_on" of the architecture `placeto` stands for as many as the policy has devices. */
+/* The name of a column of placeto_step.features, e.g. "work_target"; "" beyond the last. Static.
+ * The column "placed_on" of the architecture `placeto` stands for as many as the policy has
+ * devices. */
 PLACETO_API const char* placeto_policy_feature_name(const placeto_policy* policy,
                                                     uint32_t column) PLACETO_NOEXCEPT;
 /* The SHA-256 that the file carries and was verified against; identifies the policy in logs. */
@@ -554,7 +555,7 @@ typedef struct placeto_placement placeto_placement;
  * what was evaluated by that time, which placeto_placement_stopped tells, or PLACETO_STOPPED if
  * nothing that fits was: single devices are evaluated first, and for the first of them, of a graph
  * of up to 1,000 nodes and 3,000 edges on up to eight devices, with up to 1,000 rules, there is
- * always time. Of a graph of more than 4,000 nodes and edges, or on more than eight devices, the
+ * always time. For a graph of more than 4,000 nodes and edges, or more than eight devices, the
  * placement may then come without its timeline; placeto_score simulates that.
  *
  * PLACETO_INFEASIBLE if it is proved that no placement fits, PLACETO_NOT_FOUND if none was found

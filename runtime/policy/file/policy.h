@@ -65,7 +65,7 @@ class Policy {
   // nullptr if the architecture has none of that name.
   const Mlp* find_network(std::string_view name) const;
   const Mlp& head() const { return networks_.back().mlp; }
-  // Of `pairwise`, when dimensions().embedding > 0.
+  // Only `pairwise` has one, when dimensions().embedding > 0.
   const GraphNetwork& graph_network() const { return graph_network_; }
 
   size_t file_bytes() const { return bytes_.size(); }

@@ -5,7 +5,7 @@
 // one addition each, vectorised over outputs and never over inputs. oneDNN chooses order and fused
 // multiply-adds by instruction set, so its last bits differ between machines, and so may an arg max
 // over what it computes. Placing therefore uses kPortable unless the caller gives that promise up;
-// README.md has the measurements that say how little this costs. Of exact-sum networks (grid.h)
+// README.md has the measurements that say how little this costs. For exact-sum networks (grid.h)
 // every choice returns the same bits.
 #pragma once
 

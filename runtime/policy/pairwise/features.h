@@ -10,8 +10,8 @@
 
 namespace placeto {
 
-// Of a move: a group, the device it would move to (target) and the device that now holds most of
-// its work (source). M is the makespan; times are shares of it.
+// Features of a move: a group, the device it would move to (target) and the device that now holds
+// most of its work (source). M is the makespan; times are shares of it.
 #define PLACETO_PAIR_FEATURES(X)                                                                   \
   X(work_target, "run time of the group on the target / M", 0, 2)                                  \
   X(work_change, "run time on the target minus run time where its nodes are now / M", -2, 2)       \
@@ -42,7 +42,7 @@ namespace placeto {
   X(parallelism, "total mean run time / (M x devices)", 0, 2)                                      \
   X(communication, "mean transfer time of an edge / mean run time of a node, as x / (1 + x)", 0, 1)
 
-// Of a node in the last simulated timeline.
+// Features of a node in the last simulated timeline.
 #define PLACETO_NODE_FEATURES(X)                                                                 \
   X(run, "mean run time / largest mean run time", 0, 1)                                          \
   X(transfer, "mean transfer time of its outputs / largest mean run time, as x / (1 + x)", 0, 1) \

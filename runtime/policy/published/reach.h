@@ -27,7 +27,7 @@ class PublishedReach {
 
   // O(nodes).
   void find(uint32_t node);
-  // Of the last find, ascending; the node itself is in none of them.
+  // What the last find() found, ascending; the node itself is in none of them.
   std::span<const uint32_t> ancestors() const { return ancestors_; }
   std::span<const uint32_t> descendants() const { return descendants_; }
   std::span<const uint32_t> unrelated() const { return unrelated_; }

@@ -12,10 +12,10 @@
 
 namespace placeto::capi {
 
-// Of a runner. A first run that failed leads back to kOpen.
+// Where a runner is. A first run that failed leads back to kOpen.
 enum class Phase : uint8_t { kOpen, kStarting, kStarted };
 
-// Of a slot. Who moves it on from a state by exchange may do what it stands for; nobody else.
+// Where a slot is. Who moves it on from a state by exchange may do what it stands for; nobody else.
 enum class SlotState : uint8_t {
   kUnused,     // no request yet
   kSubmitted,  // in flight, and nobody waits

@@ -68,7 +68,7 @@ __all__ = ["Cancel", "Candidate", "Device", "DeviceFields", "Engine", "Error", "
            "PLACETO_STOPPED", "PLACETO_THROUGHPUT", "PLACETO_TRANSFER_BROADCAST",
            "PLACETO_TRANSFER_UNICAST"]
 
-# Of the headers that the package was made from, which have the project's.
+# The version of the headers that the package was made from, which is the project's.
 __version__ = ".".join(map(str, (_native.PLACETO_VERSION_MAJOR, _native.PLACETO_VERSION_MINOR,
                                  _native.PLACETO_VERSION_PATCH)))
 
@@ -218,7 +218,7 @@ class Infeasible(Error):
 
 
 def version() -> str:
-    """Of the library, "0.1.0"."""
+    """The library's version, "0.1.0"."""
     return _ask("placeto_version_text").decode()
 
 
@@ -337,7 +337,7 @@ def _limits(values: Optional[Mapping[str, int]]) -> Any:
         _defaulted(_native.placeto_limits, "placeto_default_limits"), values))
 
 
-# Of a name or a list of them, which may have any length.
+# For a name or a list of them, which may have any length.
 _short = reprlib.repr
 
 
@@ -405,7 +405,7 @@ class Graph(_Handle):
 
     @classmethod
     def load(cls, path: PathLike, limits: Optional[Limits] = None) -> Graph:
-        """Of a binary file."""
+        """The graph in a binary file."""
         return cls._make("placeto_graph_load_file", os.fsencode(path), _limits(limits))
 
     @classmethod
@@ -562,7 +562,7 @@ class Topology(_Handle):
 
     @classmethod
     def load(cls, path: PathLike, limits: Optional[Limits] = None) -> Topology:
-        """Of a binary file."""
+        """The topology in a binary file."""
         return cls._make("placeto_topology_load_file", os.fsencode(path), _limits(limits))
 
     @classmethod
@@ -663,7 +663,7 @@ class Policy(_Handle):
 
     @classmethod
     def load(cls, path: PathLike) -> Policy:
-        """Of a policy file."""
+        """The policy in a file."""
         return cls._make("placeto_policy_load_file", os.fsencode(path),
                          _native.PLACETO_FILE_READ, None)
 
@@ -684,7 +684,7 @@ class Policy(_Handle):
 
     @property
     def sha256(self) -> str:
-        """Of the file without it, 64 hexadecimal digits."""
+        """The SHA-256 of the file without it, 64 hexadecimal digits."""
         digest = (ctypes.c_uint8 * 32)()
         _call("placeto_policy_sha256", self._handle, digest)
         return bytes(digest).hex()
