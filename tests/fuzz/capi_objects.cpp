@@ -2,7 +2,10 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "runtime/placer/placer.h"
 #include "tests/fuzz/check.h"
 
 namespace placeto::fuzz {
@@ -155,12 +158,21 @@ TopologyHandle make_topology(Input& input) {
   return TopologyHandle(topology);
 }
 
+// Every method, and one that is none.
+static std::vector<std::string> methods() {
+  const std::vector<std::string_view> names = placer_names();
+  std::vector<std::string> all(names.begin(), names.end());
+  all.push_back("other");
+  return all;
+}
+
 void choose_options(Input& input, uint32_t nodes, uint32_t devices, Options& options) {
-  constexpr const char* kMethods[] = {"auto", "single",  "random", "contiguous", "heft",
-                                      "etf",  "iterate", "anneal", "policy",     "other"};
+  static const std::vector<std::string> kMethods = methods();
   placeto_options& value = options.value;
   check(placeto_default_options(&value, sizeof value) == PLACETO_OK, "options have defaults");
-  value.method = input.one_in(4) ? kMethods[input.below(std::size(kMethods))] : nullptr;
+  value.method = input.one_in(4)
+                     ? kMethods[input.below(static_cast<uint32_t>(kMethods.size()))].c_str()
+                     : nullptr;
   value.seed = input.byte();
   value.budget_evaluations = 1 + input.below(64);
   value.passes = input.below(4);
