@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/io/write.h"
 #include "tools/options/options.h"
 #include "trainer/base/files.h"

@@ -4,7 +4,6 @@
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"
 #include "runtime/policy/guide.h"
-#include "runtime/policy/pairwise/features.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT

@@ -49,6 +49,9 @@ class PolicyGuide {
 Result<std::unique_ptr<PolicyGuide>> make_policy_guide(const Policy& policy, Workbench& bench,
                                                        KernelChoice kernels);
 
+// The names of all architectures' features, as policy files are checked against them.
+KnownFeatures known_features();
+
 // Name of a column of PolicyStep::features; empty beyond the last. Ends with a NUL.
 std::string_view feature_name(const Policy& policy, uint32_t column);
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/placer/placer.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/heap.h"
 #include "tests/support/small_policies.h"

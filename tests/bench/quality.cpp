@@ -18,7 +18,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/quality_graphs.h"
 #include "tools/report/table.h"

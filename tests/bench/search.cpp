@@ -22,7 +22,7 @@
 
 #include "runtime/placer/explain.h"
 #include "runtime/placer/placer.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/quality_graphs.h"
 #include "tools/engine/description.h"

@@ -5,7 +5,7 @@
 #include "runtime/cost/problem.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/reseal.h"
 #include "tests/fuzz/targets.h"

@@ -2,7 +2,7 @@
 #include "tools/io/policy_json.h"
 
 #include "runtime/policy/file/policy.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/targets.h"
 #include "tools/io/write.h"

@@ -12,7 +12,7 @@
 #include "runtime/format/placement_file.h"
 #include "runtime/format/topology_file.h"
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/format_support.h"

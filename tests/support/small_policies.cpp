@@ -12,7 +12,7 @@
 #include "runtime/base/random.h"
 #include "runtime/policy/file/architecture.h"
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "runtime/policy/published/features.h"
 
 namespace placeto::test {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
 #include "trainer/published/courses.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "runtime/policy/published/pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/format/file_kind.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/engine.h"

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "runtime/heuristics/heuristics.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/io/read.h"

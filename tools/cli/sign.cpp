@@ -14,7 +14,7 @@
 #include "runtime/format/file_kind.h"
 #include "runtime/policy/file/policy.h"
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"

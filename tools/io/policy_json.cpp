@@ -7,7 +7,7 @@
 
 #include "runtime/format/buffer.h"
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/io/json_reader.h"
 
 namespace placeto {

@@ -16,7 +16,7 @@
 #include "runtime/format/file.h"
 #include "runtime/format/graph_file.h"
 #include "runtime/format/topology_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/io/json_reader.h"
 #include "tools/io/json_scanner.h"
 #include "tools/io/policy_json.h"

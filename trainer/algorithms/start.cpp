@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/io/shipped.h"
 #include "trainer/base/files.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 #include "tools/io/shipped.h"
 
 namespace placeto::train {

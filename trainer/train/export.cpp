@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "runtime/policy/file/policy_file.h"
-#include "runtime/policy/pairwise/features.h"
+#include "runtime/policy/guide.h"
 
 namespace placeto::train {
 

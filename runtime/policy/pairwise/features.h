@@ -6,7 +6,6 @@
 #pragma once
 
 #include "runtime/policy/feature.h"
-#include "runtime/policy/file/policy_spec.h"
 
 namespace placeto {
 
@@ -62,9 +61,5 @@ PLACETO_DEFINE_FEATURES(NodeFeature, kNodeFeatures, kNodeFeatureList, PLACETO_NO
 inline double ratio(double a, double b) {
   return b > 0 ? a / b : 0;
 }
-
-// The names alone, those of `placeto` (published/features.h) included, as policy files are checked
-// against them.
-KnownFeatures known_features();
 
 }  // namespace placeto
