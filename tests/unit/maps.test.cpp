@@ -89,6 +89,31 @@ int row_of(const Map& map, const std::string& path) {
   return row;
 }
 
+struct Include {
+  std::string by, used;  // paths from the root
+};
+
+// What the sources below a folder include of the project.
+std::vector<Include> includes_below(const std::string& folder) {
+  static const std::regex include("#include \"([^\"]+)\"");
+  std::vector<Include> found;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+    const std::string path = fs::relative(entry.path(), kRoot);
+    if (!path.ends_with(".h") && !path.ends_with(".cpp")) continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      std::smatch match;
+      if (std::regex_search(line, match, include)) found.push_back({path, match[1]});
+    }
+  }
+  return found;
+}
+
+bool lies_in(const std::string& path, const std::vector<std::string>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+}
+
 // A row whose first cell is bold begins a part of the map: the files of that folder follow.
 bool begins_part(const std::string& row) {
   return row.starts_with(" **`");
@@ -168,22 +193,33 @@ TEST_CASE("every folder of the runtime is on its map") {
 
 TEST_CASE("each folder of the runtime uses those above it in the map, and no others") {
   const Map map = maps_of(kRoot / "runtime/README.md").at(0);
-  const std::regex include("#include \"runtime/([^\"]+)\"");
+  const std::string runtime = "runtime/";
   int checked = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "runtime")) {
-    const std::string path = fs::relative(entry.path(), kRoot / "runtime");
-    if (!path.ends_with(".h") && !path.ends_with(".cpp")) continue;
-    if (path == "policy/guide.cpp") continue;  // the README says so
-    const int own = row_of(map, path);
-    CHECK_MESSAGE(own >= 0, path);
-    std::ifstream file(entry.path());
-    for (std::string line; std::getline(file, line);) {
-      std::smatch match;
-      if (!std::regex_search(line, match, include)) continue;
-      const std::string used = match[1];
-      CHECK_MESSAGE(row_of(map, used) <= own, path, " includes ", used);
-      ++checked;
-    }
+  for (const Include& include : includes_below("runtime")) {
+    if (include.by == "runtime/policy/guide.cpp") continue;  // the README says so
+    if (!include.used.starts_with(runtime)) continue;
+    const int own = row_of(map, include.by.substr(runtime.size()));
+    CHECK_MESSAGE(own >= 0, include.by);
+    CHECK_MESSAGE(row_of(map, include.used.substr(runtime.size())) <= own, include.by, " includes ",
+                  include.used);
+    ++checked;
   }
   CHECK(checked > 300);
+}
+
+TEST_CASE("schema, runtime, tools and trainer use those before them, and no others") {
+  for (const Include& include : includes_below("runtime")) {
+    CHECK_MESSAGE(!lies_in(include.used, {"tools", "trainer", "tests"}), include.by, " includes ",
+                  include.used);
+  }
+  for (const Include& include : includes_below("tools")) {
+    CHECK_MESSAGE(!lies_in(include.used, {"trainer", "tests"}), include.by, " includes ",
+                  include.used);
+  }
+  const std::vector<std::string> for_trainer{"runtime",         "trainer",       "tools/io",
+                                             "tools/onnx",      "tools/options", "tools/partition",
+                                             "tools/workloads", "tools/report"};
+  for (const Include& include : includes_below("trainer")) {
+    CHECK_MESSAGE(lies_in(include.used, for_trainer), include.by, " includes ", include.used);
+  }
 }
