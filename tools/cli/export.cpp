@@ -1,6 +1,7 @@
 // placeto export: a placement in the words of the engine that is to run it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -32,22 +33,14 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kExportExamples = R"(Examples:
+constexpr const char* kExportFooter = R"(Examples:
   placeto export placement.json --model net.onnx --split stages
   placeto export placement.json --model net.onnx --format ort-annotations -o annotated.onnx
   placeto export placement.json --model net.onnx --format ort-names --engine-device gpu:0=cuda
   placeto export placement.json --graph net.graph --format dot -o net.dot
 
 Formats:
-  json                      names of nodes and devices
-  ort-annotations           a copy of the model with layer_ann on each node, and the ONNX Runtime
-                            session option that goes with it
-  ort-names                 the session option that assigns by node names, checked against the
-                            engine's rules; an annotated copy if no such string exists
-  dot                       Graphviz
-  llama-override-tensor     the option of llama.cpp
-  hf-device-map             device_map of Hugging Face Accelerate
-
+{}
 --split writes one model per stage, the weights it reads included, and manifest.json with the
 tensors that pass between stages and the order of execution.)";
 
@@ -69,10 +62,6 @@ struct Job {
   ModelOptions import = {};             // for the graph, with what the placement records
   std::vector<std::string> names = {};  // per device, that the engine has for it; "": none is given
 };
-
-bool needs_graph(const std::string& format) {
-  return format == "dot" || format == "llama-override-tensor" || format == "hf-device-map";
-}
 
 const std::string& need_model(const Job& job, const std::string& what) {
   if (job.model.empty()) throw Failure(kBadUsage, what + " needs the model: --model MODEL.onnx");
@@ -266,17 +255,68 @@ void export_split(Job& job) {
   }
 }
 
-void export_text(const Job& job) {
+void export_neutral(const Job& job) {
+  deliver(job.options, require(neutral_json(resolve(job))));
+}
+
+Graph need_graph(const Job& job) {
   const ExportOptions& options = job.options;
-  if (!needs_graph(options.format)) return deliver(options, require(neutral_json(resolve(job))));
   const std::string& path = options.graph.empty() ? job.model : options.graph;
   if (path.empty()) throw Failure(kBadUsage, options.format + " needs the graph: --graph GRAPH");
-  const Graph graph = load_graph(path, job.import);
-  const Placed placed = named_by(job, graph);
-  if (options.format == "dot") return deliver(options, to_dot(placed, graph));
-  deliver(options, options.format == "hf-device-map"
-                       ? require(hf_device_map(placed, job.names))
-                       : require(llama_override_tensor(placed, job.names)));
+  return load_graph(path, job.import);
+}
+
+void export_dot(const Job& job) {
+  const Graph graph = need_graph(job);
+  deliver(job.options, to_dot(named_by(job, graph), graph));
+}
+
+void export_llama(const Job& job) {
+  deliver(job.options, require(llama_override_tensor(named_by(job, need_graph(job)), job.names)));
+}
+
+void export_device_map(const Job& job) {
+  deliver(job.options, require(hf_device_map(named_by(job, need_graph(job)), job.names)));
+}
+
+struct Format {
+  std::string_view name, meaning;
+  void (*write)(const Job& job);
+  enum class Output { kJson, kText, kModel } output;  // kModel takes -o
+};
+
+const Format kFormats[] = {
+    {"json", "names of nodes and devices", export_neutral, Format::Output::kJson},
+    {"ort-annotations",
+     "a copy of the model with layer_ann on each node, and the ONNX Runtime session option that "
+     "goes with it",
+     [](const Job& job) { export_annotations(job, resolve(job), ""); }, Format::Output::kModel},
+    {"ort-names",
+     "the session option that assigns by node names, checked against the engine's rules; an "
+     "annotated copy if no such string exists",
+     export_names, Format::Output::kJson},
+    {"dot", "Graphviz", export_dot, Format::Output::kText},
+    {"llama-override-tensor", "the option of llama.cpp", export_llama, Format::Output::kText},
+    {"hf-device-map", "device_map of Hugging Face Accelerate", export_device_map,
+     Format::Output::kJson},
+};
+
+const Format& format_of(const ExportOptions& options) {
+  return *std::find_if(std::begin(kFormats), std::end(kFormats),
+                       [&](const Format& format) { return format.name == options.format; });
+}
+
+void check_format(const ExportOptions& options) {
+  const Format::Output output = format_of(options).output;
+  if (options.common.json && output == Format::Output::kText && options.out.empty()) {
+    throw Failure(kBadUsage, "--json: standard output is taken, by " + options.format +
+                                 "; -o FILE puts that elsewhere");
+  }
+  if (output == Format::Output::kModel && options.out.empty()) {
+    throw Failure(kBadUsage, options.format +
+                                 " needs -o MODEL.onnx for the annotated copy, or -o - for "
+                                 "standard output");
+  }
 }
 
 void check_usage(const ExportOptions& options) {
@@ -292,16 +332,7 @@ void check_usage(const ExportOptions& options) {
     throw Failure(kBadUsage,
                   "--stages " + options.stages + " forms other stages than --topology predicts");
   }
-  const bool is_text = options.format == "dot" || options.format == "llama-override-tensor";
-  if (options.common.json && is_text && options.out.empty()) {
-    throw Failure(kBadUsage, "--json: standard output is taken, by " + options.format +
-                                 "; -o FILE puts that elsewhere");
-  }
-  if (options.format == "ort-annotations" && options.out.empty()) {
-    throw Failure(kBadUsage,
-                  "ort-annotations needs -o MODEL.onnx for the annotated copy, or -o - for "
-                  "standard output");
-  }
+  if (!options.format.empty()) check_format(options);
   check_outputs({options.out});
 }
 
@@ -317,9 +348,21 @@ void run_export(const ExportOptions& options) {
   if (!job.model.empty()) note_model(job.model);
   job.names = by_device({job.placement.devices}, options.engine_devices, "--engine-device");
   if (!options.split.empty()) return export_split(job);
-  if (options.format == "ort-annotations") return export_annotations(job, resolve(job), "");
-  if (options.format == "ort-names") return export_names(job);
-  export_text(job);
+  format_of(options).write(job);
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+std::string footer() {
+  std::string formats;
+  for (const Format& format : kFormats) {
+    formats += fmt::format("  {:<26}{}\n", format.name, format.meaning);
+  }
+  return fmt::format(kExportFooter, formats);
 }
 
 }  // namespace
@@ -332,9 +375,7 @@ void add_export(Program& program) {
                  "What was placed: a graph file or an ONNX model");
   command.option("--model", "FILE", options->model,
                  "The ONNX model that the graph was imported from");
-  command.option("-f,--format", "FORMAT", options->format, "What to write")
-      .one_of({"json", "ort-annotations", "ort-names", "dot", "llama-override-tensor",
-               "hf-device-map"});
+  command.option("-f,--format", "FORMAT", options->format, "What to write").one_of(format_names());
   command
       .option("-o,--output", "FILE", options->out, "File to write; standard output if absent or -")
       .writes();
@@ -356,7 +397,7 @@ void add_export(Program& program) {
                "repeated");
   add_common(command, options->common);
   add_model_options(command, options->import);
-  command.footer(kExportExamples);
+  command.footer(footer());
   command.action([options] { run_export(*options); });
 }
 
