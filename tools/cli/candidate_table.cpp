@@ -13,6 +13,7 @@ namespace {
 struct Column {
   std::string title;
   std::vector<uint32_t> devices;
+  bool unlike = false;  // a cell says which of them it is about
 };
 using Columns = std::vector<Column>;
 
@@ -39,7 +40,8 @@ Columns equal_devices(const Problem& problem) {
 Columns every_device(const Problem& problem) {
   Columns columns(problem.device_count());
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
-    columns[d] = {shortened(problem.topology().device(d).name, 16), {d}};
+    columns[d].title = shortened(problem.topology().device(d).name, 16);
+    columns[d].devices = {d};
   }
   return columns;
 }
@@ -47,12 +49,13 @@ Columns every_device(const Problem& problem) {
 Columns all_devices(const Problem& problem) {
   Columns columns(1);
   columns[0].title = "fullest device";
+  columns[0].unlike = true;
   for (uint32_t d = 0; d < problem.device_count(); ++d) columns[0].devices.push_back(d);
   return columns;
 }
 
 // The memory of the fullest of them; its name, where they are unlike.
-std::string fullest(const Problem& problem, const Columns& columns, const Column& column,
+std::string fullest(const Problem& problem, const Column& column,
                     const std::vector<uint64_t>& peaks) {
   uint32_t worst = column.devices[0];
   const auto share = [&](uint32_t d) {
@@ -62,8 +65,7 @@ std::string fullest(const Problem& problem, const Columns& columns, const Column
     if (share(d) > share(worst)) worst = d;
   }
   const std::string cell = memory_cell(peaks[worst], problem.memory_limit(worst));
-  const bool unlike = columns.size() == 1 && column.title == "fullest device";
-  if (!unlike) return cell;
+  if (!column.unlike) return cell;
   const std::string& name = problem.topology().device(worst).name;
   return cell + " on " + (output_columns() == 0 ? name : shortened(name, 16));
 }
@@ -117,7 +119,7 @@ Table table_with(const Problem& problem, const LowerBounds& bounds,
         row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
         throughput ? format_us(row.bottleneck_us) : ratio(row.makespan_us, bounds.best_us())};
     for (const Column& column : memory) {
-      cells.push_back(fullest(problem, memory, column, row.peak_memory_bytes));
+      cells.push_back(fullest(problem, column, row.peak_memory_bytes));
     }
     cells.emplace_back(row.feasible ? "yes" : "no");
     table.add_row(std::move(cells), row.chosen     ? Emphasis::kGood
