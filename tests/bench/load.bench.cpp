@@ -18,7 +18,7 @@ void load_graph(benchmark::State& state, Encoding encoding) {
   const auto nodes = static_cast<uint32_t>(state.range(0));
   const std::string path = std::filesystem::temp_directory_path() /
                            ("placeto-bench-" + std::to_string(getpid()) + ".graph");
-  const Status written = write_graph(path, layered_graph(nodes), encoding);
+  const Status written = write_output(path, require(encoded(layered_graph(nodes), encoding)));
   if (!written.ok()) {
     state.SkipWithError(written.message().c_str());
     return;

@@ -49,9 +49,9 @@ void load_and_place(benchmark::State& state) {
   const std::string base =
       std::filesystem::temp_directory_path() / ("placeto-bench-" + std::to_string(getpid()));
   const std::string graph_path = base + ".graph", topology_path = base + ".topology";
-  Status written = write_graph(graph_path, layered_graph(nodes), Encoding::kBinary);
+  Status written = write_graph(graph_path, layered_graph(nodes));
   if (written.ok()) {
-    written = write_topology(topology_path, k80_devices(devices), Encoding::kBinary);
+    written = write_topology(topology_path, k80_devices(devices));
   }
   if (!written.ok()) {
     state.SkipWithError(written.message().c_str());

@@ -24,6 +24,11 @@ std::string print_of(const Instance& instance) {
   return print;
 }
 
+double makespan_us(const Instance& instance, std::span<const uint32_t> placement) {
+  Evaluator evaluator(judged_problem(instance));
+  return judge(instance, placement, evaluator).objective_us;
+}
+
 }  // namespace
 
 TEST_CASE("a data set has sixteen graphs to train on and sixteen others") {
@@ -52,7 +57,7 @@ TEST_CASE("merging leaves a graph of the asked size that takes as long on one de
     CHECK(operators.problem->node_count() > 128);
     const Assignment one(merged.problem->node_count(), 0);
     const double grouped = Evaluator(*merged.problem).timeline(one).makespan_us;
-    CHECK(grouped == doctest::Approx(operators_makespan_us(merged, one)));
+    CHECK(grouped == doctest::Approx(makespan_us(merged, one)));
   }
 }
 
@@ -64,7 +69,7 @@ TEST_CASE("a placement of groups is one of the operators, and obeys their rules"
   CHECK(obeys_rules(*merged.merged->operators.problem, operators));
   // Groups wait until all of their operators have run: the merged graph is no faster, but for the
   // order of transfers.
-  const double ungrouped = operators_makespan_us(merged, placed->best.assignment);
+  const double ungrouped = makespan_us(merged, placed->best.assignment);
   CHECK(ungrouped < 1.05 * placed->best.score.objective_us);
   CHECK(ungrouped > 0.3 * placed->best.score.objective_us);
 }

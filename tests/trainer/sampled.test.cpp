@@ -86,7 +86,8 @@ TEST_CASE("sampling placers give the same placement for the same seed, and obey 
     const Sampled a = placer.place(places, 40), b = placer.place(places, 40);
     CHECK(a.assignment == b.assignment);
     CHECK(obeys_rules(*places.problem, a.assignment));
-    CHECK(operators_makespan_us(places, a.assignment) == doctest::Approx(a.makespan_us));
+    Evaluator evaluator(judged_problem(places));
+    CHECK(judge(places, a.assignment, evaluator).objective_us == doctest::Approx(a.makespan_us));
   }
 }
 

@@ -29,15 +29,15 @@ std::string golden(const std::string& name) {
 void convert(const std::string& in, const std::string& out) {
   const auto spec = read_any(in);
   REQUIRE_MESSAGE(spec.ok(), spec.status().message());
-  const Status written = write_any(out, *spec, encoding_for(out));
+  const Status written = write_output(out, *encoded(*spec, encoding_for(out)));
   REQUIRE_MESSAGE(written.ok(), written.message());
 }
 
 // Writes a description in both forms and converts back and forth.
 template <class Spec>
 void check_conversion(const Folder& folder, const Spec& spec) {
-  REQUIRE(write_any(folder.path("a.json"), spec, Encoding::kJson).ok());
-  REQUIRE(write_any(folder.path("a.bin"), spec, Encoding::kBinary).ok());
+  REQUIRE(write_output(folder.path("a.json"), *encoded(spec, Encoding::kJson)).ok());
+  REQUIRE(write_output(folder.path("a.bin"), *encoded(spec, Encoding::kBinary)).ok());
   convert(folder.path("a.json"), folder.path("b.bin"));
   convert(folder.path("a.bin"), folder.path("b.json"));
   CHECK(bytes_of(folder.path("a.bin")) == bytes_of(folder.path("b.bin")));
@@ -148,8 +148,8 @@ TEST_CASE("the extension chooses the form that is written, never the form that i
   const Folder folder;
   GraphSpec spec;
   spec.nodes.resize(1);
-  REQUIRE(write_graph(folder.path("x.json"), spec, Encoding::kBinary).ok());
-  REQUIRE(write_graph(folder.path("x.bin"), spec, Encoding::kJson).ok());
+  REQUIRE(write_output(folder.path("x.json"), *encoded(spec, Encoding::kBinary)).ok());
+  REQUIRE(write_output(folder.path("x.bin"), *encoded(spec, Encoding::kJson)).ok());
   CHECK(read_graph(folder.path("x.json")).ok());
   CHECK(read_graph(folder.path("x.bin")).ok());
 }

@@ -101,16 +101,16 @@ TEST_CASE("every kind of finite float survives JSON") {
   check_round_trip(encode(spec));
 }
 
-TEST_CASE("read_any and write_any take policies in both forms") {
+TEST_CASE("read_any and encoded take policies in both forms") {
   const std::string folder = std::filesystem::temp_directory_path().string();
   const std::string json = folder + "/placeto-policy-json-test.json";
   const std::string binary = folder + "/placeto-policy-json-test.plpo";
   const Bytes bytes = encode(test::small_pairwise_policy());
-  REQUIRE(write_any(json, AnySpec(PolicyFile{bytes}), Encoding::kJson).ok());
+  REQUIRE(write_output(json, *encoded(AnySpec(PolicyFile{bytes}), Encoding::kJson)).ok());
   const auto any = read_any(json);
   REQUIRE_MESSAGE(any.ok(), any.status().message());
   CHECK(kind_of(*any) == FileKind::kPolicy);
-  REQUIRE(write_any(binary, *any, Encoding::kBinary).ok());
+  REQUIRE(write_output(binary, *encoded(*any, Encoding::kBinary)).ok());
   CHECK(*read_file(binary, 1 << 20) == bytes);
   for (const std::string& path : {json, binary}) {
     const auto policy = read_policy(path);

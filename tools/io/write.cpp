@@ -90,8 +90,8 @@ Result<std::string> content_of(const Spec& spec, Encoding encoding) {
 }
 
 template <class Spec>
-Status write(const std::string& path, const Spec& spec, Encoding encoding) {
-  if (encoding == Encoding::kJson) {
+Status write(const std::string& path, const Spec& spec) {
+  if (encoding_for(path) == Encoding::kJson) {
     const Result<std::string> text = to_json(spec);
     return text.ok() ? write_output(path, *text) : text.status().at(path);
   }
@@ -156,19 +156,6 @@ Encoding encoding_for(const std::string& path) {
   return json ? Encoding::kJson : Encoding::kBinary;
 }
 
-Status write_graph(const std::string& path, const GraphSpec& spec, Encoding encoding) {
-  return write(path, spec, encoding);
-}
-Status write_topology(const std::string& path, const TopologySpec& spec, Encoding encoding) {
-  return write(path, spec, encoding);
-}
-Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding) {
-  return write(path, spec, encoding);
-}
-Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding) {
-  return std::visit([&](const auto& one) { return write(path, one, encoding); }, spec);
-}
-
 Result<std::string> encoded(const GraphSpec& spec, Encoding encoding) {
   return content_of(spec, encoding);
 }
@@ -183,13 +170,13 @@ Result<std::string> encoded(const AnySpec& spec, Encoding encoding) {
 }
 
 Status write_graph(const std::string& path, const GraphSpec& spec) {
-  return write(path, spec, encoding_for(path));
+  return write(path, spec);
 }
 Status write_topology(const std::string& path, const TopologySpec& spec) {
-  return write(path, spec, encoding_for(path));
+  return write(path, spec);
 }
 Status write_placement(const std::string& path, const PlacementSpec& spec) {
-  return write(path, spec, encoding_for(path));
+  return write(path, spec);
 }
 
 Result<std::string> to_json(const GraphSpec& spec) {

@@ -40,18 +40,12 @@ Status write_outputs(std::span<const Output> outputs,
 
 // Fail with kIo when the file cannot be written, and with kInvalidArgument when the description
 // has no such form: a number that is not finite or text that is not UTF-8 in JSON, more than 2 GiB
-// in binary. Nothing is written then.
-Status write_graph(const std::string& path, const GraphSpec& spec, Encoding encoding);
-Status write_topology(const std::string& path, const TopologySpec& spec, Encoding encoding);
-Status write_placement(const std::string& path, const PlacementSpec& spec, Encoding encoding);
-Status write_any(const std::string& path, const AnySpec& spec, Encoding encoding);
-
-// The same with encoding_for(path).
+// in binary. Nothing is written then. The path says in which form: encoding_for().
 Status write_graph(const std::string& path, const GraphSpec& spec);
 Status write_topology(const std::string& path, const TopologySpec& spec);
 Status write_placement(const std::string& path, const PlacementSpec& spec);
 
-// What write_... writes.
+// What is written in that form.
 Result<std::string> encoded(const GraphSpec& spec, Encoding encoding);
 Result<std::string> encoded(const TopologySpec& spec, Encoding encoding);
 Result<std::string> encoded(const PlacementSpec& spec, Encoding encoding);

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "runtime/cost/evaluator.h"
 #include "trainer/data/contract.h"
 
 namespace placeto::train {
@@ -206,10 +205,13 @@ Assignment place_operators(const Instance& merged, std::span<const uint32_t> gro
   return placement;
 }
 
-double operators_makespan_us(const Instance& instance, std::span<const uint32_t> groups) {
-  if (!instance.merged) return Evaluator(*instance.problem).timeline(groups).makespan_us;
-  const Assignment placement = place_operators(instance, groups);
-  return Evaluator(*instance.merged->operators.problem).timeline(placement).makespan_us;
+const Problem& judged_problem(const Instance& instance) {
+  return instance.merged ? *instance.merged->operators.problem : *instance.problem;
+}
+
+Score judge(const Instance& instance, std::span<const uint32_t> placement, Evaluator& evaluator) {
+  return instance.merged ? evaluator.evaluate(place_operators(instance, placement))
+                         : evaluator.evaluate(placement);
 }
 
 }  // namespace placeto::train

@@ -9,6 +9,7 @@
 // topological order, and colocated sets chain intervals together.
 #pragma once
 
+#include "runtime/cost/evaluator.h"
 #include "trainer/data/problems.h"
 
 namespace placeto::train {
@@ -25,8 +26,11 @@ Instance merge_operators(Instance operators, uint32_t groups);
 // Where the operators are when the groups are placed so. `merged` must have a value.
 Assignment place_operators(const Instance& merged, std::span<const uint32_t> groups);
 
-// The makespan of that placement on the ungrouped graph; of `groups` itself where nothing is
-// merged.
-double operators_makespan_us(const Instance& instance, std::span<const uint32_t> groups);
+// The problem that placements of the instance are judged on: of the operators, where its nodes are
+// groups of them.
+const Problem& judged_problem(const Instance& instance);
+
+// What a placement of the instance's nodes is worth there; the evaluator is of that problem.
+Score judge(const Instance& instance, std::span<const uint32_t> placement, Evaluator& evaluator);
 
 }  // namespace placeto::train

@@ -22,9 +22,7 @@ Sampled::Point Sampled::best_within(uint64_t placements) const {
 }
 
 SampleJudge::SampleJudge(const Instance& instance, double decay)
-    : instance_(instance),
-      evaluator_(instance.merged ? *instance.merged->operators.problem : *instance.problem),
-      decay_(decay) {
+    : instance_(instance), evaluator_(judged_problem(instance)), decay_(decay) {
   for (uint32_t v = 0; v < instance.problem->node_count(); ++v) {
     unit_us_ += instance.problem->mean_run_us(v);
   }
@@ -44,8 +42,7 @@ std::vector<float> SampleJudge::advantages(std::span<const Assignment> batch) {
 }
 
 float SampleJudge::reward(const Assignment& assignment) {
-  const Score score = instance_.merged ? evaluator_.evaluate(place_operators(instance_, assignment))
-                                       : evaluator_.evaluate(assignment);
+  const Score score = judge(instance_, assignment, evaluator_);
   if (!score.feasible()) return static_cast<float>(-std::sqrt(kFailure));
   if (score.objective_us < sampled_.makespan_us) {
     sampled_.makespan_us = score.objective_us;

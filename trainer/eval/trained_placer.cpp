@@ -38,13 +38,10 @@ Config config_for(const Instance& instance, const OneGraphOptions& options) {
 class Follower {
  public:
   explicit Follower(const Instance& instance)
-      : instance_(instance),
-        evaluator_(instance.merged ? *instance.merged->operators.problem : *instance.problem) {}
+      : instance_(instance), evaluator_(judged_problem(instance)) {}
 
   void see(const Episode& episode) {
-    const Score score = instance_.merged
-                            ? evaluator_.evaluate(place_operators(instance_, episode.best))
-                            : evaluator_.evaluate(episode.best);
+    const Score score = judge(instance_, episode.best, evaluator_);
     const auto best = std::min_element(episode.cost.begin(), episode.cost.end());
     if (score.feasible() && score.objective_us < sampled_.makespan_us) {
       sampled_.makespan_us = score.objective_us;
