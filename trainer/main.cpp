@@ -20,7 +20,6 @@
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
 #include "trainer/eval/evaluate_command.h"
-#include "trainer/train/export.h"
 #include "trainer/train/hosts.h"
 #include "trainer/train/train.h"
 

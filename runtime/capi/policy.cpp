@@ -1,5 +1,4 @@
 // Policies: loading, and what they say about themselves.
-#include <algorithm>
 
 #include "runtime/capi/handles.h"
 #include "runtime/capi/support.h"

@@ -9,7 +9,6 @@
 #include "runtime/base/disjoint_sets.h"
 #include "runtime/base/message.h"
 #include "runtime/base/no_index.h"
-#include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/estimate.h"
 #include "runtime/cost/number_range.h"
 #include "runtime/graph/text.h"

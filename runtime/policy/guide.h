@@ -8,9 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/cost/move_evaluator.h"
 #include "runtime/heuristics/workbench.h"
 #include "runtime/policy/file/policy.h"
-#include "runtime/search/group_moves.h"
 
 namespace placeto {
 

@@ -1,7 +1,6 @@
 // What each command does and prints when all is well.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <limits>
 
 #include "tests/cli/runner.h"

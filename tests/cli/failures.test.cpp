@@ -2,8 +2,6 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-
 #include "tests/cli/runner.h"
 
 using namespace placeto::test;

@@ -2,8 +2,6 @@
 #include <doctest/doctest.h>
 #include <sys/inotify.h>
 
-#include <climits>
-
 #include "tests/cli/runner.h"
 #include "tests/support/onnx_models.h"
 

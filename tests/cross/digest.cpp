@@ -2,7 +2,6 @@
 // rule set, over every bit of placements, times and peak memory of every method and both kinds of
 // policy. Builds for other machines, or with other flags, must print the same.
 #include <cstdio>
-#include <cstring>
 
 #include "runtime/base/sha256.h"
 #include "runtime/heuristics/heuristics.h"

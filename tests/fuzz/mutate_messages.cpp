@@ -1,6 +1,5 @@
 #include "tests/fuzz/mutate_messages.h"
 
-#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <span>

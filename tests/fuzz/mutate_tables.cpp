@@ -1,7 +1,5 @@
 #include "tests/fuzz/mutate_tables.h"
 
-#include <cfloat>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <iterator>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <map>
 #include <optional>

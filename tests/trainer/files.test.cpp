@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
 #include "tests/trainer/support.h"
 #include "trainer/pairwise/samples.h"
 

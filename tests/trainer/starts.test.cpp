@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "tests/trainer/support.h"
 #include "trainer/published/learner.h"
 #include "trainer/train/export.h"

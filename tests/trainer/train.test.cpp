@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <numeric>
-
 #include "runtime/cost/simulator.h"
 #include "tests/unit/report_scene.h"
 

@@ -1,9 +1,7 @@
 // Run times: profiles, tables, efficiency files, and the fit of the estimates.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "runtime/base/random.h"
 #include "tools/costs/calibrate.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <vector>
 

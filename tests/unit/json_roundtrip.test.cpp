@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
 #include <limits>
 
 #include "runtime/format/graph_file.h"

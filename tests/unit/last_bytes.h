@@ -4,8 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <new>
-
 #include "tests/unit/capi_support.h"
 
 namespace capi_test {

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "runtime/cost/event_engine.h"
 #include "tests/support/random_problem.h"

@@ -1,7 +1,6 @@
 // Small policies for tests: networks of every kind, weights from a seeded generator.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <limits>
 
 #include "runtime/format/file.h"

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "runtime/cost/move_evaluator.h"
 #include "runtime/timeline/last_input.h"

@@ -2,9 +2,7 @@
 // own, so whatever crosses goes as the bytes of a file, through the functions of placeto.h.
 #pragma once
 
-#include <span>
 #include <string>
-#include <vector>
 
 #include "runtime/capi/support.h"
 #include "runtime/format/placement_file.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "runtime/capi/support.h"
 #include "tools/capi/include/placeto/placeto_onnx.h"

@@ -16,8 +16,6 @@
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/times.h"
-#include "tools/cli/topologies.h"
-#include "tools/io/read.h"
 #include "tools/io/shipped.h"
 
 namespace placeto::cli {

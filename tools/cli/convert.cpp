@@ -1,6 +1,5 @@
 // placeto convert: the same file in its other form, without loss.
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "tools/cli/commands.h"

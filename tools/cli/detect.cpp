@@ -1,7 +1,6 @@
 // placeto detect and measure: this host as a topology, and its numbers measured.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "tools/cli/by_device.h"

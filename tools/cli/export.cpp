@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,7 +21,6 @@
 #include "tools/cli/outcome.h"
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
-#include "tools/cli/topologies.h"
 #include "tools/export/dot.h"
 #include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"

@@ -11,7 +11,6 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
-#include "tools/io/write.h"
 #include "tools/workloads/workload.h"
 
 namespace placeto::cli {

@@ -6,16 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 #include "runtime/format/file.h"
-#include "runtime/format/file_kind.h"
 #include "tools/cli/common.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/files.h"

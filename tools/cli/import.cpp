@@ -8,7 +8,6 @@
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
-#include "tools/io/write.h"
 
 namespace placeto::cli {
 namespace {

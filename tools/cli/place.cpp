@@ -20,7 +20,6 @@
 #include "tools/cli/signed_policy.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
-#include "tools/io/read.h"
 #include "tools/io/write.h"
 
 namespace placeto::cli {

@@ -11,9 +11,7 @@
 #include <string>
 
 #include "runtime/format/file.h"
-#include "runtime/format/file_kind.h"
 #include "runtime/policy/file/policy.h"
-#include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"

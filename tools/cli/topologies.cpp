@@ -1,6 +1,5 @@
 #include "tools/cli/topologies.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "tools/cli/common.h"

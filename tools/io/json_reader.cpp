@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "runtime/base/message.h"
 #include "runtime/format/buffer.h"

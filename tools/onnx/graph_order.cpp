@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <unordered_set>
 
 #include "runtime/graph/text.h"
 

@@ -1,5 +1,4 @@
 // Shapes of matrix products, embeddings and recurrent operators of ONNX Runtime.
-#include <algorithm>
 
 #include "tools/onnx/einsum.h"
 #include "tools/onnx/shape_rules.h"

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/partition/methods.h"

@@ -7,7 +7,6 @@
 // operands costs what the forward operator costs.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 

@@ -6,8 +6,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "runtime/base/result.h"
 #include "runtime/policy/file/policy.h"

@@ -1,7 +1,6 @@
 #include "trainer/data/families.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 

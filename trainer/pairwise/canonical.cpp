@@ -1,6 +1,5 @@
 #include "trainer/pairwise/canonical.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace placeto::train {

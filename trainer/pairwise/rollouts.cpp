@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/pass.h"

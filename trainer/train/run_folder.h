@@ -11,7 +11,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "runtime/base/result.h"

@@ -3,7 +3,6 @@
 #include <policy_generated.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/base/message.h"
 #include "runtime/format/buffer.h"

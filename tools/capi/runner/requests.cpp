@@ -1,6 +1,5 @@
 // Requests: who may do what of a slot is told by its state, which changes by exchange, so that of
 // two calls that may not both succeed one is refused.
-#include <algorithm>
 
 #include "runtime/base/message.h"
 #include "tools/capi/runner/handle.h"
