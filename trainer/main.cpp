@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/graph/text.h"
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tools/io/write.h"
@@ -141,8 +142,8 @@ int run_export(const std::string& run, const std::string& output, bool best) {
   if (best) {
     Result<std::string> bytes = read_text(folder.file("best.plpo"));
     if (!bytes.ok()) return fail(bytes.status());
-    const std::span data(reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size());
-    if (const auto policy = decode_policy(data, known_features()); !policy.ok()) {
+    const auto policy = decode_policy(as_bytes(*bytes), known_features());
+    if (!policy.ok()) {
       return fail(policy.status().at(folder.file("best.plpo")));
     }
     const Status status = write_output(output, *bytes);
@@ -150,8 +151,7 @@ int run_export(const std::string& run, const std::string& output, bool best) {
   }
   Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
   if (!bytes.ok()) return fail(bytes.status());
-  const Status status =
-      write_output(output, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  const Status status = write_output(output, as_text(*bytes));
   return status.ok() ? 0 : fail(status);
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runtime/base/message.h"
+#include "runtime/graph/text.h"
 
 namespace placeto {
 namespace {
@@ -215,8 +216,7 @@ Status write_file_atomically(const std::string& path, std::span<const uint8_t> b
 }
 
 Status write_file_atomically(const std::string& path, std::string_view text) {
-  const auto* data = reinterpret_cast<const uint8_t*>(text.data());
-  return write_file_atomically(path, std::span(data, text.size()));
+  return write_file_atomically(path, as_bytes(text));
 }
 
 }  // namespace placeto

@@ -1,6 +1,8 @@
-// Names in graphs and topologies: what is accepted, and how messages show them.
+// Names in graphs and topologies: what is accepted, and how messages show them. Bytes as text.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,6 +10,14 @@
 #include "runtime/base/result.h"
 
 namespace placeto {
+
+// The same bytes, as text or as numbers.
+inline std::string_view as_text(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline std::span<const uint8_t> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 // The text in single quotes, cut after 64 bytes, with control characters and bytes that are not
 // UTF-8 as \xNN: safe to print whatever the file held.

@@ -10,6 +10,7 @@
 
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
+#include "runtime/graph/text.h"
 
 namespace placeto::fuzz {
 
@@ -43,10 +44,6 @@ void check_round_trip(const Spec& spec, Result<std::vector<uint8_t>> (*encode)(c
   check(again.ok(), "what was written can be read");
   const auto same = encode(*again);
   check(same.ok() && *same == *bytes, "a description survives being written and read");
-}
-
-inline std::string_view text_of(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
 }
 
 }  // namespace placeto::fuzz

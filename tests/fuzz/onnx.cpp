@@ -1,4 +1,5 @@
 // ONNX models: stripped of their weights, parsed, their shapes inferred, made a graph.
+#include "runtime/graph/text.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/targets.h"
 #include "tools/onnx/import.h"
@@ -16,8 +17,7 @@ int fuzz_onnx(const uint8_t* data, size_t size) {
     check_refused(light.status());
   } else {
     check(light->size() <= bytes.size() + 64, "a model without weights is not larger");
-    const auto* text = reinterpret_cast<const uint8_t*>(light->data());
-    const auto again = without_weights({text, light->size()}, limits);
+    const auto again = without_weights(as_bytes(*light), limits);
     check(again.ok() && *again == *light, "what has no weights stays as it is");
   }
   ImportOptions options;

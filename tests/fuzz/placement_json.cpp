@@ -9,7 +9,7 @@ namespace placeto::fuzz {
 
 int fuzz_placement_json(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes = own_copy(data, size);
-  const std::string_view text = text_of(bytes.data(), bytes.size());
+  const std::string_view text = as_text(bytes);
   const flatbuffers::TypeTable* type = schema::PlacementTypeTable();
   (void)looks_like_json(text);
   (void)detect_json(text, {&type, 1});

@@ -11,7 +11,7 @@ namespace placeto::fuzz {
 
 int fuzz_policy_json(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes = own_copy(data, size);
-  const auto policy = policy_from_json(text_of(bytes.data(), bytes.size()));
+  const auto policy = policy_from_json(as_text(bytes));
   if (!policy.ok()) return check_refused(policy.status()), 0;
   check(check_policy(*policy).ok(), "what is accepted verifies");
   const auto loaded = Policy::load(*policy, Policy::Bytes::kView, known_features());

@@ -66,7 +66,7 @@ int read_table_text(std::string_view text) {
 
 int fuzz_profile(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes = own_copy(data, size);
-  const std::string_view text = text_of(bytes.data(), bytes.size());
+  const std::string_view text = as_text(bytes);
   if (text.starts_with('[') || text.starts_with("layerName;")) return read_profile_text(text);
   if (text.starts_with('{')) return read_efficiency_text(text);
   return read_table_text(text);

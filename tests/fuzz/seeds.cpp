@@ -11,6 +11,7 @@
 #include "runtime/format/graph_file.h"
 #include "runtime/format/placement_file.h"
 #include "runtime/format/topology_file.h"
+#include "runtime/graph/text.h"
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tests/fuzz/targets.h"
@@ -35,7 +36,7 @@ struct Writer {
     std::fprintf(stderr, "%s\n", s.message().c_str());
   }
   void write(const char* target, const std::string& name, const std::string& text) {
-    write(target, name, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+    write(target, name, as_bytes(text));
   }
 };
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/graph/text.h"
+
 namespace placeto::test {
 
 using Axes = std::vector<std::string>;  // "3" is fixed, anything else a free dimension of that name
@@ -111,10 +113,6 @@ class OnnxBuilder {
  private:
   onnx::ModelProto model_;
 };
-
-inline std::span<const uint8_t> as_bytes(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
 
 // Image classifier, in a batch of free size; x: [batch, 3, 32, 32].
 //

@@ -6,14 +6,11 @@
 #include <string>
 
 #include "runtime/format/buffer.h"
+#include "runtime/graph/text.h"
 
 using namespace placeto;
 
 namespace {
-
-std::span<const uint8_t> octets(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
 
 constexpr Sha256::Implementation kImplementations[] = {Sha256::Implementation::kFastest,
                                                        Sha256::Implementation::kPortable};
@@ -34,7 +31,7 @@ std::string hash(std::span<const uint8_t> bytes) {
 }
 
 std::string hash(const std::string& text) {
-  return hash(octets(text));
+  return hash(as_bytes(text));
 }
 
 }  // namespace
@@ -60,7 +57,7 @@ TEST_CASE("SHA-256 of a message does not depend on how it is cut into pieces") {
   for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 7);
   // Lengths around 55, 56 and 64 decide whether the padding needs a block of its own.
   for (size_t length = 0; length <= text.size(); ++length) {
-    const auto message = octets(text).first(length);
+    const auto message = as_bytes(text).first(length);
     const Sha256Digest whole = hash_with(Sha256::Implementation::kPortable, message);
     REQUIRE(hash_with(Sha256::Implementation::kFastest, message) == whole);
     for (const size_t piece : {size_t{1}, size_t{63}, size_t{64}, size_t{65}}) {

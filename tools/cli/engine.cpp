@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/topologies.h"
@@ -42,7 +43,7 @@ std::optional<EngineDescription> find_engine(const std::string& path) {
     constexpr uint64_t kMostBytes = 1u << 24;
     const auto bytes = read_file(input_path(path), kMostBytes);
     if (!bytes.ok()) return std::nullopt;  // who reads it as something else says so
-    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    const std::string_view text = as_text(*bytes);
     if (!EngineDescription::is_description(text)) return std::nullopt;
     return require(EngineDescription::parse(text, path));
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/graph/text.h"
 #include "tools/cli/common.h"
 
 namespace placeto::cli {
@@ -15,12 +16,7 @@ namespace {
 using Bytes = std::span<const uint8_t>;
 
 bool has_at(Bytes head, size_t at, std::string_view text) {
-  if (head.size() < at + text.size()) return false;
-  return std::string_view(reinterpret_cast<const char*>(head.data()) + at, text.size()) == text;
-}
-
-std::string_view as_text(Bytes head) {
-  return {reinterpret_cast<const char*>(head.data()), head.size()};
+  return at <= head.size() && as_text(head.subspan(at)).starts_with(text);
 }
 
 // https://github.com/huggingface/safetensors#format: a length of eight bytes, then JSON.

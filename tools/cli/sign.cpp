@@ -11,6 +11,7 @@
 #include <string>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "runtime/policy/file/policy.h"
 #include "runtime/policy/guide.h"
 #include "tools/cli/commands.h"
@@ -43,15 +44,11 @@ std::vector<uint8_t> read_bytes(const std::string& path) {
   return require(read_file(input_path(path), Limits{}.max_file_bytes));
 }
 
-std::string_view text_of(const std::vector<uint8_t>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 template <size_t kSize>
 std::array<uint8_t, kSize> read_hexadecimal(const std::string& path) {
   const std::vector<uint8_t> bytes = require(read_file(input_path(path), 1024));
   std::array<uint8_t, kSize> value;
-  require(from_text(text_of(bytes), value).at(path));
+  require(from_text(as_text(bytes), value).at(path));
   return value;
 }
 
@@ -67,7 +64,7 @@ SecretKey read_secret(const std::string& path) {
   const Result<std::vector<uint8_t>> bytes = read_descriptor(file, path, 1024);
   ::close(file);
   SecretKey secret;
-  require(from_text(text_of(require(bytes)), secret).at(path));
+  require(from_text(as_text(require(bytes)), secret).at(path));
   if (known && S_ISREG(info.st_mode) && (info.st_mode & 077) != 0) {
     throw Failure(kBadInputFile,
                   fmt::format("{}: others than its owner can use it (mode {:o}), "
@@ -106,7 +103,7 @@ bool is_public_key(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error)) return false;
   const auto bytes = read_file(path, 1024);
   PublicKey key;
-  return bytes.ok() && from_text(text_of(*bytes), key).ok();
+  return bytes.ok() && from_text(as_text(*bytes), key).ok();
 }
 
 // A policy is signed, and looked for, under its file's name, or another that was agreed on.
@@ -167,9 +164,9 @@ std::vector<uint8_t> read_signed(const std::string& policy, const std::string& n
                                  const std::string& public_key, const std::string& signature_file) {
   const auto key = read_hexadecimal<std::tuple_size_v<PublicKey>>(public_key);
   const std::vector<uint8_t> signature = require(read_file(input_path(signature_file), 16 << 10));
-  require(check_signature(text_of(signature)).at(signature_file));
+  require(check_signature(as_text(signature)).at(signature_file));
   std::vector<uint8_t> bytes = read_bytes(policy);
-  require(verify_as(bytes, signed_name(policy, name), text_of(signature), key).at(policy));
+  require(verify_as(bytes, signed_name(policy, name), as_text(signature), key).at(policy));
   return bytes;
 }
 

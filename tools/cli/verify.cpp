@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
@@ -62,8 +63,7 @@ Result<Json> tree_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return Json();
   const auto bytes = require(read_file(path, Limits{}.max_file_bytes));
-  return parse_bounded<Json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                             10'000'000);
+  return parse_bounded<Json>(as_text(bytes), 10'000'000);
 }
 
 // What `export --format json` wrote.

@@ -334,10 +334,6 @@ bool holds_json(const std::string& path) {
   return looks_like_json(begin);
 }
 
-static std::string_view text_of(const std::vector<uint8_t>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 static fs::path manifest_file(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error) ? path / "manifest.json" : path;
@@ -345,8 +341,8 @@ static fs::path manifest_file(const fs::path& path) {
 
 bool is_manifest(const std::string& path) {
   const auto bytes = read_file(manifest_file(path).string(), kMaxManifestBytes);
-  if (!bytes.ok() || !looks_like_json(text_of(*bytes))) return false;
-  const Result<Json> tree = parse_bounded<Json>(text_of(*bytes), kMostValues);
+  if (!bytes.ok() || !looks_like_json(as_text(*bytes))) return false;
+  const Result<Json> tree = parse_bounded<Json>(as_text(*bytes), kMostValues);
   return tree.ok() && tree->is_object() && tree->contains("model") && tree->contains("stages");
 }
 
@@ -354,7 +350,7 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory) 
   const fs::path file = manifest_file(path);
   const auto bytes = read_file(file.string(), kMaxManifestBytes);
   if (!bytes.ok()) return bytes.status();
-  auto manifest = parse_manifest(text_of(*bytes));
+  auto manifest = parse_manifest(as_text(*bytes));
   if (!manifest.ok()) return manifest.status().at(file.string());
   directory = file.has_parent_path() ? file.parent_path().string() : ".";
   return manifest;

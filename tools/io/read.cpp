@@ -16,6 +16,7 @@
 #include "runtime/format/file.h"
 #include "runtime/format/graph_file.h"
 #include "runtime/format/topology_file.h"
+#include "runtime/graph/text.h"
 #include "runtime/policy/guide.h"
 #include "tools/io/json_reader.h"
 #include "tools/io/json_scanner.h"
@@ -55,10 +56,6 @@ Result<Bytes> read_bytes(const std::string& path, const Limits& limits) {
     return bytes;
   }
   return read_file(path, limits.max_file_bytes);
-}
-
-std::string_view as_text(const Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 FileKind detect_json_kind(std::string_view text) {

@@ -19,6 +19,7 @@
 #include "runtime/format/file.h"
 #include "runtime/format/graph_file.h"
 #include "runtime/format/topology_file.h"
+#include "runtime/graph/text.h"
 #include "tools/io/json_writer.h"
 
 namespace placeto {
@@ -73,20 +74,12 @@ class HeldSignals {
   sigset_t before_;
 };
 
-std::string_view view_of(const Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::span<const uint8_t> bytes_of(std::string_view text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
 template <class Spec>
 Result<std::string> content_of(const Spec& spec, Encoding encoding) {
   if (encoding == Encoding::kJson) return to_json(spec);
   const Result<Bytes> bytes = encode(spec);
   if (!bytes.ok()) return bytes.status();
-  return std::string(view_of(*bytes));
+  return std::string(as_text(*bytes));
 }
 
 template <class Spec>
@@ -96,7 +89,7 @@ Status write(const std::string& path, const Spec& spec) {
     return text.ok() ? write_output(path, *text) : text.status().at(path);
   }
   const Result<Bytes> bytes = encode(spec);  // as large as they come, so not copied
-  return bytes.ok() ? write_output(path, view_of(*bytes)) : bytes.status().at(path);
+  return bytes.ok() ? write_output(path, as_text(*bytes)) : bytes.status().at(path);
 }
 
 bool is_file(const std::string& path) {
@@ -135,7 +128,7 @@ Status write_outputs(std::span<const Output> outputs,
   std::vector<PendingFile> files;
   for (const Output& output : outputs) {
     if (!is_file(output.path)) continue;
-    Result<PendingFile> file = PendingFile::write(output.path, bytes_of(output.content));
+    Result<PendingFile> file = PendingFile::write(output.path, as_bytes(output.content));
     if (!file.ok()) return file.status();
     files.push_back(*std::move(file));
   }

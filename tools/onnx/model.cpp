@@ -101,8 +101,7 @@ Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptio
   } else {
     const Result<std::string> structure = without_weights(bytes, options.strip);
     if (!structure.ok()) return structure.status();
-    const auto* data = reinterpret_cast<const uint8_t*>(structure->data());
-    if (Status s = parse({data, structure->size()}, model.proto); !s.ok()) return s;
+    if (Status s = parse(as_bytes(*structure), model.proto); !s.ok()) return s;
   }
   if (Status s = check(model.proto); !s.ok()) return s;
   model.node_names = onnx_node_names(model.proto.graph());

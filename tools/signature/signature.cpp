@@ -34,10 +34,6 @@ Status expand(const SecretKey& key, KeyPair& pair) {
 
 constexpr std::string_view kName = "name ", kKey = "key ";
 
-std::span<const uint8_t> as_bytes(std::string_view text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
 Status check_signed_name(const std::string& name) {
   if (Status s = check_name(name, {}); !s.ok()) return s.at("name");
   if (name.find_first_of("\n\r") == std::string::npos) return {};

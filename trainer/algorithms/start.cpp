@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/graph/text.h"
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tools/io/shipped.h"
@@ -18,7 +19,7 @@ Status begin_with_file(const std::string& start, Learner& learner) {
     Result<std::string> read = read_text(start);
     if (!read.ok()) return read.status();
     file = std::move(*read);
-    bytes = {reinterpret_cast<const uint8_t*>(file.data()), file.size()};
+    bytes = as_bytes(file);
   }
   const Result<PolicySpec> policy = decode_policy(bytes, known_features());
   if (!policy.ok()) return policy.status().at(start);

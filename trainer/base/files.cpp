@@ -12,6 +12,7 @@
 
 #include "runtime/base/sha256.h"
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/io/one_name.h"
 
 namespace placeto::train {
@@ -27,7 +28,7 @@ struct CloseFile {
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
 Sha256Digest digest_of(std::string_view content) {
-  return sha256({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
+  return sha256(as_bytes(content));
 }
 
 Status check_writable(const std::string& path) {
@@ -78,7 +79,7 @@ Status check_outputs(std::span<const std::string> outputs, std::span<const std::
 Status write_sealed(const std::string& path, std::string_view content) {
   const Sha256Digest digest = digest_of(content);
   std::string sealed(content);
-  sealed.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+  sealed += as_text(digest);
   return write_whole(path, sealed);
 }
 

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/graph/text.h"
+
 namespace placeto::train {
 namespace {
 
@@ -151,8 +153,7 @@ std::string state_of(uint32_t iteration, std::string_view config_text, const Sha
     for (size_t i = 0; i < 4; ++i) n = n << 8 | digest[i];
     return n;
   };
-  const Sha256Digest text =
-      sha256({reinterpret_cast<const uint8_t*>(config_text.data()), config_text.size()});
+  const Sha256Digest text = sha256(as_bytes(config_text));
   return fmt::format("iteration {} (configuration {:08x}, policy {:08x})", iteration, number(text),
                      number(policy));
 }
