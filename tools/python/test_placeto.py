@@ -14,7 +14,7 @@ import unittest
 import unittest.mock
 
 import placeto
-from placeto import _native
+from placeto import _handles, _native
 
 try:
     import numpy
@@ -442,9 +442,9 @@ class Package(unittest.TestCase):
             self.assertEqual(len(placeto.place(diamond(), pair())), 4)
 
     def test_fields_are_where_the_library_has_them(self):
-        options = placeto._defaulted(_native.placeto_options, "placeto_default_options")
+        options = _handles._defaulted(_native.placeto_options, "placeto_default_options")
         self.assertEqual((options.seed, options.passes, options.grouping), (1, 4, 0))
-        limits = placeto._defaulted(_native.placeto_limits, "placeto_default_limits")
+        limits = _handles._defaulted(_native.placeto_limits, "placeto_default_limits")
         self.assertEqual((limits.max_devices, limits.max_run_entries), (1024, 256_000_000))
 
 
