@@ -52,6 +52,14 @@ struct PlaceOptions {
   Reports reports;
 };
 
+// What came of a placing, in the time there was.
+struct Found {
+  PlaceResult result;
+  std::vector<CandidateRow> rows = {};
+  std::vector<ReasonSpec> reasons = {};
+  bool in_time = true;  // for reports, too
+};
+
 // The placement and how it was found.
 PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
                           std::span<const CandidateRow> rows) {
@@ -160,20 +168,87 @@ std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& eng
   return notes;
 }
 
-void show(const PlaceOptions& options, const Problem& problem, const PlaceResult& result,
-          std::span<const CandidateRow> rows, const PlacementSpec& placement,
-          const std::vector<ReasonSpec>& reasons, const std::string& may_gain) {
+Found find_placement(const PlaceOptions& options, const Problem& problem,
+                     std::span<const uint32_t> explained, const Engine& engine, Watch& watch) {
+  Found found{.result = require(run_method(problem, options.method, watch))};
+  PlaceResult& result = found.result;
+  found.rows = candidate_rows(problem, result, &watch.stop());
+  if (explained.size() > 1) watch.counts("explaining node", explained.size());
+  const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
+  found.reasons = reasons_of(problem, result.best, explained, takes_time ? &watch : nullptr);
+  watch.be_quiet();
+  found.in_time = reports_fit(problem, watch.left_ms());
+  std::vector<std::string> notes = notes_on(options, engine);
+  if (result.stopped) notes.emplace_back("stopped before everything was tried");
+  const size_t unlisted = result.stopped ? 0 : result.candidates.size() - found.rows.size();
+  const size_t unexplained = explained.size() - found.reasons.size();
+  notes.push_back(left_out(options, unlisted, unexplained, found.in_time));
+  for (const std::string& note : notes) add_note(note, result.note);
+  return found;
+}
+
+PlacementSpec describe(const PlaceOptions& options, const Problem& problem, const Found& found) {
+  const Graph& graph = problem.graph();
+  const Topology& topology = problem.topology();
+  const Candidate& best = found.result.best;
+  const Timeline& timeline = found.result.timeline;
+  PlacementSpec placement =
+      with_report(describe_placement(graph, topology, best.assignment, timeline.makespan_us,
+                                     timeline.peak_memory_bytes, best.method),
+                  found.result, found.rows);
+  const std::string unlike = unlike_numbers(graph, topology);  // said on standard error before
+  add_note(unlike, placement.note);
+  placement.stages = timeline.stage_of;
+  placement.order = timeline.stage_order;
+  for (const std::string& dim : options.model.dims) {
+    placement.dims.push_back(dim_text(dim_setting(dim)));
+  }
+  std::error_code error;
+  if (options.engine.name != "-" && !std::filesystem::is_fifo(options.engine.name, error)) {
+    placement.engine = options.engine.name;  // what came through a pipe cannot be read again
+  }
+  return placement;
+}
+
+void show(const PlaceOptions& options, const Problem& problem, const Found& found,
+          const PlacementSpec& placement) {
+  const std::string may_gain = options.explain.empty() || found.result.one_move_optimal
+                                   ? ""
+                                   : why_not_polished(options.method, problem) +
+                                         ", so that a move listed here may be an improvement";
   if (options.common.json) {
     PlacementSpec report = placement;
-    report.reasons = reasons;
+    report.reasons = found.reasons;
     add_note(may_gain, report.note);
     print_json(require(to_json(report), kInternalError));
     return;
   }
-  print(summary(problem, result, rows, options.common.color()));
+  print(summary(problem, found.result, found.rows, options.common.color()));
   if (options.explain.empty()) return;
   if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
-  print("\n" + explanation(problem, reasons, options.common.color()));
+  print("\n" + explanation(problem, found.reasons, options.common.color()));
+}
+
+void write_files(const PlaceOptions& options, const Problem& problem, const Found& found,
+                 PlacementSpec placement, Watch& watch) {
+  placement.place_time_us = 0;  // equal inputs make equal files
+  OutputFiles files;
+  if (!options.out.empty()) {
+    Result<std::string> content = encoded(placement, encoding_for(options.out));
+    if (!content.ok()) require(content.status().at(options.out), kInternalError);
+    files.add(options.out, *std::move(content));
+    if (!reports_fit(problem, 0)) std::exchange(files, {}).write();  // not lost with a long report
+  }
+  if (found.in_time) {
+    watch.stop_listening();
+    StatusLine line;
+    if (!reports_fit(problem, 0) && !options.reports.page.empty())
+      line.show("writing the report ...");
+    const PlaceResult& result = found.result;
+    add_reports(files, options.reports, problem, result.bounds, result.best.assignment,
+                result.timeline, result.best.method, found.rows);
+  }
+  files.write();
 }
 
 void run_place(PlaceOptions& options) {
@@ -190,61 +265,14 @@ void run_place(PlaceOptions& options) {
   options.method.policy = chosen_policy(options);
   options.method.stop_on_interrupt = true;
   Watch watch = watch_for(options.method);  // what it reads is read
-  Stop* const stop = &watch.stop();
-  const Problem problem = engine.explaining(
-      [&] { return build_problem(options.graph, graph, options.topology, topology, rules, stop); });
+  const Problem problem = engine.explaining([&] {
+    return build_problem(options.graph, graph, options.topology, topology, rules, &watch.stop());
+  });
   const std::vector<uint32_t> explained = nodes_to_explain(options.explain, graph, topology);
-  PlaceResult result = require(run_method(problem, options.method, watch));
-  const Timeline& timeline = result.timeline;
-  const auto rows = candidate_rows(problem, result, stop);
-  if (explained.size() > 1) watch.counts("explaining node", explained.size());
-  const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
-  const std::vector<ReasonSpec> reasons =
-      reasons_of(problem, result.best, explained, takes_time ? &watch : nullptr);
-  watch.be_quiet();
-  const bool in_time = reports_fit(problem, watch.left_ms());
-  std::vector<std::string> notes = notes_on(options, engine);
-  if (result.stopped) notes.emplace_back("stopped before everything was tried");
-  const size_t unlisted = result.stopped ? 0 : result.candidates.size() - rows.size();
-  notes.push_back(left_out(options, unlisted, explained.size() - reasons.size(), in_time));
-  for (const std::string& note : notes) add_note(note, result.note);
-  PlacementSpec placement =
-      with_report(describe_placement(graph, topology, result.best.assignment, timeline.makespan_us,
-                                     timeline.peak_memory_bytes, result.best.method),
-                  result, rows);
-  const std::string may_gain = options.explain.empty() || result.one_move_optimal
-                                   ? ""
-                                   : why_not_polished(options.method, problem) +
-                                         ", so that a move listed here may be an improvement";
-  const std::string unlike = unlike_numbers(graph, topology);  // said on standard error before
-  add_note(unlike, placement.note);
-  placement.stages = timeline.stage_of;
-  placement.order = timeline.stage_order;
-  for (const std::string& dim : options.model.dims) {
-    placement.dims.push_back(dim_text(dim_setting(dim)));
-  }
-  std::error_code error;
-  if (options.engine.name != "-" && !std::filesystem::is_fifo(options.engine.name, error)) {
-    placement.engine = options.engine.name;  // what came through a pipe cannot be read again
-  }
-  show(options, problem, result, rows, placement, reasons, may_gain);
-  placement.place_time_us = 0;  // equal inputs make equal files
-  OutputFiles files;
-  if (!options.out.empty()) {
-    Result<std::string> content = encoded(placement, encoding_for(options.out));
-    if (!content.ok()) require(content.status().at(options.out), kInternalError);
-    files.add(options.out, *std::move(content));
-    if (!reports_fit(problem, 0)) std::exchange(files, {}).write();  // not lost with a long report
-  }
-  if (in_time) {
-    watch.stop_listening();
-    StatusLine line;
-    if (!reports_fit(problem, 0) && !options.reports.page.empty())
-      line.show("writing the report ...");
-    add_reports(files, options.reports, problem, result.bounds, result.best.assignment, timeline,
-                result.best.method, rows);
-  }
-  files.write();
+  const Found found = find_placement(options, problem, explained, engine, watch);
+  const PlacementSpec placement = describe(options, problem, found);
+  show(options, problem, found, placement);
+  write_files(options, problem, found, placement, watch);
 }
 
 }  // namespace
