@@ -7,7 +7,6 @@
 // which takes 5 to 24 ms on some virtual machines. Here it keeps them.
 #include <doctest/doctest.h>
 #include <malloc.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "runtime/search/promising_moves.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
+#include "tests/support/thread_time.h"
 
 namespace placeto {
 namespace {
@@ -34,11 +34,7 @@ constexpr uint64_t kAllLooks = ~uint64_t{0};
 [[maybe_unused]] const bool keeps_memory =
     mallopt(M_MMAP_MAX, 0) == 1 && mallopt(M_TRIM_THRESHOLD, 2'000'000'000) == 1;
 
-double thread_ms() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
-}
+using test::thread_ms;
 
 // The stretches of one run after the other.
 class Gaps {

@@ -3,13 +3,13 @@
 // million in the large tests.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <cmath>
 
 #include "runtime/placer/placer.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
+#include "tests/support/thread_time.h"
 
 namespace placeto {
 namespace {
@@ -44,12 +44,9 @@ TopologySpec devices(uint32_t count) {
   return topology;
 }
 
-// Processor time of this thread, and the most memory the program has had so far.
-double thread_ms() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
-}
+using test::thread_ms;
+
+// The most memory the program has had so far.
 double peak_mib() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);

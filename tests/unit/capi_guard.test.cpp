@@ -1,18 +1,12 @@
 // Structs and arrays of callers that end where their memory ends: not a byte beyond is touched.
 #include <algorithm>
 
-#include "runtime/policy/file/policy_file.h"
-#include "tests/support/small_policies.h"
-#include "tests/unit/capi_support.h"
+#include "tests/unit/capi_policies.h"
 #include "tests/unit/last_bytes.h"
 
 using namespace capi_test;
 
 namespace {
-
-std::vector<uint8_t> encoded_policy() {
-  return *placeto::encode_policy(placeto::test::small_pairwise_policy());
-}
 
 placeto_limits limits() {
   placeto_limits value;
@@ -25,7 +19,7 @@ struct TakesLimits {
   Graph graph = diamond();
   Topology topology = devices(2);
   std::vector<uint8_t> graph_bytes, topology_bytes, placement_bytes;
-  std::vector<uint8_t> policy_bytes = encoded_policy();
+  std::vector<uint8_t> policy_bytes = capi_test::policy_bytes();
   GraphBuilder graph_builder = capi_test::graph_builder("g");
   std::vector<uint32_t> assignment = std::vector<uint32_t>(4);
 
@@ -153,7 +147,7 @@ TEST_CASE("rules of options are read to their end and no further") {
 }
 
 TEST_CASE("options of loading are read as far as their struct_size says") {
-  const std::vector<uint8_t> bytes = encoded_policy();
+  const std::vector<uint8_t> bytes = capi_test::policy_bytes();
   const TemporaryFile file("guard.plpo", bytes);
   const LastBytes room;
   placeto_policy* policy = nullptr;

@@ -3,19 +3,9 @@
 
 #include <algorithm>
 
-#include "runtime/policy/file/policy_file.h"
-#include "tests/support/small_policies.h"
-#include "tests/unit/capi_support.h"
+#include "tests/unit/capi_policies.h"
 
 using namespace capi_test;
-
-namespace {
-
-std::vector<uint8_t> policy_bytes() {
-  return *placeto::encode_policy(placeto::test::small_pairwise_policy());
-}
-
-}  // namespace
 
 TEST_CASE("a policy loads in all four ways and says what it is") {
   const std::vector<uint8_t> bytes = policy_bytes();

@@ -7,8 +7,13 @@
 
 namespace capi_test {
 
+inline std::vector<uint8_t> policy_bytes(
+    const placeto::PolicySpec& spec = placeto::test::small_pairwise_policy()) {
+  return *placeto::encode_policy(spec);
+}
+
 inline Policy load(const placeto::PolicySpec& spec) {
-  const std::vector<uint8_t> bytes = *placeto::encode_policy(spec);
+  const std::vector<uint8_t> bytes = policy_bytes(spec);
   placeto_policy* policy = nullptr;
   placeto_error error;
   REQUIRE_MESSAGE(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY,

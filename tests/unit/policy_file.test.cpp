@@ -38,11 +38,7 @@ PolicySpec tiny() {
   return spec;
 }
 
-Bytes encode(const PolicySpec& spec) {
-  auto bytes = encode_policy(spec);
-  REQUIRE(bytes.ok());
-  return *std::move(bytes);
-}
+using fixture::encode;
 
 Status load(const Bytes& bytes) {
   auto policy = Policy::load(bytes, Policy::Bytes::kView, fixture::kKnown);

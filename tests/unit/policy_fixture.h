@@ -1,11 +1,15 @@
 // Small policies for tests: networks of every kind, weights from a seeded generator.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/random.h"
 #include "runtime/policy/file/architecture.h"
+#include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/file/policy_spec.h"
 
 namespace placeto::fixture {
@@ -31,6 +35,12 @@ inline void fill_tensors(PolicySpec& spec, uint64_t seed) {
     for (const uint32_t n : tensor.shape) count *= n;
     spec.tensors.push_back({tensor.name, tensor.shape, weights(count, random)});
   }
+}
+
+inline std::vector<uint8_t> encode(const PolicySpec& spec) {
+  auto bytes = encode_policy(spec);
+  REQUIRE(bytes.ok());
+  return *std::move(bytes);
 }
 
 inline PolicyProvenance provenance() {

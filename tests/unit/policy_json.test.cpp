@@ -9,6 +9,7 @@
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/pairwise/features.h"
 #include "tests/support/small_policies.h"
+#include "tests/unit/policy_fixture.h"
 #include "tools/io/policy_json.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
@@ -18,11 +19,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-Bytes encode(const PolicySpec& spec) {
-  auto bytes = encode_policy(spec);
-  REQUIRE(bytes.ok());
-  return *std::move(bytes);
-}
+using fixture::encode;
 
 std::string json_of(const Bytes& bytes) {
   auto text = to_json(PolicyFile{bytes});
