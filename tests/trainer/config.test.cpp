@@ -4,6 +4,9 @@
 
 #include <cstring>
 
+#include "trainer/algorithms/algorithm.h"
+#include "trainer/base/config_keys.h"
+
 using namespace placeto;
 using namespace placeto::train;
 
@@ -79,6 +82,21 @@ TEST_CASE("names that keys and values had once are still read") {
   CHECK(message_of("[data]\ngraphs = [\"a.graph\"]\n").find("topologies") != std::string::npos);
 }
 
+TEST_CASE("every algorithm is made for the architectures that it is for, and refused for others") {
+  for (const AlgorithmInfo& algorithm : algorithms()) {
+    for (const bool placeto : {false, true}) {
+      CAPTURE(algorithm.name);
+      CAPTURE(placeto);
+      const Result<Config> config =
+          parse_config(std::string("algorithm = \"") + algorithm.name + "\"\narchitecture = \"" +
+                           (placeto ? "placeto" : "pairwise") + "\"\n",
+                       "c.toml");
+      CHECK(config.ok() == (placeto ? algorithm.placeto : algorithm.pairwise));
+      if (config.ok()) CHECK(make_algorithm(*config) != nullptr);
+    }
+  }
+}
+
 TEST_CASE("a configuration is bounded, and its keys are printed as text") {
   std::string deep;
   for (int i = 0; i < 300'000; ++i) deep += "a.";
@@ -102,7 +120,8 @@ TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("algorithm = \"magic\"\n").find("credit") != std::string::npos);
   CHECK(message_of("algorithm = \"credit\"\narchitecture = \"placeto\"\n").find("pairwise") !=
         std::string::npos);
-  CHECK(message_of("algorithm = \"reinforce\"\n").find("for placeto") != std::string::npos);
+  CHECK(message_of("algorithm = \"reinforce\"\n") ==
+        "c.toml: algorithm: credit is for pairwise, reinforce for placeto, siblings for both");
   CHECK(parse_config("algorithm = \"group\"\n", "c.toml").ok());
   CHECK(message_of("algorithm = \"siblings\"\n[learn]\nembedding = 8\n").find("for credit") !=
         std::string::npos);

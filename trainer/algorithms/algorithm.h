@@ -44,6 +44,7 @@ class Algorithm {
   virtual uint32_t records_kept() const { return 0; }
 };
 
+// Any of algorithms() in base/config_keys.h; the configuration has been checked.
 std::unique_ptr<Algorithm> make_algorithm(const Config& config);
 
 // One for each file. Siblings come as passes of either architecture.

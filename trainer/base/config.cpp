@@ -143,12 +143,32 @@ Status read_table(const toml::table& table, const std::string& section, const st
   return {};
 }
 
+bool fits_architecture(const Config& c) {
+  const auto all = algorithms();
+  return std::any_of(all.begin(), all.end(), [&](const AlgorithmInfo& a) {
+    return c.algorithm == a.name && (c.architecture == "placeto" ? a.placeto : a.pairwise);
+  });
+}
+
+// Which algorithm is for which architecture.
+std::string fitting_architectures() {
+  std::string text;
+  for (const AlgorithmInfo& a : algorithms()) {
+    const char* architecture = a.pairwise && a.placeto ? "both"
+                               : a.placeto             ? "placeto"
+                                                       : "pairwise";
+    const bool first = text.empty();
+    text +=
+        fmt::format("{}{}{} for {}", first ? "" : ", ", a.name, first ? " is" : "", architecture);
+  }
+  return text;
+}
+
 // What no single key can say.
 Status check_whole(const Config& c, const std::string& file) {
   const bool placeto = c.architecture == "placeto", credit = c.algorithm == "credit";
-  const std::pair<bool, const char*> wrong[] = {
-      {placeto ? credit : c.algorithm == "reinforce",
-       "algorithm: credit is for pairwise, reinforce for placeto, siblings for both"},
+  const std::pair<bool, std::string> wrong[] = {
+      {!fits_architecture(c), "algorithm: " + fitting_architectures()},
       {c.learn.embedding > 0 && !credit,
        "learn.embedding: is for credit, expected 0 with other algorithms"},
       {c.learn.grid > 0 && placeto, "learn.grid: is for pairwise, expected 0 with placeto"},

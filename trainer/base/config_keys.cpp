@@ -10,18 +10,55 @@ namespace {
 
 constexpr double kMillion = 1'000'000;
 
+constexpr AlgorithmInfo kAlgorithms[] = {
+    {.name = "credit",
+     .meaning = "the cost model says what every alternative device would give",
+     .pairwise = true,
+     .placeto = false},
+    {.name = "reinforce", .meaning = "as published", .pairwise = false, .placeto = true},
+    {.name = "siblings",
+     .meaning = "episodes on one graph judge each other",
+     .pairwise = true,
+     .placeto = true},
+};
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& algorithm : kAlgorithms) names.emplace_back(algorithm.name);
+  return names;
+}
+
+std::string meanings_of_algorithms() {
+  std::string text;
+  for (const AlgorithmInfo& algorithm : kAlgorithms) {
+    text += std::string(text.empty() ? "" : "; ") + algorithm.name + ": " + algorithm.meaning;
+  }
+  return text;
+}
+
+std::string needs_of_placeto() {
+  std::string text;
+  for (const AlgorithmInfo& algorithm : kAlgorithms) {
+    if (algorithm.placeto)
+      text += (text.empty() ? "placeto needs " : " or ") + std::string(algorithm.name);
+  }
+  return text;
+}
+
+// Before the keys, which point to them.
+const std::string kAlgorithmMeaning = meanings_of_algorithms();
+const std::string kArchitectureMeaning = needs_of_placeto();
+
 const std::vector<ConfigKey> kKeys = {
     {.section = "",
      .name = "algorithm",
      .slot = AT(algorithm),
-     .meaning =
-         "credit: the cost model says what every alternative device would give; reinforce: as "
-         "published; siblings: episodes on one graph judge each other",
-     .words = {"credit", "reinforce", "siblings"}},
+     .meaning = kAlgorithmMeaning.c_str(),
+     .words = algorithm_names()},
     {.section = "",
      .name = "architecture",
      .slot = AT(architecture),
-     .meaning = "placeto needs reinforce or siblings",
+     .meaning = kArchitectureMeaning.c_str(),
      .words = {"pairwise", "placeto"}},
     {"", "seed", AT(seed), "of problems, initial weights and minibatches; same seed, same policy"},
     {"", "iterations", AT(iterations), "of collecting and learning", 1},
@@ -192,6 +229,10 @@ constexpr ConfigSection kSections[] = {
     {"check", "how good the policy is, and what is kept"}};
 
 }  // namespace
+
+std::span<const AlgorithmInfo> algorithms() {
+  return kAlgorithms;
+}
 
 std::span<const ConfigKey> config_keys() {
   return kKeys;

@@ -1,4 +1,5 @@
-// The keys of a configuration: one row each, from which reading, checking and printing derive.
+// The algorithms of learning and the keys of a configuration: one row each, from which reading,
+// checking and printing derive.
 #pragma once
 
 #include <limits>
@@ -10,6 +11,12 @@
 #include "trainer/base/config.h"
 
 namespace placeto::train {
+
+struct AlgorithmInfo {
+  const char* name;
+  const char* meaning;
+  bool pairwise, placeto;  // the architectures that it is for
+};
 
 // Where a value is stored, which is also its type.
 using Slot = std::variant<uint32_t*, uint64_t*, double*, std::string*, std::vector<uint32_t>*,
@@ -30,6 +37,7 @@ struct ConfigSection {
   const char* meaning;
 };
 
+std::span<const AlgorithmInfo> algorithms();
 std::span<const ConfigKey> config_keys();          // by section
 std::span<const ConfigSection> config_sections();  // in the order of the keys
 
