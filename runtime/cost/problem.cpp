@@ -111,6 +111,13 @@ Problem Problem::for_latency() const {
   return same;
 }
 
+Problem Problem::without_memory_limits() const {
+  Problem same = *this;
+  same.memory_limit_.assign(device_count(), kUnlimited);
+  same.memory_limited_ = same.may_overflow_ = false;
+  return same;
+}
+
 void Problem::classify_devices() {
   const auto key = [this](uint32_t d) {
     const DeviceSpec& device = topology_->device(d);

@@ -53,6 +53,7 @@ class Problem {
   Objective objective() const { return objective_; }
   // The same in all else.
   Problem for_latency() const;
+  Problem without_memory_limits() const;
 
   // Devices of one class (kind, slowdown, peak rates) run every node equally fast.
   uint32_t class_count() const { return classes_.count; }

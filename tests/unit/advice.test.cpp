@@ -34,6 +34,22 @@ struct Chain {
   Timeline timeline = Simulator(problem).run(assignment);
 };
 
+// The same with 10,000 bytes in each node.
+struct HeavyChain : Chain {
+  Graph heavy = [this] {
+    GraphSpec spec = graph.spec();
+    for (NodeSpec& node : spec.nodes) node.resident_bytes = 10'000;
+    return *Graph::build(spec);
+  }();
+  Advice advice_within(uint64_t memory_bytes, uint64_t work, const Rules& rules = {}) const {
+    TopologySpec spec = topology.spec();
+    for (DeviceSpec& device : spec.devices) device.memory_bytes = memory_bytes;
+    const Topology limited = *Topology::build(spec);
+    const Problem placed = *Problem::build(heavy, limited, rules);
+    return advise(placed, assignment, Simulator(placed).run(assignment), work);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("what a run waits for is named and adds up to the makespan") {
@@ -58,11 +74,11 @@ TEST_CASE("a part that is twice as fast saves half of what the run waits for it"
   const Advice advice = advise(chain.problem, chain.assignment, chain.timeline, 1000);
   REQUIRE(advice.twice_as_fast.size() == 3);  // and not the device that does nothing
   CHECK(advice.twice_as_fast[0].what == "gpu:1");
-  CHECK(advice.twice_as_fast[0].makespan_us == 500);
+  CHECK(advice.twice_as_fast[0].objective_us == 500);
   CHECK(advice.twice_as_fast[1].what.find("transfers from") == 0);
-  CHECK(advice.twice_as_fast[1].makespan_us == 600);
+  CHECK(advice.twice_as_fast[1].objective_us == 600);
   CHECK(advice.twice_as_fast[2].what == "gpu:0");
-  CHECK(advice.twice_as_fast[2].makespan_us == 650);
+  CHECK(advice.twice_as_fast[2].objective_us == 650);
 }
 
 TEST_CASE("advice keeps to the work that it may spend") {
@@ -72,18 +88,31 @@ TEST_CASE("advice keeps to the work that it may spend") {
 }
 
 TEST_CASE("what memory costs is said where a limit holds a better placement back") {
-  Chain chain;
-  GraphSpec heavy = chain.graph.spec();
-  for (NodeSpec& node : heavy.nodes) node.resident_bytes = 10'000;
-  const Graph graph = *Graph::build(heavy);
-  const auto advice_within = [&](uint64_t memory_bytes, uint64_t work) {
-    TopologySpec spec = chain.topology.spec();
-    for (DeviceSpec& device : spec.devices) device.memory_bytes = memory_bytes;
-    const Topology topology = *Topology::build(spec);
-    const Problem problem = *Problem::build(graph, topology);
-    return advise(problem, chain.assignment, Simulator(problem).run(chain.assignment), work);
-  };
-  CHECK(advice_within(15'000, 10'000).without_limits_us == 500);  // on one device, without transfer
-  CHECK(advice_within(15'000, 10).without_limits_us == 0);
-  CHECK(advice_within(1'000'000, 10'000).without_limits_us == 0);
+  const HeavyChain chain;
+  // On one device, without transfer.
+  CHECK(chain.advice_within(15'000, 10'000).without_limits_us == 500);
+  CHECK(chain.advice_within(15'000, 10).without_limits_us == 0);
+  CHECK(chain.advice_within(1'000'000, 10'000).without_limits_us == 0);
+}
+
+TEST_CASE("memory does not cost what rules cost") {
+  const HeavyChain chain;
+  Rules rules;
+  rules.pins = {{0, 0}, {1, 1}};
+  CHECK(chain.advice_within(15'000, 10'000, rules).without_limits_us == 0);
+  rules = {};
+  rules.forbids = {{1, 0}, {1, 2}, {0, 1}};
+  CHECK(chain.advice_within(15'000, 10'000, rules).without_limits_us == 0);
+}
+
+TEST_CASE("advice about throughput compares bottlenecks") {
+  const HeavyChain chain;
+  Rules rules;
+  rules.objective = Objective::kThroughput;
+  const Advice advice = chain.advice_within(15'000, 10'000, rules);
+  // The second node takes 400 us wherever it is; what it waits for before does not matter.
+  CHECK(advice.without_limits_us == 0);
+  REQUIRE(advice.twice_as_fast.size() == 1);
+  CHECK(advice.twice_as_fast[0].what == "gpu:1");
+  CHECK(advice.twice_as_fast[0].objective_us == 200);
 }

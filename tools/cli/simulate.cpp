@@ -49,7 +49,7 @@ std::string advice_lines(const Advice& advice, double makespan_us) {
   }
   for (const FasterPart& part : advice.twice_as_fast) {
     faster.push_back(fmt::format("{} {:+.1f}%", printable(part.what),
-                                 100 * (part.makespan_us / makespan_us - 1)));
+                                 100 * (part.objective_us / makespan_us - 1)));
   }
   return "\n" + fitted(line("waits for", waits) + line("if twice as fast", faster));
 }
@@ -84,7 +84,7 @@ Json describe(const Problem& problem, const Timeline& timeline, const LowerBound
   }
   object["twice_as_fast"] = Json::array();
   for (const FasterPart& part : advice.twice_as_fast) {
-    object["twice_as_fast"].push_back({{"what", part.what}, {"makespan_us", part.makespan_us}});
+    object["twice_as_fast"].push_back({{"what", part.what}, {"makespan_us", part.objective_us}});
   }
   return object;
 }

@@ -66,14 +66,21 @@ TopologySpec with_faster_channel(const Topology& topology, uint32_t channel) {
   return spec;
 }
 
-// Infinite where the changed machine cannot be described.
-double makespan_on(const Problem& problem, TopologySpec spec, std::span<const uint32_t> assignment,
-                   const Division& division) {
+// What placements of the problem are compared by.
+double objective_us(const Problem& problem, const Timeline& timeline) {
+  return problem.objective() == Objective::kThroughput ? timeline.bottleneck_us
+                                                       : timeline.makespan_us;
+}
+
+// The objective of this placement, which rules do not change. Infinite where the changed machine
+// cannot be described.
+double objective_on(const Problem& problem, TopologySpec spec, std::span<const uint32_t> assignment,
+                    const Division& division) {
   const Result<Topology> topology = Topology::build(std::move(spec));
   if (!topology.ok()) return std::numeric_limits<double>::infinity();
   const Result<Problem> changed = Problem::build(problem.graph(), *topology);
   if (!changed.ok()) return std::numeric_limits<double>::infinity();
-  return Simulator(*changed).run(assignment, division).makespan_us;
+  return objective_us(problem, Simulator(*changed).run(assignment, division));
 }
 
 struct Part {
@@ -102,18 +109,13 @@ std::vector<Part> busiest_parts(const Problem& problem, const Timeline& timeline
 }
 
 // What memory costs: the best that the placer finds where there is plenty of it.
-double makespan_without_limits(const Problem& problem, uint64_t work) {
+double objective_without_limits(const Problem& problem, uint64_t work) {
   constexpr uint64_t kEvaluations = 400;  // that a placing without a search takes, about
   if (!problem.memory_limited() || !problem.may_overflow()) return 0;
   if (problem.node_count() * kEvaluations > work) return 0;
-  TopologySpec spec = problem.topology().spec();
-  for (DeviceSpec& device : spec.devices) device.memory_bytes = 0;
-  const Result<Topology> topology = Topology::build(std::move(spec));
-  if (!topology.ok()) return 0;
-  const Result<Problem> changed = Problem::build(problem.graph(), *topology);
-  if (!changed.ok()) return 0;
-  const Result<PlaceResult> placed = place_auto(*changed, {});
-  return placed.ok() ? placed->timeline.makespan_us : 0;
+  const Problem unlimited = problem.without_memory_limits();
+  const Result<PlaceResult> placed = place_auto(unlimited, {});
+  return placed.ok() ? objective_us(unlimited, placed->timeline) : 0;
 }
 
 }  // namespace
@@ -121,9 +123,9 @@ double makespan_without_limits(const Problem& problem, uint64_t work) {
 Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
               const Timeline& timeline, uint64_t work) {
   Advice advice{waiting_shares(problem, assignment, timeline), {}};
-  const double free_us = makespan_without_limits(problem, work);
-  if (free_us > 0 && free_us < timeline.makespan_us * (1 - 1e-4))
-    advice.without_limits_us = free_us;
+  const double less_us = objective_us(problem, timeline) * (1 - 1e-4);
+  const double free_us = objective_without_limits(problem, work);
+  if (free_us > 0 && free_us < less_us) advice.without_limits_us = free_us;
   const Division division = recorded_division(timeline);
   uint64_t simulations = work / std::max<uint64_t>(problem.node_count(), 1);
   for (const Part& part : busiest_parts(problem, timeline)) {
@@ -134,11 +136,11 @@ Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
     } else {
       spec.devices[part.index].slowdown /= 2;
     }
-    const double us = makespan_on(problem, std::move(spec), assignment, division);
-    if (us < timeline.makespan_us * (1 - 1e-4)) advice.twice_as_fast.push_back({part.what, us});
+    const double us = objective_on(problem, std::move(spec), assignment, division);
+    if (us < less_us) advice.twice_as_fast.push_back({part.what, us});
   }
   std::stable_sort(advice.twice_as_fast.begin(), advice.twice_as_fast.end(),
-                   [](const auto& a, const auto& b) { return a.makespan_us < b.makespan_us; });
+                   [](const auto& a, const auto& b) { return a.objective_us < b.objective_us; });
   return advice;
 }
 

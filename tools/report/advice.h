@@ -19,15 +19,15 @@ struct WaitingShare {
 
 // The same placement on a machine of which one part is twice as fast.
 struct FasterPart {
-  std::string what;  // "npu:0", "transfers from cpu:0"
-  double makespan_us = 0;
+  std::string what;         // "npu:0", "transfers from cpu:0"
+  double objective_us = 0;  // makespan, or bottleneck where that is the objective
 };
 
 struct Advice {
   std::vector<WaitingShare> waits_for;    // the longest first; together the makespan
   std::vector<FasterPart> twice_as_fast;  // the most useful first; none that would not help
-  // Of another placement, found without a search, if no device had a memory limit; 0: none is
-  // better, or it was not looked for.
+  // The objective of another placement, found without a search, if no device had a memory limit;
+  // 0: none is better, or it was not looked for.
   double without_limits_us = 0;
 };
 

@@ -150,7 +150,7 @@ ordered_json describe_advice(const Problem& problem, const ReportPlacement& plac
                            })},
           {"faster", column(advice.twice_as_fast,
                             [](const FasterPart& f) -> ordered_json {
-                              return {{"what", f.what}, {"makespan", rounded(f.makespan_us)}};
+                              return {{"what", f.what}, {"objective", rounded(f.objective_us)}};
                             })},
           {"without_limits", rounded(advice.without_limits_us)}};
 }

@@ -186,13 +186,13 @@ function writeChanges() {
       p.advice.waits.map(w => ({ cells: [[w.what, "name"], time(w.us),
         [element("span", [percent(w.us / p.makespan), meter(w.us / p.makespan, theme.accent)])]] })));
     add("What a faster part would buy", "The same placement, one part of the machine twice as fast.",
-      [["twice as fast", true], ["makespan"], ["change"]],
-      p.advice.faster.map(f => ({ cells: [[f.what, "name"], time(f.makespan),
-        change(f.makespan, p.makespan)] })));
+      [["twice as fast", true], [objectiveName], ["change"]],
+      p.advice.faster.map(f => ({ cells: [[f.what, "name"], time(f.objective),
+        change(f.objective, objective(p))] })));
     add("What memory costs", "Another placement, found without a search, if no device had a memory limit.",
-      [["memory", true], ["makespan"], ["change"]],
+      [["memory", true], [objectiveName], ["change"]],
       p.advice.without_limits > 0 ? [{ cells: [["unlimited", "name"], time(p.advice.without_limits),
-        change(p.advice.without_limits, p.makespan)] }] : []);
+        change(p.advice.without_limits, objective(p))] }] : []);
     const moves = cheapMoves(p);
     const gaining = moves.filter(v => p.reasons.there[v] < p.reasons.here).length;
     add("Moves that gain, or cost next to nothing", plural(moves.length, "node") +
