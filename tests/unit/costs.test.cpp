@@ -211,6 +211,21 @@ TEST_CASE("nodes without names are found by operator and position") {
   CHECK(costs->us == std::vector<std::optional<double>>{5, 7});
 }
 
+TEST_CASE("a name is looked for inside another that a node might have, not inside longer ones") {
+  const Graph graph = graph_of({{"first_conv", "Conv"}, {"fc", "Gemm"}}, {{0, 0, 1}});
+  for (const size_t length : {100, 5000}) {
+    CAPTURE(length);
+    const std::string around(length, 'x');
+    Coverage coverage;
+    const auto costs = costs_from_profile(graph, {},
+                                          profile("[" + event(around + "first_conv", "Conv", 0, 5) +
+                                                  "," + event("fc", "Gemm", 5, 7) + "]"),
+                                          "cpu", coverage);
+    REQUIRE_MESSAGE(costs.ok(), costs.status().message());
+    CHECK(coverage.by_name == (length == 100 ? 2 : 1));
+  }
+}
+
 TEST_CASE("a profile of nodes that take less than its clock tells is of its model all the same") {
   Coverage coverage;
   const auto costs = costs_from_profile(

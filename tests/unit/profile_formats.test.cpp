@@ -81,6 +81,13 @@ TEST_CASE("layers of TensorRT are divided over the nodes that they join, by thei
   CHECK(parse_any_profile(text)->runs == 100);
 }
 
+TEST_CASE("names are joined in several ways at once") {
+  Coverage coverage;
+  const std::string name = "conv, other || relu + none, side, ";
+  CHECK(times(kRuns + layer(name, "\"averageMs\" : 2.1") + "]", coverage) ==
+        Times{1800, 200, 0, 0, 0, 100});
+}
+
 TEST_CASE("a foreign node of TensorRT stands for all nodes from its first to its last") {
   for (const auto& part :
        {std::pair{"{ForeignNode[conv...mul]}", Times{900, 100, 0, 0, 0, 0}},

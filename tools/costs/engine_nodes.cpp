@@ -73,7 +73,7 @@ class Names {
     }
   }
 
-  uint32_t find(const ProfiledNode& node) const {
+  uint32_t find(const ProfiledNode& node) {
     // An index below the number of nodes is that of a node of the model. Names of the model that
     // look like numbers, and those that several of its nodes have, do not lead away from it.
     const bool indexed = node.index < graph_.node_count() && graph_.node(node.index).op == node.op;
@@ -88,7 +88,7 @@ class Names {
     }
     for (bool changed = true; changed;) {
       changed = shorten(name);
-      if (const uint32_t v = exact(name); changed && v != kNoGraphNode) return v;
+      if (const uint32_t v = guess(name); changed && v != kNoGraphNode) return v;
     }
     return longest_contained(node.name);
   }
@@ -106,8 +106,15 @@ class Names {
 
  private:
   uint32_t exact(std::string_view name) const {
+    if (name.size() > Limits().max_name_bytes) return kNoGraphNode;
     const auto it = by_name_.find(std::string(name));
     return it == by_name_.end() ? kNoGraphNode : it->second;
+  }
+
+  // The same for what a name may have been made of, until too much was tried.
+  uint32_t guess(std::string_view name) {
+    left_ -= std::min<uint64_t>(left_, name.size());
+    return left_ > 0 ? exact(name) : kNoGraphNode;
   }
 
   static bool shorten(std::string_view& name) {
@@ -122,13 +129,14 @@ class Names {
     return false;
   }
 
-  uint32_t longest_contained(const std::string& name) const {
+  uint32_t longest_contained(const std::string& name) {
     uint32_t best = kNoGraphNode;
     size_t length = kLeastContained - 1;
+    if (name.size() > Limits().max_name_bytes) return best;
     // All substrings of one name are fewer than all names of a large graph times its length.
-    for (size_t begin = 0; begin < name.size(); ++begin) {
+    for (size_t begin = 0; begin < name.size() && left_ > 0; ++begin) {
       for (size_t n = std::min(name.size() - begin, kLongestContained); n > length; --n) {
-        const uint32_t v = exact(std::string_view(name).substr(begin, n));
+        const uint32_t v = guess(std::string_view(name).substr(begin, n));
         if (v == kNoGraphNode) continue;
         best = v, length = n;
         break;
@@ -139,6 +147,7 @@ class Names {
 
   const Graph& graph_;
   std::unordered_map<std::string, uint32_t> by_name_;
+  uint64_t left_ = 1'000'000'000;  // bytes of names to guess; some seconds
 };
 
 bool changes_layout(const std::string& op) {
@@ -222,7 +231,7 @@ void place_by_size(const Graph& graph, const Profile& profile, EngineNodes& node
 EngineNodes match_engine_nodes(const Graph& graph,
                                std::span<const std::vector<std::string>> output_names,
                                const Profile& profile) {
-  const Names names(graph, output_names);
+  Names names(graph, output_names);
   EngineNodes nodes;
   RangeWalk walk(graph);
   for (const ProfiledNode& node : profile.nodes) {

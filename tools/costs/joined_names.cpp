@@ -1,6 +1,8 @@
 #include "tools/costs/joined_names.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <unordered_set>
 
 #include "tools/costs/engine_nodes.h"
@@ -19,17 +21,21 @@ std::string_view bare(std::string_view name) {
   return name;
 }
 
+// Reads the text once: where a separator comes next is looked for only when that lies behind.
 std::vector<uint32_t> listed(std::string_view text, const NodeLookup& lookup) {
   std::vector<uint32_t> nodes;
-  while (!text.empty()) {
+  std::array<size_t, std::size(kSeparators)> at;
+  std::transform(std::begin(kSeparators), std::end(kSeparators), at.begin(),
+                 [text](std::string_view separator) { return text.find(separator); });
+  for (size_t begin = 0; begin < text.size();) {
     size_t end = text.size(), next = text.size();
-    for (const std::string_view separator : kSeparators) {
-      const size_t at = text.find(separator);
-      if (at < end) end = at, next = at + separator.size();
+    for (size_t s = 0; s < at.size(); ++s) {
+      if (at[s] < begin) at[s] = text.find(kSeparators[s], begin);
+      if (at[s] < end) end = at[s], next = end + kSeparators[s].size();
     }
-    const uint32_t v = lookup(bare(text.substr(0, end)));
+    const uint32_t v = lookup(bare(text.substr(begin, end - begin)));
     if (v != kNoGraphNode) nodes.push_back(v);
-    text.remove_prefix(next);
+    begin = next;
   }
   return nodes;
 }
