@@ -376,6 +376,18 @@ TEST_CASE("efficiency files that lack or add something are refused with the fiel
   CHECK(!efficiencies_from_json("[]").ok());
 }
 
+TEST_CASE("peaks are those of long samples, and of short ones where none is long") {
+  const auto sample = [](double us, double flops, double bytes) {
+    return Sample{{OperatorClass::kConvolution, flops, bytes, 1, false}, us};
+  };
+  std::vector<Sample> samples{sample(1, 3e6, 6e4), sample(4.5, 1e6, 2e5)};
+  CHECK(observed_peaks(samples).flops == doctest::Approx(2e12));      // 3e6 in 1.5 us
+  CHECK(observed_peaks(samples).bandwidth == doctest::Approx(4e10));  // 2e5 in 5 us
+  samples.push_back(sample(20, 2e7, 0));
+  CHECK(observed_peaks(samples).flops == doctest::Approx(1e12));
+  CHECK(observed_peaks(samples).bandwidth == doctest::Approx(4e10));
+}
+
 TEST_CASE("a fit recovers the rates that made the measurements, in spite of noise and outliers") {
   const PeakRates peaks{1e11, 2e10};
   Efficiencies truth = default_efficiencies("cpu", peaks.flops, peaks.bandwidth);

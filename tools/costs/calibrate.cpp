@@ -84,6 +84,21 @@ bool usable(const Sample& sample) {
   return sample.us > 0 && !sample.work.fused;
 }
 
+// Per second, of the samples that are long enough; of all, each as long as the clock lets it be, if
+// none of those has any.
+double highest_rate(std::span<const Sample> samples, double NodeWork::*amount) {
+  constexpr double kLongEnoughUs = 20;  // below, the clock's resolution makes rates up
+  constexpr double kLeastRate = 1e9;
+  double of_long = 0, of_all = 0;
+  for (const Sample& sample : samples) {
+    if (!usable(sample)) continue;
+    const double done = sample.work.*amount;
+    if (sample.us >= kLongEnoughUs) of_long = std::max(of_long, done / sample.us);
+    of_all = std::max(of_all, done / (sample.us + kResolutionUs));
+  }
+  return std::max(kLeastRate, (of_long > 0 ? of_long : of_all) * 1e6);
+}
+
 }  // namespace
 
 Result<std::vector<Sample>> samples_of(const Graph& graph, const std::string& kind) {
@@ -103,14 +118,7 @@ Result<std::vector<Sample>> samples_of(const Graph& graph, const std::string& ki
 }
 
 PeakRates observed_peaks(std::span<const Sample> samples) {
-  constexpr double kLongEnoughUs = 20;  // below, the clock's resolution makes rates up
-  PeakRates peaks{1e9, 1e9};
-  for (const Sample& sample : samples) {
-    if (!usable(sample) || sample.us < kLongEnoughUs) continue;
-    peaks.flops = std::max(peaks.flops, sample.work.flops / sample.us * 1e6);
-    peaks.bandwidth = std::max(peaks.bandwidth, sample.work.bytes / sample.us * 1e6);
-  }
-  return peaks;
+  return {highest_rate(samples, &NodeWork::flops), highest_rate(samples, &NodeWork::bytes)};
 }
 
 Efficiencies fit_efficiencies(std::span<const Sample> samples, const std::string& kind,

@@ -32,8 +32,8 @@ struct PeakRates {
   double bandwidth = 0;  // bytes per second
 };
 
-// The highest rates that samples of at least 20 us reach: what shares can refer to when nobody
-// knows the data sheet.
+// The highest rates that samples of at least 20 us reach, or shorter ones where no such has any of
+// the work: what shares can refer to when nobody knows the data sheet.
 PeakRates observed_peaks(std::span<const Sample> samples);
 
 // Classes with fewer samples than this take the row of all classes together.
