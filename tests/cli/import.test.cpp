@@ -422,6 +422,13 @@ TEST_CASE_FIXTURE(ImportScene, "calibrate fits a kind, and import estimates with
   fails({"calibrate", model, "--dim", "batch=1", "--kind", "cpu", "-o", "x.json"}, 3,
         "no run times on kind 'cpu'");
   fails({"calibrate", path("graph.json"), "--kind", "npu", "-o", "x.json"}, 3, "'npu'");
+  // What it fits to has to be measured, or not known to be estimated.
+  fails({"calibrate", model, "--dim", "batch=1", "--efficiencies", path("fit.json"), "--kind",
+         "cpu", "-o", "x.json"},
+        2, "--efficiencies");
+  const auto unknown = run({"calibrate", path("graph.json"), "--kind", "cpu", "-o", "again.json"});
+  CHECK(unknown.status == 0);
+  CHECK(unknown.err.find("does not say which run times were measured") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(ImportScene, "models, tables and what is exported may come from standard input") {

@@ -388,6 +388,24 @@ TEST_CASE("peaks are those of long samples, and of short ones where none is long
   CHECK(observed_peaks(samples).bandwidth == doctest::Approx(4e10));
 }
 
+TEST_CASE("a fit is to what was measured, where a graph says what was") {
+  GraphSpec spec = small_graph().spec();
+  spec.kinds = {"cpu", "gpu"};
+  for (NodeSpec& node : spec.nodes) node.cost_us = {5, 7};
+  const auto times = [&](const std::string& kind) {
+    const auto samples = *samples_of(*Graph::build(spec), kind);
+    std::vector<double> us;
+    for (const Sample& sample : samples) us.push_back(sample.us);
+    return us;
+  };
+  CHECK(times("gpu") == std::vector<double>{7, 7, 7, 7, 7});
+  spec.nodes[1].measured = spec.nodes[2].measured = 2;
+  CHECK(times("gpu") == std::vector<double>{-1, 7, 7, -1, -1});
+  const auto estimates = samples_of(*Graph::build(spec), "cpu");
+  REQUIRE(!estimates.ok());
+  CHECK(estimates.status().message().find("estimates alone on kind 'cpu'") != std::string::npos);
+}
+
 TEST_CASE("a fit recovers the rates that made the measurements, in spite of noise and outliers") {
   const PeakRates peaks{1e11, 2e10};
   Efficiencies truth = default_efficiencies("cpu", peaks.flops, peaks.bandwidth);

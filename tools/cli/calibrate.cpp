@@ -15,6 +15,7 @@
 #include "tools/costs/calibrate.h"
 #include "tools/costs/efficiency_file.h"
 #include "tools/io/read.h"
+#include "tools/report/time_sources.h"
 
 namespace placeto::cli {
 namespace {
@@ -139,15 +140,32 @@ std::string report(const std::vector<Row>& rows, bool color) {
          "\nmeasurement; share of nodes within a factor of 2.\n";
 }
 
+// A fit to estimates would be a fit to the rates that made them.
+void check_measured(const CostSources& costs) {
+  if (costs.efficiencies.empty() || !costs.profiles.empty() || !costs.tables.empty()) return;
+  throw Failure(kBadUsage,
+                "--efficiencies: gives estimates alone, expected measured run times: --profile or "
+                "--costs");
+}
+
+std::vector<Sample> measured_samples(const CalibrateOptions& options, const std::string& path) {
+  const Graph graph = load_graph(path, options.model);
+  auto samples = samples_of(graph, options.kind);
+  if (!samples.ok()) require(samples.status().at(path));
+  if (!TimeSources(graph).any_measured()) {
+    note(as_given(path +
+                  ": does not say which run times were measured, so that all are taken to be"));
+  }
+  return *std::move(samples);
+}
+
 void run_calibrate(const CalibrateOptions& options) {
   check_outputs({options.out});
+  check_measured(options.model.costs);
   const std::optional<PeakRates> stated = stated_peaks(options);
   std::vector<std::vector<Sample>> samples;
   for (const std::string& path : options.graphs) {
-    const Graph graph = load_graph(path, options.model);
-    auto of_graph = samples_of(graph, options.kind);
-    if (!of_graph.ok()) require(of_graph.status().at(path));
-    samples.push_back(*std::move(of_graph));
+    samples.push_back(measured_samples(options, path));
   }
   const std::vector<Sample> all = all_but(samples, samples.size());
   const PeakRates peaks = choose_peaks(options, stated, all);

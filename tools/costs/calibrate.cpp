@@ -108,11 +108,23 @@ Result<std::vector<Sample>> samples_of(const Graph& graph, const std::string& ki
     return Status::bad_input("states no run times on kind " + in_quotes(kind) +
                              ", expected a graph that was imported with a profile of it");
   }
+  const auto& nodes = graph.spec().nodes;
+  const auto measured_on = [&nodes](uint64_t columns) {
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [columns](const NodeSpec& node) { return (node.measured & columns) != 0; });
+  };
+  const uint64_t column = at < 64 ? uint64_t{1} << at : 0;
+  const bool all = !measured_on(~uint64_t{0});  // where they come from is not known
+  if (!all && !measured_on(column)) {
+    return Status::bad_input("has estimates alone on kind " + in_quotes(kind) +
+                             ", expected run times that were measured");
+  }
   const std::vector<NodeWork> works = node_works(graph);
   std::vector<Sample> samples;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    const std::vector<double>& costs = graph.node(v).cost_us;
-    samples.push_back({works[v], at < costs.size() ? costs[at] : -1});
+    const std::vector<double>& costs = nodes[v].cost_us;
+    const bool counts = at < costs.size() && (all || (nodes[v].measured & column) != 0);
+    samples.push_back({works[v], counts ? costs[at] : -1});
   }
   return samples;
 }

@@ -24,7 +24,8 @@ struct Sample {
   double us;
 };
 
-// The samples of a graph that states costs for the kind. Fails with kBadInput if it states none.
+// The samples of a graph that states costs for the kind: those that were measured, or all if the
+// graph says of none, on any kind, that it was. Fails with kBadInput if there are none.
 Result<std::vector<Sample>> samples_of(const Graph& graph, const std::string& kind);
 
 struct PeakRates {
