@@ -135,6 +135,23 @@ TEST_CASE("workers share the processors, and every number has a source") {
   CHECK(back->spec().default_link.source == Source::kGuess);
 }
 
+TEST_CASE("a processor that does not say how fast it is has a rate that is a guess") {
+  const Folder files;
+  files.write("proc/meminfo", "MemTotal:       16000000 kB\n");
+  std::string cpus;
+  for (int i = 0; i < 2; ++i) {
+    cpus += "processor\t: " + std::to_string(i) +
+            "\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm\nCPU implementer\t: 0x41\n"
+            "CPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\n";
+  }
+  files.write("proc/cpuinfo", cpus);
+  const DeviceSpec processor = describe_host(read_host(files.root()), {}, 1).devices[0];
+  CHECK(processor.peak_flops == 2 * 2.5e9 * 16);
+  CHECK(processor.flops_source == Source::kGuess);
+  files.write("proc/cpuinfo", "processor\t: 0\n");
+  CHECK(describe_host(read_host(files.root()), {}, 1).devices[0].peak_flops == 2.5e9 * 8);
+}
+
 TEST_CASE("numbers of unlike sources are named, those of one source are not") {
   const Folder files;
   write_server(files);

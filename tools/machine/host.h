@@ -13,9 +13,9 @@ struct Processors {
   uint32_t logical = 0;          // that this process may run on
   uint32_t cores = 0;            // of those, distinct
   double usable = 0;             // by the control group's quota; = logical without one
-  double frequency_hz = 0;       // highest that is known
+  double frequency_hz = 0;       // highest that is known; 0: none is
   uint32_t flops_per_cycle = 0;  // of one core in float32, by its instruction sets: fused
-                                 // multiply-adds on two ports
+                                 // multiply-adds on two ports; 0: not known
   uint64_t cache_bytes = 0;      // the largest
   uint32_t numa_nodes = 1;
 };

@@ -10,6 +10,8 @@ namespace placeto {
 namespace {
 
 // Guesses, each near what common servers of today reach, and marked as guesses.
+constexpr double kFrequencyHz = 2.5e9;
+constexpr uint32_t kFlopsPerCycle = 8;
 constexpr double kMemoryBandwidthOfCore = 10e9;  // bytes per second
 constexpr double kMemoryBandwidthOfAccelerator = 3e11;
 constexpr double kFlopsOfAccelerator = 1e13;
@@ -33,8 +35,13 @@ DeviceSpec processor_worker(const Host& host, uint32_t index, uint32_t workers) 
   device.memory_bytes = host.memory_bytes / workers;
   device.memory_source = Source::kDataSheet;
   const double cores = std::min<double>(processors.cores, processors.usable) / workers;
-  device.peak_flops = cores * processors.frequency_hz * processors.flops_per_cycle;
-  device.flops_source = Source::kDataSheet;
+  // Virtual machines on aarch64 do not say how fast their processors run.
+  const bool known = processors.frequency_hz > 0 && processors.flops_per_cycle > 0;
+  const double hz = processors.frequency_hz > 0 ? processors.frequency_hz : kFrequencyHz;
+  const uint32_t per_cycle =
+      processors.flops_per_cycle > 0 ? processors.flops_per_cycle : kFlopsPerCycle;
+  device.peak_flops = cores * hz * per_cycle;
+  device.flops_source = known ? Source::kDataSheet : Source::kGuess;
   device.memory_bandwidth = std::max(1.0, cores) * kMemoryBandwidthOfCore;
   device.bandwidth_source = Source::kGuess;
   return device;
