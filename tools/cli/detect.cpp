@@ -27,9 +27,10 @@ constexpr const char* kMeasureExamples = R"(Examples:
   placeto measure host.json -o host.json
   placeto measure host.json -o host.json --provider gpu=cuda --threads 4
 
-Rates come from a product of matrices and an addition of large tensors, run by the engine on the
-device; prices of stages and cuts from a small model, whole and divided, on the runner of `placeto
-run`. Each number is marked as measured. Without the engine only memory bandwidth is measured.)";
+Rates come from products of matrices and additions of large tensors, run by the engine on the
+device, by what one more of them takes; prices of stages and cuts from a small model, whole and
+divided, on the runner of `placeto run`. Each number is marked as measured. Without the engine only
+memory bandwidth is measured.)";
 
 struct DetectOptions {
   Common common;

@@ -67,6 +67,22 @@ Result<double> fastest_us(const std::string& bytes, const std::string& provider,
   return fastest;
 }
 
+// What one operator more in a chain takes: what it costs to start a session, and to bring inputs
+// to the device and outputs back, is the same for every length, and on devices of their own longer
+// than the operators.
+Result<double> operator_us(const std::function<std::string(uint32_t length)>& chain,
+                           const std::string& provider, const std::string& device,
+                           uint32_t threads) {
+  constexpr uint32_t kShort = 1, kLong = 9;
+  const auto few = fastest_us(chain(kShort), provider, device, threads);
+  if (!few.ok()) return few.status();
+  const auto many = fastest_us(chain(kLong), provider, device, threads);
+  if (!many.ok()) return many.status();
+  if (*many > *few) return (*many - *few) / (kLong - kShort);
+  return Status::invalid(
+      "a longer chain of operators takes no more time, so that no rate is known");
+}
+
 // The chain in stages of one operator each, in turn on `devices`.
 Manifest divided_chain(uint32_t width, const std::vector<std::string>& devices) {
   Manifest manifest;
@@ -142,9 +158,11 @@ Result<DeviceRates> measure_rates(const std::string& provider, const std::string
                                   uint32_t threads) {
   constexpr uint32_t kSide = 768;
   if (Status s = need_probes(); !s.ok()) return s;
-  const auto product = fastest_us(product_probe(kSide), provider, device, threads);
+  const auto product =
+      operator_us([](uint32_t n) { return product_probe(kSide, n); }, provider, device, threads);
   if (!product.ok()) return product.status();
-  const auto addition = fastest_us(addition_probe(kLargeBytes / 4), provider, device, threads);
+  const auto addition = operator_us([](uint32_t n) { return addition_probe(kLargeBytes / 4, n); },
+                                    provider, device, threads);
   if (!addition.ok()) return addition.status();
   return DeviceRates{2.0 * kSide * kSide * kSide / *product * 1e6,
                      3.0 * kLargeBytes / *addition * 1e6};

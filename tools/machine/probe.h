@@ -16,7 +16,8 @@ struct DeviceRates {
   double memory_bandwidth = 0;  // bytes per second, of an addition of large tensors
 };
 
-// By the engine, with that many threads. Fails as sessions do (staged_model.h); kInvalidArgument in
+// By the engine, with that many threads, from what a long chain of each takes more than a short
+// one. Fails as sessions do (staged_model.h); kInvalidArgument in
 // a build without the engine or without libonnx.
 Result<DeviceRates> measure_rates(const std::string& provider, const std::string& device,
                                   uint32_t threads);

@@ -62,23 +62,27 @@ bool can_make_probes() {
   return true;
 }
 
-std::string product_probe(uint32_t n) {
+std::string product_probe(uint32_t n, uint32_t length) {
   onnx::ModelProto model = empty_model();
   onnx::GraphProto& graph = *model.mutable_graph();
-  declare(*graph.add_input(), "x", {n, n});
+  declare(*graph.add_input(), chain_tensor(0, 0), {n, n});
   add_weight(graph, "w", n, 1, 0);
-  add_node(graph, "MatMul", {"x", "w"}, "y");
-  declare(*graph.add_output(), "y", {n, n});
+  for (uint32_t i = 0; i < length; ++i) {
+    add_node(graph, "MatMul", {chain_tensor(0, i), "w"}, chain_tensor(0, i + 1));
+  }
+  declare(*graph.add_output(), chain_tensor(0, length), {n, n});
   return model.SerializeAsString();
 }
 
-std::string addition_probe(uint64_t count) {
+std::string addition_probe(uint64_t count, uint32_t length) {
   onnx::ModelProto model = empty_model();
   onnx::GraphProto& graph = *model.mutable_graph();
-  declare(*graph.add_input(), "a", {count});
+  declare(*graph.add_input(), chain_tensor(0, 0), {count});
   declare(*graph.add_input(), "b", {count});
-  add_node(graph, "Add", {"a", "b"}, "y");
-  declare(*graph.add_output(), "y", {count});
+  for (uint32_t i = 0; i < length; ++i) {
+    add_node(graph, "Add", {chain_tensor(0, i), "b"}, chain_tensor(0, i + 1));
+  }
+  declare(*graph.add_output(), chain_tensor(0, length), {count});
   return model.SerializeAsString();
 }
 
@@ -114,10 +118,10 @@ std::string working_chain_probe(uint32_t first, uint32_t length, uint64_t count)
 bool can_make_probes() {
   return false;
 }
-std::string product_probe(uint32_t) {
+std::string product_probe(uint32_t, uint32_t) {
   return "";
 }
-std::string addition_probe(uint64_t) {
+std::string addition_probe(uint64_t, uint32_t) {
   return "";
 }
 std::string chain_probe(uint32_t, uint32_t, uint32_t, uint64_t) {
