@@ -81,10 +81,29 @@ TEST_CASE("a part that is twice as fast saves half of what the run waits for it"
   CHECK(advice.twice_as_fast[2].objective_us == 650);
 }
 
+TEST_CASE("a channel that is twice as fast has given links and default ones that are") {
+  const Chain chain;
+  TopologySpec spec = chain.topology.spec();
+  spec.links = {{"gpu:1", "gpu:0", {20, 0, 0}, ""}, {"gpu:0", "gpu:1", {4, 0, 0}, ""}};
+  const Topology topology = *Topology::build(spec);
+  const Problem problem = *Problem::build(chain.graph, topology);
+  const Timeline timeline = Simulator(problem).run(chain.assignment);
+  REQUIRE(timeline.makespan_us == 1000);
+  const Advice advice = advise(problem, chain.assignment, timeline, 1000);
+  REQUIRE(advice.twice_as_fast.size() == 3);
+  CHECK(advice.twice_as_fast[0].what.find("transfers from") == 0);
+  CHECK(advice.twice_as_fast[0].objective_us == 750);
+}
+
 TEST_CASE("advice keeps to the work that it may spend") {
   const Chain chain;
-  CHECK(advise(chain.problem, chain.assignment, chain.timeline, 0).twice_as_fast.empty());
-  CHECK(advise(chain.problem, chain.assignment, chain.timeline, 2).twice_as_fast.size() == 1);
+  const auto parts = [&chain](uint64_t work) {
+    return advise(chain.problem, chain.assignment, chain.timeline, work).twice_as_fast.size();
+  };
+  constexpr uint64_t kNodes = 2, kPairs = 9;
+  CHECK(parts(0) == 0);
+  CHECK(parts(kNodes + kPairs - 1) == 0);
+  CHECK(parts(kNodes + kPairs) == 1);
 }
 
 TEST_CASE("what memory costs is said where a limit holds a better placement back") {

@@ -32,7 +32,7 @@ reported as not feasible; one with a node on a device that cannot run it ends wi
 The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
 staged execution it runs in the stages that it records, or else by the better rule.)";
 
-// Simulations times nodes: well under a second.
+// Simulations times nodes, links and pairs of devices: well under a second.
 constexpr uint64_t kAdviceWork = 1'000'000;
 
 // "waits for: npu:0 computes 61%, ...", and what a faster part would buy.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/placer/placer.h"
@@ -38,9 +40,23 @@ std::vector<WaitingShare> waiting_shares(const Problem& problem,
   return shares;
 }
 
+// By pairs of devices, from and to: the index of the link that is given for them, else kNoIndex.
+std::vector<uint32_t> given_links(const Topology& topology) {
+  std::unordered_map<std::string_view, uint32_t> device_of;
+  const uint32_t n = topology.device_count();
+  for (uint32_t d = 0; d < n; ++d) device_of.emplace(topology.device(d).name, d);
+  std::vector<uint32_t> given(size_t{n} * n, kNoIndex);
+  const std::vector<LinkSpec>& links = topology.spec().links;
+  for (uint32_t i = 0; i < links.size(); ++i) {
+    given[size_t{device_of.at(links[i].from)} * n + device_of.at(links[i].to)] = i;
+  }
+  return given;
+}
+
 // A channel with all its links twice as fast. An egress whose links are the default ones gets links
 // of its own.
-TopologySpec with_faster_channel(const Topology& topology, uint32_t channel) {
+TopologySpec with_faster_channel(const Topology& topology, std::span<const uint32_t> given,
+                                 uint32_t channel) {
   TopologySpec spec = topology.spec();
   const auto faster = [](LinkParameters link) {
     link.bandwidth_bytes_per_us *= 2;
@@ -52,13 +68,11 @@ TopologySpec with_faster_channel(const Topology& topology, uint32_t channel) {
   for (uint32_t from = 0; from < topology.device_count(); ++from) {
     for (uint32_t to = 0; to < topology.device_count(); ++to) {
       if (from == to || topology.channel(from, to) != channel) continue;
-      const std::string &a = topology.device(from).name, &b = topology.device(to).name;
-      const auto given = std::find_if(spec.links.begin(), spec.links.end(),
-                                      [&](const LinkSpec& l) { return l.from == a && l.to == b; });
-      if (given != spec.links.end()) {
-        given->parameters = faster(given->parameters);
+      if (const uint32_t i = given[size_t{from} * topology.device_count() + to]; i != kNoIndex) {
+        spec.links[i].parameters = faster(spec.links[i].parameters);
       } else if (spec.default_link.bandwidth_bytes_per_us > 0) {
-        links.push_back({a, b, faster(spec.default_link), ""});
+        links.push_back(
+            {topology.device(from).name, topology.device(to).name, faster(spec.default_link), ""});
       }
     }
   }
@@ -127,12 +141,15 @@ Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
   const double free_us = objective_without_limits(problem, work);
   if (free_us > 0 && free_us < less_us) advice.without_limits_us = free_us;
   const Division division = recorded_division(timeline);
-  uint64_t simulations = work / std::max<uint64_t>(problem.node_count(), 1);
+  const std::vector<uint32_t> given = given_links(problem.topology());
+  // The changed machine is built from its devices, links and pairs of devices.
+  uint64_t simulations =
+      work / (problem.node_count() + problem.topology().spec().links.size() + given.size());
   for (const Part& part : busiest_parts(problem, timeline)) {
     if (simulations-- == 0) break;
     TopologySpec spec = problem.topology().spec();
     if (part.is_channel) {
-      spec = with_faster_channel(problem.topology(), part.index);
+      spec = with_faster_channel(problem.topology(), given, part.index);
     } else {
       spec.devices[part.index].slowdown /= 2;
     }

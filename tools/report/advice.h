@@ -31,8 +31,8 @@ struct Advice {
   double without_limits_us = 0;
 };
 
-// A faster part costs a simulation: `work` is the number of simulations times nodes that may be
-// spent on them, busiest parts first.
+// A faster part costs a simulation on a machine of its own: `work` is the number of them times
+// nodes, links and pairs of devices that may be spent, busiest parts first.
 Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
               const Timeline& timeline, uint64_t work);
 

@@ -139,7 +139,7 @@ ordered_json describe_candidates(const std::vector<CandidateRow>& rows) {
   });
 }
 
-// A second or two of simulations for the largest graphs.
+// A second or two of simulations for the largest graphs and machines.
 constexpr uint64_t kAdviceWork = 2'000'000;
 
 ordered_json describe_advice(const Problem& problem, const ReportPlacement& placement) {
