@@ -251,6 +251,7 @@ TEST_CASE("a table sets times by node and kind, and says which line is wrong") {
   REQUIRE(costs->size() == 2);
   CHECK((*costs)[0].us == std::vector<std::optional<double>>{1.5, -1});
   CHECK((*costs)[1].kind == "gpu");
+  CHECK(costs_from_table(graph, "\xef\xbb\xbfnode,kind,us\na,cpu,1").ok());  // as spreadsheets do
   for (const auto& [text, problem] :
        {std::pair{"a,cpu,1\nx,cpu,1", "line 2: the graph has no node 'x'"},
         std::pair{"a,cpu", "line 1: expected three fields"}, std::pair{"a,cpu,1,2", "three fields"},

@@ -5,10 +5,12 @@
 #include "runtime/format/file.h"
 #include "tools/costs/openvino_profile.h"
 #include "tools/costs/tensorrt_profile.h"
+#include "tools/io/byte_order_mark.h"
 
 namespace placeto {
 
 Result<Profile> parse_any_profile(std::string_view text, const ProfileLimits& limits) {
+  text = without_byte_order_mark(text);
   if (looks_like_tensorrt_profile(text)) return parse_tensorrt_profile(text);
   if (looks_like_openvino_profile(text)) return parse_openvino_profile(text);
   const size_t begin = text.find_first_not_of(" \t\r\n");

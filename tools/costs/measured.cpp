@@ -11,6 +11,7 @@
 #include "runtime/graph/text.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/costs/operator_class.h"
+#include "tools/io/byte_order_mark.h"
 
 namespace placeto {
 namespace {
@@ -190,6 +191,7 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
 Result<std::vector<KindCosts>> costs_from_table(const Graph& graph, std::string_view text) {
   TableReader reader{graph};
   for (uint32_t v = 0; v < graph.node_count(); ++v) reader.nodes.emplace(graph.node(v).name, v);
+  text = without_byte_order_mark(text);
   size_t number = 0;
   while (!text.empty()) {
     const size_t end = text.find('\n');

@@ -12,7 +12,7 @@
 namespace placeto {
 namespace {
 
-constexpr std::string_view kCounterHeading = "layerName;", kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kCounterHeading = "layerName;";
 constexpr size_t kWithin = 4096;
 constexpr double kMostUs = 1e15;  // some thirty years
 
@@ -114,14 +114,12 @@ class CounterReader {
 }  // namespace
 
 bool looks_like_openvino_profile(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.starts_with(kCounterHeading)) return true;
   return text.substr(0, kWithin).find("\n" + std::string(kCounterHeading)) !=
          std::string_view::npos;
 }
 
 Result<Profile> parse_openvino_profile(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   CounterReader reader;
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = text.find('\n');

@@ -5,11 +5,10 @@
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
+#include "tools/io/byte_order_mark.h"
 
 namespace placeto {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -41,7 +40,7 @@ void append_utf8(std::string& out, uint32_t code) {
 
 JsonScanner::JsonScanner(std::string_view text, size_t most_string_bytes)
     : text_(text), most_string_bytes_(most_string_bytes) {
-  if (text.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  at_ = text.size() - without_byte_order_mark(text).size();
 }
 
 char JsonScanner::peek() {
