@@ -115,6 +115,8 @@ TEST_CASE("the first thing that is wrong is what a message starts with") {
   CHECK(Kettle().wrong({"brew", "a", "--hot"}) == "--hot: goes with --cups only");
   CHECK(Kettle().wrong({"brew", "a", "-s", "letf"}) ==
         "--spout: 'letf' is none of left, right, did you mean 'left'?");
+  CHECK(Kettle().wrong({"brew", "a", "--cups="}) == "'--cups=' is empty, expected a value");
+  CHECK(Kettle().wrong({"brew", "a", "-s="}) == "'-s=' is empty, expected a value");
   CHECK(Kettle().wrong({"brew", ""}) == "the argument after 'brew' is empty, expected a value");
 }
 

@@ -76,10 +76,7 @@ class Line {
     if (option == nullptr) return unknown(name);
     if (equals == std::string::npos) return read_value(*option, name);
     if (option->is_flag()) return Status::invalid(name + ": takes no value");
-    if (equals + 1 == word.size()) {
-      return Status::invalid(quoted(word) + " is empty, expected a value");
-    }
-    return store(*option, word.substr(equals + 1));
+    return store_attached(*option, word, equals + 1);
   }
 
   // -t, -t VALUE or -tVALUE
@@ -89,7 +86,15 @@ class Line {
     if (option == nullptr) return unknown(word);
     if (word.size() == 2) return read_value(*option, name);
     if (option->is_flag()) return Status::invalid(name + ": takes no value");
-    return store(*option, word.substr(word[2] == '=' ? 3 : 2));
+    return store_attached(*option, word, word[2] == '=' ? 3 : 2);
+  }
+
+  // A value in the same word as the option, from `begin` on.
+  Status store_attached(const Option& option, const std::string& word, size_t begin) {
+    if (begin == word.size()) {
+      return Status::invalid(quoted(word) + " is empty, expected a value");
+    }
+    return store(option, word.substr(begin));
   }
 
   Status read_value(const Option& option, const std::string& name) {
