@@ -183,8 +183,11 @@ function writeChanges() {
     };
     add("What the run waits for", "The critical path: shortening anything else shortens nothing.",
       [["waits for", true], ["time"], ["share"]],
-      p.advice.waits.map(w => ({ cells: [[w.what, "name"], time(w.us),
-        [element("span", [percent(w.us / p.makespan), meter(w.us / p.makespan, theme.accent)])]] })));
+      p.advice.waits.map(w => {
+        const share = w.us / (p.makespan || 1);
+        return { cells: [[w.what, "name"], time(w.us),
+          [element("span", [percent(share), meter(share, theme.accent)])]] };
+      }));
     add("What a faster part would buy", "The same placement, one part of the machine twice as fast.",
       [["twice as fast", true], [objectiveName], ["change"]],
       p.advice.faster.map(f => ({ cells: [[f.what, "name"], time(f.objective),
