@@ -12,6 +12,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tools/engine/tuned_choice.h"
+#include "tools/io/read.h"
 #include "tools/io/write.h"
 #include "tools/machine/machine.h"
 #include "tools/tune/tune.h"
@@ -255,6 +256,23 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   CHECK(notes[1].find("prices of stages count only where an engine is placed for") !=
         std::string::npos);
   CHECK(Topology::build(*machine).ok());
+}
+
+TEST_CASE("measuring without a temporary folder measures memory alone, and says why") {
+  const Folder folder;
+  const std::string machine = folder.path("machine.json"), said = folder.path("said");
+  REQUIRE(write_topology(machine, two_workers()).ok());
+  const std::string out = folder.path("measured.json");
+  const int status = std::system(("TMPDIR=" + folder.path("none") + " " + PLACETO_CLI " measure " +
+                                  machine + " -o " + out + " >" + said + " 2>&1")
+                                     .c_str());
+  CHECK_MESSAGE(WEXITSTATUS(status) == 0, test::bytes_of(said));
+  CHECK(test::bytes_of(said).find("TMPDIR") != std::string::npos);
+  const auto measured = read_topology(out);
+  REQUIRE(measured.ok());
+  const DeviceSpec& device = measured->spec().devices[0];
+  CHECK(device.bandwidth_source == Source::kMeasured);
+  CHECK(device.flops_source == Source::kUnknown);
 }
 
 TEST_CASE("measuring with a provider that is not there fails, and nothing is written") {

@@ -105,15 +105,16 @@ struct Handover {
   bool known = false;
 };
 
+// Changes nothing on failure.
 Status measure_device(const std::string& provider, uint32_t threads, DeviceSpec& device,
                       Handover& handover) {
   const auto rates = measure_rates(provider, device.name, threads);
   if (!rates.ok()) return rates.status();
+  const auto prices = measure_prices(provider, device.name, threads);
+  if (!prices.ok()) return prices.status();
   device.peak_flops = rates->flops;
   device.memory_bandwidth = rates->memory_bandwidth;
   device.flops_source = device.bandwidth_source = Source::kMeasured;
-  const auto prices = measure_prices(provider, device.name, threads);
-  if (!prices.ok()) return prices.status();
   device.stage_us = prices->stage_us;
   device.cut_us = prices->cut_us;
   device.cut_bytes_per_us = prices->cut_bytes_per_us;
@@ -157,7 +158,7 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
     if (!s.ok()) return s;
   }
   Handover handover;
-  std::string names;
+  std::string names, failure;
   for (size_t d = 0; d < topology.devices.size(); ++d) {
     DeviceSpec& device = topology.devices[d];
     if (options.providers[d].empty()) {
@@ -166,15 +167,19 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
       continue;
     }
     const Status s = measure_device(options.providers[d], options.threads, device, handover);
-    if (!s.ok()) notes.push_back(device.name + ": left as it was: " + s.message());
-    if (!s.ok() && device.kind != "cpu") continue;
+    if (!s.ok() && device.kind != "cpu") {
+      notes.push_back(device.name + ": left as it was: " + s.message());
+      if (failure.empty()) failure = notes.back();
+      continue;
+    }
     if (!s.ok()) {
+      notes.push_back(device.name + ": all but its memory left as it was: " + s.message());
       device.memory_bandwidth = measure_copy_bandwidth();
       device.bandwidth_source = Source::kMeasured;
     }
     names += (names.empty() ? "" : " ") + device.name + (s.ok() ? "" : "'s memory");
   }
-  if (names.empty()) return Status::invalid(notes.front());
+  if (names.empty()) return Status::invalid(failure.empty() ? notes.front() : failure);
   // Sessions share the memory of what passes between workers: being told of it takes time; its size
   // is in the prices of stages.
   const bool processors_only = std::all_of(topology.devices.begin(), topology.devices.end(),

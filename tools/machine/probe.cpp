@@ -22,8 +22,16 @@ constexpr uint64_t kSmallCount = 64, kLargeCount = 256 * 1024;
 constexpr uint64_t kWorkingCount = 512;  // a weight of 1 MiB
 constexpr uint32_t kRuns = 60;
 
-std::string temporary_path() {
-  return (std::filesystem::temp_directory_path() / "placeto-probe").string();
+Result<Scratch> probe_folder() {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (!error) {
+    Scratch folder((parent / "placeto-probe").string());
+    if (!folder.root().empty()) return folder;
+  }
+  return Status::io(
+      "no temporary folder can be made for what is to be run, expected one that can be written "
+      "where TMPDIR says, else in /tmp");
 }
 
 Status need_probes() {
@@ -52,10 +60,11 @@ Result<std::unique_ptr<Runner>> start(const Manifest& manifest, const Scratch& s
 // The shortest run of a model of one stage: what the device can do, without what disturbed it.
 Result<double> fastest_us(const std::string& bytes, const std::string& provider,
                           const std::string& device, uint32_t threads) {
-  const Scratch scratch(temporary_path());
-  if (Status s = scratch.write("probe.onnx", bytes); !s.ok()) return s;
+  const Result<Scratch> scratch = probe_folder();
+  if (!scratch.ok()) return scratch.status();
+  if (Status s = scratch->write("probe.onnx", bytes); !s.ok()) return s;
   const auto runner =
-      start(whole_model("probe.onnx", device), scratch, settings_for(provider, threads, 1));
+      start(whole_model("probe.onnx", device), *scratch, settings_for(provider, threads, 1));
   if (!runner.ok()) return runner.status();
   double fastest = 0;
   const double until = now_us() + 300e3;
@@ -111,15 +120,16 @@ using MakeChain = std::function<std::string(uint32_t first, uint32_t length)>;
 
 Result<double> divide(const std::string& provider, const std::vector<std::string>& devices,
                       uint32_t threads, uint32_t width, const MakeChain& chain) {
-  const Scratch scratch(temporary_path());
-  Status written = scratch.write("whole.onnx", chain(0, kStages));
+  const Result<Scratch> scratch = probe_folder();
+  if (!scratch.ok()) return scratch.status();
+  Status written = scratch->write("whole.onnx", chain(0, kStages));
   for (uint32_t s = 0; s < kStages && written.ok(); ++s) {
-    written = scratch.write("stage_" + std::to_string(s) + ".onnx", chain(s, 1));
+    written = scratch->write("stage_" + std::to_string(s) + ".onnx", chain(s, 1));
   }
   if (!written.ok()) return written;
   const SessionSettings settings = settings_for(provider, threads, devices.size());
-  const auto whole = start(whole_model("whole.onnx", devices[0]), scratch, settings);
-  const auto split = start(divided_chain(width, devices), scratch, settings);
+  const auto whole = start(whole_model("whole.onnx", devices[0]), *scratch, settings);
+  const auto split = start(divided_chain(width, devices), *scratch, settings);
   if (!whole.ok()) return whole.status();
   if (!split.ok()) return split.status();
   const auto runs = measure_latency((*split)->workers(), &(*whole)->model(), kRuns, 5);
