@@ -343,6 +343,13 @@ TEST_CASE("what a model reads is computed from no parameter, though its scale is
   CHECK(fused_nodes(graph) == std::vector<bool>{false, false, false});
 }
 
+TEST_CASE("what is computed from a parameter at load costs nothing, whatever shape it is given") {
+  const Graph graph =
+      graph_of({{"weight", "DequantizeLinear", 64}, {"shaped", "Reshape", 8}, {"c", "Conv", 400}},
+               {{0, 0, 1}, {1, 0, 2}});
+  CHECK(fused_nodes(graph) == std::vector<bool>{true, true, false});
+}
+
 TEST_CASE("a node that does not say its operator is fused with nothing") {
   const Graph graph = graph_of({{"conv", "Conv", 400}, {"unknown", ""}}, {{0, 0, 1}});
   CHECK(fused_nodes(graph) == std::vector<bool>{false, false});

@@ -11,7 +11,8 @@ namespace {
 
 // Read one tensor that may be large: if that is a parameter, or computed from one, they read no
 // input of the model, which a graph does not show.
-constexpr std::string_view kOneTensor = " DequantizeLinear Cast Transpose Identity ";
+constexpr std::string_view kOneTensor =
+    " DequantizeLinear Cast Transpose Identity Reshape Squeeze Unsqueeze ";
 
 // Graph optimizations of the kinds Conv + BatchNormalization, Conv + Mul, Conv + Add, Conv +
 // activation, MatMul + Add, Gemm + activation, ... of onnxruntime/core/optimizer.
@@ -31,6 +32,18 @@ uint32_t sole_producer(const Graph& graph, uint32_t v) {
   if (graph.in_edges(v).size() != 1) return v;
   const uint32_t source = graph.in_edges(v)[0].source;
   return graph.out_edges(source).size() == 1 ? source : v;
+}
+
+// Whether what the node makes can come from its own parameters, packed eight to a number at most:
+// of a node that reads an input of the model they are its scales alone.
+bool can_hold_its_output(const Graph& graph, uint32_t node) {
+  constexpr uint64_t kMostPacked = 8;
+  const uint64_t held = graph.node(node).resident_bytes;
+  uint64_t made = 0;
+  for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
+    made = std::max(made, graph.output_bytes(o));
+  }
+  return held > 0 && held >= made / kMostPacked;
 }
 
 bool from_parameters(const Graph& graph, uint32_t v, const std::vector<bool>& constant) {
@@ -113,12 +126,18 @@ bool joins_residual(const Graph& graph, uint32_t v, const std::vector<bool>& con
 
 }  // namespace
 
+std::vector<bool> computed_from_parameters(const Graph& graph) {
+  std::vector<bool> constant(graph.node_count(), false);
+  for (uint32_t v : graph.topological_order()) constant[v] = from_parameters(graph, v, constant);
+  return constant;
+}
+
 std::vector<bool> fused_nodes(const Graph& graph) {
   const uint32_t n = graph.node_count();
-  std::vector<bool> constant(n, false), fused(n, false), carrier(n, false), convolution(n, false);
+  const std::vector<bool> constant = computed_from_parameters(graph);
+  std::vector<bool> fused(n, false), carrier(n, false), convolution(n, false);
   for (uint32_t v : graph.topological_order()) {
     const std::string& op = graph.node(v).op;
-    constant[v] = from_parameters(graph, v, constant);
     fused[v] = fused[v] || constant[v] || op == "Identity" || op == "Dropout";
     carrier[v] = carries_fusion(op);
     convolution[v] = operator_class_of(op) == OperatorClass::kConvolution;
@@ -135,16 +154,6 @@ std::vector<bool> fused_nodes(const Graph& graph) {
     }
   }
   return fused;
-}
-
-bool can_hold_its_output(const Graph& graph, uint32_t node) {
-  constexpr uint64_t kMostPacked = 8;
-  const uint64_t held = graph.node(node).resident_bytes;
-  uint64_t made = 0;
-  for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
-    made = std::max(made, graph.output_bytes(o));
-  }
-  return held > 0 && held >= made / kMostPacked;
 }
 
 }  // namespace placeto

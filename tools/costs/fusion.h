@@ -22,8 +22,7 @@ namespace placeto {
 // tensor can be seen to be computed from parameters.
 std::vector<bool> fused_nodes(const Graph& graph);
 
-// Whether what the node makes can come from its own parameters, packed eight to a number at most:
-// of a node that reads an input of the model they are its scales alone.
-bool can_hold_its_output(const Graph& graph, uint32_t node);
+// True for a node that is computed from parameters alone.
+std::vector<bool> computed_from_parameters(const Graph& graph);
 
 }  // namespace placeto

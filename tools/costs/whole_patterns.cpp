@@ -98,19 +98,10 @@ void add_producers(const Graph& graph, std::string_view with, std::vector<uint32
   }
 }
 
-// Operators that read one tensor that may be large: from a parameter, engines compute them when
-// they load the model.
-constexpr std::string_view kOfOneTensor =
-    "DequantizeLinear|Cast|Transpose|Identity|Reshape|Squeeze|Unsqueeze";
-
+// Engines compute them when they load the model.
 void join_computed_parameters(const Graph& graph, Pairs& pairs) {
-  std::vector<bool> constant(graph.node_count(), false);
+  const std::vector<bool> constant = computed_from_parameters(graph);
   for (uint32_t v : graph.topological_order()) {
-    const auto in = graph.in_edges(v);
-    const bool all = std::all_of(in.begin(), in.end(),
-                                 [&](const InEdge& edge) { return constant[edge.source]; });
-    constant[v] = all && one_of(graph.node(v).op, kOfOneTensor) &&
-                  (!in.empty() || can_hold_its_output(graph, v));
     const uint32_t reader = only_reader(graph, v);
     if (constant[v] && reader < graph.node_count()) pairs.emplace_back(v, reader);
   }
