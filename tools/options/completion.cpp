@@ -12,20 +12,6 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::vector<std::string> command_names(const Program& program) {
-  std::vector<std::string> names{"help"};
-  for (const Command& command : program.commands()) names.push_back(command.name());
-  return names;
-}
-
-std::vector<std::string> option_names(const Command& command) {
-  std::vector<std::string> names{"--help"};
-  for (const Option& option : command.options()) {
-    if (!option.is_argument()) names.push_back(option.name);
-  }
-  return names;
-}
-
 // Within single quotes, where the shell writes one as `quote`: the first sentence, without what has
 // a meaning there.
 std::string plain(const std::string& help, const std::string& quote) {

@@ -222,4 +222,18 @@ const Command* Program::find(std::string_view name) const {
   return found == commands_.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> command_names(const Program& program) {
+  std::vector<std::string> names{"help"};
+  for (const Command& command : program.commands()) names.push_back(command.name());
+  return names;
+}
+
+std::vector<std::string> option_names(const Command& command) {
+  std::vector<std::string> names{"--help"};
+  for (const Option& option : command.options()) {
+    if (!option.is_argument()) names.push_back(option.name);
+  }
+  return names;
+}
+
 }  // namespace placeto::cli

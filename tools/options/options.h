@@ -172,6 +172,11 @@ std::string help_text(const Program& program, const Command& command, size_t col
 // A script that completes the program's lines; "" if `shell` is none of bash, zsh and fish.
 std::string completion_script(const Program& program, std::string_view shell);
 
+// What the first word of a line may be: "help", or a command.
+std::vector<std::string> command_names(const Program& program);
+// "--help" and those of the command.
+std::vector<std::string> option_names(const Command& command);
+
 // ", did you mean 'place'?" if one or two of the names are like the word, whatever its case; else
 // "".
 std::string suggestion(std::string_view word, const std::vector<std::string>& names);

@@ -10,20 +10,6 @@ std::string quoted(const std::string& text) {
   return "'" + text + "'";
 }
 
-std::vector<std::string> names_of(const Program& program) {
-  std::vector<std::string> names{"help"};
-  for (const Command& command : program.commands()) names.push_back(command.name());
-  return names;
-}
-
-std::vector<std::string> names_of(const Command& command) {
-  std::vector<std::string> names{"--help"};
-  for (const Option& option : command.options()) {
-    if (!option.is_argument()) names.push_back(option.name);
-  }
-  return names;
-}
-
 // A word that can only be an option: a negative number is a bad value of the option before it.
 bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
@@ -65,7 +51,7 @@ class Line {
  private:
   Status unknown(const std::string& name) const {
     return Status::invalid(name + ": " + command_.name() + " has no such option" +
-                           suggestion(name, names_of(command_)));
+                           suggestion(name, option_names(command_)));
   }
 
   // --name, --name VALUE or --name=VALUE
@@ -184,8 +170,9 @@ Result<const Command*> find_command(const Program& program, const std::string& w
   const bool is_option = word[0] == '-';
   const std::vector<std::string> own = {"--help", "--version"};
   const bool lacks_dashes = std::find(own.begin(), own.end(), "--" + word) != own.end();
-  const std::string close = lacks_dashes ? suggestion("--" + word, own)
-                                         : suggestion(word, is_option ? own : names_of(program));
+  const std::string close = lacks_dashes
+                                ? suggestion("--" + word, own)
+                                : suggestion(word, is_option ? own : command_names(program));
   return Status::invalid((is_option ? "no option " : "no command ") + quoted(word) + close);
 }
 
