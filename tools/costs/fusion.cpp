@@ -1,10 +1,11 @@
 #include "tools/costs/fusion.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
 #include "tools/costs/operator_class.h"
-#include "tools/costs/word_list.h"
+#include "tools/io/word_list.h"
 
 namespace placeto {
 namespace {

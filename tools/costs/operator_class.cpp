@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "tools/costs/word_list.h"
+#include "tools/io/word_list.h"
 
 namespace placeto {
 namespace {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tools/costs/fusion.h"
+#include "tools/io/word_list.h"
 
 namespace placeto {
 namespace {
@@ -12,16 +13,6 @@ using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
 constexpr size_t kLargest = 32;     // nodes of one match
 constexpr size_t kMostReaders = 8;  // of a producer that belongs to a match
-
-// Whether `op` is one of "A|B|C".
-bool one_of(std::string_view op, std::string_view list) {
-  for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find('|', begin), list.size());
-    if (list.substr(begin, end - begin) == op) return true;
-    begin = end + 1;
-  }
-  return false;
-}
 
 struct Step {
   std::string_view operators;
@@ -45,7 +36,7 @@ bool quantizes(std::string_view op) {
 bool fits(const Graph& graph, uint32_t v, const Step& step) {
   const std::string& op = graph.node(v).op;
   if (step.alone && graph.in_edges(v).size() > 1) return false;
-  return step.operators == "*" ? !quantizes(op) : one_of(op, step.operators);
+  return step.operators == "*" ? !quantizes(op) : holds_word(step.operators, op, '|');
 }
 
 // The only node that reads v; node_count() if there are several or none.
@@ -92,7 +83,8 @@ void add_producers(const Graph& graph, std::string_view with, std::vector<uint32
     if (in.size() > kLargest) continue;
     for (const InEdge& edge : in) {
       if (nodes.size() >= kLargest) return;
-      if (contains(nodes, edge.source) || !one_of(graph.node(edge.source).op, with)) continue;
+      if (contains(nodes, edge.source) || !holds_word(with, graph.node(edge.source).op, '|'))
+        continue;
       if (read_only_by(graph, edge.source, nodes)) nodes.push_back(edge.source);
     }
   }

@@ -1,6 +1,6 @@
 #include "tools/devices/providers.h"
 
-#include <algorithm>
+#include "tools/io/word_list.h"
 
 namespace placeto {
 namespace {
@@ -30,15 +30,6 @@ constexpr Provider kProviders[] = {
     {"SNPEExecutionProvider", "", "", "", nullptr},
     {"VSINPUExecutionProvider", "", "", "", nullptr},
 };
-
-// Whether it is one of the words, which have a space between them.
-bool has_word(std::string_view words, std::string_view word) {
-  for (size_t end = 0; end != words.npos; words.remove_prefix(std::min(words.size(), end + 1))) {
-    end = words.find(' ');
-    if (words.substr(0, end) == word) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -74,7 +65,8 @@ bool provider_serves(const std::string& listed, const std::string& engine_name) 
   const Provider* provider = find_provider(listed);
   if (provider == nullptr || engine_name.ends_with("ExecutionProvider")) return false;
   const std::string device = engine_name.substr(0, engine_name.find(':'));
-  return find_provider(device) == provider || has_word(provider->devices, in_small_letters(device));
+  return find_provider(device) == provider ||
+         holds_word(provider->devices, in_small_letters(device));
 }
 
 }  // namespace placeto
