@@ -1,6 +1,7 @@
 // A second provider beside the processor's: WebGPU on SwiftShader, a Vulkan driver that comes with
 // Chromium and computes on the processor. What it says of speed is nothing; what it says of which
 // nodes run where, of memory that passes between providers, and of the loop, holds for any GPU.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 #include "tests/engine/output_of.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/split_diamond.h"
 #include "tests/support/written_split.h"
-#include "tools/engine/staged_model.h"
+#include "tools/engine/runner.h"
 
 namespace placeto {
 namespace {
@@ -66,6 +68,45 @@ TEST_CASE("stages on a GPU and on the processor give what the whole model gives,
   CHECK(WEXITSTATUS(std::system((other + " 2>/dev/null").c_str())) == 1);
   const json differing = json::parse(folder.read("said"));
   CHECK(differing["differences"][0]["provider"] == "WebGpuExecutionProvider");
+}
+
+// As kPlaceto's variables do for a process of its own.
+void load_driver() {
+  REQUIRE(dlopen((kChromium + "/libvulkan.so.1").c_str(), RTLD_NOW) != nullptr);
+  setenv("VK_ICD_FILENAMES", (kChromium + "/vk_swiftshader_icd.json").c_str(), 1);
+}
+
+std::unique_ptr<Runner> start_runner(const std::string& path, const SessionSettings& settings) {
+  auto runner = Runner::open(path, settings);
+  REQUIRE_MESSAGE(runner.ok(), runner.status().message());
+  REQUIRE(fill_model_inputs((*runner)->model(), {}).ok());
+  const Status started = (*runner)->start();
+  REQUIRE_MESSAGE(started.ok(), started.message());
+  return *std::move(runner);
+}
+
+void answer(Runner& runner, double number) {
+  REQUIRE(fill_value(Element::kFloat, number, runner.model().input(0, 0)).ok());
+  runner.workers().submit(0);
+  REQUIRE(runner.workers().wait(0).ok());
+}
+
+TEST_CASE("a GPU computes on what each request brings") {
+  if (!have_webgpu()) return;
+  load_driver();
+  // x - [gpu:0: a, c], x - [cpu:0: b], and [gpu:0: y] of both.
+  const test::SplitDiamond scene("4");
+  const auto whole = start_runner(scene.model, {});
+  const auto split = start_runner(scene.stages, {.providers = {"webgpu", "cpu"}});
+  CHECK(split->model().all_bound());
+  for (const double number : {0.25, -1.0, 2.0}) {
+    CAPTURE(number);
+    answer(*whole, number);
+    answer(*split, number);
+    const auto deviation = compare_outputs(split->model(), whole->model());
+    REQUIRE(deviation.ok());
+    CHECK(*deviation < 1e-4);
+  }
 }
 
 TEST_CASE("tuning for unlike providers places on each only what it runs, and says what it ran") {

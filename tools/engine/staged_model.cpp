@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/devices/providers.h"
 #include "tools/engine/session.h"
 
 namespace placeto {
@@ -14,15 +15,20 @@ namespace {
 
 constexpr uint32_t kNoTensor = 0xffffffffu;
 
-// One stage: its session, and which tensors of the model it reads and makes.
-struct Stage {
-  Ort::Session session{nullptr};
-  std::vector<uint32_t> reads, makes;  // indices of tensors
-};
-
 struct Tensor {
   TensorInfo info;
   bool bound = false;  // memory is taken once; else the engine allocates it in each run
+};
+
+// One stage: its session, and which tensors of the model it reads and makes.
+struct Stage {
+  Ort::Session session{nullptr};
+  bool copies_inputs = false;          // its provider has memory of its own
+  std::vector<uint32_t> reads, makes;  // indices of tensors
+
+  // Whether an input stays bound from run to run. What goes to another memory, the engine copies
+  // there when it is bound, and not when it runs.
+  bool keeps_bound(const Tensor& input) const { return input.bound && !copies_inputs; }
 };
 
 struct Slot {
@@ -114,7 +120,7 @@ Status StagedModel::State::open_sessions(const std::string& directory,
     const std::string file = (std::filesystem::path(directory) / stage.file).string();
     auto session = open_session(file, *options);
     if (!session.ok()) return session.status();
-    stages.push_back({std::move(*session), {}, {}});
+    stages.push_back({std::move(*session), provider_named(provider) != "cpu", {}, {}});
   }
   return {};
 }
@@ -215,7 +221,8 @@ void StagedModel::State::add_slots(uint32_t count) {
 void StagedModel::State::bind(Slot& slot, uint32_t s) {
   Ort::IoBinding& binding = slot.bindings[s];
   for (const uint32_t t : stages[s].reads) {
-    if (tensors[t].bound) binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
+    if (!stages[s].keeps_bound(tensors[t])) continue;
+    binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
   }
   for (const uint32_t t : stages[s].makes) {
     if (tensors[t].bound) {
@@ -232,7 +239,8 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
   Ort::IoBinding& binding = slot.bindings[s];
   try {
     for (const uint32_t t : stage.reads) {
-      if (!tensors[t].bound) binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
+      if (stage.keeps_bound(tensors[t])) continue;
+      binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
     }
     bool fresh = false;
     for (const uint32_t t : stage.makes) {

@@ -4,7 +4,8 @@
 // memory that the next session has bound as its input: nothing is copied. Where its shape is known
 // before the run, that memory is taken once and bound once; where it is not, the engine allocates
 // it in each run and the consumer binds what it made. Tensors between devices are in the host's
-// memory; a session on another device moves them itself.
+// memory; a session on another device moves them itself: outputs when it has run, inputs when they
+// are bound, so that they are bound before each run.
 //
 // A slot is everything that one request in flight needs: memory for all of its tensors, and the
 // bindings. Different slots may run at the same time, and so may different stages of one slot.
