@@ -143,5 +143,21 @@ TEST_CASE("tuning for unlike providers places on each only what it runs, and say
   CHECK(run["chosen"] == report["chosen"]["name"]);
 }
 
+TEST_CASE("what tune hands out runs with the provider that it was measured with") {
+  if (!have_webgpu()) return;
+  const Folder folder;
+  std::ofstream(folder.path("model.onnx"), std::ios::binary) << test::convolutional_model().bytes();
+  folder.write("machine.json", R"({"format_version": 1, "execution": "staged", "devices": [
+    {"name": "gpu:0", "kind": "gpu"}]})");
+  output_of(kPlaceto + "tune " + folder.path("model.onnx") + " -t " + folder.path("machine.json") +
+            " -o " + folder.path("tuned") +
+            " --dim batch=1 --runs 3 --rounds 1 --provider gpu=webgpu --json");
+  const json report = json::parse(folder.read("tuned/tune.json"));
+  const std::string name = report["chosen"]["name"];
+  CAPTURE(name);
+  const bool on_gpu = name == "one device" || name == "the engine with webgpu";
+  CHECK(report["providers"] == json({{"gpu:0", on_gpu ? "webgpu" : "cpu"}}));
+}
+
 }  // namespace
 }  // namespace placeto

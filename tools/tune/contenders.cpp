@@ -66,7 +66,7 @@ Status open_contender(const TuneOptions& options, Runnable& contender) {
     if (placed) {
       settings.providers = options.providers;
       workers.share = options.share;
-    } else if (!contender.provider.empty()) {
+    } else {
       settings.providers = {contender.provider};
     }
     auto runner = Runner::open(*manifest, folder, settings, workers);

@@ -32,10 +32,10 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
 // A contender with all that is needed to run it. One that has run keeps what its stages took.
 struct Runnable {
   Contender info;
-  PlacementSpec placement;  // of a placed one
-  std::string directory;    // of its stages
-  size_t device = 0;        // that the engine by itself is given; the first: a processor's provider
-  std::string provider = "";               // of that one
+  PlacementSpec placement;                 // of a placed one
+  std::string directory;                   // of its stages
+  size_t device = 0;                       // of one that is not placed: all of it runs there
+  std::string provider = "";               // of that device, of one that is not placed
   Timeline predicted;                      // of a placed one
   std::vector<std::vector<double>> costs;  // run times by kind and node that make it; empty: those
                                            // of the profiled model

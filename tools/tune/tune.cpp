@@ -153,10 +153,17 @@ Status Tuner::add_unplaced() {
                     "one another",
                     processors, cores, cores == 1 ? "" : "s"));
   }
+  const auto is_processor = [](const std::string& provider) { return provider == "cpu"; };
+  const auto processor = std::ranges::find_if(options_.providers, is_processor);
+  const bool has_processor = processor != options_.providers.end();
   const auto add = [&](Contender info, const std::string& file) {
     auto contender = std::make_unique<Runnable>();
     contender->info = std::move(info);
     contender->directory = file;
+    contender->provider = "cpu";
+    // Where no device is one, the first stands for it.
+    if (has_processor)
+      contender->device = static_cast<size_t>(processor - options_.providers.begin());
     const Status s = open_contender(sessions_, *contender);
     if (s.ok()) contenders_.push_back(std::move(contender));
     return s;
@@ -382,6 +389,16 @@ Status Tuner::write_problem(const Runnable& predicted) const {
   return write_topology(target_->file("machine.json"), machine_);
 }
 
+// All of it on one device; if that is another, nothing was predicted of it.
+void run_on(uint32_t device, Runnable& plan) {
+  const Assignment all(plan.placement.assignment.size(), device);
+  if (plan.placement.assignment == all) return;
+  plan.placement.assignment = all;
+  plan.placement.makespan_us = 0;
+  plan.placement.peak_memory_bytes.clear();
+  plan.predicted = {};
+}
+
 Status Tuner::deliver(TuneResult& result) {
   if (options_.stopped()) return Status::stopped();
   const Runnable& winner = *contenders_[result.chosen];
@@ -397,11 +414,7 @@ Status Tuner::deliver(TuneResult& result) {
     plan.predicted = {};  // which was of one thread
     plan.placement.makespan_us = 0;
   }
-  if (!winner.provider.empty()) {
-    auto& assignment = plan.placement.assignment;
-    assignment.assign(assignment.size(), static_cast<uint32_t>(winner.device));
-    plan.placement.peak_memory_bytes.clear();
-  }
+  if (!placed) run_on(static_cast<uint32_t>(winner.device), plan);
   const auto graph = Graph::build(model_.spec);
   if (!graph.ok()) return graph.status();
   if (Status s = write_stages(model_, *graph, plan); !s.ok()) return s;
@@ -429,6 +442,7 @@ Status Tuner::deliver(TuneResult& result) {
   for (size_t d = 0; d < machine_.devices.size(); ++d) {
     report["providers"][machine_.devices[d].name] = options_.providers[d];
   }
+  if (!placed) report["providers"][machine_.devices[winner.device].name] = winner.provider;
   for (const Contender& info : result.contenders) report["contenders"].push_back(described(info));
   if (Status s = write_file_atomically(target_->file("tune.json"), report.dump(1) + "\n");
       !s.ok()) {
