@@ -155,6 +155,50 @@ TEST_CASE("types of elements follow through unknown shapes and from one branch o
   CHECK_FALSE(fs::exists(folder.path("none")));
 }
 
+// x - sigmoid - p - reshape(p, shape of p) - q - neg - y. The input was made free in a model that
+// was finished for one row, or, of the constant number, is stated to have more than it has.
+OnnxBuilder outdated_model(const std::string& axis) {
+  OnnxBuilder b;
+  b.input("x", {axis, "8"});
+  b.node("Sigmoid", {"x"}, {"p"}, "sigmoid");
+  b.node("Shape", {"p"}, {"s"}, "shape");
+  b.node("Reshape", {"p", "s"}, {"q"}, "reshape");
+  b.node("Neg", {"q"}, {"y"}, "neg");
+  for (const char* name : {"p", "q"}) {
+    OnnxBuilder::set_type(*b.graph().add_value_info(), name, {"1", "8"});
+  }
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {axis, "8"});
+  return b;
+}
+
+TEST_CASE("a length that a model states of a tensor is left open where its inputs say another") {
+  const Placed placed = {"test",
+                         "host",
+                         {"cpu:0", "gpu:0"},
+                         {{"sigmoid", "Sigmoid", 0, 0},
+                          {"shape", "Shape", 1, 0},
+                          {"reshape", "Reshape", 1, 0},
+                          {"neg", "Neg", 0, 0}}};
+  for (const std::string axis : {"batch", "", "4"}) {
+    CAPTURE(axis);
+    const Folder folder;
+    folder.write("m.onnx", outdated_model(axis).bytes());
+    const auto model = PlacedModel::read(folder.path("m.onnx"), placed);
+    REQUIRE_MESSAGE(model.ok(), model.status().message());
+    const auto summary = model->write_stages(folder.path("out"), StageRule::kFewest);
+    REQUIRE_MESSAGE(summary.ok(), summary.status().message());
+    REQUIRE(summary->stages.size() == 3);
+    for (const char* file : {"out/stage_1.onnx", "out/stage_2.onnx"}) {
+      onnx::ModelProto stage;
+      REQUIRE(stage.ParseFromString(folder.read(file)));
+      const auto& shape = stage.graph().input(0).type().tensor_type().shape();
+      REQUIRE(shape.dim_size() == 2);
+      CHECK_FALSE(shape.dim(0).has_dim_value());
+      CHECK(shape.dim(1).dim_value() == 8);
+    }
+  }
+}
+
 TEST_CASE("placements of other models are refused") {
   const Folder folder;
   folder.write("m.onnx", pair_model().bytes());

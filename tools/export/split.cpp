@@ -126,7 +126,26 @@ onnx::TypeProto type_of(const onnx::TensorProto& weight) {
   return type;
 }
 
-// What is known of a tensor: what the model says, else what was inferred.
+// Engines refuse another length than an input states, and take any where it states none.
+void open_contradicted(const onnx::TypeProto& inferred, onnx::TypeProto& stated) {
+  if (!inferred.tensor_type().has_shape() || !stated.tensor_type().has_shape()) return;
+  const auto& known = inferred.tensor_type().shape();
+  auto& shape = *stated.mutable_tensor_type()->mutable_shape();
+  if (shape.dim_size() != known.dim_size()) {
+    stated.mutable_tensor_type()->clear_shape();
+    return;
+  }
+  for (int a = 0; a < shape.dim_size(); ++a) {
+    if (!shape.dim(a).has_dim_value()) continue;
+    if (!known.dim(a).has_dim_value() || known.dim(a).dim_value() != shape.dim(a).dim_value()) {
+      *shape.mutable_dim(a) = known.dim(a);
+      shape.mutable_dim(a)->clear_dim_value();
+    }
+  }
+}
+
+// What is known of a tensor: what the model says, but for numbers that inference contradicts, else
+// what was inferred.
 class Catalog {
  public:
   Catalog(const onnx::GraphProto& graph, const ValueTypes& types) : types_(types) {
@@ -143,8 +162,12 @@ class Catalog {
     // Said once in every stage that it enters or leaves.
     const int axes = info.type().tensor_type().shape().dim_size();
     if (axes > static_cast<int>(kMaxRank)) info.clear_type();
-    if (has_type(info)) return info;
-    if (const auto found = types_.find(name); found != types_.end()) {
+    const auto found = types_.find(name);
+    if (has_type(info)) {
+      if (found != types_.end()) open_contradicted(found->second, *info.mutable_type());
+      return info;
+    }
+    if (found != types_.end()) {
       *info.mutable_type() = found->second;
     } else if (const auto weight = weights_.find(name); weight != weights_.end()) {
       *info.mutable_type() = type_of(*weight->second);

@@ -6,7 +6,21 @@
 namespace placeto {
 namespace {
 
-Status add_types(const onnx::ModelProto& model, bool with_shapes, ValueTypes& types) {
+// Axes of which the other type says another number are free.
+void open_differing(const onnx::TypeProto& other, onnx::TypeProto& type) {
+  auto& shape = *type.mutable_tensor_type()->mutable_shape();
+  const auto& numbers = other.tensor_type().shape();
+  if (shape.dim_size() != numbers.dim_size()) return;
+  for (int a = 0; a < shape.dim_size(); ++a) {
+    const bool both = shape.dim(a).has_dim_value() && numbers.dim(a).has_dim_value();
+    if (both && shape.dim(a).dim_value() != numbers.dim(a).dim_value()) {
+      shape.mutable_dim(a)->Clear();
+    }
+  }
+}
+
+// Tensors that nodes make, with their types where they are known.
+Status for_each_type(const onnx::ModelProto& model, const auto& take) {
   const Result<Analysis> analysis = analyze(model);
   if (!analysis.ok()) return analysis.status();
   for (const auto& node : model.graph().node()) {
@@ -14,9 +28,7 @@ Status add_types(const onnx::ModelProto& model, bool with_shapes, ValueTypes& ty
       const Value* value = analysis->scope.find(name);
       if (value == nullptr || value->type.value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
       if (value->is_tensor() && value->element_type() == 0) continue;
-      if (types.contains(name)) continue;
-      types[name] = value->type;
-      if (!with_shapes && value->is_tensor()) types[name].mutable_tensor_type()->clear_shape();
+      take(name, value->type);
     }
   }
   return {};
@@ -26,12 +38,20 @@ Status add_types(const onnx::ModelProto& model, bool with_shapes, ValueTypes& ty
 
 Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
   ValueTypes types;
-  if (Status s = add_types(model, true, types); !s.ok()) return s;
+  const auto take = [&](const std::string& name, const onnx::TypeProto& type) {
+    types.emplace(name, type);
+  };
+  if (Status s = for_each_type(model, take); !s.ok()) return s;
   onnx::ModelProto fixed = model;
   const DimSetting all{"*", 64};
-  if (set_dimensions(fixed, {&all, 1}).ok()) {
-    if (Status s = add_types(fixed, false, types); !s.ok()) return s;
-  }
+  if (!set_dimensions(fixed, {&all, 1}).ok()) return types;
+  const auto correct = [&](const std::string& name, const onnx::TypeProto& type) {
+    const auto [known, fresh] = types.emplace(name, type);
+    if (!known->second.has_tensor_type() || !type.has_tensor_type()) return;
+    if (fresh) known->second.mutable_tensor_type()->clear_shape();
+    if (known->second.tensor_type().has_shape()) open_differing(type, known->second);
+  };
+  if (Status s = for_each_type(fixed, correct); !s.ok()) return s;
   return types;
 }
 

@@ -13,9 +13,11 @@ namespace placeto {
 // Types of tensors of the main graph, as far as they are known.
 using ValueTypes = std::unordered_map<std::string, onnx::TypeProto>;
 
-// Types of all tensors that nodes make. Free dimensions stay free. Where they hide even the type of
-// the elements, inference with a number for each of them may find it; what it says of shapes holds
-// for that number alone and is dropped. Fails with kBadInput where import does.
+// Types of all tensors that nodes make. Free dimensions stay free, also where the model states
+// numbers that follow from others, as after inputs were made free in a finished model: with a
+// number for each of them, inference finds another. Where they hide even the type of the elements,
+// that inference may find it; what it says of shapes holds for its number alone and is dropped.
+// Fails with kBadInput where import does.
 Result<ValueTypes> infer_types(const onnx::ModelProto& model);
 
 }  // namespace placeto
