@@ -147,6 +147,34 @@ TEST_CASE("an input that a model hands through is its output, in the caller's me
   }
 }
 
+TEST_CASE("an input that no stage reads can be given, and handed through") {
+  OnnxBuilder b = diamond("n");
+  b.input("z", {"n", "4"}, onnx::TensorProto::INT64);
+  OnnxBuilder::set_type(*b.graph().add_output(), "z", {"n", "4"}, onnx::TensorProto::INT64);
+  b.input("other", {"m"});  // nobody has to say how long it is
+  const Folder folder;
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 0, 1, 0};
+  const auto written = test::write_split(folder, b, placement, StageRule::kOverlap);
+  auto opened = Runner::open(written.stages, {.slots = 2, .dims = {{"n", 2}}});
+  REQUIRE_MESSAGE(opened.ok(), opened.status().message());
+  StagedModel& model = (*opened)->model();
+  const Status given = fill_model_inputs(model, {{"z", "7"}});
+  REQUIRE_MESSAGE(given.ok(), given.message());
+  REQUIRE((*opened)->start().ok());
+  CHECK(model.inputs().size() == 2);
+  for (const uint32_t slot : {0u, 1u}) {
+    run_once(**opened, slot);
+    const auto z = model.output(slot, 1);
+    REQUIRE_MESSAGE(z.ok(), z.status().message());
+    CHECK(z->shape == std::vector<int64_t>{2, 4});
+    int64_t last = 0;
+    std::memcpy(&last, z->bytes.data() + 7 * sizeof last, sizeof last);
+    CHECK(last == 7);
+  }
+}
+
 TEST_CASE("tensors whose shapes are not known before the run pass without memory of ours") {
   const Scene scene("n");
   SessionSettings settings;

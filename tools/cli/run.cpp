@@ -88,7 +88,7 @@ void check_dims(const RunOptions& options, const Manifest& manifest,
     if (takes_dim(manifest, dim)) continue;
     throw Failure(kBadUsage,
                   fmt::format("--dim '{}': {} has no such free dimension{}", dim.name, options.plan,
-                              suggestion(dim.name, manifest.free_dims.names)));
+                              suggestion(dim.name, free_names(manifest))));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
+#include "tools/io/element_names.h"
 #include "tools/io/json_scanner.h"
 
 namespace placeto {
@@ -240,22 +241,25 @@ Status read_stages(const Json& object, Manifest& manifest) {
   return {};
 }
 
-void read_free_dims(const Json& object, FreeDims& free) {
-  const Json& inputs = object["inputs"];
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    const auto shape = inputs[i].find("shape");
-    if (shape == inputs[i].end() || !shape->is_array()) {
-      free.complete = false;
-      continue;
+void read_axis(const Json& extent, TensorInfo& info) {
+  info.shape.push_back(extent.is_number_unsigned() ? extent.get<int64_t>() : -1);
+  info.symbols.push_back(extent.is_string() ? extent.get<std::string>() : "");
+}
+
+// Types and shapes of the model's inputs, which need not be there.
+void read_declared(const Json& object, Manifest& manifest) {
+  for (const Json& input : object["inputs"]) {
+    TensorInfo info;
+    info.name = input["name"].get<std::string>();
+    const auto shape = input.find("shape"), type = input.find("type");
+    if (shape == input.end() || !shape->is_array()) {
+      manifest.has_shapes = false;
+    } else {
+      for (const Json& extent : *shape) read_axis(extent, info);
+      const std::string name = type != input.end() && type->is_string() ? *type : "";
+      info.element = static_cast<Element>(numpy_named(name));
     }
-    for (uint32_t axis = 0; axis < shape->size(); ++axis) {
-      const Json& extent = (*shape)[axis];
-      if (extent.is_number() && extent.get<double>() >= 0) continue;
-      free.axes.push_back({i, axis, FreeDims::kNoName});
-      if (!extent.is_string()) continue;
-      free.axes.back().name = static_cast<uint32_t>(free.names.size());
-      free.names.push_back(extent.get<std::string>());
-    }
+    manifest.declared.push_back(std::move(info));
   }
 }
 
@@ -320,7 +324,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   if (s.ok()) s = read_time(object, "predicted_whole_us", "manifest", manifest.predicted_whole_us);
   if (s.ok()) s = read_dims(object, manifest);
   if (s.ok()) s = read_set(object, manifest);
-  if (s.ok()) read_free_dims(object, manifest.free_dims);
+  if (s.ok()) read_declared(object, manifest);
   if (s.ok()) s = check(manifest);
   if (!s.ok()) return s;
   return manifest;
@@ -356,22 +360,34 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory) 
   return manifest;
 }
 
-// nullptr if it is none of them.
-static const FreeDims::Axis* find_axis(const Manifest& manifest, const std::string& place) {
-  const auto& axes = manifest.free_dims.axes;
-  const auto axis = std::find_if(axes.begin(), axes.end(), [&](const FreeDims::Axis& a) {
-    const std::string& input = manifest.inputs[a.input].name;
-    return place.starts_with(input) &&
-           place.compare(input.size(), place.npos, "[" + std::to_string(a.axis) + "]") == 0;
-  });
-  return axis == axes.end() ? nullptr : &*axis;
+std::vector<std::string> free_names(const Manifest& manifest) {
+  std::vector<std::string> names;
+  for (const TensorInfo& input : manifest.declared) {
+    for (const std::string& symbol : input.symbols) {
+      const bool is_new = std::find(names.begin(), names.end(), symbol) == names.end();
+      if (!symbol.empty() && is_new) names.push_back(symbol);
+    }
+  }
+  return names;
+}
+
+// What its inputs call the axis at a place (dimensions.h), "" if nothing; of a free one.
+static std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
+  for (const TensorInfo& input : manifest.declared) {
+    if (!place.starts_with(input.name)) continue;
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      const bool is_it =
+          place.compare(input.name.size(), place.npos, "[" + std::to_string(axis) + "]") == 0;
+      if (is_it && input.shape[axis] < 0) return input.symbols[axis];
+    }
+  }
+  return std::nullopt;
 }
 
 bool may_have_dim(const Manifest& manifest, const std::string& name) {
-  const FreeDims& free = manifest.free_dims;
-  return !free.complete || name == "*" ||
-         std::find(free.names.begin(), free.names.end(), name) != free.names.end() ||
-         find_axis(manifest, name) != nullptr;
+  if (!manifest.has_shapes || name == "*" || name_of_axis(manifest, name)) return true;
+  const auto names = free_names(manifest);
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool takes_dim(const Manifest& manifest, const DimSetting& dim) {
@@ -379,13 +395,6 @@ bool takes_dim(const Manifest& manifest, const DimSetting& dim) {
          std::any_of(manifest.dims.begin(), manifest.dims.end(), [&](const DimSetting& d) {
            return d.name == dim.name && d.value == dim.value;
          });
-}
-
-// What its inputs call the axis at a place (dimensions.h).
-static std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
-  const FreeDims::Axis* axis = find_axis(manifest, place);
-  if (axis == nullptr) return std::nullopt;
-  return axis->name == FreeDims::kNoName ? "" : manifest.free_dims.names[axis->name];
 }
 
 std::vector<DimSetting> dims_of(const Manifest& manifest, std::span<const DimSetting> given) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
+#include "tools/engine/tensor.h"
 #include "tools/onnx/dim_setting.h"
 #include "tools/onnx/settings.h"
 
@@ -34,18 +35,6 @@ struct ManifestStage {
   double predicted_start_us = 0;
 };
 
-// Of the model's inputs, as far as the manifest has their shapes.
-struct FreeDims {
-  static constexpr uint32_t kNoName = 0xffffffffu;
-  struct Axis {
-    uint32_t input, axis;
-    uint32_t name;  // index into `names`, or kNoName
-  };
-  std::vector<std::string> names;  // "batch"
-  std::vector<Axis> axes;
-  bool complete = true;  // it has all their shapes
-};
-
 struct Manifest {
   std::string model, graph, topology;
   std::vector<std::string> devices;
@@ -53,10 +42,11 @@ struct Manifest {
   std::vector<ManifestStage> stages;
   std::vector<uint32_t> order;       // all stages; each device takes its own in this order
   double predicted_makespan_us = 0;  // 0: not known
-  FreeDims free_dims;
-  std::vector<DimSetting> dims;   // that it was placed with; may be absent in the files
-  std::vector<InputSetting> set;  // inputs of the whole model that the stages do not have
-  double predicted_whole_us = 0;  // of the whole model on its best device; 0: not known
+  std::vector<TensorInfo> declared;  // the inputs; kUndefined without a type or a shape
+  bool has_shapes = true;            // of all of them
+  std::vector<DimSetting> dims;      // that it was placed with; may be absent in the files
+  std::vector<InputSetting> set;     // inputs of the whole model that the stages do not have
+  double predicted_whole_us = 0;     // of the whole model on its best device; 0: not known
 };
 
 // Fails with kBadInput, naming the field, when it is not such a file, has no device or no stage,
@@ -74,6 +64,8 @@ bool is_manifest(const std::string& path);
 // `path` is the file or the directory it is in; `directory` is where the stages' files are.
 Result<Manifest> read_manifest(const std::string& path, std::string& directory);
 
+// What axes of its inputs are called that have no number, each name once.
+std::vector<std::string> free_names(const Manifest& manifest);
 // Whether a setting of that name (DimSetting::name) may be meant for this model.
 bool may_have_dim(const Manifest& manifest, const std::string& name);
 // Also one that it was placed with, which then says nothing new.

@@ -98,6 +98,7 @@ struct StagedModel::State {
   void describe_whole();
   Status connect_inputs(uint32_t stage);
   Status connect_outputs(uint32_t stage);
+  Status connect_input(size_t i, const SessionSettings& settings);
   Status connect(const SessionSettings& settings);
   void add_slots(uint32_t count);
   void bind(Slot& slot, uint32_t stage);
@@ -179,19 +180,33 @@ Status StagedModel::State::connect_outputs(uint32_t s) {
   return {};
 }
 
+// One that no stage reads has memory, too, for callers know the model's inputs and it may be handed
+// through; but where the manifest does not tell how much, it is left out.
+Status StagedModel::State::connect_input(size_t i, const SessionSettings& settings) {
+  const std::string& name = manifest.inputs[i].name;
+  const bool is_read = index.contains(name);
+  TensorInfo info;
+  if (is_read) {
+    info = tensors[index.at(name)].info;
+  } else if (i < manifest.declared.size()) {
+    info = manifest.declared[i];
+  }
+  if (Status s = set_axes(settings.dims, info); !s.ok()) return is_read ? s : Status();
+  const uint32_t t = tensor(name);
+  tensors[t] = {info, true};
+  inputs.push_back(std::move(info));
+  input_tensor.push_back(t);
+  return {};
+}
+
 // Tensors by number, with what their makers declare; inputs with what their readers do.
 Status StagedModel::State::connect(const SessionSettings& settings) {
   for (const uint32_t s : manifest.order) {  // readers come after makers
     if (Status status = connect_inputs(s); !status.ok()) return status;
     if (Status status = connect_outputs(s); !status.ok()) return status;
   }
-  for (const ManifestTensor& input : manifest.inputs) {
-    const auto it = index.find(input.name);
-    if (it == index.end()) continue;  // no stage reads it
-    if (Status s = set_axes(settings.dims, tensors[it->second].info); !s.ok()) return s;
-    tensors[it->second].bound = true;
-    inputs.push_back(tensors[it->second].info);
-    input_tensor.push_back(it->second);
+  for (size_t i = 0; i < manifest.inputs.size(); ++i) {
+    if (Status s = connect_input(i, settings); !s.ok()) return s;
   }
   for (const ManifestTensor& output : manifest.outputs) {
     const uint32_t t = tensor(output.name);
