@@ -108,6 +108,10 @@ TEST_CASE("devices take the engine's names, and unknown or shared ones are refus
 
 TEST_CASE("module paths are what stands before the operator") {
   CHECK(module_path("/model/layers.0/mlp/fc1/MatMul") == "model.layers.0.mlp.fc1");
+  CHECK(module_path("/layer1/layer1.0/conv1/Conv") == "layer1.0.conv1");
+  CHECK(module_path("/net/layer1/layer1.10/Conv") == "net.layer1.10");
+  CHECK(module_path("/model.22/cv2.0/cv2.0.1/conv/Conv") == "model.22.cv2.0.1.conv");
+  CHECK(module_path("/layer1/layer1.x/Conv") == "layer1.layer1.x");
   CHECK(module_path("blk.3.attn_q.weight") == "blk.3.attn_q");
   CHECK(module_path("MatMul_12") == "");
 }

@@ -1,17 +1,33 @@
 #include "tools/export/module_names.h"
 
-#include <algorithm>
-
 namespace placeto {
+namespace {
+
+// PyTorch's exporter repeats a container's name with the number of what is in it.
+bool is_repeated(const std::string& part, const std::string& next) {
+  return next.size() > part.size() + 1 && next.starts_with(part + ".") &&
+         is_number(next.substr(part.size() + 1));
+}
+
+// The operator is what follows the last '/'.
+std::string path_of_scopes(std::string scopes) {
+  std::string path, part;
+  for (size_t slash; (slash = scopes.find('/')) != std::string::npos; scopes.erase(0, slash + 1)) {
+    const std::string next = scopes.substr(0, slash);
+    if (next.empty()) continue;
+    if (is_repeated(part, next)) path.resize(path.size() - part.size());
+    if (!path.empty() && path.back() != '.') path += '.';
+    path += next;
+    part = next;
+  }
+  return path;
+}
+
+}  // namespace
 
 std::string module_path(const std::string& name) {
   std::string path = name;
-  if (const size_t slash = path.rfind('/'); slash != std::string::npos) {
-    path.resize(slash);
-    path.erase(0, path.find_first_not_of('/'));
-    std::replace(path.begin(), path.end(), '/', '.');
-    return path;
-  }
+  if (path.find('/') != std::string::npos) return path_of_scopes(std::move(path));
   if (path.find('.') == std::string::npos) return "";
   for (const std::string suffix : {".weight", ".bias"}) {
     if (path.ends_with(suffix)) path.resize(path.size() - suffix.size());

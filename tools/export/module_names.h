@@ -12,6 +12,8 @@
 namespace placeto {
 
 // "model.layers.0.self_attn.q_proj" for the name above: what follows the last '/' is the operator.
+// "layer1.0.conv1" for "/layer1/layer1.0/conv1/Conv", as PyTorch's exporter names what is in a
+// container that is a module itself.
 // A name without '/' is a path itself, less ".weight" or ".bias". "" for a name that has neither
 // '/' nor '.'.
 std::string module_path(const std::string& name);
