@@ -125,6 +125,35 @@ TEST_CASE("a model whose nodes stand before what they read is split as if they w
   }
 }
 
+TEST_CASE(
+    "nodes of a stage are called as in the graph, also those that have no name or a shared one") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.node("Relu", {"x"}, {"p"});
+  b.node("Relu", {"p"}, {"q"}, "same");
+  b.node("Neg", {"q"}, {"r"}, "same");
+  b.node("Relu", {"r"}, {"y"});
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"4"});
+  const Folder folder;
+  folder.write("m.onnx", b.bytes());
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "gpu:0"};
+  placement.assignment = {0, 0, 1, 1};
+  const auto placed = placed_model(folder.path("m.onnx"), placement);
+  REQUIRE_MESSAGE(placed.ok(), placed.status().message());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), *placed);
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  REQUIRE(model->write_stages(folder.path("out"), StageRule::kFewest).ok());
+  std::vector<std::string> names, expected;
+  for (const char* file : {"out/stage_0.onnx", "out/stage_1.onnx"}) {
+    const auto nodes = model_nodes(folder.path(file));
+    REQUIRE_MESSAGE(nodes.ok(), nodes.status().message());
+    for (const ModelNode& node : *nodes) names.push_back(node.name);
+  }
+  for (const PlacedNode& node : placed->nodes) expected.push_back(node.name);
+  CHECK(names == expected);
+}
+
 TEST_CASE("types of elements follow through unknown shapes and from one branch of an If") {
   const Folder folder;
   const Placed placed = {"test",

@@ -53,6 +53,15 @@ Status write_model(const std::string& path, const onnx::ModelProto& model) {
   return bytes.ok() ? write_file_atomically(path, *bytes) : bytes.status();
 }
 
+// As the whole model's nodes are called: those without a name of their own go by their number,
+// which is another in a stage.
+void name_nodes(const StagePlan& stage, const std::vector<std::string>& names,
+                onnx::GraphProto& graph) {
+  for (size_t k = 0; k < stage.nodes.size(); ++k) {
+    graph.mutable_node(static_cast<int>(k))->set_name(names[static_cast<size_t>(stage.nodes[k])]);
+  }
+}
+
 // Nodes of bodies of control flow, with the device of the node that has them.
 void add_body_names(const onnx::NodeProto& node, uint32_t device, std::vector<NamedNode>& names) {
   const auto add_body = [&](const onnx::GraphProto& body) {
@@ -323,6 +332,7 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
   for (uint32_t s = 0; s < plan->stages.size(); ++s) {
     const std::string file = stage_file(s);
     onnx::ModelProto stage = stage_model(model, *plan, s);
+    name_nodes(plan->stages[s], state_->model.node_names, *stage.mutable_graph());
     stage_bytes += stage.ByteSizeLong();
     if (stage_bytes / ExternalFiles::kMostCopies > whole_bytes) {
       return Status::bad_input(join({"the stages hold more than ", ExternalFiles::kMostCopies,

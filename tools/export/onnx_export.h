@@ -72,10 +72,10 @@ class PlacedModel {
   // in bodies of control flow included.
   Result<std::string> name_rules(std::span<const std::string> engine) const;
 
-  // Writes one model per stage and manifest.json (manifest.h) into a new directory. External data
-  // is copied: each stage that has some gets a file of its own. Without a rule, the stages are
-  // those recorded with the placement; the fewest if it has none. kStopped, and nothing is left,
-  // once `interrupted` is set.
+  // Writes one model per stage and manifest.json (manifest.h) into a new directory. Nodes are named
+  // in their stages as in the graph (tools/onnx/model.h). External data is copied: each stage that
+  // has some gets a file of its own. Without a rule, the stages are those recorded with the
+  // placement; the fewest if it has none. kStopped, and nothing is left, once `interrupted` is set.
   Result<SplitSummary> write_stages(const std::string& directory, std::optional<StageRule> rule,
                                     const std::atomic<bool>* interrupted = nullptr) const;
 
