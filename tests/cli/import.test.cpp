@@ -178,6 +178,34 @@ TEST_CASE_FIXTURE(ImportScene, "the extents that a placement records need not be
   CHECK(one.at("makespan_us") < two.at("makespan_us"));
 }
 
+TEST_CASE_FIXTURE(ImportScene,
+                  "stages say what the whole model takes on a processor, as run does") {
+  const auto whole_of = [&](const std::string& devices) {
+    const std::string machine = add("machine.json", R"({"format_version": 1, "execution": "staged",
+      "default_link": {"bandwidth_bytes_per_us": 100}, "devices": [)" +
+                                                        devices + "]}");
+    const json placed = run_json(
+        {"place", model, "--dim", "batch=1", "-t", machine, "-o", path("placed.json"), "--json"});
+    std::filesystem::remove_all(path("staged"));
+    REQUIRE(run({"export", path("placed.json"), "--model", model, "-t", machine, "--split",
+                 path("staged")})
+                .status == 0);
+    json times{
+        {"whole", json::parse(read("staged/manifest.json")).value("predicted_whole_us", 0.0)}};
+    for (const json& candidate : placed.at("candidates")) {
+      times[candidate.at("method").get<std::string>()] = candidate.at("makespan_us");
+    }
+    return times;
+  };
+  const std::string gpu = R"({"name": "gpu:0", "kind": "gpu", "peak_flops": 1e13,
+                              "memory_bandwidth": 1e11})";
+  const json times = whole_of(gpu + R"(, {"name": "cpu:0", "kind": "cpu", "peak_flops": 1e10,
+                                         "memory_bandwidth": 1e10})");
+  CHECK(times.at("single cpu:0") > times.at("single gpu:0"));
+  CHECK(times.at("whole") == times.at("single cpu:0"));
+  CHECK(whole_of(gpu).at("whole") == 0);
+}
+
 TEST_CASE_FIXTURE(ImportScene, "what is wrong with a model or its options is said with a status") {
   fails({"import", model, "-o", "g.json"}, 2, "add, for instance, --dim 'batch=1'");
   fails({"place", model, "-t", topology}, 2, "add, for instance, --dim 'batch=1'");

@@ -87,7 +87,7 @@ TEST_CASE("the fastest is handed out, and among equals the simplest") {
 TEST_CASE("the engine with a provider is called that beside the engine by itself") {
   std::vector<Contender> contenders{other(Contender::Way::kEngine, "the engine by itself", 0, 0.6),
                                     other(Contender::Way::kEngine, "the engine with cuda", 1, 0.9)};
-  const std::string why = explain_choice(contenders, 0);
+  const std::string why = explain_choice(contenders, 0, "cpu");
   CHECK(why.find("the engine with cuda takes 0.90") != std::string::npos);
 }
 
@@ -108,9 +108,12 @@ TEST_CASE("one sentence says what won, by how much, and over what") {
   const std::vector<Contender> contenders{
       placed("3 stages on 2 devices", 3, 0.87), placed("one device", 1, 1.0),
       other(Contender::Way::kThreads, "one device, 2 threads", 2, 0.61)};
-  CHECK(explain_choice(contenders, 2) ==
+  CHECK(explain_choice(contenders, 2, "cpu") ==
         "one device, 2 threads: 0.61 of the whole model on one thread; one device takes 1.00, the "
         "best division takes 0.87.");
+  CHECK(
+      explain_choice(contenders, 2, "cuda")
+          .starts_with("one device, 2 threads: 0.61 of the whole model on one thread with cuda;"));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <unordered_map>
 
 #include "runtime/cost/evaluator.h"
@@ -188,13 +187,10 @@ Prediction predict(Job& job) {
   }
   Evaluator evaluator(problem);
   for (const Candidate& candidate : place_on_each_device(problem, evaluator)) {
-    const Score& score = candidate.score;
-    const bool whole =
-        std::set<uint32_t>(candidate.assignment.begin(), candidate.assignment.end()).size() == 1;
-    if (!whole || !score.feasible()) continue;
-    if (prediction.whole_us == 0 || score.objective_us < prediction.whole_us) {
-      prediction.whole_us = score.objective_us;
-    }
+    const auto device = only_device(candidate.assignment);
+    if (!device || topology.device(*device).kind != "cpu" || !candidate.score.feasible()) continue;
+    prediction.whole_us = candidate.score.objective_us;
+    break;
   }
   return prediction;
 }

@@ -46,7 +46,7 @@ struct Manifest {
   bool has_shapes = true;            // of all of them
   std::vector<DimSetting> dims;      // that it was placed with; may be absent in the files
   std::vector<InputSetting> set;     // inputs of the whole model that the stages do not have
-  double predicted_whole_us = 0;     // of the whole model on its best device; 0: not known
+  double predicted_whole_us = 0;     // of the whole model on a processor; 0: not known
 };
 
 // Fails with kBadInput, naming the field, when it is not such a file, has no device or no stage,

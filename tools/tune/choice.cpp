@@ -69,10 +69,15 @@ nlohmann::ordered_json described(const Contender& info) {
   return object;
 }
 
-std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen) {
+std::string words_of(const std::string& reference) {
+  return "on one thread" + (reference == "cpu" ? "" : " with " + reference);
+}
+
+std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen,
+                           const std::string& reference) {
   const Contender& winner = contenders[chosen];
-  std::string text =
-      fmt::format("{}: {:.2f} of the whole model on one thread", winner.name, winner.over_whole);
+  std::string text = fmt::format("{}: {:.2f} of the whole model {}", winner.name, winner.over_whole,
+                                 words_of(reference));
   const auto other = [&](auto&& wanted) {
     return fastest(contenders, [&](const Contender& c) { return &c != &winner && wanted(c); });
   };

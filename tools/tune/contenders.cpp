@@ -160,7 +160,7 @@ Status write_stages(const ProfiledModel& model, const Graph& graph, Runnable& co
   if (!placed.ok()) return placed.status();
   Prediction& prediction = placed->prediction;
   prediction.makespan_us = contender.predicted.makespan_us;
-  prediction.whole_us = model.whole_us;
+  if (model.reference == "cpu") prediction.whole_us = model.whole_us;
   for (const StageSlice& stage : contender.predicted.stages) {
     prediction.start_us.push_back(stage.start_us);
     prediction.us.push_back(stage.end_us - stage.start_us);

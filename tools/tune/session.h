@@ -25,6 +25,9 @@ struct ProfiledModel {
   std::string reference;  // provider of that device
 };
 
+// "on one thread", "on one thread with webgpu": how the whole model ran.
+std::string words_of(const std::string& reference);
+
 // Optimises, profiles for each kind of device, scales. `folder` is for files.
 Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions& options,
                                     const std::string& folder);

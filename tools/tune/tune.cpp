@@ -102,7 +102,8 @@ Status Tuner::start() {
   if (!model.ok()) return model.status();
   model_ = *std::move(model);
   if (options_.stopped()) return Status::stopped();
-  say(fmt::format("{} nodes, {:.1f} us on one thread", model_.spec.nodes.size(), model_.whole_us));
+  say(fmt::format("{} nodes, {:.1f} us {}", model_.spec.nodes.size(), model_.whole_us,
+                  words_of(model_.reference)));
   SessionSettings alone;
   alone.dims = options_.dims;
   alone.providers = {model_.reference};
@@ -360,7 +361,7 @@ Status Tuner::round(bool& settled) {
     const Contender& info = contender->info;
     worst = std::max(worst, info.error());
     say(fmt::format(
-        "  {}: {:.3f} of the whole on one thread{}", info.name, info.over_whole,
+        "  {}: {:.3f} of the whole {}{}", info.name, info.over_whole, words_of(model_.reference),
         info.predicted_us > 0 ? fmt::format(", predicted {:.3f}", info.predicted_over_whole) : ""));
   }
   close_slow(contenders_);
@@ -471,7 +472,7 @@ Result<TuneResult> Tuner::run() {
   std::vector<Contender> choice;
   for (const size_t i : *confirmed) choice.push_back(result.contenders[i]);
   result.chosen = (*confirmed)[choose(choice, options_.tolerance)];
-  result.why = explain_choice(result.contenders, result.chosen);
+  result.why = explain_choice(result.contenders, result.chosen, model_.reference);
   if (Status s = deliver(result); !s.ok()) return s;
   return result;
 }

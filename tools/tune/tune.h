@@ -62,7 +62,7 @@ struct Contender {
   uint32_t stages = 1, devices = 1, threads = 1, replicas = 1;
   double predicted_us = 0;  // 0: the cost model has no word for it
   double measured_us = 0;   // median: of a request, or per request of a stream
-  double over_whole = 0;    // median quotient with the whole model on one thread beside it
+  double over_whole = 0;    // median quotient with the whole model beside it
   // |predicted - measured| over measured, both over the whole model.
   double error() const;
   double predicted_over_whole = 0;
@@ -72,7 +72,7 @@ struct TuneResult {
   std::vector<Contender> contenders;  // in the order in which they came up
   size_t chosen = 0;
   uint32_t rounds = 0;
-  double whole_us = 0;             // median of the whole model on one thread
+  double whole_us = 0;             // median of the whole model, on one thread of the first device
   std::vector<std::string> notes;  // what providers lack, and what is not known of them
   std::string why;                 // one sentence
 };
@@ -86,6 +86,8 @@ Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
 // fewest stages, devices, replicas and threads. `confirmed` may be shorter: only those count.
 size_t choose(const std::vector<Contender>& contenders, double tolerance);
-std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen);
+// `reference`: the provider of the whole model that ran beside them.
+std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen,
+                           const std::string& reference);
 
 }  // namespace placeto
