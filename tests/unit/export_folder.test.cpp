@@ -281,6 +281,23 @@ TEST_CASE("an export through a link to an empty folder goes into that folder") {
   CHECK(!model->write_stages(folder.path("link"), StageRule::kFewest).ok());
 }
 
+TEST_CASE("an export does not begin where it would take the place of the current folder") {
+  const Folder folder;
+  folder.write("m.onnx", pair_model().bytes());
+  const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  fs::create_directories(folder.path("out"));
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path("out"));
+  for (const std::string& here : {std::string("."), folder.path("out")}) {
+    const auto written = model->write_stages(here, StageRule::kFewest);
+    CHECK(written.status().code() == StatusCode::kInvalidArgument);
+    CHECK(test::contains(written.status().message(), "is the current folder"));
+  }
+  fs::current_path(before);
+  CHECK(fs::is_empty(folder.path("out")));
+}
+
 TEST_CASE("an export that is interrupted leaves nothing") {
   const Folder folder;
   folder.write("m.onnx", pair_model().bytes());

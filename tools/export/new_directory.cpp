@@ -14,6 +14,10 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
   std::error_code error;
   fs::path target = path;
   if (target.filename().empty()) target = target.parent_path();  // "out/"
+  // It would take the place of the folder that this program, and the shell, would still be in.
+  if (fs::equivalent(target, ".", error)) {
+    return Status::invalid(path + ": is the current folder, expected a new one or an empty other");
+  }
   if (fs::exists(fs::symlink_status(target, error)) &&
       !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
     return Status::invalid(path + ": exists, expected no such file or an empty directory");

@@ -13,8 +13,8 @@ namespace placeto {
 class NewDirectory {
  public:
   // Fails with kInvalidArgument when `path` exists, unless it is an empty directory or leads to
-  // one, and with kIo when its parent is not a directory that can be written. Removes what earlier
-  // programs that were killed left beside it.
+  // one, and not the current one, and with kIo when its parent is not a directory that can be
+  // written. Removes what earlier programs that were killed left beside it.
   static Result<NewDirectory> create(const std::string& path);
 
   // Where to write the file of that name until commit().
