@@ -48,5 +48,24 @@ TEST_CASE(
   CHECK_FALSE(provider_serves("MyExecutionProvider", "gpu"));
 }
 
+TEST_CASE("the engine is told on which device a provider runs, or that it cannot be is said") {
+  const auto told = [](const char* provider, const char* device) {
+    const auto options = generic_options(*find_provider(provider), device);
+    if (!options.ok()) return options.status().message();
+    return options->empty() ? std::string() : options->at("device_type");
+  };
+  CHECK(told("openvino", "cpu:1") == "");  // which it runs unless told otherwise
+  CHECK(told("openvino", "gpu") == "GPU");
+  CHECK(told("openvino", "gpu:0") == "GPU");
+  CHECK(told("openvino", "gpu:1") == "GPU.1");
+  CHECK(told("openvino", "npu:0") == "NPU");
+  CHECK(told("webgpu", "gpu:0") == "");
+  CHECK(told("xnnpack", "cpu:3") == "");
+  CHECK(
+      told("webgpu", "gpu:1") ==
+      "device 'gpu:1': ONNX Runtime cannot be told to run 'webgpu' on another gpu than the first");
+  CHECK(told("openvino", "npu:1").find("another npu than the first") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace placeto

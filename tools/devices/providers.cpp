@@ -2,6 +2,9 @@
 
 #include "tools/io/word_list.h"
 
+#include "runtime/graph/text.h"
+#include "tools/devices/device_settings.h"
+
 namespace placeto {
 namespace {
 
@@ -58,6 +61,30 @@ std::string provider_named(std::string_view text) {
   const Provider* provider = find_provider(text);
   const bool has_name = provider != nullptr && *provider->name != '\0';
   return has_name ? provider->name : std::string(text);
+}
+
+std::string ordinal_of(const std::string& device) {
+  const size_t colon = device.find(':');
+  const std::string number = colon == std::string::npos ? "" : device.substr(colon + 1);
+  const bool digits = !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+  return digits ? number : "0";
+}
+
+Result<std::unordered_map<std::string, std::string>> generic_options(const Provider& provider,
+                                                                     const std::string& device) {
+  using Options = std::unordered_map<std::string, std::string>;
+  const std::string kind = in_small_letters(kind_in_name(device)), ordinal = ordinal_of(device);
+  const bool is_first = ordinal.find_first_not_of('0') == ordinal.npos;
+  if (kind != "gpu" && kind != "npu") return Options();
+  const bool is_openvino = std::string_view(provider.name) == "openvino";
+  if (is_openvino && kind == "gpu") {
+    return Options{{"device_type", is_first ? "GPU" : "GPU." + ordinal}};
+  }
+  if (!is_first) {
+    return Status::invalid("device " + in_quotes(device) + ": ONNX Runtime cannot be told to run " +
+                           in_quotes(provider.name) + " on another " + kind + " than the first");
+  }
+  return is_openvino ? Options{{"device_type", "NPU"}} : Options();
 }
 
 bool provider_serves(const std::string& listed, const std::string& engine_name) {

@@ -5,6 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+
+#include "runtime/base/result.h"
 
 namespace placeto {
 
@@ -29,6 +32,15 @@ std::string provider_named(std::string_view text);
 // Whether the provider ("CUDAExecutionProvider") is what the engine's name of a device ("cuda",
 // "gpu:0", "CUDAExecutionProvider") asks for. "gpu" and "npu" are served by several.
 bool provider_serves(const std::string& listed, const std::string& engine_name);
+
+// The number behind the colon of a device's name, "0" if there is none.
+std::string ordinal_of(const std::string& device);
+
+// What the engine's one function must be told for a provider to run on the device ("npu", "gpu:1"):
+// OpenVINO would run on the processor. Fails with kInvalidArgument where it cannot be told which of
+// several devices is meant, and this is not the first.
+Result<std::unordered_map<std::string, std::string>> generic_options(const Provider& provider,
+                                                                     const std::string& device);
 
 // ASCII letters.
 std::string in_small_letters(std::string_view text);

@@ -15,13 +15,6 @@
 namespace placeto {
 namespace {
 
-std::string ordinal_of(const std::string& device) {
-  const size_t colon = device.find(':');
-  const std::string number = colon == std::string::npos ? "" : device.substr(colon + 1);
-  const bool digits = !number.empty() && number.find_first_not_of("0123456789") == number.npos;
-  return digits ? number : "0";
-}
-
 void append_cuda(Ort::SessionOptions& options, const std::string& ordinal) {
   OrtCUDAProviderOptionsV2* cuda = nullptr;
   Ort::ThrowOnError(Ort::GetApi().CreateCUDAProviderOptions(&cuda));
@@ -76,7 +69,9 @@ Status append_provider(const std::string& given, const std::string& device,
     } else if (provider == "tensorrt") {
       append_tensorrt(options, ordinal);
     } else {
-      options.AppendExecutionProvider(known->generic);
+      const auto generic = generic_options(*known, device);
+      if (!generic.ok()) return generic.status();
+      options.AppendExecutionProvider(known->generic, *generic);
     }
   } catch (
       const Ort::Exception& error) {  // it was built with it, and lacks its libraries or driver
