@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/cost/evaluator.h"
 #include "runtime/graph/text.h"
@@ -135,9 +136,9 @@ void export_annotations(const Job& job, const Placed& placed, const std::string&
   const ExportOptions& options = job.options;
   PlacedModel model = read_model(job, options.format, placed);
   const auto engine = require(engine_devices(placed, job.names));
-  const AnnotatedModel copy = require(model.annotated(options.out, engine), kInternalError);
+  AnnotatedModel copy = require(model.annotated(options.out, engine), kInternalError);
   report_option(options, kAnnotationOption, copy.setting, options.out, why);
-  write_text(options.out, copy.bytes);
+  write_text(options.out, std::move(copy.bytes));
 }
 
 void export_names(const Job& job) {

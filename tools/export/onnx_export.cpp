@@ -290,9 +290,9 @@ Result<AnnotatedModel> PlacedModel::annotated(const std::string& out,
                            " has weights in files beside it, so its annotated copy must be written "
                            "into the same folder");
   }
-  onnx::ModelProto copy = state_->model.proto;
-  if (Status s = annotate(copy, state_->device); !s.ok()) return s.at(state_->path);
-  Result<std::string> bytes = bytes_of_model(out, copy);
+  onnx::ModelProto& model = state_->model.proto;  // no copy: it has the weights
+  if (Status s = annotate(model, state_->device); !s.ok()) return s.at(state_->path);
+  Result<std::string> bytes = bytes_of_model(out, model);
   if (!bytes.ok()) return bytes.status();
   return AnnotatedModel{*std::move(bytes), annotation_rules(engine)};
 }

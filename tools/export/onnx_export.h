@@ -64,8 +64,8 @@ class PlacedModel {
   // What was given to read(), with the inputs that the settings set.
   const Placed& placed() const;
 
-  // A copy with layer annotations, to be written to `out`. Nothing else in the model changes; one
-  // with external data can only be written beside itself.
+  // The model with layer annotations, which it then keeps, to be written to `out`. Nothing else in
+  // it changes; one with external data can only be written beside itself.
   Result<AnnotatedModel> annotated(const std::string& out, std::span<const std::string> engine);
 
   // Value of session.name_based_layer_assignment (name_rules.h), for all names in the model, those
