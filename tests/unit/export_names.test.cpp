@@ -165,6 +165,27 @@ TEST_CASE("tensor overrides list the layers of each device") {
             .find("'conv1' does not fit") != std::string::npos);
 }
 
+TEST_CASE("tensor overrides tell the layers of an encoder from those of its decoder") {
+  const std::vector<std::string> devices = {"cpu:0", "gpu:0"};
+  const auto overrides = [&](const std::vector<PlacedNode>& nodes) {
+    return llama_override_tensor(placed(devices, nodes), {}).value();
+  };
+  CHECK(overrides({{"/shared/Gather", "", 0, 8},
+                   {"/encoder/block.0/layer.0/SelfAttention/q/MatMul", "", 0, 8},
+                   {"/encoder/final_layer_norm/Mul", "", 0, 8},
+                   {"/decoder/block.0/layer.0/SelfAttention/q/MatMul", "", 1, 8},
+                   {"dec.blk.1.attn_q.weight", "", 1, 8},
+                   {"/decoder/final_layer_norm/Mul", "", 1, 8}}) ==
+        "^enc\\.blk\\.(0)\\.=CPU,^enc\\.output_norm\\.=CPU,^token_embd\\.=CPU,"
+        "^dec\\.blk\\.(0|1)\\.=CUDA0,^dec\\.output_norm\\.=CUDA0");
+  CHECK(overrides({{"/bert/encoder/layer.0/attention/MatMul", "", 0, 8}}) == "^blk\\.(0)\\.=CPU");
+  CHECK(overrides({{"/gpt_neox/embed_in/Gather", "", 0, 8},
+                   {"/gpt_neox/layers.0/attention/dense/MatMul", "", 1, 8},
+                   {"/gpt_neox/final_layer_norm/LayerNormalization", "", 1, 8},
+                   {"/embed_out/MatMul", "", 1, 8}}) ==
+        "^token_embd\\.=CPU,^blk\\.(0)\\.=CUDA0,^output\\.=CUDA0,^output_norm\\.=CUDA0");
+}
+
 TEST_CASE("neutral JSON and DOT name every node with its device") {
   GraphSpec spec;
   spec.name = "net";
