@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/compare_outputs.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/split_diamond.h"
@@ -18,6 +19,7 @@ namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::compare_outputs;
 using test::diamond;
 using test::Folder;
 using test::OnnxBuilder;

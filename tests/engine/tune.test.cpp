@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/engine/output_of.h"
+#include "tests/support/compare_outputs.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tools/engine/tuned_choice.h"
@@ -21,6 +22,7 @@ namespace placeto {
 namespace {
 
 namespace fs = std::filesystem;
+using test::compare_outputs;
 using test::Folder;
 using test::OnnxBuilder;
 using test::output_of;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/engine/output_of.h"
+#include "tests/support/compare_outputs.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/split_diamond.h"
@@ -21,6 +22,7 @@ namespace placeto {
 namespace {
 
 using nlohmann::json;
+using test::compare_outputs;
 using test::Folder;
 using test::OnnxBuilder;
 using test::output_of;

@@ -195,12 +195,4 @@ Result<std::vector<OutputDeviation>> output_deviations(const StagedModel& actual
   return deviations;
 }
 
-Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected) {
-  const auto deviations = output_deviations(actual, expected);
-  if (!deviations.ok()) return deviations.status();
-  double worst = 0;
-  for (const OutputDeviation& output : *deviations) worst = std::max(worst, output.deviation);
-  return worst;
-}
-
 }  // namespace placeto

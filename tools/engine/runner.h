@@ -81,7 +81,5 @@ struct OutputDeviation {
 };
 Result<std::vector<OutputDeviation>> output_deviations(const StagedModel& actual,
                                                        const StagedModel& expected);
-// The largest of any.
-Result<double> compare_outputs(const StagedModel& actual, const StagedModel& expected);
 
 }  // namespace placeto

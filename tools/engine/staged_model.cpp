@@ -13,8 +13,6 @@
 namespace placeto {
 namespace {
 
-constexpr uint32_t kNoTensor = 0xffffffffu;
-
 struct Tensor {
   TensorInfo info;
   bool bound = false;  // memory is taken once; else the engine allocates it in each run

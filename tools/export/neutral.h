@@ -7,8 +7,9 @@
 
 namespace placeto {
 
-// {"graph": ..., "topology": ..., "devices": {"gpu:0": ["conv1", ...]}, "nodes": {"conv1":
-// "gpu:0"}} Fails with kInvalidArgument when two nodes have the same name.
+// {"graph": ..., "topology": ...,
+//  "devices": {"gpu:0": ["conv1", ...]}, "nodes": {"conv1": "gpu:0"}}
+// Fails with kInvalidArgument when two nodes have the same name.
 Result<std::string> neutral_json(const Placed& placed);
 
 }  // namespace placeto

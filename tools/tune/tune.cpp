@@ -273,8 +273,7 @@ Result<std::vector<Runnable*>> Tuner::place() {
                    [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
   bool single = false;
   for (const Candidate& candidate : candidates) {
-    const bool on_one =
-        std::set(candidate.assignment.begin(), candidate.assignment.end()).size() == 1;
+    const bool on_one = only_device(candidate.assignment).has_value();
     if (on_one && std::exchange(single, true)) continue;
     if (!on_one && fresh.size() >= options_.finalists) continue;
     if (Status s = add_placed(*problem, candidate, fresh); !s.ok()) return s;

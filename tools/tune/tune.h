@@ -1,13 +1,12 @@
 // The loop from a model to the fastest way to run it that was measured.
 //
-// 1. Inputs that are set become constants, and the branches that they decide part of the graph;
-// then
-//    the engine saves the model as it optimises it: parts of it are not optimised across cuts.
-//    Where not all devices are run by the processor, only as far as every provider can run the
-//    result.
+// 1. Inputs that are set become constants, and the branches that they decide part of the graph.
+//    Then the engine saves the model as it optimises it: parts of it are not optimised across
+//    cuts. Where not all devices are run by the processor, only as far as every provider can run
+//    the result.
 // 2. It is profiled for each kind of device, and the profile scaled to a run without profiling.
-// 3. Placed, nothing where its provider has no kernel for it (models/engines); the best few
-// placements, and one device, are divided into stages and written.
+// 3. It is placed, nothing where its provider has no kernel for it (models/engines); the best few
+//    placements, and one device, are divided into stages and written.
 // 4. All of them run in turns, each beside a run of the whole model, and so do the ways that need
 //    no placement: more threads, replicas (for a stream), the engine as it comes, on the processor
 //    and with each other provider.
@@ -84,7 +83,7 @@ struct TuneResult {
 Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
 
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
-// fewest stages, devices, replicas and threads. `confirmed` may be shorter: only those count.
+// fewest stages, devices, replicas and threads.
 size_t choose(const std::vector<Contender>& contenders, double tolerance);
 // `reference`: the provider of the whole model that ran beside them.
 std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen,
