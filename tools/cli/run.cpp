@@ -86,9 +86,8 @@ void check_dims(const RunOptions& options, const Manifest& manifest,
   }
   for (const DimSetting& dim : dims) {
     if (takes_dim(manifest, dim)) continue;
-    throw Failure(kBadUsage,
-                  fmt::format("--dim '{}': {} has no such free dimension{}", dim.name, options.plan,
-                              suggestion(dim.name, free_names(manifest))));
+    throw Failure(kBadUsage, fmt::format("--dim '{}': {} has no such free dimension{}", dim.name,
+                                         options.plan, suggestion(dim.name, free_names(manifest))));
   }
 }
 

@@ -13,8 +13,8 @@
 
 namespace placeto::train {
 
-// About config.decisions decisions. `policy` may be null: then proposals are random. Deterministic by
-// seed. Gains are clamped to [least, most]; a move that overflows memory more (less) than the
+// About config.decisions decisions. `policy` may be null: then proposals are random. Deterministic
+// by seed. Gains are clamped to [least, most]; a move that overflows memory more (less) than the
 // placement has the least (largest) gain.
 //
 // With learn.imitation, each decision also says what the search made of the group in the end, which
