@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/graph/text.h"
+#include "tools/io/saturating.h"
 #include "tools/onnx/analyzer.h"
 #include "tools/onnx/element_types.h"
 #include "tools/onnx/fold.h"
@@ -41,10 +42,6 @@ uint64_t nodes_with_bodies(const GraphProto& graph) {
   uint64_t nodes = 0;
   for (const NodeProto& node : graph.node()) nodes += nodes_with_bodies(node);
   return nodes;
-}
-
-uint64_t saturating_add(uint64_t a, uint64_t b) {
-  return a > kMostWork || b > kMostWork - a ? kMostWork : a + b;
 }
 
 void add_work(Work& total, const Work& more) {

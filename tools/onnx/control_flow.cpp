@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/graph/text.h"
+#include "tools/io/saturating.h"
 #include "tools/onnx/analyzer.h"
 
 namespace placeto {
@@ -15,12 +16,9 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 
 void repeat_work(Work& work, uint64_t times) {
-  const auto scaled = [times](uint64_t x) {
-    return times != 0 && x > kMostWork / times ? kMostWork : x * times;
-  };
-  work.flops = scaled(work.flops);
-  work.bytes = scaled(work.bytes);
-  work.launches = scaled(work.launches);
+  work.flops = saturating_product(work.flops, times);
+  work.bytes = saturating_product(work.bytes, times);
+  work.launches = saturating_product(work.launches, times);
 }
 
 const GraphProto* body_of(const NodeProto& node, const char* name) {

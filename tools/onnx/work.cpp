@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "tools/costs/function_flops.h"
+#include "tools/io/saturating.h"
 #include "tools/onnx/einsum.h"
 
 namespace placeto {
@@ -13,16 +14,6 @@ namespace {
 using onnx::NodeProto;
 using Inputs = std::span<const Value* const>;
 using Outputs = std::span<const Value>;
-
-constexpr uint64_t kMost = uint64_t{1} << 62;
-
-uint64_t add(uint64_t a, uint64_t b) {
-  return a > kMost || b > kMost - a ? kMost : a + b;
-}
-
-uint64_t times(uint64_t a, uint64_t b) {
-  return a != 0 && b > kMost / a ? kMost : a * b;
-}
 
 Dims dims_at(Inputs inputs, size_t i) {
   if (i >= inputs.size() || inputs[i] == nullptr) return {};
@@ -68,14 +59,14 @@ uint64_t convolution_flops(const NodeProto& node, Inputs inputs, Outputs outputs
   // Filter: [out channels, in channels / groups, window...]; transposed: [in, out / groups, ...].
   const bool transposed = node.op_type() == "ConvTranspose";
   const uint64_t places = transposed ? count_at(inputs, 0) : output_count(outputs);
-  return times(2 * std::min(places, kMost / 2),
-               per_first(dims_at(inputs, second_operand(node.op_type()))));
+  return saturating_product(2 * std::min(places, kMostSize / 2),
+                            per_first(dims_at(inputs, second_operand(node.op_type()))));
 }
 
 uint64_t product_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const bool transposed = int_attribute(node, "transA", 0) != 0;
   const uint64_t inner = extent_from_end(dims_at(inputs, 0), transposed ? 1 : 0);
-  return times(output_count(outputs), times(2, inner));
+  return saturating_product(output_count(outputs), saturating_product(2, inner));
 }
 
 // Every index of the equation once: what a naive loop does, without reordering of operands. What is
@@ -84,22 +75,25 @@ uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   std::vector<Dims> operands;
   for (size_t i = 0; i < inputs.size(); ++i) operands.push_back(dims_at(inputs, i));
   const auto axes = einsum_axes(text_attribute(node, "equation", ""), operands);
-  if (!axes) return times(2, output_count(outputs));
+  if (!axes) return saturating_product(2, output_count(outputs));
   const auto known = [](int64_t length) {
     return static_cast<uint64_t>(std::max(length, int64_t{1}));
   };
   uint64_t total = inputs.size() > 1 ? 2 : 1;
-  for (const auto& [letter, length] : axes->extent) total = times(total, known(length));
-  for (const int64_t length : axes->dots) total = times(total, known(length));
+  for (const auto& [letter, length] : axes->extent)
+    total = saturating_product(total, known(length));
+  for (const int64_t length : axes->dots) total = saturating_product(total, known(length));
   return total;
 }
 
 // Scores and weighted sums: [batch, queries, hidden] against `keys` positions.
 uint64_t attention_core(uint64_t batch, uint64_t queries, uint64_t keys, uint64_t hidden,
                         uint64_t heads) {
-  const uint64_t scores = times(times(batch, heads), times(queries, keys));
-  const uint64_t products = times(4, times(times(batch, queries), times(keys, hidden)));
-  return add(products, times(scores, kFunctionFlops + 3));
+  const uint64_t scores =
+      saturating_product(saturating_product(batch, heads), saturating_product(queries, keys));
+  const uint64_t products = saturating_product(
+      4, saturating_product(saturating_product(batch, queries), saturating_product(keys, hidden)));
+  return saturating_add(products, saturating_product(scores, kFunctionFlops + 3));
 }
 
 uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
@@ -110,13 +104,14 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
   const bool is_of_onnx = node.op_type() == "Attention" && !packed;
   const uint64_t earlier = is_of_onnx ? extent(dims_at(inputs, 4), 2) : 0;
   if (query.size() == 4) {  // [batch, heads, queries, width]
-    return attention_core(extent(query, 0), extent(query, 2), add(earlier, extent(key, 2)),
-                          times(extent(query, 1), extent(query, 3)), extent(query, 1));
+    return attention_core(extent(query, 0), extent(query, 2),
+                          saturating_add(earlier, extent(key, 2)),
+                          saturating_product(extent(query, 1), extent(query, 3)), extent(query, 1));
   }
   const uint64_t batch = extent(query, 0), queries = extent(query, 1);
   // Query, key and value in one: [batch, queries, heads, 3, width].
   const uint64_t hidden =
-      query.size() == 5 ? times(extent(query, 2), extent(query, 4)) : extent(query, 2);
+      query.size() == 5 ? saturating_product(extent(query, 2), extent(query, 4)) : extent(query, 2);
   const auto heads = static_cast<uint64_t>(
       std::max<int64_t>(int_attribute(node, is_of_onnx ? "q_num_heads" : "num_heads", 1), 1));
   if (node.op_type() == "GroupQueryAttention" || node.op_type() == "MultiHeadAttention") {
@@ -125,14 +120,17 @@ uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
     const uint64_t fresh = key.empty() ? queries : extent(key, key.size() == 4 ? 2 : 1);
     const auto shared =
         static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "kv_num_heads", 0), 0));
-    const uint64_t packed_heads = grouped && key.empty() ? add(heads, 2 * shared) : heads;
-    return attention_core(batch, queries, add(past, fresh), hidden / packed_heads * heads, heads);
+    const uint64_t packed_heads =
+        grouped && key.empty() ? saturating_add(heads, 2 * shared) : heads;
+    return attention_core(batch, queries, saturating_add(past, fresh),
+                          hidden / packed_heads * heads, heads);
   }
   if (!packed) {
-    return attention_core(batch, queries, add(earlier, extent(key, 1)), hidden, heads);
+    return attention_core(batch, queries, saturating_add(earlier, extent(key, 1)), hidden, heads);
   }
-  const uint64_t projections = times(times(2, batch), times(queries, count_at(inputs, 1)));
-  return add(projections, attention_core(batch, queries, queries, hidden, heads));
+  const uint64_t projections = saturating_product(saturating_product(2, batch),
+                                                  saturating_product(queries, count_at(inputs, 1)));
+  return saturating_add(projections, attention_core(batch, queries, queries, hidden, heads));
 }
 
 // MoE(rows, router, w1, b1, w2, b2, w3, b3) and QMoE, whose weights are followed by their scales:
@@ -150,32 +148,34 @@ Experts experts_of(const NodeProto& node, Inputs inputs) {
   experts.count = std::max<uint64_t>(extent(dims_at(inputs, 2), 0), 1);
   experts.per_row = static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "k", 1), 1));
   for (const size_t i : quantized ? kQuantizedExpertWeights : kExpertWeights) {
-    experts.weights = add(experts.weights, per_first(dims_at(inputs, i)));
+    experts.weights = saturating_add(experts.weights, per_first(dims_at(inputs, i)));
   }
   const int64_t bits = int_attribute(node, "expert_weight_bits", 4);
   if (quantized && bits > 0 && bits < 8) {
-    experts.weights = times(experts.weights, static_cast<uint64_t>(8 / bits));
+    experts.weights = saturating_product(experts.weights, static_cast<uint64_t>(8 / bits));
   }
   const Dims rows = dims_at(inputs, 0);
   experts.rows = rows.empty() ? 0 : count({rows.begin(), rows.end() - 1});
-  experts.chosen = std::min(experts.count, times(experts.rows, experts.per_row));
+  experts.chosen = std::min(experts.count, saturating_product(experts.rows, experts.per_row));
   return experts;
 }
 
 uint64_t expert_flops(const NodeProto& node, Inputs inputs, Outputs) {
   const Experts experts = experts_of(node, inputs);
-  return times(2, times(times(experts.rows, experts.per_row), experts.weights));
+  return saturating_product(
+      2, saturating_product(saturating_product(experts.rows, experts.per_row), experts.weights));
 }
 
 // LSTM, GRU, RNN: X [sequence, batch, in], W [directions, gates x hidden, in], R [.., .., hidden].
 uint64_t recurrent_flops(const NodeProto& node, Inputs inputs, Outputs) {
   const Dims x = dims_at(inputs, 0);
-  const uint64_t steps = times(extent(x, 0), extent(x, 1));
-  const uint64_t weights = add(count_at(inputs, 1), count_at(inputs, 2));
+  const uint64_t steps = saturating_product(extent(x, 0), extent(x, 1));
+  const uint64_t weights = saturating_add(count_at(inputs, 1), count_at(inputs, 2));
   const Dims w = dims_at(inputs, 1);
   const size_t gates_axis = node.op_type() == "DynamicQuantizeLSTM" ? 2 : 1;
-  const uint64_t gates = times(extent(w, 0), extent(w, gates_axis));
-  return times(steps, add(times(2, weights), times(gates, kFunctionFlops + 2)));
+  const uint64_t gates = saturating_product(extent(w, 0), extent(w, gates_axis));
+  return saturating_product(steps, saturating_add(saturating_product(2, weights),
+                                                  saturating_product(gates, kFunctionFlops + 2)));
 }
 
 // --- everything else
@@ -183,21 +183,21 @@ uint64_t recurrent_flops(const NodeProto& node, Inputs inputs, Outputs) {
 uint64_t window_flops(const NodeProto& node, Inputs, Outputs outputs) {
   uint64_t window = 1;
   for (int64_t k : ints_attribute(node, "kernel_shape")) {
-    window = times(window, static_cast<uint64_t>(std::max<int64_t>(k, 1)));
+    window = saturating_product(window, static_cast<uint64_t>(std::max<int64_t>(k, 1)));
   }
-  return times(output_count(outputs), window);
+  return saturating_product(output_count(outputs), window);
 }
 
 using Counter = uint64_t (*)(const NodeProto&, Inputs, Outputs);
 
 template <uint64_t kEach>
 uint64_t per_output(const NodeProto&, Inputs, Outputs outputs) {
-  return times(output_count(outputs), kEach);
+  return saturating_product(output_count(outputs), kEach);
 }
 
 template <uint64_t kEach>
 uint64_t per_input(const NodeProto&, Inputs inputs, Outputs) {
-  return times(count_at(inputs, 0), kEach);
+  return saturating_product(count_at(inputs, 0), kEach);
 }
 
 const std::unordered_map<std::string_view, Counter>& special_counters() {
@@ -267,7 +267,8 @@ uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs
                      Outputs outputs) {
   if (operator_class == OperatorClass::kView) return 0;
   uint64_t written = 0, read = 0;
-  for (const Value& output : outputs) written = add(written, value_bytes(output).value_or(0));
+  for (const Value& output : outputs)
+    written = saturating_add(written, value_bytes(output).value_or(0));
   const bool has_experts = node.op_type() == "MoE" || node.op_type() == "QMoE";
   const Experts experts = has_experts ? experts_of(node, inputs) : Experts{};
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -275,9 +276,9 @@ uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs
     uint64_t bytes = value_bytes(*inputs[i]).value_or(0);
     if (picks(node.op_type(), i)) bytes = std::min(bytes, written);
     if (has_experts && i >= 2) bytes = bytes / experts.count * experts.chosen;
-    read = add(read, bytes);
+    read = saturating_add(read, bytes);
   }
-  return add(read, written);
+  return saturating_add(read, written);
 }
 
 }  // namespace

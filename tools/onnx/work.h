@@ -9,8 +9,7 @@
 
 namespace placeto {
 
-inline constexpr uint64_t kMostWork = uint64_t{1} << 62;  // what is more counts as this
-
+// More than kMostSize (tools/io/saturating.h) counts as that.
 struct Work {
   uint64_t flops = 0;     // a multiply-add counts 2, a transcendental function kFunctionFlops
   uint64_t bytes = 0;     // read and written, at least 1: a graph takes 0 as "not counted"

@@ -1,17 +1,11 @@
 #include "tools/workloads/network_builder.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "tools/io/saturating.h"
 
 namespace placeto {
 namespace {
-
-constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kLargest = uint64_t{1} << 62;
-
-uint64_t saturating_add(uint64_t a, uint64_t b) {
-  return a > kHuge - b ? kHuge : a + b;
-}
 
 // Values kept for each trainable parameter in training, itself included.
 uint64_t values_per_parameter(Optimizer optimizer) {
@@ -35,7 +29,7 @@ Status check_size(const GraphSpec& graph) {
     bytes = std::max(bytes, node.bytes_accessed);
     largest_flops = std::max(largest_flops, node.flops);
   }
-  if (bytes >= kLargest || largest_flops >= kLargest) {
+  if (bytes >= kMostSize || largest_flops >= kMostSize) {
     return Status::invalid(
         "the graph would have tensors or operators beyond 2^62 bytes or "
         "floating-point operations, expected smaller options");
@@ -53,10 +47,7 @@ Status check_size(const GraphSpec& graph) {
 
 uint64_t product(std::initializer_list<uint64_t> factors) {
   uint64_t result = 1;
-  for (uint64_t f : factors) {
-    if (f != 0 && result > kHuge / f) return kHuge;
-    result *= f;
-  }
+  for (uint64_t f : factors) result = saturating_product(result, f);
   return result;
 }
 
