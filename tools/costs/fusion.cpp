@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "tools/costs/only_reader.h"
 #include "tools/costs/operator_class.h"
 #include "tools/io/word_list.h"
 
@@ -59,12 +60,6 @@ bool is(const Graph& graph, uint32_t v, std::string_view op) {
   return v < graph.node_count() && graph.node(v).op == op;
 }
 
-// The only node that reads v; node_count() if there are several or none.
-uint32_t sole_reader(const Graph& graph, uint32_t v) {
-  const auto out = graph.out_edges(v);
-  return out.size() == 1 ? out[0].target : graph.node_count();
-}
-
 bool reads(const Graph& graph, uint32_t v, uint32_t source) {
   for (const InEdge& edge : graph.in_edges(v)) {
     if (edge.source == source) return true;
@@ -74,19 +69,19 @@ bool reads(const Graph& graph, uint32_t v, uint32_t source) {
 
 // x * Sigmoid(x): one operator, and it keeps the product's name.
 void fuse_swish(const Graph& graph, uint32_t v, std::vector<bool>& fused) {
-  const uint32_t reader = sole_reader(graph, v);
+  const uint32_t reader = only_reader(graph, v);
   if (!is(graph, v, "Sigmoid") || !is(graph, reader, "Mul") || graph.in_edges(v).empty()) return;
   if (reads(graph, reader, graph.in_edges(v)[0].source)) fused[v] = true;
 }
 
-// Nodes from `v` along sole readers with these operators; false if the chain is another one.
+// Nodes from `v` along only readers with these operators; false if the chain is another one.
 bool chain(const Graph& graph, uint32_t v, std::initializer_list<std::string_view> ops,
            std::vector<uint32_t>& nodes) {
   nodes.clear();
   for (std::string_view op : ops) {
     if (!is(graph, v, op)) return false;
     nodes.push_back(v);
-    v = sole_reader(graph, v);
+    v = only_reader(graph, v);
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tools/costs/fusion.h"
+#include "tools/costs/only_reader.h"
 #include "tools/io/word_list.h"
 
 namespace placeto {
@@ -37,16 +38,6 @@ bool fits(const Graph& graph, uint32_t v, const Step& step) {
   const std::string& op = graph.node(v).op;
   if (step.alone && graph.in_edges(v).size() > 1) return false;
   return step.operators == "*" ? !quantizes(op) : holds_word(step.operators, op, '|');
-}
-
-// The only node that reads v; node_count() if there are several or none.
-uint32_t only_reader(const Graph& graph, uint32_t v) {
-  const auto out = graph.out_edges(v);
-  if (out.empty() || out.size() > kMostReaders) return graph.node_count();
-  for (const OutEdge& edge : out) {
-    if (edge.target != out[0].target) return graph.node_count();
-  }
-  return out[0].target;
 }
 
 // The nodes of the chain from v on; empty if it is another one.

@@ -1,6 +1,7 @@
 // What an engine's description forbids, and what it keeps together.
 #include "tools/engine/description.h"
 
+#include "tools/costs/only_reader.h"
 #include "tools/devices/device_settings.h"
 #include "tools/devices/providers.h"
 
@@ -38,16 +39,6 @@ Result<std::vector<std::string>> providers_of(std::span<const std::string> wishe
     if (provider.empty() && topology.device(d).kind == "cpu") provider = "cpu";
   }
   return providers;
-}
-
-// The only reader of all that the node makes; nothing if there are several or none.
-std::optional<uint32_t> only_reader(const Graph& graph, uint32_t node) {
-  std::optional<uint32_t> reader;
-  for (const OutEdge& e : graph.out_edges(node)) {
-    if (reader && *reader != e.target) return std::nullopt;
-    reader = e.target;
-  }
-  return reader;
 }
 
 }  // namespace
@@ -116,7 +107,7 @@ void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {
     // One that several operators read is not kept with all of them: through such tensors whole
     // networks would hang together. What makes a weight is copied to all that read it.
     const bool of_weight = graph.in_edges(v).empty();
-    if (with_readers_.contains(op) && (of_weight || only_reader(graph, v))) {
+    if (with_readers_.contains(op) && (of_weight || only_reader(graph, v) < graph.node_count())) {
       for (const OutEdge& e : graph.out_edges(v)) together(v, e.target);
     }
     if (with_makers_.contains(op)) {
@@ -125,10 +116,10 @@ void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {
     for (const std::vector<std::string>& chain : chains_) {
       uint32_t last = v;
       for (size_t i = 0; i + 1 < chain.size() && graph.node(last).op == chain[i]; ++i) {
-        const auto reader = only_reader(graph, last);
-        if (!reader || graph.node(*reader).op != chain[i + 1]) break;
-        together(last, *reader);
-        last = *reader;
+        const uint32_t reader = only_reader(graph, last);
+        if (reader == graph.node_count() || graph.node(reader).op != chain[i + 1]) break;
+        together(last, reader);
+        last = reader;
       }
     }
   }
