@@ -1,15 +1,20 @@
-// Sums that stay at the largest number instead of beginning anew: what is on one device is at most
-// all bytes of a graph, but copies on many devices together may be more than 64 bits count.
+// Sums and products of sizes that an input makes as large as it likes: copies of one output on many
+// devices are together more bytes than 64 bits count.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 namespace placeto {
 
+inline constexpr uint64_t kMostSize = uint64_t{1} << 62;  // what is more counts as this
+
 constexpr uint64_t saturating_add(uint64_t a, uint64_t b) {
-  const uint64_t sum = a + b;
-  return sum < a ? std::numeric_limits<uint64_t>::max() : sum;
+  return a > kMostSize || b > kMostSize - a ? kMostSize : a + b;
+}
+
+constexpr uint64_t saturating_product(uint64_t a, uint64_t b) {
+  if (a == 0 || b == 0) return 0;
+  return a > kMostSize / b ? kMostSize : a * b;
 }
 
 }  // namespace placeto

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
-#include "tools/io/saturating.h"
 #include "tools/onnx/analyzer.h"
 #include "tools/onnx/element_types.h"
 #include "tools/onnx/fold.h"

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
-#include "tools/io/saturating.h"
 #include "tools/onnx/analyzer.h"
 
 namespace placeto {

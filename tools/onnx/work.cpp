@@ -4,8 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "runtime/base/saturating.h"
 #include "tools/costs/function_flops.h"
-#include "tools/io/saturating.h"
 #include "tools/onnx/einsum.h"
 
 namespace placeto {

@@ -9,7 +9,7 @@
 
 namespace placeto {
 
-// More than kMostSize (tools/io/saturating.h) counts as that.
+// More than kMostSize (runtime/base/saturating.h) counts as that.
 struct Work {
   uint64_t flops = 0;     // a multiply-add counts 2, a transcendental function kFunctionFlops
   uint64_t bytes = 0;     // read and written, at least 1: a graph takes 0 as "not counted"

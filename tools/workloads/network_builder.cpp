@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/io/saturating.h"
+#include "runtime/base/saturating.h"
 
 namespace placeto {
 namespace {

@@ -63,7 +63,7 @@ struct OperatorSpec {
   bool loss = false;             // where differentiation starts
 };
 
-// a x b x ..., or kMostSize (tools/io/saturating.h) where it is more; finish() then fails.
+// a x b x ..., or kMostSize (runtime/base/saturating.h) where it is more; finish() then fails.
 uint64_t product(std::initializer_list<uint64_t> factors);
 uint64_t elements(const Shape& shape);
 
