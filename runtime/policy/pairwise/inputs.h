@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/policy/file/policy_spec.h"
 #include "runtime/policy/pairwise/features.h"
 
 namespace placeto {
