@@ -50,9 +50,8 @@ TEST_CASE(
 
 TEST_CASE("the engine is told on which device a provider runs, or that it cannot be is said") {
   const auto told = [](const char* provider, const char* device) {
-    const auto options = generic_options(*find_provider(provider), device);
-    if (!options.ok()) return options.status().message();
-    return options->empty() ? std::string() : options->at("device_type");
+    const auto type = device_type(*find_provider(provider), device);
+    return type.ok() ? *type : type.status().message();
   };
   CHECK(told("openvino", "cpu:1") == "");  // which it runs unless told otherwise
   CHECK(told("openvino", "gpu") == "GPU");

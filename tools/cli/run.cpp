@@ -77,6 +77,17 @@ std::vector<DimSetting> given_dims(const RunOptions& options) {
   return dims;
 }
 
+// What axes of inputs are called that have no number.
+std::vector<std::string> free_names(const Manifest& manifest) {
+  std::vector<std::string> names;
+  for (const TensorInfo& input : manifest.declared) {
+    for (const std::string& symbol : input.symbols) {
+      if (!symbol.empty()) names.push_back(symbol);
+    }
+  }
+  return names;
+}
+
 // That the stages, or else the model, have such dimensions, or had them when they were placed.
 void check_dims(const RunOptions& options, const Manifest& manifest,
                 const std::vector<DimSetting>& dims) {

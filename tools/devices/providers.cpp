@@ -70,21 +70,18 @@ std::string ordinal_of(const std::string& device) {
   return digits ? number : "0";
 }
 
-Result<std::unordered_map<std::string, std::string>> generic_options(const Provider& provider,
-                                                                     const std::string& device) {
-  using Options = std::unordered_map<std::string, std::string>;
+Result<std::string> device_type(const Provider& provider, const std::string& device) {
   const std::string kind = in_small_letters(kind_in_name(device)), ordinal = ordinal_of(device);
+  const bool is_gpu = kind == "gpu";
+  if (!is_gpu && kind != "npu") return std::string();
   const bool is_first = ordinal.find_first_not_of('0') == ordinal.npos;
-  if (kind != "gpu" && kind != "npu") return Options();
   const bool is_openvino = std::string_view(provider.name) == "openvino";
-  if (is_openvino && kind == "gpu") {
-    return Options{{"device_type", is_first ? "GPU" : "GPU." + ordinal}};
-  }
-  if (!is_first) {
+  if (!is_first && !(is_openvino && is_gpu)) {
     return Status::invalid("device " + in_quotes(device) + ": ONNX Runtime cannot be told to run " +
                            in_quotes(provider.name) + " on another " + kind + " than the first");
   }
-  return is_openvino ? Options{{"device_type", "NPU"}} : Options();
+  if (!is_openvino) return std::string();
+  return (is_gpu ? "GPU" : "NPU") + (is_first ? "" : "." + ordinal);
 }
 
 bool provider_serves(const std::string& listed, const std::string& engine_name) {

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "runtime/base/result.h"
 
@@ -36,11 +35,10 @@ bool provider_serves(const std::string& listed, const std::string& engine_name);
 // The number behind the colon of a device's name, "0" if there is none.
 std::string ordinal_of(const std::string& device);
 
-// What the engine's one function must be told for a provider to run on the device ("npu", "gpu:1"):
-// OpenVINO would run on the processor. Fails with kInvalidArgument where it cannot be told which of
-// several devices is meant, and this is not the first.
-Result<std::unordered_map<std::string, std::string>> generic_options(const Provider& provider,
-                                                                     const std::string& device);
+// The option device_type of a provider that the engine's one function appends, for a device ("npu",
+// "gpu:1"): without it OpenVINO runs on the processor. "" where it takes none. Fails with
+// kInvalidArgument where it cannot be told which of several is meant, and this is not the first.
+Result<std::string> device_type(const Provider& provider, const std::string& device);
 
 // ASCII letters.
 std::string in_small_letters(std::string_view text);

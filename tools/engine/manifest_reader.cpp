@@ -242,7 +242,8 @@ Status read_stages(const Json& object, Manifest& manifest) {
 }
 
 void read_axis(const Json& extent, TensorInfo& info) {
-  info.shape.push_back(extent.is_number_unsigned() ? extent.get<int64_t>() : -1);
+  info.shape.push_back(extent.is_number_unsigned() ? static_cast<int64_t>(extent.get<uint64_t>())
+                                                   : -1);
   info.symbols.push_back(extent.is_string() ? extent.get<std::string>() : "");
 }
 
@@ -256,8 +257,9 @@ void read_declared(const Json& object, Manifest& manifest) {
       manifest.has_shapes = false;
     } else {
       for (const Json& extent : *shape) read_axis(extent, info);
-      const std::string name = type != input.end() && type->is_string() ? *type : "";
-      info.element = static_cast<Element>(numpy_named(name));
+      if (type != input.end() && type->is_string()) {
+        info.element = static_cast<Element>(numpy_named(type->get_ref<const std::string&>()));
+      }
     }
     manifest.declared.push_back(std::move(info));
   }
@@ -360,17 +362,6 @@ Result<Manifest> read_manifest(const std::string& path, std::string& directory) 
   return manifest;
 }
 
-std::vector<std::string> free_names(const Manifest& manifest) {
-  std::vector<std::string> names;
-  for (const TensorInfo& input : manifest.declared) {
-    for (const std::string& symbol : input.symbols) {
-      const bool is_new = std::find(names.begin(), names.end(), symbol) == names.end();
-      if (!symbol.empty() && is_new) names.push_back(symbol);
-    }
-  }
-  return names;
-}
-
 // What its inputs call the axis at a place (dimensions.h), "" if nothing; of a free one.
 static std::optional<std::string> name_of_axis(const Manifest& manifest, const std::string& place) {
   for (const TensorInfo& input : manifest.declared) {
@@ -386,8 +377,12 @@ static std::optional<std::string> name_of_axis(const Manifest& manifest, const s
 
 bool may_have_dim(const Manifest& manifest, const std::string& name) {
   if (!manifest.has_shapes || name == "*" || name_of_axis(manifest, name)) return true;
-  const auto names = free_names(manifest);
-  return std::find(names.begin(), names.end(), name) != names.end();
+  for (const TensorInfo& input : manifest.declared) {
+    for (const std::string& symbol : input.symbols) {
+      if (!symbol.empty() && symbol == name) return true;
+    }
+  }
+  return false;
 }
 
 bool takes_dim(const Manifest& manifest, const DimSetting& dim) {

@@ -64,8 +64,6 @@ bool is_manifest(const std::string& path);
 // `path` is the file or the directory it is in; `directory` is where the stages' files are.
 Result<Manifest> read_manifest(const std::string& path, std::string& directory);
 
-// What axes of its inputs are called that have no number, each name once.
-std::vector<std::string> free_names(const Manifest& manifest);
 // Whether a setting of that name (DimSetting::name) may be meant for this model.
 bool may_have_dim(const Manifest& manifest, const std::string& name);
 // Also one that it was placed with, which then says nothing new.

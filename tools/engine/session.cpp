@@ -69,9 +69,11 @@ Status append_provider(const std::string& given, const std::string& device,
     } else if (provider == "tensorrt") {
       append_tensorrt(options, ordinal);
     } else {
-      const auto generic = generic_options(*known, device);
-      if (!generic.ok()) return generic.status();
-      options.AppendExecutionProvider(known->generic, *generic);
+      const auto type = device_type(*known, device);
+      if (!type.ok()) return type.status();
+      std::unordered_map<std::string, std::string> told;
+      if (!type->empty()) told["device_type"] = *type;
+      options.AppendExecutionProvider(known->generic, told);
     }
   } catch (
       const Ort::Exception& error) {  // it was built with it, and lacks its libraries or driver
