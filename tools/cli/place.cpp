@@ -158,12 +158,24 @@ void check_usage(const PlaceOptions& options) {
   check_method("--method", options.method.name);
 }
 
+// What came through a pipe cannot be read again.
+bool comes_through_pipe(const std::string& engine) {
+  std::error_code error;
+  return engine == "-" || std::filesystem::is_fifo(engine, error);
+}
+
 // What the reader should know of how it was placed.
 std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& engine) {
   std::vector<std::string> notes = engine.choice().notes.all();
   const MethodChoice& method = options.method;
   if (method.options.budget.limited() && !takes_budget(method.name)) {
     notes.push_back(fmt::format("the method '{}' takes no budget", method.name));
+  }
+  if (comes_through_pipe(options.engine.name) && !options.out.empty()) {
+    notes.push_back(
+        "the engine came through a pipe and is not recorded: give it again, by --engine FILE, "
+        "where "
+        "the placement is simulated or reported");
   }
   return notes;
 }
@@ -203,10 +215,7 @@ PlacementSpec describe(const PlaceOptions& options, const Problem& problem, cons
   for (const std::string& dim : options.model.dims) {
     placement.dims.push_back(dim_text(dim_setting(dim)));
   }
-  std::error_code error;
-  if (options.engine.name != "-" && !std::filesystem::is_fifo(options.engine.name, error)) {
-    placement.engine = options.engine.name;  // what came through a pipe cannot be read again
-  }
+  if (!comes_through_pipe(options.engine.name)) placement.engine = options.engine.name;
   return placement;
 }
 
