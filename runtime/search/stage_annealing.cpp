@@ -7,6 +7,7 @@
 #include "runtime/base/random.h"
 #include "runtime/cost/staged.h"
 #include "runtime/search/marks.h"
+#include "runtime/search/stage_search.h"
 
 namespace placeto {
 namespace {
@@ -73,7 +74,7 @@ class StageAnnealing {
                                        at_.score.feasible() ? limit_us : kNever);
     if (stopped(evaluator_.stop()) || !accepts(trial_.score, limit_us)) return;
     std::swap(at_, trial_);
-    if (!(at_.score < best_.score)) return;
+    if (!gains(at_.score, best_.score)) return;
     best_ = at_;
     last_gain_ = spent_;
   }
@@ -218,12 +219,12 @@ bool anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
     mark = next_mark(mark, {1, 2, 3, 5, 7}, 10);
     if (budget.evaluations != 0 && mark > budget.evaluations) break;
     const bool goes_on = annealing.run_until(mark, is_late);
-    if (annealing.best().score < finished) {
+    if (gains(annealing.best().score, finished)) {
       finished = annealing.best().score;
       Candidate found = annealing.best();
       found.method = start.method;
       const bool found_optimal = finish(found);
-      if (!stopped(evaluator.stop()) && found.score < start.score) {
+      if (!stopped(evaluator.stop()) && gains(found.score, start.score)) {
         start = std::move(found);
         optimal = found_optimal;
       }

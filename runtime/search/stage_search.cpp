@@ -12,13 +12,6 @@ namespace {
 
 constexpr uint64_t kMostPlacements = 4'096;
 
-// By more than other sums of the same times: another stage is worth more than that.
-bool gains(const Score& score, const Score& than) {
-  constexpr double kRounding = 1e-9;
-  if (score.overflow_bytes != than.overflow_bytes) return score < than;
-  return score.objective_us < than.objective_us * (1 - kRounding);
-}
-
 class Refiner {
  public:
   Refiner(uint64_t evaluations, Evaluator& evaluator, Candidate& best)
@@ -252,6 +245,12 @@ uint64_t count_placements(const Problem& problem) {
 }
 
 }  // namespace
+
+bool gains(const Score& score, const Score& than) {
+  constexpr double kRounding = 1e-9;
+  if (score.overflow_bytes != than.overflow_bytes) return score < than;
+  return score.objective_us < than.objective_us * (1 - kRounding);
+}
 
 void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate) {
   Refiner(evaluations, evaluator, candidate).descend();

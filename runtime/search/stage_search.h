@@ -15,6 +15,9 @@ namespace placeto {
 // for where rules or the number of devices leave no such split; nothing once stopped.
 std::vector<Assignment> contiguous_splits(const Problem& problem, Stop* stop = nullptr);
 
+// By more than other sums of the same times: another stage is worth more than that.
+bool gains(const Score& score, const Score& than);
+
 // A descent: moves every stage as a whole to every other device, merges stages of a device, divides
 // stages where a cut enters or leaves, and keeps what is better, or as good with fewer stages;
 // then, on small graphs, moves nodes and what precedes or follows them in their stage to other

@@ -90,4 +90,19 @@ TEST_CASE("what no rule divides well is found, on three devices as on two") {
   }
 }
 
+TEST_CASE("nothing is divided for what sums of the same times differ by") {
+  Random random(3);
+  for (int i = 0; i < 20; ++i) {
+    GraphSpec graph = test::random_graph({.most_nodes = 20, .whole_numbers = false}, random);
+    for (NodeSpec& node : graph.nodes) node.outputs.assign(node.outputs.size(), 0);
+    TopologySpec topology = test::equal_devices(1);
+    topology.execution = Execution::kStaged;
+    const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
+    if (!instance.problem) continue;
+    CAPTURE(i);
+    const Assignment alone(instance.problem->node_count(), 0);
+    CHECK(annealed(*instance.problem, alone, 1'000).division.empty());
+  }
+}
+
 }  // namespace placeto
