@@ -177,6 +177,23 @@ TEST_CASE("an input that no stage reads can be given, and handed through") {
   }
 }
 
+TEST_CASE("an input that no stage reads ends as any does that finds no memory") {
+  OnnxBuilder b = diamond("2");
+  b.input("z", {"5"});
+  const Folder folder;
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 0, 1, 0};
+  const auto written = test::write_split(folder, b, placement, StageRule::kOverlap);
+  const std::string path = written.stages + "/manifest.json";
+  auto manifest = nlohmann::json::parse(std::ifstream(path));
+  for (auto& input : manifest["inputs"]) {
+    if (input["name"] == "z") input["shape"] = {INT64_MAX};
+  }
+  std::ofstream(path) << manifest;
+  CHECK_THROWS_AS((void)Runner::open(written.stages, {}), std::bad_alloc);
+}
+
 TEST_CASE("tensors whose shapes are not known before the run pass without memory of ours") {
   const Scene scene("n");
   SessionSettings settings;

@@ -388,7 +388,10 @@ Result<TensorView> StagedModel::output(uint32_t slot, size_t i) const {
 
 std::vector<Element> StagedModel::elements() const {
   std::vector<Element> elements;
-  for (const Tensor& tensor : state_->tensors) elements.push_back(tensor.info.element);
+  for (const auto& stage : state_->stages) {
+    for (const uint32_t t : stage.reads) elements.push_back(state_->tensors[t].info.element);
+    for (const uint32_t t : stage.makes) elements.push_back(state_->tensors[t].info.element);
+  }
   return elements;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -264,9 +265,14 @@ uint64_t element_count(std::span<const int64_t> shape) {
   return count;
 }
 
+// Rounded up to the alignment, what is nearly all of 64 bits would be nothing.
+static size_t possible(size_t bytes) {
+  if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
+  return std::max<size_t>(bytes, 1);
+}
+
 Buffer::Buffer(size_t bytes)
-    : data_(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes, 1), kAlignment))),
-      size_(bytes) {
+    : data_(static_cast<std::byte*>(::operator new(possible(bytes), kAlignment))), size_(bytes) {
   std::memset(data_.get(), 0, bytes);
 }
 
