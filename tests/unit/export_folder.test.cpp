@@ -185,8 +185,8 @@ TEST_CASE("types of elements follow through unknown shapes and from one branch o
 }
 
 // x - sigmoid - p - reshape(p, shape of p) - q - neg - y. The input was made free in a model that
-// was finished for one row, or, of the constant number, is stated to have more than it has.
-OnnxBuilder outdated_model(const std::string& axis) {
+// was finished for so many rows, or, of the constant number, is stated to have more than it has.
+OnnxBuilder outdated_model(const std::string& axis, const std::string& rows) {
   OnnxBuilder b;
   b.input("x", {axis, "8"});
   b.node("Sigmoid", {"x"}, {"p"}, "sigmoid");
@@ -194,7 +194,7 @@ OnnxBuilder outdated_model(const std::string& axis) {
   b.node("Reshape", {"p", "s"}, {"q"}, "reshape");
   b.node("Neg", {"q"}, {"y"}, "neg");
   for (const char* name : {"p", "q"}) {
-    OnnxBuilder::set_type(*b.graph().add_value_info(), name, {"1", "8"});
+    OnnxBuilder::set_type(*b.graph().add_value_info(), name, {rows, "8"});
   }
   OnnxBuilder::set_type(*b.graph().add_output(), "y", {axis, "8"});
   return b;
@@ -208,10 +208,13 @@ TEST_CASE("a length that a model states of a tensor is left open where its input
                           {"shape", "Shape", 1, 0},
                           {"reshape", "Reshape", 1, 0},
                           {"neg", "Neg", 0, 0}}};
-  for (const std::string axis : {"batch", "", "4"}) {
+  using Case = std::pair<std::string, std::string>;
+  for (const auto& [axis, rows] :
+       {Case{"batch", "1"}, {"", "1"}, {"4", "1"}, {"batch", "64"}, {"", "128"}}) {
     CAPTURE(axis);
+    CAPTURE(rows);
     const Folder folder;
-    folder.write("m.onnx", outdated_model(axis).bytes());
+    folder.write("m.onnx", outdated_model(axis, rows).bytes());
     const auto model = PlacedModel::read(folder.path("m.onnx"), placed);
     REQUIRE_MESSAGE(model.ok(), model.status().message());
     const auto summary = model->write_stages(folder.path("out"), StageRule::kFewest);

@@ -1,5 +1,7 @@
 #include "tools/export/value_types.h"
 
+#include <algorithm>
+
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/dimensions.h"
 
@@ -34,6 +36,19 @@ Status for_each_type(const onnx::ModelProto& model, const auto& take) {
   return {};
 }
 
+bool states(const onnx::ModelProto& model, uint64_t extent) {
+  const auto& graph = model.graph();
+  const auto in = [extent](const auto& values) {
+    return std::any_of(values.begin(), values.end(), [extent](const auto& value) {
+      const auto& dims = value.type().tensor_type().shape().dim();
+      return std::any_of(dims.begin(), dims.end(), [extent](const auto& dim) {
+        return dim.has_dim_value() && static_cast<uint64_t>(dim.dim_value()) == extent;
+      });
+    });
+  };
+  return in(graph.value_info()) || in(graph.output());
+}
+
 }  // namespace
 
 Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
@@ -43,7 +58,10 @@ Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
   };
   if (Status s = for_each_type(model, take); !s.ok()) return s;
   onnx::ModelProto fixed = model;
-  const DimSetting all{"*", 64};
+  // A number that the model does not state: lengths that agree with it would seem to follow.
+  uint64_t rows = 64;
+  while (states(model, rows)) rows += 64;
+  const DimSetting all{"*", rows};
   if (!set_dimensions(fixed, {&all, 1}).ok()) return types;
   const auto correct = [&](const std::string& name, const onnx::TypeProto& type) {
     const auto [known, fresh] = types.emplace(name, type);
