@@ -348,6 +348,12 @@ TEST_CASE("what is computed from a parameter at load costs nothing, whatever sha
       graph_of({{"weight", "DequantizeLinear", 64}, {"shaped", "Reshape", 8}, {"c", "Conv", 400}},
                {{0, 0, 1}, {1, 0, 2}});
   CHECK(fused_nodes(graph) == std::vector<bool>{true, true, false});
+  // One that reads an input of the model, and a shape, which is a parameter or made of one.
+  const Graph input = graph_of({{"input", "Reshape", 16}, {"turned", "Transpose"}}, {{0, 0, 1}});
+  CHECK(fused_nodes(input) == std::vector<bool>{false, false});
+  GraphSpec spec = graph_of({{"shape", "Identity", 16}, {"input", "Reshape"}}, {{0, 0, 1}}).spec();
+  spec.nodes[0].outputs = {16};
+  CHECK(fused_nodes(*Graph::build(spec)) == std::vector<bool>{true, false});
 }
 
 TEST_CASE("a node that does not say its operator is fused with nothing") {

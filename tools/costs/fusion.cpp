@@ -12,9 +12,10 @@ namespace placeto {
 namespace {
 
 // Read one tensor that may be large: if that is a parameter, or computed from one, they read no
-// input of the model, which a graph does not show.
-constexpr std::string_view kOneTensor =
-    " DequantizeLinear Cast Transpose Identity Reshape Squeeze Unsqueeze ";
+// input of the model, which a graph does not show. The other input of the second kind says a shape,
+// and may be computed from parameters where the data is not.
+constexpr std::string_view kOneTensor = " DequantizeLinear Cast Transpose Identity ";
+constexpr std::string_view kShaped = " Reshape Squeeze Unsqueeze ";
 
 // Graph optimizations of the kinds Conv + BatchNormalization, Conv + Mul, Conv + Add, Conv +
 // activation, MatMul + Add, Gemm + activation, ... of onnxruntime/core/optimizer.
@@ -36,23 +37,39 @@ uint32_t sole_producer(const Graph& graph, uint32_t v) {
   return graph.out_edges(source).size() == 1 ? source : v;
 }
 
+uint64_t largest_output(const Graph& graph, uint32_t node) {
+  uint64_t made = 0;
+  for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
+    made = std::max(made, graph.output_bytes(o));
+  }
+  return made;
+}
+
 // Whether what the node makes can come from its own parameters, packed eight to a number at most:
 // of a node that reads an input of the model they are its scales alone.
 bool can_hold_its_output(const Graph& graph, uint32_t node) {
   constexpr uint64_t kMostPacked = 8;
   const uint64_t held = graph.node(node).resident_bytes;
-  uint64_t made = 0;
-  for (uint32_t o = graph.output_begin(node); o < graph.output_end(node); ++o) {
-    made = std::max(made, graph.output_bytes(o));
-  }
-  return held > 0 && held >= made / kMostPacked;
+  return held > 0 && held >= largest_output(graph, node) / kMostPacked;
+}
+
+// Whether a parameter, or what is computed from one, is as large as what the node only shapes.
+bool shapes_parameter(const Graph& graph, uint32_t node) {
+  const uint64_t made = largest_output(graph, node);
+  if (graph.node(node).resident_bytes > made) return true;  // the shape beside it
+  const auto in = graph.in_edges(node);
+  return std::any_of(in.begin(), in.end(), [&](const InEdge& edge) {
+    return edge.output != kControlEdge && graph.output_bytes(edge.output) >= made;
+  });
 }
 
 bool from_parameters(const Graph& graph, uint32_t v, const std::vector<bool>& constant) {
-  if (!holds_word(kOneTensor, graph.node(v).op)) return false;
+  const bool shaped = holds_word(kShaped, graph.node(v).op);
+  if (!shaped && !holds_word(kOneTensor, graph.node(v).op)) return false;
   for (const InEdge& edge : graph.in_edges(v)) {
     if (!constant[edge.source]) return false;
   }
+  if (shaped) return shapes_parameter(graph, v);
   return !graph.in_edges(v).empty() || can_hold_its_output(graph, v);
 }
 
