@@ -1,12 +1,17 @@
 // What an engine's description forbids, and what it keeps together.
 #include "tools/engine/description.h"
 
+#include <limits>
+
 #include "tools/costs/only_reader.h"
 #include "tools/devices/device_settings.h"
 #include "tools/devices/providers.h"
 
 namespace placeto {
 namespace {
+
+// What must stay whole does, however many tensors pass.
+constexpr size_t kAnyEdges = std::numeric_limits<size_t>::max();
 
 // How many nodes of each operator, apart by why the provider lacks them.
 using Counts = std::map<std::pair<std::string, std::string>, uint32_t>;
@@ -107,7 +112,8 @@ void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {
     // One that several operators read is not kept with all of them: through such tensors whole
     // networks would hang together. What makes a weight is copied to all that read it.
     const bool of_weight = graph.in_edges(v).empty();
-    if (with_readers_.contains(op) && (of_weight || only_reader(graph, v) < graph.node_count())) {
+    if (with_readers_.contains(op) &&
+        (of_weight || only_reader(graph, v, kAnyEdges) < graph.node_count())) {
       for (const OutEdge& e : graph.out_edges(v)) together(v, e.target);
     }
     if (with_makers_.contains(op)) {
@@ -116,7 +122,7 @@ void EngineDescription::keep_whole(const Graph& graph, Rules& rules) const {
     for (const std::vector<std::string>& chain : chains_) {
       uint32_t last = v;
       for (size_t i = 0; i + 1 < chain.size() && graph.node(last).op == chain[i]; ++i) {
-        const uint32_t reader = only_reader(graph, last);
+        const uint32_t reader = only_reader(graph, last, kAnyEdges);
         if (reader == graph.node_count() || graph.node(reader).op != chain[i + 1]) break;
         together(last, reader);
         last = reader;
