@@ -88,7 +88,7 @@ class Names {
     }
     for (bool changed = true; changed;) {
       changed = shorten(name);
-      if (const uint32_t v = guess(name); changed && v != kNoGraphNode) return v;
+      if (const uint32_t v = exact(name); changed && v != kNoGraphNode) return v;
     }
     return longest_contained(node.name);
   }
@@ -111,7 +111,7 @@ class Names {
     return it == by_name_.end() ? kNoGraphNode : it->second;
   }
 
-  // The same for what a name may have been made of, until too much was tried.
+  // The same for parts of a name, until too much was tried.
   uint32_t guess(std::string_view name) {
     left_ -= std::min<uint64_t>(left_, name.size());
     return left_ > 0 ? exact(name) : kNoGraphNode;
@@ -147,7 +147,7 @@ class Names {
 
   const Graph& graph_;
   std::unordered_map<std::string, uint32_t> by_name_;
-  uint64_t left_ = 1'000'000'000;  // bytes of names to guess; some seconds
+  uint64_t left_ = 10'000'000'000;  // bytes of parts of names to try; some seconds
 };
 
 bool changes_layout(const std::string& op) {
