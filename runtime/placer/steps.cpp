@@ -55,11 +55,18 @@ bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
   return !placing.proved && times_can_tell(problem) && !polish_pays(problem, 0);
 }
-// For budgets of evaluations, which can be spent on fewer devices once more.
+// For budgets of evaluations alone, which can be spent on fewer devices once more.
 bool is_small_search(const Placing& placing) {
   constexpr uint32_t kMostGroups = 32;
-  return has_budget(placing) && placing.bench.options().budget.evaluations > 0 &&
+  const Budget& budget = placing.bench.options().budget;
+  return has_budget(placing) && budget.evaluations > 0 && budget.milliseconds == 0 &&
          placing.bench.problem().group_count() <= kMostGroups;
+}
+// On larger graphs a move of one part of a stage means too little: from 1,000 nodes on nothing was
+// gained, for twice the time.
+bool anneals_stages(const Placing& placing) {
+  constexpr uint32_t kMostGroups = 600;
+  return is_staged(placing) && placing.bench.problem().group_count() <= kMostGroups;
 }
 // If it is proved that nothing fits, what comes closest is still to be found.
 bool has_few_groups(const Placing& placing) {
@@ -284,7 +291,7 @@ Status search(const Step& step, Placing& placing) {
     tell_finished(candidate, placing);
     return is_optimal;
   };
-  if (staged) budget.milliseconds /= 2;  // the other half is for stages
+  if (anneals_stages(placing)) budget.milliseconds /= 2;  // the other half is for stages
   if (staged || placing.options.on_finished) search_options.finish = finish;
   if (!staged && !placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;
@@ -294,7 +301,7 @@ Status search(const Step& step, Placing& placing) {
   const bool polished = improve(bench.hierarchy(), budget, bench.options().seed,
                                 bench.move_evaluator(), found, search_options);
   take_if_better(std::move(found), polished, placing);
-  if (staged) {
+  if (anneals_stages(placing)) {
     // From where the other began, too, which no budget has a part in.
     Candidate divided = start;
     divided.method = step.name;

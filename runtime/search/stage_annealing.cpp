@@ -98,7 +98,7 @@ class StageAnnealing {
   bool propose() {
     trial_.assignment = at_.assignment;
     trial_.division = at_.division;
-    // The choice, and what goes through all nodes.
+    // Copying, collecting a part and numbering go through all nodes.
     if (spend(evaluator_.stop(), tables_.work())) return false;
     return draw() && renumber_stages(tables_.graph(), trial_.division, evaluator_.stop());
   }
