@@ -174,8 +174,7 @@ std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& eng
   if (comes_through_pipe(options.engine.name) && !options.out.empty()) {
     notes.push_back(
         "the engine came through a pipe and is not recorded: give it again, by --engine FILE, "
-        "where "
-        "the placement is simulated or reported");
+        "where the placement is simulated or reported");
   }
   return notes;
 }

@@ -23,8 +23,8 @@ std::string stage_file(uint32_t stage);
 // }
 // With a topology to predict from, each stage also has "predicted_start_us" and "predicted_us" (how
 // long it takes, prices of cuts included), and the manifest "predicted_makespan_us" and
-// "predicted_whole_us": the whole model on the first
-// processor, beside which hosts measure it; absent where no device is one.
+// "predicted_whole_us": the whole model on the first processor, beside which hosts measure it;
+// absent where no device is one.
 // "dims", if there are any, are the numbers that free dimensions had when the model was placed; a
 // host may run the stages with others.
 // "set", if there are any, are the inputs of the model that always have a value, which is "true",
