@@ -12,7 +12,7 @@
 namespace placeto {
 
 struct Score {
-  uint64_t overflow_bytes = 0;  // sum over devices of peak memory beyond the limit
+  uint64_t overflow_bytes = 0;  // peak memory beyond the limits, over all devices; saturates
   double objective_us = 0;      // makespan, or the bottleneck for Objective::kThroughput
 
   // Of what was not evaluated to the end. Nothing is worse.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/saturating.h"
 #include "runtime/heuristics/heuristics.h"
 #include "tests/fuzz/check.h"
 
@@ -29,8 +30,9 @@ void check_candidate(const Problem& problem, const Candidate& candidate, Simulat
   const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
   check_timeline(problem, timeline);
   uint64_t overflow = 0;
-  for (uint64_t lacking : memory_shortfall(problem, timeline.peak_memory_bytes))
-    overflow += lacking;
+  for (const uint64_t lacking : memory_shortfall(problem, timeline.peak_memory_bytes)) {
+    overflow = saturating_add(overflow, lacking);
+  }
   const bool latency = problem.objective() == Objective::kLatency;
   check(candidate.score.overflow_bytes == overflow, "memory is what the simulator says");
   check(candidate.score.objective_us == (latency ? timeline.makespan_us : timeline.bottleneck_us),
