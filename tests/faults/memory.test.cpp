@@ -71,10 +71,13 @@ Graph rung_graph(uint32_t rungs) {
   return Graph(graph);
 }
 
-Topology three_devices(bool unicast, uint64_t memory_bytes) {
+enum class Way { kBroadcast, kUnicast, kStaged };
+
+Topology three_devices(Way way, uint64_t memory_bytes) {
   placeto_topology_rules rules = topology_rules(100);
   rules.gap_us = 1;
-  rules.transfer = unicast ? PLACETO_TRANSFER_UNICAST : PLACETO_TRANSFER_BROADCAST;
+  if (way == Way::kUnicast) rules.transfer = PLACETO_TRANSFER_UNICAST;
+  if (way == Way::kStaged) rules.execution = PLACETO_EXECUTION_STAGED;
   const TopologyBuilder builder = topology_builder("three", rules);
   for (const char* name : {"gpu:0 with a long name", "gpu:1 with a long name", "gpu:2"}) {
     placeto_device device;
@@ -125,7 +128,7 @@ uint64_t fail_while_placing(const Graph& graph, const Topology& topology, const 
 TEST_CASE("loading a graph, a topology or a policy survives every failing allocation") {
   const std::vector<uint8_t> graph_bytes = encoded(rung_graph(12).get(), placeto_graph_encode);
   const std::vector<uint8_t> topology_bytes =
-      encoded(three_devices(true, 0).get(), placeto_topology_encode);
+      encoded(three_devices(Way::kUnicast, 0).get(), placeto_topology_encode);
   const auto policy_bytes = *placeto::encode_policy(placeto::test::small_pairwise_policy());
   uint64_t tried = fail_everywhere([&](placeto_error* error) {
     placeto_graph* graph = nullptr;
@@ -192,31 +195,35 @@ TEST_CASE("building a graph node by node survives every failing allocation") {
 }
 
 TEST_CASE("placing survives every failing allocation") {
-  const Graph graph = rung_graph(10);
-  for (const bool unicast : {false, true}) {
-    CAPTURE(unicast);
-    const Topology topology = three_devices(unicast, 15'000);
-    const Policy pairwise = policy_of(placeto::test::small_pairwise_policy());
-    const Policy published =
-        policy_of(placeto::test::small_placeto_policy(3, placeto::test::Looks::kAtLoads));
-    CHECK(fail_while_placing(graph, topology, pairwise, searching(15), 4000) > 300);
-    CHECK(fail_while_placing(graph, topology, published, searching(15), 4000) > 300);
+  // The fewer rungs are solved, the more are searched, also on fewer of the devices.
+  for (const uint32_t rungs : {8, 16}) {
+    const Graph graph = rung_graph(rungs);
+    for (const Way way : {Way::kBroadcast, Way::kUnicast, Way::kStaged}) {
+      CAPTURE(rungs);
+      CAPTURE(static_cast<int>(way));
+      const Topology topology = three_devices(way, 1'500 * rungs);
+      const Policy pairwise = policy_of(placeto::test::small_pairwise_policy());
+      const Policy published =
+          policy_of(placeto::test::small_placeto_policy(3, placeto::test::Looks::kAtLoads));
+      CHECK(fail_while_placing(graph, topology, pairwise, searching(15), 2000) > 300);
+      CHECK(fail_while_placing(graph, topology, published, searching(15), 2000) > 300);
+    }
   }
 }
 
 TEST_CASE("placing a larger graph survives failing allocations, too") {
   const Graph graph = rung_graph(300);
-  const Topology topology = three_devices(false, 0);
+  const Topology topology = three_devices(Way::kBroadcast, 0);
   const Policy policy = policy_of(placeto::test::small_pairwise_policy());
   CHECK(fail_while_placing(graph, topology, policy, searching(10), 100) > 100);
 }
 
 TEST_CASE("what is asked of a placement survives every failing allocation") {
-  const Graph graph = rung_graph(10);
-  const Topology topology = three_devices(false, 0);
+  const Graph graph = rung_graph(8);
+  const Topology topology = three_devices(Way::kBroadcast, 0);
   const placeto_options options = searching(10);
   std::vector<uint8_t> buffer(100'000);
-  std::vector<uint32_t> devices(20);
+  std::vector<uint32_t> devices(16);
   const uint64_t tried = fail_everywhere([&](placeto_error* error) {
     placeto_placement* placement = nullptr;
     placeto_status status =
