@@ -8,6 +8,7 @@
 
 #include "runtime/policy/file/policy_file.h"
 #include "tests/faults/failing_memory.h"
+#include "tests/support/examples.h"
 #include "tests/support/small_policies.h"
 #include "tests/unit/capi_support.h"
 
@@ -205,8 +206,10 @@ TEST_CASE("placing survives every failing allocation") {
       const Policy pairwise = policy_of(placeto::test::small_pairwise_policy());
       const Policy published =
           policy_of(placeto::test::small_placeto_policy(3, placeto::test::Looks::kAtLoads));
-      CHECK(fail_while_placing(graph, topology, pairwise, searching(15), 2000) > 300);
-      CHECK(fail_while_placing(graph, topology, published, searching(15), 2000) > 300);
+      CHECK(fail_while_placing(graph, topology, pairwise, searching(15),
+                               placeto::test::examples(2000)) > 300);
+      CHECK(fail_while_placing(graph, topology, published, searching(15),
+                               placeto::test::examples(2000)) > 300);
     }
   }
 }

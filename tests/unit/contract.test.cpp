@@ -6,6 +6,7 @@
 
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
+#include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 #include "tools/partition/partition.h"
@@ -72,11 +73,11 @@ Score measured(const Problem& problem, const Candidate& candidate) {
 }
 
 template <class Check>
-void on_contract_instances(uint64_t seed, int per_rule_set, Check check) {
+void on_contract_instances(uint64_t seed, uint32_t per_rule_set, Check check) {
   Random random(seed);
-  int checked = 0;
+  uint32_t checked = 0;
   for (uint32_t rule_set = 0; rule_set < test::kRuleSets; ++rule_set) {
-    for (int i = 0; i < per_rule_set; ++i) {
+    for (uint32_t i = 0; i < per_rule_set; ++i) {
       const std::optional<test::Instance> instance = contract_instance(rule_set, random);
       if (!instance) continue;
       CAPTURE(rule_set);
@@ -93,7 +94,7 @@ void on_contract_instances(uint64_t seed, int per_rule_set, Check check) {
 TEST_CASE(
     "every method obeys every rule and says truly what its placement costs and whether it "
     "fits") {
-  on_contract_instances(61, 25, [](const Problem& problem) {
+  on_contract_instances(61, test::examples(25), [](const Problem& problem) {
     for (const Method* method : all_methods()) {
       CAPTURE(std::string(method->name()));
       const Result<Candidate> candidate = method->place(problem, quick());
@@ -140,7 +141,7 @@ TEST_CASE("auto is at least as good as every candidate and every heuristic, and 
   };
   const Variant variants[] = {
       {{}, nullptr}, {quick(), nullptr}, {{}, policy.get()}, {quick(), policy.get()}};
-  on_contract_instances(63, 12, [&](const Problem& problem) {
+  on_contract_instances(63, test::examples(12), [&](const Problem& problem) {
     for (const auto& [options, advice] : variants) {
       const Result<PlaceResult> placed = place_auto(problem, options, {.policy = advice});
       for (const char* name : {"single", "contiguous", "heft", "etf", "iterate"}) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/placer/placer.h"
+#include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 #include "tools/workloads/workload.h"
 
@@ -60,8 +61,8 @@ TEST_CASE("deep chains, wide stars and isolated nodes are placed under every kin
     for (uint32_t rules : {0u, 2u, 8u, 10u}) {  // the defaults, unicast, serial, both
       CAPTURE(static_cast<int>(wiring));
       CAPTURE(rules);
-      const test::Instance instance =
-          test::build_instance(large_graph(wiring, 50'000), devices(4, false, rules));
+      const test::Instance instance = test::build_instance(
+          large_graph(wiring, test::examples(50'000)), devices(4, false, rules));
       REQUIRE(instance.problem);
       check_place(*instance.problem, 5);
     }

@@ -14,6 +14,7 @@
 #include "runtime/placer/placer.h"
 #include "runtime/policy/pairwise/move_features.h"
 #include "runtime/policy/published/reach.h"
+#include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
 
@@ -288,7 +289,7 @@ TEST_CASE("stopped while it places a graph that takes long, it comes back withou
 
 // One node that 5,000 others read, all of which one reads.
 TEST_CASE("stopped in the middle of one node's neighbours, it comes back in order, too") {
-  GraphSpec graph = ladder(2501);
+  GraphSpec graph = ladder(test::examples(2501));
   graph.edges.clear();
   const uint32_t last = static_cast<uint32_t>(graph.nodes.size()) - 1;
   for (uint32_t v = 1; v < last; ++v) {
