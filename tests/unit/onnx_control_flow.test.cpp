@@ -72,6 +72,45 @@ TEST_CASE("a function that imports no operator set has its caller's") {
   CHECK(node(got, "call").outputs == std::vector<uint64_t>{80});
 }
 
+TEST_CASE("an attribute that a call leaves out has the value that its function gives it") {
+  OnnxBuilder b;
+  b.input("x", {"2", "3", "4"});
+  auto* function = b.model().add_functions();
+  function->set_name("Flat");
+  function->set_domain("local");
+  function->add_input("a");
+  function->add_output("b");
+  function->add_opset_import()->set_version(17);
+  auto* flatten = function->add_node();
+  flatten->set_op_type("Flatten");
+  flatten->add_input("a");
+  flatten->add_output("b");
+  auto* axis = flatten->add_attribute();
+  axis->set_name("axis");
+  axis->set_ref_attr_name("from");
+  axis->set_type(onnx::AttributeProto::INT);
+  // attribute_proto, which old headers do not have: bytes of field 11.
+  onnx::AttributeProto preset;
+  preset.set_name("from");
+  preset.set_type(onnx::AttributeProto::INT);
+  preset.set_i(2);
+  const std::string bytes = preset.SerializeAsString();
+  const std::string field = {char{11 << 3 | 2}, static_cast<char>(bytes.size())};
+  REQUIRE(function->ParseFromString(function->SerializeAsString() + field + bytes));
+  b.node("Flat", {"x"}, {"y"}, "call").set_domain("local");
+  auto& other = b.node("Flat", {"x"}, {"z"}, "other");
+  other.set_domain("local");
+  OnnxBuilder::set(other, "from", int64_t{0});
+  b.weight("v", {4, 5});
+  b.weight("w", {24, 5});
+  b.node("MatMul", {"y", "v"}, {"p"}, "six rows");
+  b.node("MatMul", {"z", "w"}, {"q"}, "one row");
+  const auto got = imported(b);
+  CHECK(got.report.unknown.empty());
+  CHECK(node(got, "six rows").outputs == std::vector<uint64_t>{6 * 5 * 4});
+  CHECK(node(got, "one row").outputs == std::vector<uint64_t>{1 * 5 * 4});
+}
+
 TEST_CASE("functions that call each other many times over are refused in a second or two") {
   OnnxBuilder b;
   b.input("x", {"4"});

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
@@ -79,10 +81,33 @@ Value with_axis(const Value& element, size_t axis, int64_t length) {
   return out;
 }
 
-// The nodes of a function as a graph, with the attributes of the call in place of references.
-GraphProto instantiate(const FunctionProto& function, const NodeProto& call) {
+// Attributes of a function that have a value where a call gives none, since IR version 9: field
+// `attribute_proto`, which libonnx before 1.13 keeps as bytes that it does not know.
+template <class Function>
+std::vector<onnx::AttributeProto> default_attributes(const Function& function) {
+  if constexpr (requires { function.attribute_proto(); }) {
+    return {function.attribute_proto().begin(), function.attribute_proto().end()};
+  } else {
+    std::vector<onnx::AttributeProto> attributes;
+    for (int i = 0; i < function.unknown_fields().field_count(); ++i) {
+      const auto& field = function.unknown_fields().field(i);
+      if (field.number() != 11 || field.type() != field.TYPE_LENGTH_DELIMITED) continue;
+      onnx::AttributeProto attribute;
+      if (attribute.ParseFromString(field.length_delimited())) {
+        attributes.push_back(std::move(attribute));
+      }
+    }
+    return attributes;
+  }
+}
+
+// The nodes of a function as a graph, with the attributes of the call, else the function's own, in
+// place of references.
+GraphProto instantiate(const FunctionProto& function, const NodeProto& call,
+                       const std::vector<onnx::AttributeProto>& defaults) {
   std::unordered_map<std::string_view, const onnx::AttributeProto*> given;
   for (const auto& attribute : call.attribute()) given.emplace(attribute.name(), &attribute);
+  for (const auto& attribute : defaults) given.emplace(attribute.name(), &attribute);
   GraphProto graph;
   graph.set_name(function.name());
   for (const NodeProto& node : function.node()) {
@@ -243,10 +268,14 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
   for (const NodeProto& inner : function.node()) {
     for (const auto& attribute : inner.attribute()) references += attribute.has_ref_attr_name();
   }
-  const uint64_t bytes = function.ByteSizeLong() + references * node.ByteSizeLong();
   const auto tensors = static_cast<uint64_t>(function.input_size() + function.output_size());
+  const uint64_t bytes = function.ByteSizeLong() + references * node.ByteSizeLong();
   if (Status s = charge(bytes / 1024 + tensors / 8); !s.ok()) return s;
-  const GraphProto graph = instantiate(function, node);
+  const std::vector<onnx::AttributeProto> defaults = default_attributes(function);
+  uint64_t default_bytes = 0;
+  for (const auto& attribute : defaults) default_bytes += attribute.ByteSizeLong();
+  if (Status s = charge(references * default_bytes / 1024); !s.ok()) return s;
+  const GraphProto graph = instantiate(function, node, defaults);
   const Opsets opsets = opsets_of(function.opset_import());
   Scope scope;  // a function sees nothing of its caller
   for (int i = 0; i < function.input_size(); ++i) {
