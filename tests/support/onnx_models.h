@@ -23,6 +23,7 @@ class OnnxBuilder {
   }
 
   onnx::ModelProto& model() { return model_; }
+  const onnx::ModelProto& model() const { return model_; }
   onnx::GraphProto& graph() { return *model_.mutable_graph(); }
 
   static void set_type(onnx::ValueInfoProto& tensor, const std::string& name, const Axes& axes,

@@ -1,9 +1,10 @@
-// Nodes that have graphs of their own: branches, loops, and functions of the model.
+// Nodes that have graphs of their own: branches and loops.
 #include <doctest/doctest.h>
 
 #include "tests/support/onnx_models.h"
 #include "tests/support/text.h"
 #include "tests/unit/onnx_fixture.h"
+#include "tools/onnx/analysis.h"
 
 using namespace placeto;
 using namespace placeto::test;
@@ -18,136 +19,6 @@ TEST_CASE("a node with subgraphs is one node with its captures, parameters and w
   CHECK(loop.outputs == std::vector<uint64_t>{64, 5 * 64});   // the last state, and all of them
   CHECK(node(got, "if").flops == 16);                         // the larger branch
   CHECK(got.spec.edges == std::vector<EdgeSpec>{{0, 0, 1}});  // l, which the branches read
-}
-
-TEST_CASE("functions of the model are one node with the work of their body") {
-  OnnxBuilder b;
-  b.input("x", {"4", "4"});
-  b.weight("w", {4, 4});
-  auto* function = b.model().add_functions();
-  function->set_name("Twice");
-  function->set_domain("local");
-  function->add_input("a");
-  function->add_input("m");
-  function->add_output("c");
-  function->add_opset_import()->set_version(17);
-  for (const auto& [in, out] : {std::pair{"a", "b"}, std::pair{"b", "c"}}) {
-    auto* product = function->add_node();
-    product->set_op_type("MatMul");
-    product->add_input(in);
-    product->add_input("m");
-    product->add_output(out);
-  }
-  b.node("Twice", {"x", "w"}, {"y"}, "call").set_domain("local");
-  const auto got = imported(b);
-  CHECK(got.report.unknown.empty());
-  CHECK(node(got, "call").flops == 2u * 2 * 64);
-  CHECK(node(got, "call").outputs == std::vector<uint64_t>{64});
-  CHECK(node(got, "call").launches == 2);
-  CHECK(node(got, "call").opset == 0);  // an operator of no set
-  CHECK(node(got, "call").domain.empty());
-  CHECK(node(got, "call").input_types.empty());
-
-  function->mutable_node(0)->set_op_type("Twice");  // calls itself
-  function->mutable_node(0)->set_domain("local");
-  CHECK(contains(refusal(b), "deep"));
-}
-
-TEST_CASE("a function that imports no operator set has its caller's") {
-  OnnxBuilder b(11);  // in which axes are an attribute
-  b.input("x", {"4", "5"});
-  auto* function = b.model().add_functions();
-  function->set_name("Wrap");
-  function->set_domain("local");
-  function->add_input("a");
-  function->add_output("b");
-  auto* wrap = function->add_node();
-  wrap->set_op_type("Unsqueeze");
-  OnnxBuilder::set(*wrap, "axes", std::vector<int64_t>{0});
-  wrap->add_input("a");
-  wrap->add_output("b");
-  b.node("Wrap", {"x"}, {"y"}, "call").set_domain("local");
-  const auto got = imported(b);
-  CHECK(got.report.unknown.empty());
-  CHECK(node(got, "call").outputs == std::vector<uint64_t>{80});
-}
-
-TEST_CASE("an attribute that a call leaves out has the value that its function gives it") {
-  OnnxBuilder b;
-  b.input("x", {"2", "3", "4"});
-  auto* function = b.model().add_functions();
-  function->set_name("Flat");
-  function->set_domain("local");
-  function->add_input("a");
-  function->add_output("b");
-  function->add_opset_import()->set_version(17);
-  auto* flatten = function->add_node();
-  flatten->set_op_type("Flatten");
-  flatten->add_input("a");
-  flatten->add_output("b");
-  auto* axis = flatten->add_attribute();
-  axis->set_name("axis");
-  axis->set_ref_attr_name("from");
-  axis->set_type(onnx::AttributeProto::INT);
-  // attribute_proto, which old headers do not have: bytes of field 11.
-  onnx::AttributeProto preset;
-  preset.set_name("from");
-  preset.set_type(onnx::AttributeProto::INT);
-  preset.set_i(2);
-  const std::string bytes = preset.SerializeAsString();
-  const std::string field = {char{11 << 3 | 2}, static_cast<char>(bytes.size())};
-  REQUIRE(function->ParseFromString(function->SerializeAsString() + field + bytes));
-  b.node("Flat", {"x"}, {"y"}, "call").set_domain("local");
-  auto& other = b.node("Flat", {"x"}, {"z"}, "other");
-  other.set_domain("local");
-  OnnxBuilder::set(other, "from", int64_t{0});
-  b.weight("v", {4, 5});
-  b.weight("w", {24, 5});
-  b.node("MatMul", {"y", "v"}, {"p"}, "six rows");
-  b.node("MatMul", {"z", "w"}, {"q"}, "one row");
-  const auto got = imported(b);
-  CHECK(got.report.unknown.empty());
-  CHECK(node(got, "six rows").outputs == std::vector<uint64_t>{6 * 5 * 4});
-  CHECK(node(got, "one row").outputs == std::vector<uint64_t>{1 * 5 * 4});
-}
-
-TEST_CASE("functions that call each other many times over are refused in a second or two") {
-  OnnxBuilder b;
-  b.input("x", {"4"});
-  constexpr int kLevels = 20, kCalls = 10;  // 10^20 nodes
-  for (int level = 0; level < kLevels; ++level) {
-    auto* function = b.model().add_functions();
-    function->set_name("F" + std::to_string(level));
-    function->set_domain("local");
-    function->add_input("v0");
-    function->add_output("v" + std::to_string(kCalls));
-    function->add_opset_import()->set_version(17);
-    for (int call = 0; call < kCalls; ++call) {
-      auto* node = function->add_node();
-      const bool last = level + 1 == kLevels;
-      node->set_op_type(last ? "Relu" : "F" + std::to_string(level + 1));
-      if (!last) node->set_domain("local");
-      node->add_input("v" + std::to_string(call));
-      node->add_output("v" + std::to_string(call + 1));
-    }
-  }
-  b.node("F0", {"x"}, {"y"}, "call").set_domain("local");
-  CHECK(contains(refusal(b), "has more than 200201 nodes with the bodies of its functions"));
-}
-
-TEST_CASE("a function that is large, or has many inputs, may be called less often") {
-  OnnxBuilder b;
-  b.input("x", {"4"});
-  auto* function = b.model().add_functions();
-  function->set_name("F");
-  function->set_domain("local");
-  function->add_opset_import()->set_version(17);
-  for (int i = 0; i < 100'000; ++i) function->add_input("");
-  for (int i = 0; i < 100; ++i)
-    b.node("F", {"x"}, {}, "call" + std::to_string(i)).set_domain("local");
-  CHECK(contains(refusal(b), "more than 200100 nodes"));
-  function->mutable_input()->DeleteSubrange(0, 99'999);
-  CHECK(imported(b).spec.nodes.size() == 100);
 }
 
 TEST_CASE("a loop starts the operators of its body each time, and constants never") {
@@ -233,4 +104,110 @@ TEST_CASE("a loop may have as many nodes as its file holds") {
   body.add_output()->set_name("c");
   body.add_output()->set_name("v" + std::to_string(kNodes));
   CHECK(imported(b).spec.nodes.size() == 1);
+}
+
+namespace {
+
+// A Loop over states of one row, two columns each, and what its body makes of them. The nodes of
+// the body, which read a, b, ... and make next_a, next_b, ..., are still to be added.
+onnx::GraphProto& loop_of(OnnxBuilder& b, const std::string& states) {
+  std::vector<std::string> inputs = {"trips", ""}, outputs;
+  for (const char state : states) {
+    inputs.push_back("x");
+    outputs.push_back(std::string("last_") + state);
+  }
+  b.input("x", {"1", "2"});
+  b.integers("trips", {3});
+  auto& body = OnnxBuilder::body(b.node("Loop", inputs, outputs, "loop"), "body");
+  for (const char* name : {"i", "c"}) body.add_input()->set_name(name);
+  body.add_output()->set_name("c");
+  for (const char state : states) {
+    body.add_input()->set_name(std::string(1, state));
+    body.add_output()->set_name(std::string("next_") + state);
+  }
+  return body;
+}
+
+void concat(onnx::GraphProto& graph, const char* a, const char* b, const char* to) {
+  OnnxBuilder::set(OnnxBuilder::add_node(graph, "Concat", {a, b}, {to}), "axis", int64_t{0});
+}
+
+}  // namespace
+
+TEST_CASE("what a loop carries has the lengths that hold in each of its iterations") {
+  OnnxBuilder b;
+  auto& body = loop_of(b, "abc");
+  concat(body, "a", "x", "next_a");                            // a row more each time
+  OnnxBuilder::add_node(body, "Identity", {"a"}, {"next_b"});  // the same, an iteration later
+  OnnxBuilder::add_node(body, "Relu", {"c"}, {"next_c"});      // always one
+  CHECK(dims_of(b, "last_a") == Dims{kUnknownDim, 2});
+  CHECK(dims_of(b, "last_b") == Dims{kUnknownDim, 2});
+  CHECK(dims_of(b, "last_c") == Dims{1, 2});
+}
+
+TEST_CASE("an unknown length goes through as many states of a loop as there are") {
+  OnnxBuilder b;
+  auto& body = loop_of(b, "abcdefgh");
+  concat(body, "a", "x", "next_a");
+  for (const char* pair : {"ab", "bc", "cd", "de", "ef", "fg", "gh"}) {
+    OnnxBuilder::add_node(body, "Relu", {std::string(1, pair[0])},
+                          {std::string("next_") + pair[1]});
+  }
+  const auto last = dims_of(b, "last_h");
+  CHECK((!last || (*last)[0] == kUnknownDim));
+}
+
+TEST_CASE("a loop works as in its first iteration, however its states grow") {
+  OnnxBuilder b;
+  b.weight("w", {2, 8});
+  auto& body = loop_of(b, "a");
+  OnnxBuilder::add_node(body, "MatMul", {"a", "w"}, {"m"});
+  concat(body, "a", "x", "next_a");
+  body.add_output()->set_name("m");
+  b.graph().mutable_node(0)->add_output("rows");
+  CHECK(node(imported(b), "loop").flops == 3u * 2 * 1 * 2 * 8);
+}
+
+TEST_CASE("a branch that depends on what a loop has changed is not decided") {
+  OnnxBuilder b;
+  auto& body = loop_of(b, "a");
+  concat(body, "a", "x", "next_a");
+  b.node("Shape", {"last_a"}, {"shape"});
+  b.integers("zero", {0});
+  b.integers("one", {1});
+  b.node("Gather", {"shape", "zero"}, {"rows"});
+  b.node("Equal", {"rows", "one"}, {"is_one"});
+  auto& choice = b.node("If", {"is_one"}, {"y"}, "choice");
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    auto& graph = OnnxBuilder::body(choice, branch);
+    OnnxBuilder::add_node(graph, branch[0] == 't' ? "Relu" : "Neg", {"x"}, {"r"});
+    graph.add_output()->set_name("r");
+  }
+  CHECK(node(imported(b), "choice").op == "If");
+}
+
+TEST_CASE("a list that a loop fills has elements of the type that goes in") {
+  OnnxBuilder b;
+  b.node("SequenceEmpty", {}, {"empty"});
+  auto& body = loop_of(b, "a");
+  b.graph().mutable_node(1)->set_input(2, "empty");
+  OnnxBuilder::add_node(body, "SequenceInsert", {"a", "x"}, {"next_a"});
+  const Result<Analysis> analysis = analyze(b.model());
+  REQUIRE(analysis.ok());
+  const onnx::TypeProto& type = analysis->scope.find("last_a")->type;
+  REQUIRE(type.has_sequence_type());
+  CHECK(type.sequence_type().elem_type().tensor_type().elem_type() == onnx::TensorProto::FLOAT);
+}
+
+TEST_CASE("of a Scan as it was before operator set 9 nothing is said") {
+  OnnxBuilder b(8);
+  b.input("x", {"1", "3", "2"});
+  auto& scan = b.node("Scan", {"", "x"}, {"y"}, "scan");
+  OnnxBuilder::set(scan, "num_scan_inputs", int64_t{1});
+  auto& body = OnnxBuilder::body(scan, "body");
+  body.add_input()->set_name("row");
+  OnnxBuilder::add_node(body, "Relu", {"row"}, {"r"});
+  body.add_output()->set_name("r");
+  CHECK(!dims_of(b, "y"));
+  CHECK(imported(b).report.unknown.size() == 1);
 }

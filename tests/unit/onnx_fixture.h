@@ -4,11 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/support/onnx_models.h"
+#include "tools/onnx/analysis.h"
 #include "tools/onnx/import.h"
 
 namespace placeto::test {
@@ -43,6 +45,15 @@ inline const NodeSpec& node(const ImportedGraph& imported, const std::string& na
       std::find_if(nodes.begin(), nodes.end(), [&](const NodeSpec& n) { return n.name == name; });
   REQUIRE_MESSAGE(it != nodes.end(), name);
   return *it;
+}
+
+// What is known of the lengths of a tensor of the model.
+inline std::optional<Dims> dims_of(const OnnxBuilder& builder, const std::string& tensor) {
+  const Result<Analysis> analysis = analyze(builder.model());
+  REQUIRE_MESSAGE(analysis.ok(), analysis.status().message());
+  const Value* value = analysis->scope.find(tensor);
+  REQUIRE(value != nullptr);
+  return value->dims();
 }
 
 }  // namespace placeto::test

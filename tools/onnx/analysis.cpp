@@ -7,6 +7,7 @@
 #include "tools/onnx/analyzer.h"
 #include "tools/onnx/element_types.h"
 #include "tools/onnx/fold.h"
+#include "tools/onnx/functions.h"
 #include "tools/onnx/rules.h"
 
 namespace placeto {
@@ -186,7 +187,7 @@ void complete_from(const onnx::TypeProto& said, Value& value) {
 Analyzer::Analyzer(const onnx::ModelProto& model) : opsets_(opsets_of(model.opset_import())) {
   most_visits_ = kMostInner + nodes_with_bodies(model.graph());
   for (const onnx::FunctionProto& function : model.functions()) {
-    functions_[function.domain() + ":" + function.name()] = &function;
+    functions_[function_key(function)] = &function;
     for (const NodeProto& node : function.node()) most_visits_ += nodes_with_bodies(node);
   }
 }
@@ -260,7 +261,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
   if (own && node.op_type() == "Scan") {
     return visit_scan(node, inputs, scope, frame, outputs, result);
   }
-  const auto function = functions_.find(node.domain() + ":" + node.op_type());
+  const auto function = functions_.find(function_key(node));
   if (function != functions_.end()) {
     return call(*function->second, node, inputs, frame, outputs, result);
   }

@@ -64,7 +64,7 @@ class Analyzer {
   void keep(const std::string& name, Value value, Scope& scope);
   void keep_initial_values(const onnx::GraphProto& graph, Scope& scope);
 
-  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by domain:name
+  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // by function_key
   Opsets opsets_;
   LibraryInference library_;
   Decisions decided_;

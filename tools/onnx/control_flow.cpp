@@ -1,14 +1,13 @@
 // Nodes with graphs inside: If, Loop, Scan, and calls of functions that the model defines.
 #include <algorithm>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
 #include "tools/onnx/analyzer.h"
+#include "tools/onnx/functions.h"
 
 namespace placeto {
 namespace {
@@ -32,10 +31,26 @@ Status no_body(const char* name) {
   return Status::bad_input(std::string("has no attribute ") + name + ", expected a graph there");
 }
 
+// The type of the elements of a list, or of what may be there; null for others.
+const onnx::TypeProto* element_of(const onnx::TypeProto& type) {
+  if (type.has_sequence_type()) return &type.sequence_type().elem_type();
+  return type.has_optional_type() ? &type.optional_type().elem_type() : nullptr;
+}
+
 // What is known of a value that is one or the other. Both have one type of elements, so where only
 // one of them is known it is the other's, too.
 Value either(const Value& a, const Value& b) {
   Value out;
+  const auto* inner_a = element_of(a.type);
+  const auto* inner_b = element_of(b.type);
+  if (inner_a != nullptr && inner_b != nullptr && a.type.value_case() == b.type.value_case()) {
+    const Value inner = either({*inner_a, nullptr}, {*inner_b, nullptr});
+    if (inner.type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return out;
+    auto& to = a.type.has_sequence_type() ? *out.type.mutable_sequence_type()->mutable_elem_type()
+                                          : *out.type.mutable_optional_type()->mutable_elem_type();
+    to = inner.type;
+    return out;
+  }
   const auto other = [](const Value& v) {
     return v.type.value_case() != onnx::TypeProto::VALUE_NOT_SET && !v.is_tensor();
   };
@@ -81,53 +96,6 @@ Value with_axis(const Value& element, size_t axis, int64_t length) {
   return out;
 }
 
-// Attributes of a function that have a value where a call gives none, since IR version 9: field
-// `attribute_proto`, which libonnx before 1.13 keeps as bytes that it does not know.
-template <class Function>
-std::vector<onnx::AttributeProto> default_attributes(const Function& function) {
-  if constexpr (requires { function.attribute_proto(); }) {
-    return {function.attribute_proto().begin(), function.attribute_proto().end()};
-  } else {
-    std::vector<onnx::AttributeProto> attributes;
-    for (int i = 0; i < function.unknown_fields().field_count(); ++i) {
-      const auto& field = function.unknown_fields().field(i);
-      if (field.number() != 11 || field.type() != field.TYPE_LENGTH_DELIMITED) continue;
-      onnx::AttributeProto attribute;
-      if (attribute.ParseFromString(field.length_delimited())) {
-        attributes.push_back(std::move(attribute));
-      }
-    }
-    return attributes;
-  }
-}
-
-// The nodes of a function as a graph, with the attributes of the call, else the function's own, in
-// place of references.
-GraphProto instantiate(const FunctionProto& function, const NodeProto& call,
-                       const std::vector<onnx::AttributeProto>& defaults) {
-  std::unordered_map<std::string_view, const onnx::AttributeProto*> given;
-  for (const auto& attribute : call.attribute()) given.emplace(attribute.name(), &attribute);
-  for (const auto& attribute : defaults) given.emplace(attribute.name(), &attribute);
-  GraphProto graph;
-  graph.set_name(function.name());
-  for (const NodeProto& node : function.node()) {
-    NodeProto* copy = graph.add_node();
-    *copy = node;
-    copy->clear_attribute();
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.ref_attr_name().empty()) {
-        *copy->add_attribute() = attribute;
-      } else if (const auto at = given.find(attribute.ref_attr_name()); at != given.end()) {
-        auto* added = copy->add_attribute();
-        *added = *at->second;
-        added->set_name(attribute.name());
-      }
-    }
-  }
-  for (const std::string& output : function.output()) graph.add_output()->set_name(output);
-  return graph;
-}
-
 }  // namespace
 
 Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
@@ -135,7 +103,11 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
   const Constant* condition =
       !inputs.empty() && inputs[0] != nullptr ? inputs[0]->constant.get() : nullptr;
   const bool decided = condition != nullptr && condition->size() == 1;
-  if (decided) decided_[&node] = condition->number(0) != 0;
+  if (decided) {
+    decided_[&node] = condition->number(0) != 0;
+  } else {
+    decided_.erase(&node);  // a loop around it comes to know less of what goes in
+  }
   Body chosen;
   bool first = true;
   for (const char* name : {"then_branch", "else_branch"}) {
@@ -181,36 +153,69 @@ std::optional<uint64_t> trips_of(const NodeInputs& inputs, bool forever) {
   return static_cast<uint64_t>(trips->ints[0]);
 }
 
+// So many visits of a Loop's body find out which axes of its states stay as they are; then none is
+// taken to, and soon nothing is known of what still changes.
+constexpr int kMostVisits = 3;
+
+// Takes from what is known of states as they enter a Loop's body what is not true of them as they
+// leave it. True if that changed anything.
+bool widen(const std::vector<Value>& left, std::vector<Value>& states) {
+  bool changed = false;
+  for (size_t i = 0; i < states.size() && i + 1 < left.size(); ++i) {
+    Value now = either(states[i], left[i + 1]);  // after the condition
+    changed |= now.type.SerializeAsString() != states[i].type.SerializeAsString();
+    states[i] = std::move(now);
+  }
+  return changed;
+}
+
 }  // namespace
 
 // Loop(max trips, condition, state...) -> state..., one entry per iteration...
+//
+// The body is visited with the states as they are at first, for what one iteration works, then with
+// what is true of them in every iteration, for what the node makes.
 Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
                             const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
   const GraphProto* graph = body_of(node, "body");
   if (graph == nullptr) return no_body("body");
-  const auto states = inputs.size() < 2 ? size_t{0} : inputs.size() - 2;
-  Scope inner(&scope);
-  for (int i = 0; i < graph->input_size(); ++i) {
-    const auto at = static_cast<size_t>(i);
-    Value value = bind(at >= 2 && at < inputs.size() ? inputs[at] : nullptr, graph->input(i));
-    if (i < 2) value.set_tensor(i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, {});
-    if (i == 1 && at < inputs.size() && is_true(inputs[at])) value = boolean(true);
-    keep(graph->input(i).name(), std::move(value), inner);
+  std::vector<Value> states;
+  for (size_t i = 2; i < inputs.size() && i < static_cast<size_t>(graph->input_size()); ++i) {
+    const Value state = bind(inputs[i], graph->input(static_cast<int>(i)));
+    states.push_back(either(state, state));  // without names of axes
   }
-  Body body;
-  const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
-  if (!status.ok()) return status.at("body");
+  Body body, first;
+  for (int visit = 1;; ++visit) {
+    Scope inner(&scope);
+    for (int i = 0; i < graph->input_size(); ++i) {
+      const auto at = static_cast<size_t>(i);
+      Value value =
+          at >= 2 && at - 2 < states.size() ? states[at - 2] : bind(nullptr, graph->input(i));
+      if (i < 2) value.set_tensor(i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL, {});
+      if (i == 1 && at < inputs.size() && is_true(inputs[at])) value = boolean(true);
+      keep(graph->input(i).name(), std::move(value), inner);
+    }
+    body = Body();
+    const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
+    if (!status.ok()) return status.at("body");
+    if (visit == 1) first = body;
+    if (!widen(body.outputs, states)) break;
+    for (Value& state : states) {
+      if (visit == kMostVisits && state.is_tensor()) {
+        state.type.mutable_tensor_type()->clear_shape();
+      }
+      if (visit >= 2 * kMostVisits) state = Value{};
+    }
+    if (visit > 2 * kMostVisits) break;
+  }
   const auto trips = trips_of(inputs, !body.outputs.empty() && is_true(&body.outputs[0]));
   for (size_t i = 0; i < outputs.size() && i + 1 < body.outputs.size(); ++i) {
-    const Value& last = body.outputs[i + 1];  // after the condition
-    if (i < states) {
-      outputs[i] = inputs[i + 2] != nullptr ? either(*inputs[i + 2], last) : last;
-    } else {
-      outputs[i] = with_axis(last, 0, trips ? static_cast<int64_t>(*trips) : kUnknownDim);
-    }
+    outputs[i] = i < states.size() ? states[i]
+                                   : with_axis(body.outputs[i + 1], 0,
+                                               trips ? static_cast<int64_t>(*trips) : kUnknownDim);
   }
-  if (trips) repeat_work(body.work, *trips);
-  finish_control(std::move(body), true, result);
+  if (trips) repeat_work(first.work, *trips);
+  finish_control(std::move(first), true, result);
   return {};
 }
 
@@ -219,6 +224,13 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
                             const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
   const GraphProto* graph = body_of(node, "body");
   if (graph == nullptr) return no_body("body");
+  const auto version = frame.opsets->find("");
+  if (version != frame.opsets->end() && version->second < 9) {
+    Body unknown;
+    unknown.problem = "Scan has another form before operator set 9";
+    finish_control(std::move(unknown), true, result);
+    return {};
+  }
   const int64_t sequences = int_attribute(node, "num_scan_inputs", 0);
   const auto given = static_cast<int64_t>(inputs.size());
   if (sequences < 1 || sequences > given) {
@@ -263,19 +275,11 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
 Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
                       const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
                       NodeAnalysis& result) {
-  // A copy of its nodes, with the attributes of the call wherever they are referred to.
-  uint64_t references = 0;
-  for (const NodeProto& inner : function.node()) {
-    for (const auto& attribute : inner.attribute()) references += attribute.has_ref_attr_name();
-  }
+  // A copy of its nodes, with an attribute of the call or of its own wherever one is referred to.
+  const uint64_t bytes = function.ByteSizeLong() + attribute_bytes(function, node);
   const auto tensors = static_cast<uint64_t>(function.input_size() + function.output_size());
-  const uint64_t bytes = function.ByteSizeLong() + references * node.ByteSizeLong();
   if (Status s = charge(bytes / 1024 + tensors / 8); !s.ok()) return s;
-  const std::vector<onnx::AttributeProto> defaults = default_attributes(function);
-  uint64_t default_bytes = 0;
-  for (const auto& attribute : defaults) default_bytes += attribute.ByteSizeLong();
-  if (Status s = charge(references * default_bytes / 1024); !s.ok()) return s;
-  const GraphProto graph = instantiate(function, node, defaults);
+  const GraphProto graph = instantiate(function, node);
   const Opsets opsets = opsets_of(function.opset_import());
   Scope scope;  // a function sees nothing of its caller
   for (int i = 0; i < function.input_size(); ++i) {

@@ -10,6 +10,7 @@
 #include "tools/io/element_names.h"
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/dimensions.h"
+#include "tools/onnx/functions.h"
 #include "tools/onnx/prepare.h"
 
 namespace placeto {
@@ -75,7 +76,7 @@ std::unordered_map<std::string, uint32_t> versions_of(const onnx::ModelProto& mo
 std::unordered_set<std::string> functions_of(const onnx::ModelProto& model) {
   std::unordered_set<std::string> functions;
   for (const auto& function : model.functions()) {
-    functions.insert(function.domain() + ":" + function.name());
+    functions.insert(function_key(function));
   }
   return functions;
 }
@@ -109,7 +110,7 @@ class Importer {
   const Analysis& analysis_;
   const ImportOptions& options_;
   std::unordered_map<std::string, uint32_t> versions_;         // of operator sets, by domain
-  std::unordered_set<std::string> functions_;                  // of the model, "domain:name"
+  std::unordered_set<std::string> functions_;                  // of the model, by function_key
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
   std::unordered_map<std::string, size_t> parameter_at_;
   NodePairs together_;
@@ -160,7 +161,7 @@ uint64_t Importer::output_bytes(const std::string& name) const {
 // Which operator it is, of which version, and of what types. A call of a function that the model
 // defines is an operator of no set, whatever its name: what runs is the function's body.
 void Importer::describe_operator(const NodeProto& node, NodeSpec& spec) const {
-  if (functions_.contains(node.domain() + ":" + node.op_type())) return;
+  if (functions_.contains(function_key(node))) return;
   const bool is_onnx = is_default_domain(node.domain());
   spec.domain = is_onnx ? "ai.onnx" : node.domain();
   const auto version = versions_.find(is_onnx ? "" : node.domain());
