@@ -2,8 +2,9 @@
 // ONNX's own that libonnx does not know.
 #include <doctest/doctest.h>
 
-#include "tests/support/onnx_models.h"
-#include "tools/onnx/import.h"
+#include <algorithm>
+
+#include "tests/unit/onnx_fixture.h"
 
 using namespace placeto;
 using namespace placeto::test;
@@ -116,6 +117,36 @@ TEST_CASE("attention tells its present keys and values") {
   OnnxBuilder::set(node, "q_num_heads", int64_t{4});
   OnnxBuilder::set(node, "kv_num_heads", int64_t{2});
   CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 5 * 32 * 4});
+}
+
+TEST_CASE("present keys are as long as the past where it has room for all of them") {
+  for (const int64_t total : {3, 12}) {
+    OnnxBuilder b;
+    b.input("q", {"1", "3", "32"});
+    b.input("k", {"1", "3", "16"});
+    b.input("past", {"1", "2", "7", "8"});
+    b.input("lengths", {"1"}, onnx::TensorProto::INT32);
+    b.integers("total", {total});
+    auto& node = b.node("GroupQueryAttention", {"q", "k", "k", "past", "past", "lengths", "total"},
+                        {"y", "keys", "values"});
+    node.set_domain(kMicrosoft);
+    OnnxBuilder::set(node, "num_heads", int64_t{4});
+    OnnxBuilder::set(node, "kv_num_heads", int64_t{2});
+    const uint64_t present = 2 * static_cast<uint64_t>(std::max<int64_t>(7, total)) * 8 * 4;
+    CHECK(outputs_of_last(b) == std::vector<uint64_t>{3 * 32 * 4, present, present});
+  }
+}
+
+TEST_CASE("what is reshaped to lengths that are computed has as many axes as there are lengths") {
+  OnnxBuilder b;
+  b.input("x", {"4", "6"});
+  b.input("lengths", {"3"}, onnx::TensorProto::INT64);
+  b.node("Reshape", {"x", "lengths"}, {"reshaped"});
+  b.node("ConstantOfShape", {"lengths"}, {"filled"});
+  for (const char* name : {"reshaped", "filled"}) {
+    CAPTURE(std::string(name));
+    CHECK(dims_of(b, name) == Dims(3, kUnknownDim));
+  }
 }
 
 TEST_CASE("fused operators of language models have shapes") {

@@ -88,8 +88,9 @@ bool multi_head(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// GroupQueryAttention(query, key, value, past_key, past_value, ...): without a key, the query holds
-// all three. Where past and present share a buffer it is as long as both together.
+// GroupQueryAttention(query, key, value, past_key, past_value, lengths, total length, ...): without
+// a key, the query holds all three. A past that has room for all is the present, too; where the
+// total is not known it is taken to be both together.
 bool grouped(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value *query = known(inputs, 0), *key = known(inputs, 1);
   const int64_t heads = int_attribute(node, "num_heads", 0);
@@ -101,10 +102,17 @@ bool grouped(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (!packed && (key == nullptr || key->dims()->size() != 3)) return false;
   const int64_t width = part(q[2], packed ? heads + 2 * kv_heads : heads);
   const int64_t length = packed ? q[1] : (*key->dims())[1];
+  const Constant* total = constant(inputs, 6);
+  const bool counted_all = total != nullptr && total->whole() && total->size() == 1;
   const bool sensible = width >= 0 && width <= kMost / heads;
   set(outputs, 0, query->element_type(), {q[0], q[1], sensible ? width * heads : kUnknownDim});
   for (size_t i : {size_t{1}, size_t{2}}) {
     set_present(outputs, i, inputs, i + 2, query->element_type(), {q[0], kv_heads, length, width});
+    const Value* past = heads_apart(inputs, i + 2);
+    if (!counted_all || past == nullptr || i >= outputs.size()) continue;
+    Dims present = *past->dims();
+    if (present[2] >= 0) present[2] = std::max(present[2], std::min(total->ints[0], kMost));
+    set(outputs, i, query->element_type(), present);
   }
   for (size_t i = 3; i < outputs.size(); ++i) {
     set(outputs, i, query->element_type(), {q[0], heads, q[1], kUnknownDim});
