@@ -13,16 +13,8 @@ auto all_but_name(const Problem& problem, uint32_t d) {
                          device.cut_us, device.cut_bytes_per_us);
 }
 
-std::vector<uint32_t> largest_set_of_like_devices(const Problem& problem) {
-  std::vector<uint32_t> largest, set;
-  for (uint32_t first = 0; first < problem.device_count(); ++first) {
-    set.clear();
-    for (uint32_t d = first; d < problem.device_count(); ++d) {
-      if (all_but_name(problem, d) == all_but_name(problem, first)) set.push_back(d);
-    }
-    if (set.size() > largest.size()) largest = set;
-  }
-  return largest;
+uint32_t next_lower(uint32_t devices) {
+  return devices <= 4 ? devices - 1 : std::bit_floor(devices - 1);
 }
 
 // Colocation as the problem has it; headroom is off its limits already.
@@ -38,13 +30,32 @@ Rules rules_of(const Problem& problem) {
 
 }  // namespace
 
-std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem, Stop* stop) {
+std::vector<std::vector<uint32_t>> like_devices(const Problem& problem) {
+  std::vector<std::vector<uint32_t>> sets;
+  if (problem.is_restricted() || !problem.topology().uniform_links()) return sets;
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& known) {
+      return all_but_name(problem, known[0]) == all_but_name(problem, d);
+    });
+    if (set == sets.end()) {
+      sets.push_back({d});
+    } else {
+      set->push_back(d);
+    }
+  }
+  return sets;
+}
+
+uint32_t sizes_searched(uint32_t devices) {
+  uint32_t count = 1;
+  for (; devices > 1; devices = next_lower(devices)) ++count;
+  return count;
+}
+
+std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
+                                               const std::vector<uint32_t>& set, Stop* stop) {
   const Topology& topology = problem.topology();
-  if (problem.is_restricted() || !topology.uniform_links()) return nullptr;
-  const std::vector<uint32_t> set = largest_set_of_like_devices(problem);
-  if (set.size() < 2) return nullptr;
-  const auto size = static_cast<uint32_t>(set.size());
-  const uint32_t left = size <= 4 ? size - 1 : std::bit_floor(size - 1);
+  const uint32_t left = next_lower(static_cast<uint32_t>(set.size()));
 
   std::unique_ptr<FewerDevices> fewer(new FewerDevices);
   TopologySpec spec = topology.spec();

@@ -11,12 +11,21 @@
 
 namespace placeto {
 
+// The sets of like devices, in the order of their first ones; a device like no other is a set, too.
+// None where rules or links tell devices apart.
+std::vector<std::vector<uint32_t>> like_devices(const Problem& problem);
+
+// How many numbers of so many like devices are searched: one less of 2 to 4, and of more the next
+// lower power of two, and so on.
+uint32_t sizes_searched(uint32_t devices);
+
 class FewerDevices {
  public:
-  // Leaves out the last of the largest set of like devices: one of 2 to 4, and of more all beyond
-  // the next lower power of two. nullptr where no devices are alike, where rules or links tell them
-  // apart, and once stopped. The graph of `problem` must outlive it.
-  static std::unique_ptr<FewerDevices> of(const Problem& problem, Stop* stop);
+  // Leaves out the last of `set`, which are alike and more than one: to the next size that is
+  // searched. nullptr where a limit cannot be written down, and once stopped. The graph of
+  // `problem` must outlive it.
+  static std::unique_ptr<FewerDevices> of(const Problem& problem, const std::vector<uint32_t>& set,
+                                          Stop* stop);
 
   const Problem& problem() const { return *problem_; }
   // The same placement among all devices; its score is to be looked at again.

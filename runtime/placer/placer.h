@@ -38,6 +38,8 @@ struct PlacerOptions {
   // Told whatever has been finished: the best before a search, and what ends each of its stretches.
   // A longer search tells all that a shorter one does.
   std::function<void(const Candidate&)> on_finished = nullptr;
+  // Sets of like devices before this one (fewer_devices.h) are not searched with fewer of them.
+  uint32_t first_set = 0;
 };
 
 struct PlaceResult {

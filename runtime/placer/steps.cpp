@@ -313,27 +313,50 @@ Status search(const Step& step, Placing& placing) {
   return {};
 }
 
-// All that is finished there is finished here once more, which has more devices to move to. As more
-// of it never changes what came before, more budget is never worse.
+// The sets whose devices are searched with fewer of them: all from `first_set` on if their numbers
+// have few combinations, each of which is come to once, else the largest.
+std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
+                                   size_t first_set) {
+  constexpr uint64_t kMostCombinations = 16;
+  uint64_t combinations = 1;
+  std::vector<size_t> lessened;
+  size_t largest = 0;
+  for (size_t k = 0; k < sets.size(); ++k) {
+    if (sets[k].size() > sets[largest].size()) largest = k;
+    if (sets[k].size() < 2) continue;
+    combinations *= sizes_searched(static_cast<uint32_t>(sets[k].size()));
+    if (k >= first_set) lessened.push_back(k);
+    if (combinations > kMostCombinations) return {largest};
+  }
+  return lessened;
+}
+
+// All that is finished with fewer devices is finished here once more, which has more of them to
+// move to. As more of it never changes what came before, more budget is never worse.
 Status place_on_fewer(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
-  const std::unique_ptr<FewerDevices> fewer = FewerDevices::of(bench.problem(), bench.stop());
-  if (fewer == nullptr) return {};
-  PlacerOptions options{.policy = placing.options.policy, .kernels = placing.options.kernels};
-  options.on_finished = [&](const Candidate& there) {
-    Candidate found = fewer->among_all(there);
-    found.method = step.name;
-    found.score = bench.evaluator().evaluate(found.assignment, found.division);
-    const bool optimal = is_staged(placing)
-                             ? finish_part(bench, false, found)
-                             : polish(&bench.hierarchy(), bench.move_evaluator(), found);
-    if (stopped(bench.stop())) return;
-    tell_finished(found, placing);
-    take_if_better(std::move(found), optimal, placing);
-  };
-  if (const auto placed = place_auto(fewer->problem(), bench.options(), options); placed.ok()) {
-    if (placed->proved) options.on_finished(placed->best);
+  const auto sets = like_devices(bench.problem());
+  for (const size_t k : sets_to_lessen(sets, placing.options.first_set)) {
+    const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
+    if (fewer == nullptr) return {};
+    PlacerOptions options{.policy = placing.options.policy, .kernels = placing.options.kernels};
+    options.first_set = static_cast<uint32_t>(k);
+    options.on_finished = [&](const Candidate& there) {
+      Candidate found = fewer->among_all(there);
+      found.method = step.name;
+      found.score = bench.evaluator().evaluate(found.assignment, found.division);
+      const bool optimal = is_staged(placing)
+                               ? finish_part(bench, false, found)
+                               : polish(&bench.hierarchy(), bench.move_evaluator(), found);
+      if (stopped(bench.stop())) return;
+      tell_finished(found, placing);
+      take_if_better(std::move(found), optimal, placing);
+    };
+    if (const auto placed = place_auto(fewer->problem(), bench.options(), options); placed.ok()) {
+      if (placed->proved) options.on_finished(placed->best);
+    }
+    if (stopped(bench.stop())) return {};
   }
   return {};
 }

@@ -32,21 +32,24 @@ TEST_CASE("of like devices one of 2 to 4 is left out, and of more those beyond a
   for (const auto& [all, left] : {std::pair{2, 1}, {3, 2}, {4, 3}, {5, 4}, {8, 4}, {9, 8}}) {
     const test::Instance instance = beside_processor(all);
     REQUIRE(instance.problem);
-    const auto fewer = FewerDevices::of(*instance.problem, nullptr);
+    const auto sets = like_devices(*instance.problem);
+    REQUIRE(sets.size() == 2);  // device 1 is the processor
+    CHECK(sets[1] == std::vector<uint32_t>{1});
+    const auto fewer = FewerDevices::of(*instance.problem, sets[0], nullptr);
     REQUIRE(fewer != nullptr);
     CHECK(fewer->problem().device_count() == 1 + static_cast<uint32_t>(left));
   }
-  const test::Instance unlike = beside_processor(1);
-  REQUIRE(unlike.problem);
-  CHECK(FewerDevices::of(*unlike.problem, nullptr) == nullptr);
+  CHECK(sizes_searched(1) == 1);
+  CHECK(sizes_searched(4) == 4);
+  CHECK(sizes_searched(9) == 6);  // 9, 8, 4, 3, 2, 1
 }
 
-TEST_CASE("devices that a rule tells apart are not left out") {
+TEST_CASE("devices that a rule tells apart are in no set of like ones") {
   Rules rules;
   rules.pins = {{.node = 1, .device = 3}};
   const test::Instance instance = beside_processor(3, rules);
   REQUIRE(instance.problem);
-  CHECK(FewerDevices::of(*instance.problem, nullptr) == nullptr);
+  CHECK(like_devices(*instance.problem).empty());
 }
 
 TEST_CASE("a placement on fewer devices costs the same among all, within the same rules") {
@@ -54,7 +57,8 @@ TEST_CASE("a placement on fewer devices costs the same among all, within the sam
   rules.memory_headroom = 0.1;
   const test::Instance instance = beside_processor(3, rules);
   REQUIRE(instance.problem);
-  const auto fewer = FewerDevices::of(*instance.problem, nullptr);
+  const auto fewer =
+      FewerDevices::of(*instance.problem, like_devices(*instance.problem)[0], nullptr);
   REQUIRE(fewer != nullptr);
   CHECK(fewer->problem().group_count() == instance.problem->group_count());
   Random random(5);

@@ -400,6 +400,38 @@ TEST_CASE(
   CHECK(used > 30);
 }
 
+TEST_CASE("more of the same devices never hurt on systems of two kinds of them") {
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < 24; ++i) {
+    const GraphSpec graph = layered(14 + i % 8, 3, i + 1);
+    double makespan_us[3][3] = {};
+    for (uint32_t slow = 1; slow < 3; ++slow) {
+      for (uint32_t fast = 1; fast < 3; ++fast) {
+        TopologySpec topology = k80s(slow + fast);
+        topology.execution = Execution::kStaged;
+        for (uint32_t d = 0; d < slow + fast; ++d) {
+          topology.devices[d].stage_us = d < slow ? 5 : 20;
+          topology.devices[d].slowdown = d < slow ? 1.2 : 1;
+        }
+        const test::Instance instance = test::build_instance(graph, topology);
+        REQUIRE(instance.problem);
+        CAPTURE(i);
+        CAPTURE(slow);
+        CAPTURE(fast);
+        const Result<PlaceResult> placed = placed_with(*instance.problem, 100);
+        REQUIRE(placed.ok());
+        const double us = makespan_us[slow][fast] = placed->timeline.makespan_us;
+        for (const double less_us : {makespan_us[slow - 1][fast], makespan_us[slow][fast - 1]}) {
+          if (less_us == 0) continue;  // none of one kind
+          CHECK(us <= less_us * (1 + 1e-12));
+          used += us < less_us;
+        }
+      }
+    }
+  }
+  CHECK(used > 20);
+}
+
 TEST_CASE(
     "what is said to be proved is proved, infeasible means that nothing fits, and little that fits "
     "is not found") {
