@@ -176,9 +176,69 @@ TEST_CASE("bodies inside a branch read by its new names what they do not define 
   const onnx::NodeProto after = named("choice");
   CHECK(after.attribute(0).g().node(0).input(0) == "merged/h");
   const onnx::GraphProto& other = after.attribute(1).g();
-  CHECK(other.output(0).name() == "h");
-  CHECK(other.node(1).attribute(0).g().node(0).input(0) == "h");
-  CHECK(other.node(1).attribute(1).g().node(0).input(0) == "h");
+  const std::string own = other.node(0).output(0);
+  CHECK(own == "choice/h");  // the main graph has the name
+  CHECK(other.output(0).name() == own);
+  CHECK(other.node(1).attribute(0).g().node(0).input(0) == own);
+  CHECK(other.node(1).attribute(1).g().node(0).input(0) == own);
+}
+
+// Engines refuse a body that defines what the graph around it defines, too; and it would hide it.
+//
+//   x - If(always: relu - r - exp - e, Loop(neg - y, y + e) - l) - y, z - If(some: neg - r) - out
+TEST_CASE("bodies keep no name that a branch brings into the graph around them") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  b.input("some", {}, onnx::TensorProto::BOOL);
+  b.input("always", {}, onnx::TensorProto::BOOL);
+  b.integers("trip", {3});
+  auto& first = b.node("If", {"always"}, {"y", "z"}, "first");
+  auto& other = OnnxBuilder::body(first, "else_branch");
+  for (int i = 0; i < 2; ++i) add_output(other, "x");
+  auto& taken = OnnxBuilder::body(first, "then_branch");
+  OnnxBuilder::add_node(taken, "Relu", {"x"}, {"r"});
+  OnnxBuilder::add_node(taken, "Exp", {"r"}, {"e"});
+  auto& loop = OnnxBuilder::add_node(taken, "Loop", {"trip", "always", "x"}, {"l"}, "loop");
+  auto& body = OnnxBuilder::body(loop, "body");
+  for (const char* name : {"i", "goes", "last"}) body.add_input()->set_name(name);
+  OnnxBuilder::add_node(body, "Neg", {"last"}, {"y"});
+  OnnxBuilder::add_node(body, "Add", {"y", "e"}, {"sum"});
+  OnnxBuilder::add_node(body, "Exp", {"sum"}, {"loop/y"});  // what "y" would be called
+  add_output(body, "goes");
+  add_output(body, "loop/y");
+  add_output(taken, "e");
+  add_output(taken, "l");
+  auto& second = b.node("If", {"some"}, {"out"}, "second");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& stays = OnnxBuilder::body(second, name);
+    OnnxBuilder::add_node(stays, "Neg", {"y"}, {"r"});
+    OnnxBuilder::add_node(stays, "Add", {"r", "z"}, {"i"});
+    OnnxBuilder::set_type(*stays.add_value_info(), "r", {"4"});
+    add_output(stays, "i");
+  }
+  b.output("out");
+
+  OnnxModel model = *parse_onnx(as_bytes(b.bytes()));
+  const auto prepared = prepare_nodes(model, with_value("always=1"));
+  REQUIRE_MESSAGE(prepared.ok(), prepared.status().message());
+  const auto& nodes = model.proto.graph().node();
+  REQUIRE(nodes.size() == 4);
+  CHECK(nodes[0].output(0) == "r");
+  CHECK(nodes[1].output(0) == "y");
+  const onnx::GraphProto& inner = nodes[2].attribute(0).g();
+  CHECK(inner.node(0).output(0) == "loop/y_1");
+  CHECK(inner.node(1).input(0) == "loop/y_1");
+  CHECK(inner.node(1).input(1) == "y");
+  for (const auto& attribute : nodes[3].attribute()) {
+    const onnx::GraphProto& stays = attribute.g();
+    const std::string own = stays.node(0).output(0);
+    CHECK(own.starts_with("second/r"));
+    CHECK(stays.node(0).input(0) == "y");
+    CHECK(stays.node(1).input(0) == own);
+    CHECK(stays.node(1).input(1) == "z");
+    CHECK(stays.value_info(0).name() == own);
+    CHECK(stays.output(0).name() == "i");
+  }
 }
 
 TEST_CASE("exporting sees the nodes that importing made, with free dimensions") {

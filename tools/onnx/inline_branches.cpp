@@ -1,5 +1,6 @@
 #include "tools/onnx/inline_branches.h"
 
+#include <functional>
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
@@ -16,57 +17,93 @@ const std::string& renamed(const Renames& renames, const std::string& name) {
   return it == renames.end() ? name : it->second;
 }
 
-// New names for what bodies read from outside; what a body defines itself hides them.
-class CaptureRenames {
+// Calls visit for the name of each tensor that the graph itself defines.
+template <typename Visit>
+void for_each_definition(GraphProto& graph, Visit visit) {
+  const auto named = [&](std::string& name) {
+    if (!name.empty()) visit(name);
+  };
+  for (auto& input : *graph.mutable_input()) named(*input.mutable_name());
+  for (auto& tensor : *graph.mutable_initializer()) named(*tensor.mutable_name());
+  for (auto& tensor : *graph.mutable_sparse_initializer()) {
+    named(*tensor.mutable_values()->mutable_name());
+  }
+  for (NodeProto& node : *graph.mutable_node()) {
+    for (std::string& output : *node.mutable_output()) named(output);
+  }
+}
+
+template <typename Visit>
+void for_each_body(NodeProto& node, Visit visit) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (attribute.has_g()) visit(*attribute.mutable_g());
+    for (GraphProto& graph : *attribute.mutable_graphs()) visit(graph);
+  }
+}
+
+using Names = std::unordered_set<std::string>;
+
+void add_names(GraphProto& graph, Names& names) {
+  for_each_definition(graph, [&](const std::string& name) { names.insert(name); });
+}
+
+void add_body_names(GraphProto& graph, Names& names) {
+  for (NodeProto& node : *graph.mutable_node()) {
+    for_each_body(node, [&](GraphProto& body) {
+      add_names(body, names);
+      add_body_names(body, names);
+    });
+  }
+}
+
+// New names in bodies: for what they read from outside, and for what they define themselves where
+// the graph around has a tensor of that name. Engines refuse a body that defines such a one, and it
+// would hide a tensor that got its name only now.
+class BodyRenames {
  public:
-  explicit CaptureRenames(const Renames& renames) : renames_(renames) {}
+  // `own_name` says what a body's own tensor is called from now on.
+  using OwnName = std::function<std::string(const std::string&)>;
+  BodyRenames(const Renames& outside, OwnName own_name)
+      : outside_(outside), own_name_(std::move(own_name)) {}
 
   void rename_bodies(NodeProto& node) {
-    if (renames_.empty()) return;
-    for (auto& attribute : *node.mutable_attribute()) {
-      if (attribute.has_g()) rename(*attribute.mutable_g());
-      for (GraphProto& graph : *attribute.mutable_graphs()) rename(graph);
-    }
+    for_each_body(node, [&](GraphProto& body) { rename(body); });
   }
 
  private:
   void rename(GraphProto& graph) {
-    hide(graph, 1);
+    Renames own;
+    for_each_definition(graph, [&](const std::string& name) {
+      const auto [entry, first] = own.try_emplace(name);
+      if (first) inner_[name].push_back(entry->second = own_name_(name));
+    });
     for (NodeProto& node : *graph.mutable_node()) {
       for (std::string& input : *node.mutable_input()) input = new_name(input);
       rename_bodies(node);
     }
     for (auto& output : *graph.mutable_output()) output.set_name(new_name(output.name()));
-    hide(graph, -1);
-  }
-  // What the graph defines, so many times more.
-  void hide(const GraphProto& graph, int times) {
-    for (const auto& input : graph.input()) hidden_[input.name()] += times;
-    for (const auto& tensor : graph.initializer()) hidden_[tensor.name()] += times;
-    for (const auto& tensor : graph.sparse_initializer()) hidden_[tensor.values().name()] += times;
-    for (const NodeProto& node : graph.node()) {
-      for (const std::string& output : node.output()) hidden_[output] += times;
-    }
+    for (auto& tensor : *graph.mutable_value_info()) tensor.set_name(new_name(tensor.name()));
+    for (const auto& [name, entry] : own) inner_[name].pop_back();
+    for_each_definition(graph, [&](std::string& name) { name = own.at(name); });
   }
   std::string new_name(const std::string& name) const {
-    const auto hidden = hidden_.find(name);
-    return hidden != hidden_.end() && hidden->second > 0 ? name : renamed(renames_, name);
+    const auto inner = inner_.find(name);
+    return inner != inner_.end() && !inner->second.empty() ? inner->second.back()
+                                                           : renamed(outside_, name);
   }
 
-  const Renames& renames_;
-  std::unordered_map<std::string, int> hidden_;  // bodies around that define the name
+  const Renames& outside_;
+  const OwnName own_name_;
+  // What names mean in the body at hand, the innermost meaning last.
+  std::unordered_map<std::string, std::vector<std::string>> inner_;
 };
 
 class Inliner {
  public:
   Inliner(OnnxModel& model, const Decisions& decisions)
       : graph_(*model.proto.mutable_graph()), decisions_(decisions) {
-    for (const auto& input : graph_.input()) tensors_.insert(input.name());
-    for (const auto& tensor : graph_.initializer()) tensors_.insert(tensor.name());
-    for (const auto& tensor : graph_.sparse_initializer()) tensors_.insert(tensor.values().name());
-    for (const NodeProto& node : graph_.node()) {
-      tensors_.insert(node.output().begin(), node.output().end());
-    }
+    add_names(graph_, tensors_);
+    add_body_names(graph_, body_tensors_);
     nodes_.insert(model.node_names.begin(), model.node_names.end());
   }
 
@@ -81,6 +118,10 @@ class Inliner {
         graph_.add_node()->Swap(&node);
       }
     }
+    // Bodies were there before some of the names around them.
+    Names around;
+    add_names(graph_, around);
+    for (NodeProto& node : *graph_.mutable_node()) rename_bodies(node, {}, around);
     return std::move(report_);
   }
 
@@ -95,8 +136,7 @@ class Inliner {
   }
 
   // The name if nobody has it, or else one that begins with the If's.
-  std::string fresh(std::unordered_set<std::string>& taken, const std::string& place,
-                    const std::string& name) {
+  std::string fresh(Names& taken, const std::string& place, const std::string& name) {
     std::string unique = name;
     if (taken.insert(unique).second) return unique;
     const std::string inside = place + "/" + name;
@@ -183,13 +223,24 @@ class Inliner {
     for (std::string& output : *node.mutable_output()) output = renamed(renames, output);
     const auto decision = decisions_.find(&node);
     if (decision != decisions_.end() && splice(node, decision->second, renames)) return;
-    CaptureRenames(renames).rename_bodies(node);
+    rename_bodies(node, renames, tensors_);
     graph_.add_node()->Swap(&node);
+  }
+
+  void rename_bodies(NodeProto& node, const Renames& renames, const Names& around) {
+    const auto own_name = [&](const std::string& name) {
+      if (!around.contains(name)) return name;
+      std::string own;
+      do own = fresh(tensors_, node.name(), name);
+      while (!body_tensors_.insert(own).second);
+      return own;
+    };
+    BodyRenames(renames, own_name).rename_bodies(node);
   }
 
   GraphProto& graph_;
   const Decisions& decisions_;
-  std::unordered_set<std::string> tensors_, nodes_;
+  Names tensors_, nodes_, body_tensors_;
   std::vector<InlinedBranch> report_;
   // Names that nested branches took over from those around them: an If that would need more stays.
   static constexpr uint64_t kMostCopied = 10'000'000;

@@ -22,7 +22,8 @@ struct InlinedBranch {
 // Replaces the If nodes of the main graph that `decisions` has, and those in the branches that take
 // their places, and names all nodes of the main graph. Tensors keep their names unless another one
 // has it ("<if>/<name>" then), results that the branch does not compute itself come from an
-// Identity. Constants and initializers move, they are not copied.
+// Identity. Bodies that stay keep no name that the main graph has. Constants and initializers move,
+// they are not copied.
 std::vector<InlinedBranch> inline_branches(OnnxModel& model, const Decisions& decisions);
 
 }  // namespace placeto
