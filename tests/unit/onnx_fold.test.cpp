@@ -28,15 +28,21 @@ Value whole(std::vector<int64_t> numbers, int32_t type = TensorProto::INT64) {
   return value;
 }
 
-Constant folded(const char* op, const std::vector<Value>& inputs,
-                const std::vector<std::pair<const char*, int64_t>>& attributes = {}) {
+std::vector<Constant> evaluated(
+    const char* op, const std::vector<Value>& inputs,
+    const std::vector<std::pair<const char*, int64_t>>& attributes = {}) {
   NodeProto node;
   node.set_op_type(op);
   node.add_output("y");
   for (const auto& [name, value] : attributes) OnnxBuilder::set(node, name, value);
   std::vector<const Value*> pointers;
   for (const Value& input : inputs) pointers.push_back(&input);
-  const std::vector<Constant> all = fold(node, pointers);
+  return fold(node, pointers);
+}
+
+Constant folded(const char* op, const std::vector<Value>& inputs,
+                const std::vector<std::pair<const char*, int64_t>>& attributes = {}) {
+  const std::vector<Constant> all = evaluated(op, inputs, attributes);
   REQUIRE(all.size() == 1);
   return all[0];
 }
@@ -80,6 +86,32 @@ TEST_CASE("whole numbers wrap around in their type") {
   const Value large = whole({2'147'483'647}, TensorProto::INT32);
   CHECK(folded("Add", {large, whole({1}, TensorProto::INT32)}).ints ==
         std::vector<int64_t>{-2'147'483'648});
+}
+
+TEST_CASE("large whole numbers are compared to their last digit") {
+  constexpr int64_t kLarge = int64_t{1} << 62;
+  const Value a = whole({kLarge, kLarge + 1, kLarge}), b = whole({kLarge + 1, kLarge, kLarge});
+  const std::pair<const char*, std::vector<int64_t>> expected[] = {{"Equal", {0, 0, 1}},
+                                                                   {"Less", {1, 0, 0}},
+                                                                   {"Greater", {0, 1, 0}},
+                                                                   {"LessOrEqual", {1, 0, 1}},
+                                                                   {"GreaterOrEqual", {0, 1, 1}}};
+  for (const auto& [op, answers] : expected) CHECK(folded(op, {a, b}).ints == answers);
+}
+
+TEST_CASE("the largest and the least of what is no number is none, and of a list not known") {
+  const Value a = reals({1, NAN, 1}), b = reals({NAN, 1, 2});
+  const std::pair<const char*, double> expected[] = {{"Max", 2}, {"Min", 1}};
+  for (const auto& [op, last] : expected) {
+    const Constant got = folded(op, {a, b});
+    CHECK(std::isnan(got.reals[0]));
+    CHECK(std::isnan(got.reals[1]));
+    CHECK(got.reals[2] == last);
+    const std::string reduce = std::string("Reduce") + op;
+    CHECK(evaluated(reduce.c_str(), {a}).empty());
+    CHECK(evaluated(reduce.c_str(), {b}).empty());
+    CHECK(folded(reduce.c_str(), {reals({1, 2})}).reals == std::vector<double>{last});
+  }
 }
 
 TEST_CASE("a remainder has the sign of the divisor, or of the dividend where fmod says so") {

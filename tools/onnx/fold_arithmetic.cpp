@@ -37,26 +37,37 @@ const std::unordered_map<std::string, Operator>& arithmetic() {
           return std::abs(x) < 9e18 ? static_cast<int64_t>(x) : int64_t{0};
         },
         [](double a, double b) { return std::pow(a, b); }}},
+      // No number is the least or largest of some if one of them is none.
       {"Min",
        {[](int64_t a, int64_t b) { return std::min(a, b); },
-        [](double a, double b) { return std::min(a, b); }}},
+        [](double a, double b) { return std::isnan(a) || a <= b ? a : b; }}},
       {"Max",
        {[](int64_t a, int64_t b) { return std::max(a, b); },
-        [](double a, double b) { return std::max(a, b); }}},
+        [](double a, double b) { return std::isnan(a) || a >= b ? a : b; }}},
       {"And", {[](int64_t a, int64_t b) { return int64_t{a != 0 && b != 0}; }, nullptr}},
       {"Or", {[](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; }, nullptr}},
   };
   return table;
 }
 
-using Comparison = bool (*)(double, double);
+// Whole numbers are compared as such: large ones are not all reals.
+struct Comparison {
+  bool (*whole)(int64_t, int64_t);
+  bool (*real)(double, double);
+};
+
+template <typename Compare>
+constexpr Comparison comparison(Compare compare) {
+  return {compare, compare};
+}
+
 const std::unordered_map<std::string, Comparison>& comparisons() {
   static const std::unordered_map<std::string, Comparison> table = {
-      {"Equal", [](double a, double b) { return a == b; }},
-      {"Less", [](double a, double b) { return a < b; }},
-      {"Greater", [](double a, double b) { return a > b; }},
-      {"LessOrEqual", [](double a, double b) { return a <= b; }},
-      {"GreaterOrEqual", [](double a, double b) { return a >= b; }},
+      {"Equal", comparison([](auto a, auto b) { return a == b; })},
+      {"Less", comparison([](auto a, auto b) { return a < b; })},
+      {"Greater", comparison([](auto a, auto b) { return a > b; })},
+      {"LessOrEqual", comparison([](auto a, auto b) { return a <= b; })},
+      {"GreaterOrEqual", comparison([](auto a, auto b) { return a >= b; })},
   };
   return table;
 }
@@ -85,7 +96,9 @@ Folded fold_binary(const NodeProto& node, Inputs inputs) {
   for (size_t i = 0; i < count; ++i) {
     const size_t x = broadcast_index(i, *dims, a->dims), y = broadcast_index(i, *dims, b->dims);
     if (compares) {
-      out->ints.push_back(compare->second(a->number(x), b->number(y)));
+      const Comparison& holds = compare->second;
+      out->ints.push_back(a->whole() ? holds.whole(a->ints[x], b->ints[y])
+                                     : holds.real(a->reals[x], b->reals[y]));
     } else if (a->whole()) {
       if (divides_badly(node.op_type(), a->ints[x], b->ints[y])) return {};
       const auto apply = fmod ? remainder : arithmetic().at(node.op_type()).whole;
@@ -179,6 +192,8 @@ Folded fold_reduce(const NodeProto& node, Inputs inputs) {
     out->ints = {reduce(in->ints, apply.whole)};
   } else {
     out->reals = {reduce(in->reals, apply.real)};
+    // Engines differ, by where in the list it is, in whether they notice what is no number.
+    if ((op == "ReduceMax" || op == "ReduceMin") && std::isnan(out->reals[0])) return {};
   }
   return out;
 }
