@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <vector>
+
 using namespace placeto;
 
 namespace {
@@ -29,4 +32,50 @@ TEST_CASE("operators that an engine wrote into a model have the types that it gi
   CHECK(type_of("com.microsoft", "DequantizeLinear") == onnx::TensorProto::FLOAT);
   CHECK(type_of("com.microsoft", "QuantizeLinear") == 0);
   CHECK(type_of("somebody.else", "QuickGelu") == 0);
+}
+
+TEST_CASE("an engine's operators have the types that it gives all their outputs") {
+  using onnx::TensorProto;
+  const auto types = [](const char* op, std::vector<int32_t> of_inputs, size_t outputs,
+                        std::optional<int64_t> positive = {}) {
+    onnx::NodeProto node;
+    node.set_domain("com.microsoft");
+    node.set_op_type(op);
+    if (positive) {
+      auto* attribute = node.add_attribute();
+      attribute->set_name("positive");
+      attribute->set_type(onnx::AttributeProto::INT);
+      attribute->set_i(*positive);
+    }
+    std::vector<Value> values(of_inputs.size()), results(outputs);
+    std::vector<const Value*> inputs;
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i].type.mutable_tensor_type()->set_elem_type(of_inputs[i]);
+      inputs.push_back(&values[i]);
+    }
+    infer_element_types(node, inputs, {}, results);
+    std::vector<int32_t> all;
+    for (const Value& result : results) all.push_back(result.element_type());
+    return all;
+  };
+  using Types = std::vector<int32_t>;
+  constexpr int32_t kFloat = TensorProto::FLOAT, kInt32 = TensorProto::INT32,
+                    kInt64 = TensorProto::INT64, kByte = TensorProto::UINT8;
+  CHECK(types("NGramRepeatBlock", {kInt64, kFloat}, 1) == Types{kFloat});
+  CHECK(types("WordConvEmbedding", {kInt32, kFloat, kFloat, kFloat}, 1) == Types{kFloat});
+  CHECK(types("DynamicTimeWarping", {kFloat}, 1) == Types{kInt32});
+  CHECK(types("MurmurHash3", {kInt32}, 1) == Types{TensorProto::UINT32});
+  CHECK(types("MurmurHash3", {kInt64}, 1, 0) == Types{kInt32});
+  CHECK(types("Unique", {kFloat}, 3) == Types{kFloat, kInt64, kInt64});
+  CHECK(types("BifurcationDetector", {kInt64, kInt64}, 2) == Types{kInt64, kInt64});
+  CHECK(types("EmbedLayerNormalization", {kInt32, kInt32, kFloat}, 3) ==
+        Types{kFloat, kInt32, kFloat});
+  CHECK(types("QAttention", {kByte, kByte, kFloat, kFloat}, 2) == Types{kFloat, kFloat});
+  CHECK(types("QLinearConcat", {kFloat, kByte, kByte}, 1) == Types{kByte});
+  CHECK(types("QLinearWhere", {TensorProto::BOOL, kByte}, 1) == Types{kByte});
+  const Types gemm = {kByte, kFloat, kByte, kByte, kFloat, kByte, kInt32, kFloat, kByte};
+  CHECK(types("QGemm", gemm, 1) == Types{kByte});
+  CHECK(types("QGemm", {gemm.begin(), gemm.end() - 2}, 1) == Types{kFloat});
+  CHECK(types("NGramRepeatBlock", {kInt64}, 1) == Types{0});
+  CHECK(types("QuickGelu", {kFloat}, 2) == Types{kFloat, 0});
 }

@@ -4,12 +4,14 @@
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace placeto {
 namespace {
 
 using onnx::NodeProto;
 using onnx::OpSchema;
+using onnx::TensorProto;
 using Formal = OpSchema::FormalParameter;
 
 // The formal parameter of position i; the last one of a variadic operator stands for all that
@@ -40,20 +42,56 @@ int32_t only_allowed(const Formal& parameter) {
   return type.has_tensor_type() ? type.tensor_type().elem_type() : 0;
 }
 
+// An output of ONNX Runtime's own operators that has not the type of their first input.
+struct Exception {
+  std::string_view op;
+  size_t output;
+  int32_t type;  // UNDEFINED: that of the input
+  size_t input = 0;
+};
+
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+constexpr Exception kExceptions[] = {
+    {"BifurcationDetector", 1, TensorProto::INT64},
+    {"DynamicTimeWarping", 0, TensorProto::INT32},
+    {"EmbedLayerNormalization", 0, TensorProto::UNDEFINED, 2},
+    {"EmbedLayerNormalization", 1, TensorProto::INT32},
+    {"EmbedLayerNormalization", 2, TensorProto::UNDEFINED, 2},
+    {"NGramRepeatBlock", 0, TensorProto::UNDEFINED, 1},
+    {"QAttention", 0, TensorProto::FLOAT},
+    {"QAttention", 1, TensorProto::FLOAT},
+    {"QLinearConcat", 0, TensorProto::UNDEFINED, 2},
+    {"QLinearWhere", 0, TensorProto::UNDEFINED, 1},
+    {"Unique", 1, TensorProto::INT64},
+    {"Unique", 2, TensorProto::INT64},
+    {"WordConvEmbedding", 0, TensorProto::UNDEFINED, 1},
+};
+
+int32_t type_of_input(std::span<const Value* const> inputs, size_t i) {
+  return i < inputs.size() && inputs[i] != nullptr ? inputs[i]->element_type() : 0;
+}
+
 // What ONNX Runtime writes into models it has optimised: its blocked layout is there for float32
-// alone; of its own operators all but those that quantise keep the type of their first input. 0:
-// not known.
+// alone; of its own operators all but those that quantise and the exceptions above keep the type of
+// their first input. 0: not known.
 int32_t type_in_engine(const NodeProto& node, const std::string& domain,
-                       std::span<const Value* const> inputs) {
-  if (domain == "com.microsoft.nchwc") return onnx::TensorProto::FLOAT;
-  if (domain != "com.microsoft" || inputs.empty() || inputs[0] == nullptr) return 0;
-  const auto says = [&](const char* word) {
-    return node.op_type().find(word) != std::string::npos;
-  };
-  if (says("Dequantize") || says("DynamicQuantize") || says("ToFloat")) {
-    return onnx::TensorProto::FLOAT;
+                       std::span<const Value* const> inputs, size_t output) {
+  if (domain == "com.microsoft.nchwc") return TensorProto::FLOAT;
+  if (domain != "com.microsoft") return 0;
+  const std::string& op = node.op_type();
+  for (const Exception& e : kExceptions) {
+    if (e.op != op || e.output != output) continue;
+    return e.type != TensorProto::UNDEFINED ? e.type : type_of_input(inputs, e.input);
   }
-  return says("Quantize") || says("Integer") ? 0 : inputs[0]->element_type();
+  if (output != 0) return 0;
+  if (op == "MurmurHash3") {
+    return int_attribute(node, "positive", 1) != 0 ? TensorProto::UINT32 : TensorProto::INT32;
+  }
+  const bool has_scale = inputs.size() > 7 && inputs[7] != nullptr;
+  if (op == "QGemm" && !has_scale) return TensorProto::FLOAT;
+  const auto says = [&](const char* word) { return op.find(word) != std::string::npos; };
+  if (says("Dequantize") || says("DynamicQuantize") || says("ToFloat")) return TensorProto::FLOAT;
+  return says("Quantize") || says("Integer") ? 0 : type_of_input(inputs, 0);
 }
 
 }  // namespace
@@ -61,22 +99,18 @@ int32_t type_in_engine(const NodeProto& node, const std::string& domain,
 void infer_element_types(const NodeProto& node, std::span<const Value* const> inputs,
                          const Opsets& opsets, std::span<Value> outputs) {
   const std::string domain = is_default_domain(node.domain()) ? "" : node.domain();
-  if (const int32_t type = type_in_engine(node, domain, inputs); type != 0 && !outputs.empty()) {
-    if (outputs[0].type.value_case() == onnx::TypeProto::VALUE_NOT_SET) {
-      outputs[0].type.mutable_tensor_type()->set_elem_type(type);
-    }
-    return;
-  }
   const auto version = opsets.find(domain);
-  if (version == opsets.end()) return;
-  const OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
-  if (schema == nullptr) return;
+  const OpSchema* schema = version == opsets.end() ? nullptr
+                                                   : onnx::OpSchemaRegistry::Schema(
+                                                         node.op_type(), version->second, domain);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].type.value_case() != onnx::TypeProto::VALUE_NOT_SET) continue;
-    const Formal* parameter = formal(schema->outputs(), i);
-    if (parameter == nullptr) continue;
-    int32_t type = only_allowed(*parameter);
-    if (type == 0) type = element_type_of_inputs(node, inputs, *schema, parameter->GetTypeStr());
+    int32_t type = type_in_engine(node, domain, inputs, i);
+    const Formal* parameter = schema != nullptr ? formal(schema->outputs(), i) : nullptr;
+    if (type == 0 && parameter != nullptr) type = only_allowed(*parameter);
+    if (type == 0 && parameter != nullptr) {
+      type = element_type_of_inputs(node, inputs, *schema, parameter->GetTypeStr());
+    }
     if (type != 0) outputs[i].type.mutable_tensor_type()->set_elem_type(type);
   }
 }
