@@ -68,6 +68,44 @@ TEST_CASE("Resize keeps the ratio of the axes that it resizes") {
   CHECK(resized("not_smaller") == std::vector<uint64_t>{3 * 50 * 100 * 4});
 }
 
+TEST_CASE("images are sampled at places of a grid, in any number of axes") {
+  OnnxBuilder b(20);
+  b.input("x", {"2", "3", "4", "5", "6"});
+  b.integers("size", {2, 3, 7, 8, 9});
+  b.input("theta", {"2", "3", "4"});
+  b.node("AffineGrid", {"theta", "size"}, {"grid"});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 7 * 8 * 9 * 3 * 4});
+  b.node("GridSample", {"x", "grid"}, {"y"});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 3 * 7 * 8 * 9 * 4});
+}
+
+TEST_CASE("columns become images, and images get the lengths they are cut or filled up to") {
+  OnnxBuilder b(18);
+  b.input("x", {"2", "12", "9"});
+  b.integers("image", {5, 7});
+  b.integers("block", {2, 3});
+  b.node("Col2Im", {"x", "image", "block"}, {"y"});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 2 * 5 * 7 * 4});
+  b.integers("lengths", {9, 3});
+  auto& some = b.node("CenterCropPad", {"y", "lengths"}, {"some"});
+  OnnxBuilder::set(some, "axes", std::vector<int64_t>{-1, 0});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{3 * 2 * 5 * 9 * 4});
+  b.integers("all", {1, 2, 3, 4});
+  b.node("CenterCropPad", {"some", "all"}, {"z"});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{1 * 2 * 3 * 4 * 4});
+}
+
+TEST_CASE("a deformed convolution has the positions of one that is not") {
+  OnnxBuilder b(19);
+  b.input("x", {"1", "4", "9", "9"});
+  b.weight("w", {6, 4, 3, 3});
+  b.input("offset", {"1", "18", "5", "5"});
+  auto& node = b.node("DeformConv", {"x", "w", "offset"}, {"y"});
+  OnnxBuilder::set(node, "strides", std::vector<int64_t>{2, 2});
+  OnnxBuilder::set(node, "pads", std::vector<int64_t>{1, 1, 1, 1});
+  CHECK(outputs_of_last(b) == std::vector<uint64_t>{6 * 5 * 5 * 4});
+}
+
 TEST_CASE("convolutions with channels last have them last") {
   for (const char* op : {"NhwcConv", "NhwcFusedConv"}) {
     OnnxBuilder b;

@@ -36,7 +36,7 @@ constexpr OperatorsOf kOperators[] = {
      "Floor Round Mod And Or Xor Not Equal Less LessOrEqual Greater GreaterOrEqual Where Cast "
      "CastLike HardSigmoid HardSwish IsInf IsNaN BitShift BitwiseAnd BitwiseOr BitwiseXor "
      "BitwiseNot Reciprocal QuantizeLinear DequantizeLinear DynamicQuantizeLinear QLinearAdd "
-     "QLinearMul QLinearLeakyRelu Shrink Dropout BatchNormalization "},
+     "QLinearMul QLinearLeakyRelu Shrink Dropout BatchNormalization AffineGrid "},
     {OperatorClass::kFunction,
      " Exp Log Sqrt Pow Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Sigmoid Erf "
      "Elu "
@@ -56,7 +56,7 @@ constexpr OperatorsOf kOperators[] = {
      "ScatterElements ScatterND Pad Tile Expand Resize Upsample DepthToSpace SpaceToDepth "
      "ConstantOfShape EyeLike OneHot Range Compress NonZero Trilu ReverseSequence QLinearConcat "
      "ReorderInput ReorderOutput MaxUnpool GridSample RoiAlign CenterCropPad Unique "
-     "TensorScatter ConcatFromSequence SplitToSequence SequenceAt "},
+     "Col2Im TensorScatter ConcatFromSequence SplitToSequence SequenceAt "},
     {OperatorClass::kView, " Reshape Squeeze Unsqueeze Flatten Identity Shape Size Optional "},
     {OperatorClass::kControl, " If Loop Scan SequenceMap "},
 };

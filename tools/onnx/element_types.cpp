@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "tools/io/word_list.h"
+
 namespace placeto {
 namespace {
 
@@ -94,6 +96,13 @@ int32_t type_in_engine(const NodeProto& node, const std::string& domain,
   return says("Quantize") || says("Integer") ? 0 : type_of_input(inputs, 0);
 }
 
+// ONNX's own operators whose newest form libonnx 1.12 does not know, with a first output of the
+// type of their first input, between spaces.
+constexpr std::string_view kLikeFirst =
+    " AffineGrid Attention BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CenterCropPad Col2Im "
+    "DeformConv Gelu GridSample GroupNormalization Mish RMSNormalization RotaryEmbedding Swish "
+    "TensorScatter ";
+
 }  // namespace
 
 void infer_element_types(const NodeProto& node, std::span<const Value* const> inputs,
@@ -111,6 +120,8 @@ void infer_element_types(const NodeProto& node, std::span<const Value* const> in
     if (type == 0 && parameter != nullptr) {
       type = element_type_of_inputs(node, inputs, *schema, parameter->GetTypeStr());
     }
+    const bool newer = i == 0 && domain.empty() && holds_word(kLikeFirst, node.op_type());
+    if (type == 0 && newer) type = type_of_input(inputs, 0);
     if (type != 0) outputs[i].type.mutable_tensor_type()->set_elem_type(type);
   }
 }

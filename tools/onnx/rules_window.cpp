@@ -1,4 +1,4 @@
-// Shapes of operators on images: windows that slide over them, and resizing.
+// Shapes of operators on images: windows that slide over them, resizing, sampling.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -158,6 +158,74 @@ bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
+// Input i if it is a known list of lengths, else null.
+const Constant* lengths(Inputs inputs, size_t i) {
+  const Constant* list = constant(inputs, i);
+  const bool valid = list != nullptr && list->whole() && list->size() <= kMaxRank &&
+                     std::all_of(list->ints.begin(), list->ints.end(),
+                                 [](int64_t length) { return length >= 0 && length <= kMost; });
+  return valid ? list : nullptr;
+}
+
+// GridSample(X [batch, channels, axes...], grid [batch, places..., axes]): a number per channel and
+// place.
+bool sampled(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Value *x = known(inputs, 0), *grid = known(inputs, 1);
+  if (x == nullptr || grid == nullptr) return false;
+  Dims dims = *x->dims();
+  const Dims places = *grid->dims();
+  if (dims.size() < 3 || places.size() != dims.size()) return false;
+  std::copy(places.begin() + 1, places.end() - 1, dims.begin() + 2);
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
+// AffineGrid(theta [batch, axes, axes + 1], size [batch, channels, axes...]): a place per position.
+bool affine_grid(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Constant* size = lengths(inputs, 1);
+  if (!given(inputs, 0) || size == nullptr || size->size() < 3) return false;
+  Dims dims = size->ints;
+  dims.erase(dims.begin() + 1);
+  dims.push_back(static_cast<int64_t>(dims.size()) - 1);
+  set(outputs, 0, inputs[0]->element_type(), dims);
+  return true;
+}
+
+// Col2Im(blocks [batch, channels x a block's positions, blocks], image_shape, block_shape)
+bool blocks_to_image(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  const Constant *image = lengths(inputs, 1), *block = lengths(inputs, 2);
+  if (x == nullptr || image == nullptr || block == nullptr || x->dims()->size() != 3) return false;
+  const auto in_block = element_count(block->ints);
+  if (!in_block || *in_block == 0) return false;
+  const int64_t rows = (*x->dims())[1];
+  Dims dims = {(*x->dims())[0], rows < 0 ? kUnknownDim : rows / static_cast<int64_t>(*in_block)};
+  dims.insert(dims.end(), image->ints.begin(), image->ints.end());
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
+// CenterCropPad(data, shape): the lengths of the axes that it names, or of all.
+bool center_crop_pad(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  const Constant* shape = lengths(inputs, 1);
+  if (x == nullptr || shape == nullptr) return false;
+  Dims dims = *x->dims();
+  std::vector<int64_t> axes = ints_attribute(node, "axes");
+  if (find_attribute(node, "axes") == nullptr) {
+    axes.resize(dims.size());
+    std::iota(axes.begin(), axes.end(), int64_t{0});
+  }
+  if (axes.size() != shape->size()) return false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto at = resolve_axis(axes[i], dims.size());
+    if (!at) return false;
+    dims[*at] = shape->ints[i];
+  }
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
 // --- com.microsoft.nchwc: images with channels in blocks, as ONNX Runtime's optimizer for
 // processors writes them. Their shapes are [batch, channels rounded up to blocks, axes...].
 
@@ -209,6 +277,11 @@ void add_windows(Rules& rules) {
   rules["AveragePool"] = pool;
   rules["MaxPool"] = pool;
   rules["LpPool"] = pool;
+  rules["DeformConv"] = convolution;
+  rules["GridSample"] = sampled;
+  rules["AffineGrid"] = affine_grid;
+  rules["Col2Im"] = blocks_to_image;
+  rules["CenterCropPad"] = center_crop_pad;
 }
 
 void add_microsoft_windows(Rules& rules) {
