@@ -291,7 +291,8 @@ Status search(const Step& step, Placing& placing) {
     tell_finished(candidate, placing);
     return is_optimal;
   };
-  if (anneals_stages(placing)) budget.milliseconds /= 2;  // the other half is for stages
+  // The other half is for stages, or for solving the problem.
+  if (anneals_stages(placing) || has_few_groups(placing)) budget.milliseconds /= 2;
   if (staged || placing.options.on_finished) search_options.finish = finish;
   if (!staged && !placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;
@@ -378,7 +379,7 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   found.method = step.name;
   const double milliseconds = bench.options().budget.milliseconds;
   Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
-  if (milliseconds > 0) stop = stop.sooner(milliseconds / 2);
+  if (milliseconds > 0) stop = stop.sooner(milliseconds / 4);  // before a search, and after
   if (exhaustive_search(bench.problem(), branches, &stop, found)) {
     placing.proved = true;
   } else {
