@@ -1,6 +1,7 @@
 #include "runtime/cost/stages.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace placeto {
 
@@ -148,10 +149,12 @@ bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop) {
     }
     if (spend(stop, 1 + graph.begin[v + 1] - graph.begin[v])) return false;
   }
-  // Of stages that could be next, the one of the lowest number so far.
-  std::vector<uint32_t> ready, number(stages, kNoStage), device;
+  // Of stages that could be next, the first of the recorded order, or of the numbers so far.
+  std::vector<uint32_t> ready, number(stages, kNoStage), device, place(stages);
+  std::iota(place.begin(), place.end(), 0u);
+  for (uint32_t i = 0; i < division.order.size(); ++i) place[division.order[i]] = i;
   uint32_t taken = 0;
-  const auto lower = [](uint32_t a, uint32_t b) { return a > b; };
+  const auto lower = [&](uint32_t a, uint32_t b) { return place[a] > place[b]; };
   for (uint32_t s = 0; s < stages; ++s) {
     if (missing[s] == 0) ready.push_back(s);
   }
@@ -175,7 +178,10 @@ bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop) {
   if (taken != stages) return false;
   for (uint32_t v : graph.order) division.stage_of[v] = number[division.stage_of[v]];
   division.device = std::move(device);
-  division.order.clear();
+  if (!division.order.empty()) {
+    division.order.resize(division.device.size());
+    std::iota(division.order.begin(), division.order.end(), 0u);
+  }
   return true;
 }
 

@@ -23,6 +23,7 @@
 // ones alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,6 +46,14 @@ struct Division {
                                    // in which they stand here; empty: the first that is ready
   bool empty() const { return stage_of.empty(); }
   uint32_t stage_count() const { return static_cast<uint32_t>(device.size()); }
+  // A stage without nodes. If an order is recorded, it comes directly behind that one, or before.
+  uint32_t add_stage(uint32_t on_device, uint32_t beside, bool before = false) {
+    const uint32_t stage = stage_count();
+    device.push_back(on_device);
+    const auto at = std::find(order.begin(), order.end(), beside);
+    if (at != order.end()) order.insert(before ? at : at + 1, stage);
+    return stage;
+  }
 };
 
 // What is divided. Not owned: lives as long as what it was made from.
@@ -87,9 +96,10 @@ class StageFormer {
   std::vector<uint8_t> reads_elsewhere_, sends_elsewhere_;  // per node
 };
 
-// Numbers the stages anew so that every dependency leads to the same or a higher number, drops
-// those without nodes, and forgets the order. False, and nothing is changed, if stages wait for
-// each other in a circle, and once stopped.
+// Numbers the stages anew so that every dependency leads to the same or a higher number, and drops
+// those without nodes. Where an order is recorded, which then names every stage, the numbers follow
+// it as far as dependencies allow, and are the order. False, and nothing is changed, if stages wait
+// for each other in a circle, and once stopped.
 bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop = nullptr);
 
 }  // namespace placeto

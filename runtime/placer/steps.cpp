@@ -7,6 +7,7 @@
 #include "runtime/heuristics/packing.h"
 #include "runtime/heuristics/pipeline.h"
 #include "runtime/placer/fewer_devices.h"
+#include "runtime/search/all_placements.h"
 #include "runtime/search/exhaustive.h"
 #include "runtime/search/polish.h"
 #include "runtime/search/promising_moves.h"

@@ -10,8 +10,6 @@
 namespace placeto {
 namespace {
 
-constexpr uint64_t kMostPlacements = 4'096;
-
 class Refiner {
  public:
   Refiner(uint64_t evaluations, Evaluator& evaluator, Candidate& best)
@@ -22,18 +20,22 @@ class Refiner {
         best_(best) {
     const Score score = best.division.empty() ? evaluator.evaluate(best.assignment)
                                               : evaluator.evaluate(best.assignment, best.division);
-    const Timeline& timeline = evaluator.timeline(best.assignment, best.division);
-    if (done()) return;
+    if (stopped(evaluator.stop()) || best.assignment.empty()) return;
     best_.score = score;
-    keep(timeline);
+    if (!best.division.order.empty()) free_order();
+    const Timeline& timeline = evaluator.timeline(best.assignment, best.division);
+    if (!stopped(evaluator.stop())) keep(timeline, best.division);
   }
 
-  // Down to where no move helps.
-  void descend() {
+  // Down to where no move helps; with the assignment held, no move of stages on their devices.
+  void descend(bool hold = false) {
+    holds_ = hold;
     do {
-      while (!done() && (move_stages(kBetter) || merge_stages(kBetter) || divide_stages())) {
+      while (!done() &&
+             ((!holds_ && move_stages(kBetter)) || merge_stages(kBetter) || divide_stages())) {
       }
-    } while (!stopped(evaluator_.stop()) && !best_.assignment.empty() && move_parts());
+    } while (!stopped(evaluator_.stop()) && !best_.assignment.empty() &&
+             (move_parts() || reorder_stages()));
   }
   // For fewer stages, within the limit.
   void simplify(double limit_us) {
@@ -51,13 +53,41 @@ class Refiner {
   }
   uint32_t stages() const { return best_.division.stage_count(); }
 
-  // Takes over how the run was divided; devices stay free to take what is ready first.
-  void keep(const Timeline& timeline) {
+  // What was recorded of a run may have been no more than how it came about.
+  void free_order() {
+    trial_ = best_.division;
+    trial_.order.clear();
+    const Score score = evaluator_.evaluate(best_.assignment, trial_);
+    if (stopped(evaluator_.stop()) || best_.score < score) return;
+    best_.score = score;
+    best_.division = trial_;
+  }
+
+  // Takes over how the run was divided; devices that were free to take what is ready first stay so.
+  void keep(const Timeline& timeline, const Division& division) {
+    const bool ordered = !division.order.empty();
     best_.division.stage_of = timeline.stage_of;
     best_.division.device.clear();
     for (const StageSlice& stage : timeline.stages) best_.division.device.push_back(stage.device);
     order_ = timeline.stage_order;
     best_.division.order.clear();
+    if (ordered) best_.division.order = order_;
+    list_by_stage();
+  }
+
+  void list_by_stage() {
+    const auto order = problem_.graph().topological_order();
+    stage_begin_.assign(stages() + 1, 0);
+    for (const uint32_t v : order) ++stage_begin_[best_.division.stage_of[v] + 1];
+    std::partial_sum(stage_begin_.begin(), stage_begin_.end(), stage_begin_.begin());
+    std::vector<uint32_t> end(stage_begin_.begin(), stage_begin_.end() - 1);
+    by_stage_.resize(order.size());
+    for (const uint32_t v : order) by_stage_[end[best_.division.stage_of[v]]++] = v;
+  }
+  // In topological order.
+  std::span<const uint32_t> nodes_of(uint32_t stage) const {
+    return std::span(by_stage_).subspan(stage_begin_[stage],
+                                        stage_begin_[stage + 1] - stage_begin_[stage]);
   }
 
   // Just above what is as good; where the best does not fit, whatever fits is better.
@@ -83,7 +113,7 @@ class Refiner {
     }
     best_.assignment = assignment;
     best_.score = score;
-    keep(timeline);
+    keep(timeline, division);
     return true;
   }
 
@@ -131,12 +161,8 @@ class Refiner {
 
   // Before the first node that reads what enters, behind the first that makes what leaves.
   bool divide_stages() {
-    std::vector<uint32_t> nodes;
     for (uint32_t s = 0; s < stages(); ++s) {
-      nodes.clear();
-      for (uint32_t v : watched(problem_.graph().topological_order(), evaluator_.stop())) {
-        if (best_.division.stage_of[v] == s) nodes.push_back(v);
-      }
+      const std::span<const uint32_t> nodes = nodes_of(s);
       if (spend(evaluator_.stop(), tables_.work())) return false;
       const auto reads = std::find_if(nodes.begin(), nodes.end(), [&](uint32_t v) {
         const auto in = problem_.graph().in_edges(v);
@@ -153,13 +179,49 @@ class Refiner {
         if (at == nodes.begin() || at == nodes.end()) continue;
         if (done()) return false;
         trial_ = best_.division;
-        trial_.device.push_back(trial_.device[s]);
-        for (auto v = at; v != nodes.end(); ++v) trial_.stage_of[*v] = trial_.stage_count() - 1;
+        const uint32_t behind = trial_.add_stage(trial_.device[s], s);
+        for (auto v = at; v != nodes.end(); ++v) trial_.stage_of[*v] = behind;
         if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
         if (try_out(best_.assignment, trial_, kBetter)) return true;
       }
     }
     return false;
+  }
+
+  // A stage, and what it waits for, before the one that its device takes before it.
+  bool reorder_stages() {
+    std::vector<uint32_t> before(problem_.device_count(), kNoIndex);
+    for (uint32_t last = 0; last < order_.size(); ++last) {
+      uint32_t& on_device = before[best_.division.device[order_[last]]];
+      const uint32_t first = std::exchange(on_device, last);
+      if (first == kNoIndex) continue;
+      if (done()) return false;
+      if (spend(evaluator_.stop(), tables_.work())) return false;
+      trial_ = best_.division;
+      trial_.order = order_;
+      if (!bring_forward(first, last, trial_.order)) continue;
+      if (try_out(best_.assignment, trial_, kBetter)) return true;
+    }
+    return false;
+  }
+
+  // The last stage of this part of the order to the first, behind those that it waits for. False if
+  // the first is one of them.
+  bool bring_forward(uint32_t first, uint32_t last, std::vector<uint32_t>& order) {
+    needed_.assign(stages(), 0);
+    needed_[order[last]] = 1;
+    for (uint32_t i = last; i-- > first;) {
+      const uint32_t s = order[i];
+      for (const uint32_t v : nodes_of(s)) {
+        const auto out = problem_.graph().out_edges(v);
+        needed_[s] |= std::any_of(out.begin(), out.end(), [&](const OutEdge& e) {
+          return needed_[best_.division.stage_of[e.target]] != 0;
+        });
+      }
+    }
+    std::stable_partition(order.begin() + first, order.begin() + last + 1,
+                          [&](uint32_t s) { return needed_[s] != 0; });
+    return needed_[order_[first]] == 0;
   }
 
   // A node, or all of its stage up to it or from it on, to another stage or to one of their own: on
@@ -170,11 +232,7 @@ class Refiner {
     if (moves > std::min(kMostMoves, part_moves_)) return false;
     part_moves_ -= moves;
     for (uint32_t s = 0; s < stages(); ++s) {
-      stage_.clear();
-      for (uint32_t v : problem_.graph().topological_order()) {
-        if (best_.division.stage_of[v] == s) stage_.push_back(v);
-      }
-      const std::span<const uint32_t> nodes = stage_;
+      const std::span<const uint32_t> nodes = nodes_of(s);
       for (size_t i = 0; i < nodes.size(); ++i) {
         const std::span<const uint32_t> parts[] = {nodes.subspan(i, 1), nodes.first(i + 1),
                                                    nodes.subspan(i)};
@@ -187,15 +245,18 @@ class Refiner {
     return false;
   }
 
+  // To each other stage, to one of its own, and to one that its device takes before what is left.
   bool move_part(std::span<const uint32_t> part, uint32_t from) {
-    for (uint32_t to = 0; to <= stages(); ++to) {
+    for (uint32_t to = 0; to <= stages() + 1; ++to) {
       const uint32_t d = best_.division.device[to < stages() ? to : from];
-      if (to == from || (d != best_.division.device[from] && !may_go(part, d))) continue;
+      const bool leaves = d != best_.division.device[from];
+      if (to == from || (leaves && (holds_ || !may_go(part, d)))) continue;
       trial_ = best_.division;
-      if (to == stages()) trial_.device.push_back(d);
+      if (to > stages()) trial_.order = order_;
+      const uint32_t stage = to < stages() ? to : trial_.add_stage(d, from, to > stages());
       moved_ = best_.assignment;
       for (const uint32_t v : part) {
-        trial_.stage_of[v] = to;
+        trial_.stage_of[v] = stage;
         moved_[v] = d;
       }
       if (spend(evaluator_.stop(), tables_.work())) return false;
@@ -220,8 +281,10 @@ class Refiner {
   Evaluator& evaluator_;
   Candidate& best_;
   double limit_us_ = 0;
-  std::vector<uint32_t> order_;  // of the best's stages, as they started
-  std::vector<uint32_t> stage_;  // nodes of one
+  bool holds_ = false;                            // the assignment
+  std::vector<uint32_t> order_;                   // of the best's stages, as they started
+  std::vector<uint32_t> by_stage_, stage_begin_;  // nodes of each
+  std::vector<uint8_t> needed_;                   // by a stage that is brought forward
   Assignment moved_;
   Division trial_;
 };
@@ -231,17 +294,6 @@ void record_order(Evaluator& evaluator, Candidate& candidate) {
   if (candidate.division.empty() || stopped(evaluator.stop())) return;
   candidate.division.order =
       evaluator.timeline(candidate.assignment, candidate.division).stage_order;
-}
-
-// Placements that the rules allow; kMostPlacements + 1 stands for any larger number.
-uint64_t count_placements(const Problem& problem) {
-  uint64_t count = 1;
-  for (uint32_t g = 0; g < problem.group_count() && count <= kMostPlacements; ++g) {
-    uint64_t devices = 0;
-    for (uint32_t d = 0; d < problem.device_count(); ++d) devices += problem.allowed(g, d);
-    count *= devices;
-  }
-  return std::min(count, kMostPlacements + 1);
 }
 
 }  // namespace
@@ -257,63 +309,15 @@ void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candid
   record_order(evaluator, candidate);
 }
 
+void refine_division(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate) {
+  Refiner(evaluations, evaluator, candidate).descend(true);
+  record_order(evaluator, candidate);
+}
+
 void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator,
                      Candidate& candidate) {
   Refiner(evaluations, evaluator, candidate).simplify(limit_us);
   record_order(evaluator, candidate);
-}
-
-bool all_placements_pay(const Problem& problem) {
-  constexpr uint64_t kWork = 1'000'000;
-  const Graph& graph = problem.graph();
-  return count_placements(problem) <=
-         std::min(kMostPlacements, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
-}
-
-void try_all_placements(Evaluator& evaluator, Candidate& best) {
-  const Problem& problem = evaluator.problem();
-  const auto next_device = [&](uint32_t group, uint32_t device) {
-    while (device < problem.device_count() && !problem.allowed(group, device)) ++device;
-    return device;
-  };
-  const auto put = [&](uint32_t group, uint32_t device, Assignment& assignment) {
-    for (const uint32_t v : problem.members(group)) assignment[v] = device;
-  };
-  // Very few of them are looked at in many divisions each.
-  constexpr uint64_t kMostDivided = 64, kMostNodes = 12, kEvaluations = 50;
-  const bool divides =
-      problem.node_count() <= kMostNodes && count_placements(problem) <= kMostDivided;
-  const StageTables tables(problem, evaluator.stop());
-  std::vector<uint32_t> nodes(problem.node_count());
-  std::iota(nodes.begin(), nodes.end(), 0u);
-  Assignment assignment(problem.node_count());
-  for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
-  for (uint32_t g = 0; g < problem.group_count() && !stopped(evaluator.stop());) {
-    if (g == 0 && divides) {
-      // From the better rule's stages, and from one for each node.
-      for (const Division& division : {Division{}, Division{nodes, assignment, {}}}) {
-        Candidate found{best.method, assignment, {}};
-        found.division = division;
-        if (!division.empty() && !renumber_stages(tables.graph(), found.division)) continue;
-        Refiner(kEvaluations, evaluator, found).descend();
-        if (stopped(evaluator.stop())) return;
-        if (gains(found.score, best.score)) best = std::move(found);
-      }
-    } else if (g == 0) {
-      const double cutoff_us = best.score.feasible() ? best.score.objective_us : kNever;
-      const Score score = evaluator.evaluate(assignment, cutoff_us);
-      if (!stopped(evaluator.stop()) && score < best.score) {
-        best.assignment = assignment;
-        best.division = {};
-        best.score = score;
-      }
-    }
-    // Counts up: the first group that has another device takes it, those before begin anew.
-    const uint32_t next = next_device(g, assignment[problem.members(g)[0]] + 1);
-    const bool carries = next == problem.device_count();
-    put(g, carries ? next_device(g, 0) : next, assignment);
-    g = carries ? g + 1 : 0;
-  }
 }
 
 uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator) {

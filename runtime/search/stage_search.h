@@ -21,19 +21,16 @@ bool gains(const Score& score, const Score& than);
 // A descent: moves every stage as a whole to every other device, merges stages of a device, divides
 // stages where a cut enters or leaves, and keeps what is better, or as good with fewer stages;
 // then, on small graphs, moves nodes and what precedes or follows them in their stage to other
-// stages. Never worse than what it starts from. The candidate's division is then filled. At most so
-// many evaluations, and 10,000 of those last moves.
+// stages, and lets devices take stages earlier. Never worse than what it starts from. The
+// candidate's division is then filled, with the order in which stages start. At most so many
+// evaluations, and 10,000 of moves of parts of stages.
 void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate);
+// The same of the division alone: every node stays on its device.
+void refine_division(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate);
 
 // Moves and merges stages as long as the objective stays within `limit_us`, for fewer of them.
 void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator,
                      Candidate& candidate);
-
-// Whether the rules leave so few placements that all are tried, whatever the budget.
-bool all_placements_pay(const Problem& problem);
-// Each of them, divided by the better rule, and refined if they are very few: the best, if better
-// than what it starts from.
-void try_all_placements(Evaluator& evaluator, Candidate& best);
 
 // How many stages a candidate has: those it is divided into, or the fewest.
 uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator);

@@ -202,6 +202,21 @@ TEST_CASE("renumbering keeps the stages, and finds those that wait for each othe
   CHECK(gap.device == Numbers{0, 1});
 }
 
+TEST_CASE("renumbering follows a recorded order as far as dependencies allow") {
+  const Numbers order{2, 1, 0};
+  const test::Instance apart = test::weights({1, 1, 1}, {10, 10});
+  Division division{{0, 1, 2}, {0, 0, 1}, order};
+  REQUIRE(renumber_stages(StageTables(*apart.problem).graph(), division));
+  CHECK(division.stage_of == Numbers{2, 1, 0});
+  CHECK(division.device == Numbers{1, 0, 0});
+  CHECK(division.order == Numbers{0, 1, 2});
+  const test::Instance chain = three_stages();
+  Division forced{{0, 1, 2}, {0, 0, 1}, order};
+  REQUIRE(renumber_stages(StageTables(*chain.problem).graph(), forced));
+  CHECK(forced.stage_of == Numbers{0, 1, 2});
+  CHECK(forced.order == Numbers{0, 1, 2});
+}
+
 TEST_CASE("a score below its cutoff is exact, and none above it comes back below") {
   Random random(34);
   int overflowing = 0;

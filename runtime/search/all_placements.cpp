@@ -1,0 +1,97 @@
+#include "runtime/search/all_placements.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/cost/staged.h"
+#include "runtime/search/stage_search.h"
+
+namespace placeto {
+namespace {
+
+constexpr uint64_t kMostPlacements = 4'096;
+
+// Placements that the rules allow; kMostPlacements + 1 stands for any larger number.
+uint64_t count_placements(const Problem& problem) {
+  uint64_t count = 1;
+  for (uint32_t g = 0; g < problem.group_count() && count <= kMostPlacements; ++g) {
+    uint64_t devices = 0;
+    for (uint32_t d = 0; d < problem.device_count(); ++d) devices += problem.allowed(g, d);
+    count *= devices;
+  }
+  return std::min(count, kMostPlacements + 1);
+}
+
+// The best of all placements, divided by the better rule: at most so many, the best first.
+std::vector<Candidate> best_placements(size_t most, const std::string& method,
+                                       Evaluator& evaluator) {
+  const Problem& problem = evaluator.problem();
+  const auto next_device = [&](uint32_t group, uint32_t device) {
+    while (device < problem.device_count() && !problem.allowed(group, device)) ++device;
+    return device;
+  };
+  const auto put = [&](uint32_t group, uint32_t device, Assignment& assignment) {
+    for (const uint32_t v : problem.members(group)) assignment[v] = device;
+  };
+  const auto better = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
+  std::vector<Candidate> kept;
+  Candidate next{method, Assignment(problem.node_count()), {}};
+  Assignment& assignment = next.assignment;
+  for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
+  for (uint32_t g = 0; g < problem.group_count() && !stopped(evaluator.stop());) {
+    if (g == 0) {
+      const bool full = kept.size() == most;
+      const bool cuts = full && kept.back().score.feasible();
+      next.score = evaluator.evaluate(assignment, cuts ? kept.back().score.objective_us : kNever);
+      if (!full || next.score < kept.back().score) {
+        if (full) kept.pop_back();
+        kept.insert(std::upper_bound(kept.begin(), kept.end(), next, better), next);
+      }
+    }
+    // Counts up: the first group that has another device takes it, those before begin anew.
+    const uint32_t other = next_device(g, assignment[problem.members(g)[0]] + 1);
+    const bool carries = other == problem.device_count();
+    put(g, carries ? next_device(g, 0) : other, assignment);
+    g = carries ? g + 1 : 0;
+  }
+  return kept;
+}
+
+}  // namespace
+
+bool all_placements_pay(const Problem& problem) {
+  constexpr uint64_t kWork = 1'000'000;
+  const Graph& graph = problem.graph();
+  return count_placements(problem) <=
+         std::min(kMostPlacements, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
+}
+
+void try_all_placements(Evaluator& evaluator, Candidate& best) {
+  // On very small graphs the best of them are looked at in many divisions each.
+  constexpr size_t kMostDivided = 16, kMostNodes = 12;
+  constexpr uint64_t kEvaluations = 50;
+  const Problem& problem = evaluator.problem();
+  const bool divides = problem.node_count() <= kMostNodes;
+  const std::vector<Candidate> first =
+      best_placements(divides ? kMostDivided : 1, best.method, evaluator);
+  if (stopped(evaluator.stop())) return;
+  if (first[0].score < best.score) best = first[0];
+  if (!divides) return;
+  const StageTables tables(problem, evaluator.stop());
+  std::vector<uint32_t> nodes(problem.node_count());
+  std::iota(nodes.begin(), nodes.end(), 0u);
+  for (const Candidate& placed : first) {
+    // From the better rule's stages, and from one for each node.
+    for (const Division& division : {Division{}, Division{nodes, placed.assignment, {}}}) {
+      Candidate found = placed;
+      found.division = division;
+      if (!division.empty() && !renumber_stages(tables.graph(), found.division)) continue;
+      refine_division(kEvaluations, evaluator, found);
+      refine_stages(kEvaluations, evaluator, found);
+      if (stopped(evaluator.stop())) return;
+      if (gains(found.score, best.score)) best = std::move(found);
+    }
+  }
+}
+
+}  // namespace placeto
