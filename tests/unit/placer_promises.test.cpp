@@ -10,6 +10,7 @@
 #include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"
+#include "tests/unit/placed_with.h"
 #include "tests/unit/workloads_support.h"
 #include "tools/io/read.h"
 
@@ -30,13 +31,6 @@ GraphSpec layered(uint32_t nodes, double ccr, uint64_t seed) {
   options.ccr = ccr;
   options.seed = seed;
   return generated("layered", options);
-}
-
-Result<PlaceResult> placed_with(const Problem& problem, uint64_t evaluations,
-                                const Policy* policy = nullptr) {
-  MethodOptions options;
-  options.budget.evaluations = evaluations;
-  return place_auto(problem, options, {.policy = policy});
 }
 
 // Places with one budget after the other, each larger than the one before. How often it gained.
@@ -303,28 +297,6 @@ TEST_CASE(
   CHECK(added > 100);
 }
 
-// A packing says how much is missing at least, from weights alone.
-TEST_CASE("what is said to come closest to fitting does, where few groups are to be placed") {
-  Random random(99);
-  int missing = 0;
-  for (int i = 0; i < 400; ++i) {
-    const test::Instance instance = test::random_instance(
-        {.most_nodes = 6, .most_devices = 3}, static_cast<uint32_t>(i % 8), random, {1, 25});
-    if (!instance.problem) continue;
-    MethodOptions options;
-    std::vector<uint64_t> shortfall;
-    PlacerOptions placer;
-    placer.shortfall_bytes = &shortfall;
-    const Result<PlaceResult> placed = place_auto(*instance.problem, options, placer);
-    if (placed.ok()) continue;
-    CAPTURE(i);
-    CHECK(std::accumulate(shortfall.begin(), shortfall.end(), uint64_t{0}) ==
-          test::least_score(*instance.problem).overflow_bytes);
-    ++missing;
-  }
-  CHECK(missing > 100);
-}
-
 TEST_CASE("auto is never worse than the policy alone, whatever the rules") {
   Random random(97);
   const std::shared_ptr<const Policy> policy =
@@ -430,136 +402,6 @@ TEST_CASE("more of the same devices never hurt on systems of two kinds of them")
     }
   }
   CHECK(used > 20);
-}
-
-TEST_CASE(
-    "what is said to be proved is proved, infeasible means that nothing fits, and little that fits "
-    "is not found") {
-  Random random(96);
-  int proved = 0, infeasible = 0, missed = 0;
-  for (uint32_t rules = 0; rules < test::kRuleSets; ++rules) {
-    for (int i = 0; i < 16; ++i) {
-      const test::RandomShape shape{.most_nodes = 7,
-                                    .most_devices = 2,
-                                    .whole_numbers = i % 2 == 0,
-                                    .restrictions = i % 4 < 2};
-      GraphSpec graph = test::random_graph(shape, random);
-      TopologySpec topology = test::random_topology(shape, rules, random);
-      if (i % 4 != 0) {
-        for (DeviceSpec& device : topology.devices) device.memory_bytes = 20 + random.below(120);
-      }
-      Rules caller;
-      if (i % 8 == 7) caller.objective = Objective::kThroughput;
-      const test::Instance instance =
-          test::build_instance(std::move(graph), std::move(topology), caller);
-      if (!instance.problem) continue;
-      CAPTURE(rules);
-      CAPTURE(i);
-      const Score least = test::least_score(*instance.problem);
-      const Result<PlaceResult> placed = placed_with(*instance.problem, i % 3 == 0 ? 100 : 0);
-      if (!placed.ok()) {
-        if (placed.status().code() == StatusCode::kInfeasible) CHECK(!least.feasible());
-        infeasible += placed.status().code() == StatusCode::kInfeasible;
-        missed += least.feasible();
-        continue;
-      }
-      CHECK(placed->best.score.feasible());
-      if (!placed->best.division.empty()) continue;  // divided anew: not one of all placements
-      CHECK(placed->best.score.objective_us >= least.objective_us * (1 - 3e-9));
-      if (!placed->proved) continue;
-      CHECK(placed->best.score.objective_us <= least.objective_us * (1 + 3e-9));
-      ++proved;
-    }
-  }
-  CHECK(proved > 150);
-  CHECK(infeasible > 30);
-  CHECK(missed == 0);
-}
-
-// What runs hold beside weights, a packing does not see.
-TEST_CASE("what fits up to 24 groups in little memory is found by looking at all placements") {
-  for (const uint64_t seed : {2, 3}) {
-    Random random(seed);
-    const test::RandomShape shape{.most_nodes = 24, .most_devices = 5};
-    for (int i = 0; i < 60; ++i) {
-      const GraphSpec graph = test::random_graph(shape, random);
-      TopologySpec topology = test::random_topology(shape, 0, random);
-      double share = 0;
-      for (const NodeSpec& node : graph.nodes) share += static_cast<double>(node.resident_bytes);
-      share /= static_cast<double>(topology.devices.size());
-      for (DeviceSpec& device : topology.devices) {
-        device.memory_bytes =
-            static_cast<uint64_t>(share * (1 + random.uniform())) + 10 + random.below(40);
-      }
-      const test::Instance instance = test::build_instance(graph, topology);
-      if (!instance.problem) continue;
-      CAPTURE(seed);
-      CAPTURE(i);
-      const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
-      CHECK((placed.ok() || placed.status().code() == StatusCode::kInfeasible));
-    }
-  }
-}
-
-TEST_CASE(
-    "weights that fill two devices to the byte are placed; one byte more is proved too much") {
-  std::vector<uint64_t> sizes{36, 884, 21, 58, 776, 130, 8, 87};
-  test::Instance instance = test::weights(sizes, {1'000, 1'000});
-  REQUIRE(instance.problem);
-  const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
-  REQUIRE(placed.ok());
-  CHECK(placed->timeline.peak_memory_bytes == std::vector<uint64_t>{1'000, 1'000});
-  sizes[0] += 1;
-  instance = test::weights(sizes, {1'000, 1'000});
-  const Result<PlaceResult> too_much = placed_with(*instance.problem, 0);
-  REQUIRE(!too_much.ok());
-  CHECK(too_much.status().code() == StatusCode::kInfeasible);
-  CHECK(too_much.status().message().find("at least 1 B;") != std::string::npos);
-}
-
-TEST_CASE("what lacks more bytes on all devices together than 64 bits count does not fit") {
-  // One output that a reader on each of four devices would hold: four times 2^62 bytes.
-  GraphSpec graph;
-  for (uint32_t v = 0; v < 4; ++v) {
-    graph.nodes.emplace_back();
-    graph.nodes.back().name = "n" + std::to_string(v);
-    graph.nodes.back().cost_us = {1};
-    if (v > 0) graph.edges.push_back({0, 0, v});
-  }
-  graph.nodes[0].outputs = {(uint64_t{1} << 62) + 1'000};
-  TopologySpec topology = test::equal_devices(4);
-  topology.default_link.bandwidth_bytes_per_us = 1e20;
-  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'000;
-  const test::Instance instance = test::build_instance(graph, topology);
-  REQUIRE(instance.problem);
-  Evaluator evaluator(*instance.problem);
-  CHECK(!evaluator.evaluate(Assignment{0, 1, 2, 3}).feasible());
-  CHECK(!placed_with(*instance.problem, 0).ok());
-}
-
-TEST_CASE("what is neither placed nor proved not to fit is said not to be found") {
-  // Forty producers run before the first of their consumers, each on the device of its own: 4,000
-  // bytes are held then, which no node alone tells, and there are too many nodes to look at
-  // everything.
-  GraphSpec graph;
-  for (uint32_t v = 0; v < 81; ++v) {
-    graph.nodes.emplace_back();
-    graph.nodes.back().name = "n" + std::to_string(v);
-    graph.nodes.back().cost_us = {1};
-    if (v < 40) graph.nodes.back().outputs = {100};
-    if (v != 40) graph.nodes.back().colocate = "pair" + std::to_string(v % 41);
-    if (v < 40) graph.edges.push_back({v, 0, v + 41});
-    if (v < 40) graph.edges.push_back({v, kControlEdge, 40});
-    if (v > 40) graph.edges.push_back({40, kControlEdge, v});
-  }
-  TopologySpec topology = test::equal_devices(2);
-  for (DeviceSpec& device : topology.devices) device.memory_bytes = 1'500;
-  const test::Instance instance = test::build_instance(graph, topology);
-  REQUIRE(instance.problem);
-  const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
-  REQUIRE(!placed.ok());
-  CHECK(placed.status().code() == StatusCode::kNotFound);
-  CHECK(placed.status().message().find("the closest") != std::string::npos);
 }
 
 }  // namespace placeto
