@@ -115,7 +115,7 @@ int run_training(const TrainArguments& arguments) {
   if (!arguments.compare || g_stop) return 0;
   std::signal(SIGINT, SIG_DFL);  // what follows need not be continued
   std::signal(SIGTERM, SIG_DFL);
-  const Result<Checkpoint> trained = folder.load(nullptr);
+  const Result<Checkpoint> trained = folder.load_latest();
   if (!trained.ok()) return fail(trained.status());
   const Status status = compare_after_training(*config, folder.file("best.plpo"), trained->seconds);
   return status.ok() ? 0 : fail(status);

@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tests/trainer/support.h"
@@ -121,11 +123,18 @@ class Process {
   pid_t id_ = -1;
 };
 
+// Those of one of two hosts, behind what it begins or continues.
+std::vector<std::string> host(std::vector<std::string> what, uint32_t rank,
+                              const std::string& address, uint32_t timeout) {
+  const std::string more[] = {"--hosts",   "2",     "--rank",    std::to_string(rank),
+                              "--address", address, "--timeout", std::to_string(timeout)};
+  what.insert(what.end(), std::begin(more), std::end(more));
+  return what;
+}
+
 std::vector<std::string> host(const std::string& config, const std::string& run, uint32_t rank,
                               const std::string& address, uint32_t timeout) {
-  return {"--config",  config,  "-o",        run,
-          "--hosts",   "2",     "--rank",    std::to_string(rank),
-          "--address", address, "--timeout", std::to_string(timeout)};
+  return host({"--config", config, "-o", run}, rank, address, timeout);
 }
 
 bool has_files(const std::string& path) {
@@ -155,19 +164,39 @@ struct Exported {
   std::string first, second, alone;
 };
 
-Exported train_on_two_and_on_one(const std::string& text) {
-  const test::TemporaryFolder folder;
+// In the folders a and b.
+Exported train_on_two(const test::TemporaryFolder& folder, const std::string& text) {
   const std::string config = folder.file("config.toml"), address = free_address();
   REQUIRE(write_whole(config, text).ok());
   Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
   Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
-  Process alone({"--config", config, "-o", folder.file("c")}, folder.file("c.messages"));
   CHECK(first.wait() == 0);
   CHECK(second.wait() == 0);
-  CHECK(alone.wait() == 0);
   return {exported(folder.file("a"), folder.file("a.plpo")),
-          exported(folder.file("b"), folder.file("b.plpo")),
-          exported(folder.file("c"), folder.file("c.plpo"))};
+          exported(folder.file("b"), folder.file("b.plpo")), ""};
+}
+
+Exported train_on_two_and_on_one(const std::string& text) {
+  const test::TemporaryFolder folder;
+  Exported trained = train_on_two(folder, text);
+  Process alone({"--config", folder.file("config.toml"), "-o", folder.file("c")},
+                folder.file("c.messages"));
+  CHECK(alone.wait() == 0);
+  trained.alone = exported(folder.file("c"), folder.file("c.plpo"));
+  return trained;
+}
+
+// Exit status and messages of both hosts, continued in the folders a and b.
+std::vector<std::pair<int, std::string>> resume_two(const test::TemporaryFolder& folder) {
+  const std::string address = free_address(), messages[] = {folder.file("m0"), folder.file("m1")};
+  Process a(host({"--resume", folder.file("a")}, 0, address, 120), messages[0]);
+  Process b(host({"--resume", folder.file("b")}, 1, address, 120), messages[1]);
+  const int status[] = {a.wait(), b.wait()};
+  return {{status[0], *read_text(messages[0])}, {status[1], *read_text(messages[1])}};
+}
+
+size_t files_in(const std::string& path) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
 }
 
 }  // namespace
@@ -206,6 +235,37 @@ TEST_CASE("a host that waits for one that never comes says so, and ends") {
   CHECK(messages.find("host 0 of 2 cannot meet the others") != std::string::npos);
 }
 
+TEST_CASE("hosts continue from the last checkpoint that all have, wherever each was killed") {
+  const test::TemporaryFolder folder;
+  uint32_t iterations = 3, kept = 2;
+  SUBCASE("one before it saved what the other saved") {}
+  SUBCASE("one before it saved anything") {
+    iterations = kept = 1;
+  }
+  const std::string text = config_of(iterations);
+  const Exported whole = train_on_two(folder, text);
+  const std::string lost = fmt::format("/checkpoints/{:06}.ckpt", iterations);
+  REQUIRE(std::filesystem::remove(folder.file("b") + lost));
+  for (const auto& [status, messages] : resume_two(folder)) {
+    CAPTURE(messages);
+    CHECK(status == 0);
+  }
+  CHECK(exported(folder.file("a"), folder.file("a2.plpo")) == whole.first);
+  CHECK(exported(folder.file("b"), folder.file("b2.plpo")) == whole.first);
+  CHECK(files_in(folder.file("a") + "/checkpoints") == kept);
+}
+
+TEST_CASE("hosts that have no checkpoint in common say what each has") {
+  const test::TemporaryFolder folder;
+  train_on_two(folder, config_of(3));
+  REQUIRE(std::filesystem::remove_all(folder.file("b") + "/checkpoints") == 3);
+  for (const auto& [status, messages] : resume_two(folder)) {
+    CHECK(status == 3);
+    CHECK(messages.find("host 0 has checkpoints of iterations 2, 3; host 1 of 0") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("a host notices that another died, keeps its checkpoints, and ends") {
   const test::TemporaryFolder folder;
   const std::string config = folder.file("config.toml"), address = free_address();
@@ -220,5 +280,5 @@ TEST_CASE("a host notices that another died, keeps its checkpoints, and ends") {
   CHECK(first.wait() == 4);
   const std::string messages = *read_text(folder.file("messages"));
   CHECK(messages.find("host 0 of 2 cannot exchange records") != std::string::npos);
-  CHECK(RunFolder(folder.file("a")).load(nullptr).ok());
+  CHECK(RunFolder(folder.file("a")).load_latest().ok());
 }

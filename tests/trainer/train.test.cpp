@@ -16,7 +16,7 @@ namespace {
 
 // The policy of the run's last checkpoint.
 PolicySpec last_policy(const RunFolder& folder, const Config& config) {
-  const Result<Checkpoint> checkpoint = folder.load(nullptr);
+  const Result<Checkpoint> checkpoint = folder.load_latest();
   REQUIRE(checkpoint.ok());
   PairwiseLearner learner(config.learn, 0);
   REQUIRE(learner.load(checkpoint->learner).ok());
@@ -38,7 +38,7 @@ void train_until(const Config& config, RunFolder& folder, uint32_t iteration) {
   options.on_progress = [&](const Progress& p) { stop = p.iteration >= iteration; };
   // Asked between learning and saving, so the iteration under way is the last.
   REQUIRE(train::train(config, "", folder, false, options).ok());
-  REQUIRE(folder.load(nullptr)->iteration == iteration);
+  REQUIRE(folder.load_latest()->iteration == iteration);
 }
 
 size_t lines_in(const std::string& path) {
@@ -170,19 +170,42 @@ TEST_CASE(
   CHECK(lines_in(folder.file("metrics.jsonl")) == config.iterations);
 }
 
+TEST_CASE("a check makes a checkpoint, so that the best policy is never ahead of it") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  config.check.save_every = 100;
+  train_whole(config, place.file("run"));
+  const RunFolder folder(place.file("run"));
+  CHECK(folder.load(2).ok());
+  CHECK(folder.load(4).ok());
+}
+
+TEST_CASE("a checkpoint takes the place of later ones, from which the run did not continue") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  for (const uint32_t iteration : {10u, 20u, 15u}) {
+    Checkpoint saved;
+    saved.iteration = iteration;
+    REQUIRE(folder.save(saved, 1).ok());
+  }
+  CHECK(folder.load_latest()->iteration == 15);
+  CHECK(folder.load(10).ok());
+}
+
 TEST_CASE("what the last check measured is kept over an interruption") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
   Checkpoint saved{.iteration = 3, .best = 0.5, .checked = {-0.25, 0.125}, .learner = "\n 1 2"};
   REQUIRE(folder.save(saved, 1).ok());
-  const Result<Checkpoint> loaded = folder.load(nullptr);
+  const Result<Checkpoint> loaded = folder.load_latest();
   REQUIRE(loaded.ok());
   CHECK(loaded->checked == saved.checked);
   CHECK(loaded->learner == saved.learner);
   const std::string path = folder.file("checkpoints/000003.ckpt");
   REQUIRE(write_sealed(path, "placeto-train checkpoint 1 3 0.5 1 7 nothing\n").ok());
-  CHECK(folder.load(nullptr).status().message().find("ends in no numbers") != std::string::npos);
+  CHECK(folder.load_latest().status().message().find("ends in no numbers") != std::string::npos);
 }
 
 TEST_CASE("a folder in which another is training is refused") {

@@ -87,7 +87,7 @@ TEST_CASE("an interrupted run of any algorithm ends with the weights of an unint
     options.stop = &stop;
     options.on_progress = [&](const Progress& p) { stop = p.iteration >= 2; };
     REQUIRE(train::train(config, "", folder, false, options).ok());
-    CHECK(folder.load(nullptr)->iteration == 2);
+    CHECK(folder.load_latest()->iteration == 2);
     CHECK(*export_run(config, "", folder) != whole);
     REQUIRE(train::train(config, "", folder, true, {}).ok());
     CHECK(*export_run(config, "", folder) == whole);

@@ -217,7 +217,8 @@ const std::vector<ConfigKey> kKeys = {
      "learns from)",
      1},
     {"check", "problems", AT(check.problems), "", 1, 10'000},
-    {"check", "save_every", AT(check.save_every), "iterations between checkpoints", 1},
+    {"check", "save_every", AT(check.save_every),
+     "iterations between checkpoints; a check makes one, too", 1},
 };
 
 constexpr ConfigSection kSections[] = {

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "runtime/graph/text.h"
+#include "trainer/base/bytes.h"
 
 namespace placeto::train {
 namespace {
@@ -178,6 +179,29 @@ Result<std::vector<std::string>> exchange_round(Hosts& hosts, Round& round) {
     text.erase(0, second + 1);
   }
   return all;
+}
+
+Result<uint32_t> agree_on_beginning(Hosts& hosts, std::string_view config_text,
+                                    const std::vector<uint32_t>& mine) {
+  Round round{state_of(0, config_text, {}), false, ""};
+  put(mine, round.records);
+  const Result<std::vector<std::string>> all = exchange_round(hosts, round);
+  if (!all.ok()) return all.status();
+  std::vector<uint32_t> common = mine;
+  std::string have;
+  for (size_t rank = 0; rank < all->size(); ++rank) {
+    std::string_view left = (*all)[rank];
+    std::vector<uint32_t> theirs, both;
+    if (!get(theirs, left)) return Status::io("checkpoints of another host are damaged");
+    std::ranges::set_intersection(common, theirs, std::back_inserter(both));
+    common = std::move(both);
+    have += fmt::format(
+        "{} {}",
+        rank == 0 ? "host 0 has checkpoints of iterations" : fmt::format("; host {} of", rank),
+        fmt::join(theirs, ", "));
+  }
+  if (!common.empty()) return common.back();
+  return Status::bad_input(have + ": expected one in common; copy a run folder to the others");
 }
 
 }  // namespace placeto::train

@@ -130,6 +130,8 @@ Status RunFolder::save(const Checkpoint& c, uint32_t window) {
   if (Status s = write_sealed(checkpoint_path(c.iteration), content); !s.ok()) return s;
   std::vector<uint32_t> kept = checkpoints();
   std::error_code ignored;
+  for (; kept.back() > c.iteration; kept.pop_back())
+    fs::remove(checkpoint_path(kept.back()), ignored);
   while (kept.size() > kCheckpointsKept) {
     fs::remove(checkpoint_path(kept.front()), ignored);
     kept.erase(kept.begin());
@@ -140,36 +142,54 @@ Status RunFolder::save(const Checkpoint& c, uint32_t window) {
   return {};
 }
 
-Result<Checkpoint> RunFolder::load(std::string* note) const {
-  std::vector<uint32_t> all = checkpoints();
-  for (; !all.empty(); all.pop_back()) {
-    const std::string path = checkpoint_path(all.back());
-    Result<std::string> content = read_sealed(path);
-    if (!content.ok()) {
-      if (note != nullptr) *note += content.status().message() + "\n";
-      continue;
-    }
-    const size_t line = content->find('\n');
-    if (line == std::string::npos || !content->starts_with(kMagic)) {
-      return Status::bad_input(path + ": no checkpoint of this version of placeto-train");
-    }
-    Checkpoint c;
-    const std::string numbers = content->substr(kMagic.size(), line - kMagic.size());
-    const char* next = numbers.c_str();
-    char* end = nullptr;
-    c.iteration = static_cast<uint32_t>(std::strtoul(next, &end, 10));
-    c.best = std::strtod(end, &end);
-    c.seconds = std::strtod(end, &end);
-    c.examples = std::strtoull(end, &end, 10);
-    for (next = end; *next == ' '; next = end) {
-      const double value = std::strtod(next, &end);
-      if (end == next) return Status::bad_input(path + ": its first line ends in no numbers");
-      c.checked.push_back(value);
-    }
-    c.learner = content->substr(line + 1);
-    return c;
+Result<std::vector<uint32_t>> RunFolder::beginnings(std::string* note) const {
+  const std::vector<uint32_t> all = checkpoints();
+  std::vector<uint32_t> whole;
+  for (const uint32_t iteration : all) {
+    const Result<std::string> content = read_sealed(checkpoint_path(iteration));
+    if (content.ok())
+      whole.push_back(iteration);
+    else
+      *note += content.status().message() + "\n";
   }
-  return Status::bad_input(path_ + ": no whole checkpoint in checkpoints/");
+  if (whole.empty() && !all.empty()) {
+    return Status::bad_input(*note + path_ + ": no whole checkpoint in checkpoints/");
+  }
+  if (all.size() < kCheckpointsKept) whole.insert(whole.begin(), 0);
+  return whole;
+}
+
+Result<Checkpoint> RunFolder::load_latest() const {
+  std::string note;
+  const Result<std::vector<uint32_t>> all = beginnings(&note);
+  if (!all.ok()) return all.status();
+  if (all->back() == 0) return Status::bad_input(path_ + ": no checkpoint in checkpoints/");
+  return load(all->back());
+}
+
+Result<Checkpoint> RunFolder::load(uint32_t iteration) const {
+  const std::string path = checkpoint_path(iteration);
+  Result<std::string> content = read_sealed(path);
+  if (!content.ok()) return content.status();
+  const size_t line = content->find('\n');
+  if (line == std::string::npos || !content->starts_with(kMagic)) {
+    return Status::bad_input(path + ": no checkpoint of this version of placeto-train");
+  }
+  Checkpoint c;
+  const std::string numbers = content->substr(kMagic.size(), line - kMagic.size());
+  const char* next = numbers.c_str();
+  char* end = nullptr;
+  c.iteration = static_cast<uint32_t>(std::strtoul(next, &end, 10));
+  c.best = std::strtod(end, &end);
+  c.seconds = std::strtod(end, &end);
+  c.examples = std::strtoull(end, &end, 10);
+  for (next = end; *next == ' '; next = end) {
+    const double value = std::strtod(next, &end);
+    if (end == next) return Status::bad_input(path + ": its first line ends in no numbers");
+    c.checked.push_back(value);
+  }
+  c.learner = content->substr(line + 1);
+  return c;
 }
 
 Status RunFolder::save_records(uint32_t iteration, const Samples& samples) {

@@ -42,11 +42,15 @@ class RunFolder {
 
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
+  // Takes the place of later checkpoints, whose iterations are done again.
   Status save(const Checkpoint& checkpoint, uint32_t window);
-  bool has_checkpoints() const { return !checkpoints().empty(); }
-  // The latest whole checkpoint; kBadInput if there is none that is whole. `note` says which
-  // damaged ones were passed over.
-  Result<Checkpoint> load(std::string* note) const;
+  // Iterations from which the run can continue, ascending: those of whole checkpoints, behind 0
+  // while no checkpoint has been removed for later ones. kBadInput if there are checkpoints, but
+  // none that is whole. `note` says which damaged ones were passed over.
+  Result<std::vector<uint32_t>> beginnings(std::string* note) const;
+  // The checkpoint after so many iterations, or the latest whole one. kBadInput.
+  Result<Checkpoint> load(uint32_t iteration) const;
+  Result<Checkpoint> load_latest() const;
   // Keeps others out as long as this lives, and removes what one that was killed left half written.
   // Fails with kInvalidArgument if another is training here; does nothing the second time.
   Status lock();

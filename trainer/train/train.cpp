@@ -15,30 +15,39 @@ namespace {
 
 constexpr std::string_view kCheckedPrefix = "checked_";
 
-// The last whole checkpoint; `on_note` hears of damaged ones that were passed over.
-Result<Checkpoint> last_checkpoint(const RunFolder& folder,
-                                   const std::function<void(const std::string&)>& on_note) {
+// The iteration to begin with, 0 if from the beginning; that of all hosts.
+Result<uint32_t> find_beginning(const Run& run, bool resume) {
+  const auto note = [&](const std::string& text) {
+    if (run.options.on_note) run.options.on_note(text);
+  };
+  std::vector<uint32_t> mine = {0};
   std::string passed_over;
-  Result<Checkpoint> found = folder.load(&passed_over);
-  if (!found.ok()) return Status(found.status().code(), passed_over + found.status().message());
-  if (!passed_over.empty() && on_note)
-    on_note(passed_over + "continuing from the checkpoint before");
-  return found;
+  if (resume) {
+    Result<std::vector<uint32_t>> found = run.folder.beginnings(&passed_over);
+    if (!found.ok()) return found.status();
+    mine = std::move(*found);
+  }
+  Result<uint32_t> begin = mine.back();
+  if (run.options.hosts != nullptr) {
+    begin = agree_on_beginning(*run.options.hosts, run.config_text, mine);
+    if (!begin.ok()) return begin;
+  }
+  if (!passed_over.empty()) {
+    note(passed_over + fmt::format("continuing from iteration {}", *begin));
+  } else if (*begin < mine.back()) {
+    note(fmt::format("continuing from iteration {}, the last that all hosts have", *begin));
+  } else if (resume && *begin == 0) {
+    note("no checkpoint yet: from the beginning");
+  }
+  return begin;
 }
 
-// A run that ended before its first checkpoint begins anew.
-Status resume_from_checkpoint(Run& run, Algorithm& algorithm) {
-  if (!run.folder.has_checkpoints()) {
-    if (run.options.on_note) run.options.on_note("no checkpoint yet: from the beginning");
-    return run.folder.truncate_metrics(0);
-  }
-  Result<Checkpoint> found = last_checkpoint(run.folder, run.options.on_note);
+Status resume_from_checkpoint(Run& run, Algorithm& algorithm, uint32_t iteration) {
+  Result<Checkpoint> found = run.folder.load(iteration);
   if (!found.ok()) return found.status();
   run.state = std::move(*found);
-  if (Status s = algorithm.load(run.state.learner); !s.ok()) {
-    return s.at(run.folder.file("checkpoints"));
-  }
-  return run.folder.truncate_metrics(run.state.iteration);
+  const Status loaded = algorithm.load(run.state.learner);
+  return loaded.ok() ? loaded : loaded.at(run.folder.file("checkpoints"));
 }
 
 // Keeps the policy that would ship now if it is the best so far.
@@ -95,7 +104,8 @@ Status repeat(Run& run, Algorithm& algorithm) {
     run.state.examples += done->examples;
     const bool last = ++run.state.iteration == config.iterations;
     if (Status s = run.act_by(algorithm.learner().acting_policy()); !s.ok()) return s;
-    if (last || run.state.iteration % config.check.every == 0) {
+    const bool checks = last || run.state.iteration % config.check.every == 0;
+    if (checks) {
       if (Status s = check(run, algorithm); !s.ok()) return s;
     }
     run.state.seconds = seconds_before + watch.seconds();
@@ -104,7 +114,9 @@ Status repeat(Run& run, Algorithm& algorithm) {
     // Hosts stop together: after the iteration in which one told the others.
     if (run.options.hosts == nullptr && run.options.stop != nullptr)
       run.stopping = *run.options.stop;
-    if (run.stopping || last || run.state.iteration % config.check.save_every == 0) {
+    // After every check: the best policy is then of no iteration that is done again, perhaps with
+    // other settings.
+    if (run.stopping || checks || run.state.iteration % config.check.save_every == 0) {
       if (Status s = save(run, algorithm); !s.ok()) return s;
     }
   }
@@ -124,10 +136,15 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   run.state.best = std::numeric_limits<double>::infinity();
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
   if (Status s = folder.lock(); !s.ok()) return s;
-  if (resume) {
-    if (Status s = resume_from_checkpoint(run, *algorithm); !s.ok()) return s;
-    resume = folder.has_checkpoints();
+  const Result<uint32_t> begin = find_beginning(run, resume);
+  if (!begin.ok()) return begin.status();
+  if (*begin > 0) {
+    if (Status s = resume_from_checkpoint(run, *algorithm, *begin); !s.ok()) return s;
   }
+  if (resume) {
+    if (Status s = folder.truncate_metrics(*begin); !s.ok()) return s;
+  }
+  resume = *begin > 0;
   if (Status s = algorithm->begin(run, resume); !s.ok()) return s;
   for (size_t i = 0; i < std::min(run.state.checked.size(), algorithm->checked.size()); ++i) {
     algorithm->checked[i].second = run.state.checked[i];
@@ -140,7 +157,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
 
 Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view config_text,
                                         const RunFolder& folder) {
-  const Result<Checkpoint> checkpoint = last_checkpoint(folder, {});
+  const Result<Checkpoint> checkpoint = folder.load_latest();
   if (!checkpoint.ok()) return checkpoint.status();
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
   if (Status s = algorithm->load(checkpoint->learner); !s.ok()) {
