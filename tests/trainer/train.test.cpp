@@ -8,6 +8,7 @@
 #include "trainer/base/files.h"
 #include "trainer/pairwise/learner.h"
 #include "trainer/train/export.h"
+#include "trainer/train/tensorboard.h"
 
 using namespace placeto;
 using namespace placeto::train;
@@ -191,6 +192,40 @@ TEST_CASE("a checkpoint takes the place of later ones, from which the run did no
   }
   CHECK(folder.load_latest()->iteration == 15);
   CHECK(folder.load(10).ok());
+}
+
+TEST_CASE("metrics that a full disk or a kill left cut are whole again after the run continues") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  const Metrics first = {{"iteration", 1}, {"seconds", 2}};
+  const auto cut = [&](const char* file, const char* text) {
+    REQUIRE(write_whole(folder.file(file), text).ok());
+  };
+  SUBCASE("before anything was written") {
+    for (const char* file : {"metrics.jsonl", "metrics.csv", "events.out.tfevents"}) cut(file, "");
+  }
+  SUBCASE("in the first line") {
+    cut("metrics.jsonl", "{\"iter");
+    cut("metrics.csv", "iteration,sec");
+    cut("events.out.tfevents", "ev");
+  }
+  REQUIRE(folder.truncate_metrics(0).ok());
+  REQUIRE(folder.append_metrics(first).ok());
+  CHECK(*read_text(folder.file("metrics.csv")) == "iteration,seconds\n1,2\n");
+  // In the number of an iteration: 12 looks like 1.
+  REQUIRE(append(folder.file("metrics.jsonl"), "{\"iteration\": 1").ok());
+  REQUIRE(append(folder.file("metrics.csv"), "1").ok());
+  REQUIRE(folder.truncate_metrics(1).ok());
+  REQUIRE(folder.append_metrics({{"iteration", 2}, {"seconds", 3}}).ok());
+  CHECK(*read_text(folder.file("metrics.csv")) == "iteration,seconds\n1,2\n2,3\n");
+  CHECK(*read_text(folder.file("metrics.jsonl")) ==
+        "{\"iteration\": 1, \"seconds\": 2}\n{\"iteration\": 2, \"seconds\": 3}\n");
+  const std::string events = *read_text(folder.file("events.out.tfevents"));
+  std::string_view left = events;
+  CHECK(!take_event(left)->file_version.empty());
+  CHECK(take_event(left)->step == 1);
+  CHECK(take_event(left)->step == 2);
 }
 
 TEST_CASE("what the last check measured is kept over an interruption") {

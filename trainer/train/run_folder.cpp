@@ -58,6 +58,12 @@ bool RunFolder::has(std::string_view name) const {
   return fs::exists(file(name), ignored);
 }
 
+// Not if a full disk kept it empty.
+bool RunFolder::has_content(std::string_view name) const {
+  std::error_code error;
+  return fs::file_size(file(name), error) > 0 && !error;
+}
+
 Status RunFolder::lock() {
   if (lock_ != nullptr) return {};
   const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -205,7 +211,8 @@ Result<Samples> RunFolder::load_records(uint32_t iteration) const {
   return samples;
 }
 
-// Both files name the iteration first: {"iteration": 12, ... and 12,...
+// Both files name the iteration first: {"iteration": 12, ... and 12,... A last line without an end
+// is cut.
 Status RunFolder::truncate_metrics(uint32_t iteration) {
   for (const char* name : {"metrics.jsonl", "metrics.csv"}) {
     if (!has(name)) continue;
@@ -213,7 +220,7 @@ Status RunFolder::truncate_metrics(uint32_t iteration) {
     if (!old.ok()) return old.status();
     std::istringstream lines(*old);
     std::string line, kept;
-    while (std::getline(lines, line)) {
+    while (std::getline(lines, line) && !lines.eof()) {
       const size_t digit = line.find_first_of("0123456789");
       if (digit == std::string::npos || std::strtoul(&line[digit], nullptr, 10) <= iteration) {
         kept += line + "\n";
@@ -235,10 +242,10 @@ Status RunFolder::append_metrics(const Metrics& metrics) {
     values += (values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
   }
   if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
-  if (!has("metrics.csv"))
-    names += "\n";
-  else
+  if (has_content("metrics.csv"))
     names.clear();
+  else
+    names += "\n";
   if (Status s = append(file("metrics.csv"), names + values + "\n"); !s.ok()) return s;
   return append_event(metrics);
 }
@@ -246,7 +253,7 @@ Status RunFolder::append_metrics(const Metrics& metrics) {
 Status RunFolder::append_event(const Metrics& metrics) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const double seconds = std::chrono::duration<double>(now).count();
-  const std::string header = has(kEvents) ? "" : event_file_header(seconds);
+  const std::string header = has_content(kEvents) ? "" : event_file_header(seconds);
   const auto step = static_cast<int64_t>(metrics.front().second);
   return append(file(kEvents), header + event_record(seconds, step, metrics));
 }

@@ -66,6 +66,7 @@ class RunFolder {
 
  private:
   bool has(std::string_view name) const;
+  bool has_content(std::string_view name) const;
   std::string checkpoint_path(uint32_t iteration) const;
   std::string records_path(uint32_t iteration) const;
   Status append_event(const Metrics& metrics);
