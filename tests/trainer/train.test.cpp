@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
@@ -111,6 +112,20 @@ TEST_CASE("siblings train a pairwise policy, and an interrupted run ends like a 
   const RunFolder folder = train_in_parts(config, place, whole);
   config.threads = 3;
   CHECK(train_whole(config, place.file("three")) == whole);
+}
+
+// Ratios of probabilities are then 1 in the first step of the optimizer.
+TEST_CASE("siblings learn from choices of the network that learns, not of its average") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  config.algorithm = "siblings";
+  config.episodes.epochs = config.episodes.batches = 1;
+  config.episodes.clip = 0.01;
+  train_whole(config, place.file("run"));
+  std::istringstream lines(*read_text(place.file("run/metrics.jsonl")));
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(line.find("\"clipped\": 0,") != std::string::npos);
+  }
 }
 
 TEST_CASE(

@@ -37,6 +37,9 @@ class Algorithm {
   Metrics checked;  // logarithms of ratios to `auto`; 0 before the first check
 
   virtual const Learner& learner() const = 0;
+  // That acts in an iteration. Where probabilities of its choices are in what is learned from them,
+  // it has to be the very network that learns.
+  virtual PolicySpec acting_policy() const { return learner().current_policy(); }
   // All that a checkpoint keeps.
   virtual std::string save() const = 0;
   virtual Status load(const std::string& bytes) = 0;

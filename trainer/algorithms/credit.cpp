@@ -101,6 +101,8 @@ class Credit final : public PairwiseAlgorithm {
   using PairwiseAlgorithm::PairwiseAlgorithm;
 
   bool acts_at_once() const override { return begins_with_a_policy(); }
+  // The one that ships: policies learn on the states that they will cause.
+  PolicySpec acting_policy() const override { return learner_.policy(); }
   uint32_t records_kept() const override { return learn_.window; }
 
   Status begin(Run& run, bool resumed) override {

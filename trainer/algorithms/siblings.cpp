@@ -145,7 +145,7 @@ class PairwiseSiblings final : public PairwiseAlgorithm {
     const Result<Rollouts> first = roll_out_all(run);
     if (!first.ok()) return first.status();
     learner_.set_normalisation(measure_normalisation(first->samples));
-    return run.act_by(learner_.acting_policy());
+    return run.act_by(acting_policy());
   }
 
   // This host's share of the rollouts, and those of all hosts.

@@ -75,7 +75,7 @@ Result<Sampled> place_by_training(const Instance& instance, const OneGraphOption
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
   if (Status s = algorithm->begin(run, false); !s.ok()) return s;
   for (; run.state.iteration < config.iterations; ++run.state.iteration) {
-    if (Status s = run.act_by(algorithm->learner().acting_policy()); !s.ok()) return s;
+    if (Status s = run.act_by(algorithm->acting_policy()); !s.ok()) return s;
     const Result<Iteration> done = algorithm->iterate(run);
     if (!done.ok()) return done.status();
   }

@@ -15,8 +15,8 @@ class Learner {
 
   // The networks that ship, the average of the weights over steps, without provenance.
   virtual PolicySpec policy() const = 0;
-  // Those that act while training.
-  virtual PolicySpec acting_policy() const = 0;
+  // Those of the weights as they are now.
+  virtual PolicySpec current_policy() const = 0;
   // Takes a policy's weights. kBadInput if it has other networks or features.
   virtual Status begin_with(const PolicySpec& policy) = 0;
 

@@ -25,6 +25,10 @@ PolicySpec PairwiseLearner::policy() const {
   return self_->nets.average->policy();
 }
 
+PolicySpec PairwiseLearner::current_policy() const {
+  return self_->nets.network->policy();
+}
+
 Status PairwiseLearner::begin_with(const PolicySpec& policy) {
   const PolicySpec expected = this->policy();
   const auto named_alike = [](const PolicyFeature& a, const PolicyFeature& b) {

@@ -34,7 +34,7 @@ class PairwiseLearner final : public Learner {
   Status begin_with(const PolicySpec& policy) override;
 
   PolicySpec policy() const override;  // scores are decreases of log makespan
-  PolicySpec acting_policy() const override { return policy(); }
+  PolicySpec current_policy() const override;
   std::string save() const override;
   Status load(const std::string& bytes) override;
 

@@ -165,7 +165,7 @@ PolicySpec PublishedLearner::policy() const {
   return self_->policy(self_->nets.average);
 }
 
-PolicySpec PublishedLearner::acting_policy() const {
+PolicySpec PublishedLearner::current_policy() const {
   return self_->policy(self_->nets.network);
 }
 

@@ -75,7 +75,7 @@ class PublishedLearner final : public Learner {
   std::vector<float> logits(uint32_t graph, const Episode& episode) const;
 
   PolicySpec policy() const override;
-  PolicySpec acting_policy() const override;
+  PolicySpec current_policy() const override;
   Status begin_with(const PolicySpec& policy) override;
   std::string save() const override;
   Status load(const std::string& bytes) override;

@@ -103,7 +103,7 @@ Status repeat(Run& run, Algorithm& algorithm) {
     if (!done.ok()) return done.status();
     run.state.examples += done->examples;
     const bool last = ++run.state.iteration == config.iterations;
-    if (Status s = run.act_by(algorithm.learner().acting_policy()); !s.ok()) return s;
+    if (Status s = run.act_by(algorithm.acting_policy()); !s.ok()) return s;
     const bool checks = last || run.state.iteration % config.check.every == 0;
     if (checks) {
       if (Status s = check(run, algorithm); !s.ok()) return s;
@@ -150,7 +150,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
     algorithm->checked[i].second = run.state.checked[i];
   }
   if (resume || algorithm->acts_at_once()) {
-    if (Status s = run.act_by(algorithm->learner().acting_policy()); !s.ok()) return s;
+    if (Status s = run.act_by(algorithm->acting_policy()); !s.ok()) return s;
   }
   return repeat(run, *algorithm);
 }
