@@ -7,6 +7,8 @@
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tests/trainer/support.h"
+#include "tools/io/write.h"
+#include "tools/workloads/workload.h"
 #include "trainer/base/files.h"
 #include "trainer/published/courses.h"
 #include "trainer/train/export.h"
@@ -32,7 +34,7 @@ double sampled_cost(const Config& config, std::span<const uint8_t> policy_file) 
   double sum = 0, count = 0;
   const auto problems = ProblemSource::open(config);
   REQUIRE(problems.ok());
-  const auto courses = training_courses(config, *problems);
+  const auto courses = training_courses(config, *problems, 1);
   REQUIRE(courses.ok());
   for (const Course& course : *courses) {
     for (uint64_t seed = 0; seed < 8; ++seed) {
@@ -45,6 +47,33 @@ double sampled_cost(const Config& config, std::span<const uint8_t> policy_file) 
 }
 
 }  // namespace
+
+TEST_CASE("graphs whose episodes do not fit in memory are refused, with what they would take") {
+  const test::TemporaryFolder place;
+  WorkloadOptions options;
+  options.nodes = 300;
+  REQUIRE(write_graph(place.file("large.graph"), *generate("layered", options)).ok());
+  options.nodes = 20;
+  REQUIRE(write_graph(place.file("small.graph"), *generate("layered", options)).ok());
+  Config config = test::small_placeto_config("siblings");
+  config.data.merged_nodes = 0;
+  config.data.held_out_share = 0;
+  config.data.graphs = {place.file("*.graph")};
+  config.data.topologies = {"2xk80"};
+  const Result<ProblemSource> own = ProblemSource::open(config);
+  REQUIRE(own.ok());
+  CHECK(training_courses(config, *own, 6).ok());
+  // A hundred million, each of 300 x 300 x 7 floats, and something beside.
+  const Status refused = training_courses(config, *own, 100'000'000).status();
+  CHECK(refused.code() == StatusCode::kBadInput);
+  CHECK(refused.message().find(place.file("large.graph") + ": 300 nodes") != std::string::npos);
+  CHECK(refused.message().find("take 252001 GB, expected at most") != std::string::npos);
+
+  config.data.graphs = config.data.topologies = {};
+  const Status drawn =
+      training_courses(config, *ProblemSource::open(config), 1'000'000'000).status();
+  CHECK(drawn.message().find("of data.set mixed: 2") != std::string::npos);
+}
 
 TEST_CASE("a run that begins with a policy of the published architecture takes all its weights") {
   const test::TemporaryFolder place;

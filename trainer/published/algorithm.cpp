@@ -30,7 +30,9 @@ Status PublishedAlgorithm::begin(Run& run, bool resumed) {
   if (!resumed && !config_.learn.start.empty()) {
     if (Status s = begin_with_file(config_.learn.start, learner_); !s.ok()) return s;
   }
-  Result<std::vector<Course>> courses = training_courses(config_, run.problems, run.options.stop);
+  const auto [first, last] = run.share(episode_count());
+  Result<std::vector<Course>> courses =
+      training_courses(config_, run.problems, last - first, run.options.stop);
   if (!courses.ok()) return courses.status();
   courses_ = std::move(*courses);
   if (courses_.empty()) return Status::invalid("no graph to train on fits its devices' memory");

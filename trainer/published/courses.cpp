@@ -1,9 +1,15 @@
 #include "trainer/published/courses.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "runtime/policy/published/features.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
@@ -19,8 +25,60 @@ static Instance own_problem(const Config& config, const OwnProblems& own, uint32
   return merge_operators(std::move(instance), most);
 }
 
+namespace {
+
+// Every step of an episode sees all nodes: what memory is taken by are pairs of a node and a step.
+struct Size {
+  double nodes = 0, steps = 0;  // of a pass
+  double pairs() const { return nodes * steps; }
+};
+
+// What the gradient of a pair holds, in floats per column of the features: measured with 8 rounds
+// on two devices, 4.2 KB.
+constexpr double kFloatsOfRound = 16, kFloatsBeside = 32;
+// A pair is in one of three sets that are pooled.
+constexpr double kSetsBytes = 3 * sizeof(float);
+
+// Records of all episodes, if all are on this graph, and the gradient of one.
+double bytes_of(const Size& size, const Config& config, uint32_t episodes) {
+  const double column = step_columns(config.data.devices) * sizeof(float);
+  const double steps = size.steps * config.episodes.passes;
+  const double learned = config.episodes.steps == 0
+                             ? steps
+                             : std::min(steps, static_cast<double>(config.episodes.steps));
+  const double records = column * size.nodes * steps * episodes;
+  const double gradient =
+      column * size.nodes * learned * (kFloatsOfRound * config.placeto.rounds + kFloatsBeside);
+  return records + gradient;
+}
+
+double memory_of_machine() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+// `name` says which graph a size is of.
+Status check_memory(const std::vector<Size>& sizes, const Config& config, uint32_t episodes,
+                    const std::function<std::string(size_t)>& name) {
+  const auto largest = std::ranges::max_element(sizes, {}, &Size::pairs);
+  if (largest == sizes.end()) return {};
+  double bytes = bytes_of(*largest, config, episodes);
+  for (const Size& size : sizes) bytes += kSetsBytes * size.pairs();
+  const double there = memory_of_machine();
+  if (bytes <= there) return {};
+  constexpr double kGigabyte = 1e9;
+  return Status::bad_input(fmt::format(
+      "{}: {} nodes, where every step of an episode sees every node: {} episodes at a time take "
+      "{:.0f} GB, expected at most the {:.0f} GB of this machine: fewer nodes (data.merged_nodes "
+      "merges them, where devices are of one kind), or less of episodes.graphs, rollouts, passes "
+      "or steps",
+      name(static_cast<size_t>(largest - sizes.begin())), largest->nodes, episodes,
+      std::ceil(bytes / kGigabyte), there / kGigabyte));
+}
+
+}  // namespace
+
 Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems,
-                                             const std::atomic<bool>* stop) {
+                                             uint32_t episodes, const std::atomic<bool>* stop) {
   const OwnSplit* own = problems.own();
   for (size_t t = 0; own != nullptr && t < own->train.topologies.size(); ++t) {
     const TopologySpec& topology = own->train.topologies[t];
@@ -37,19 +95,30 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
                          : only > 0     ? 1
                                         : kFamilyGraphs;
   const auto asked = [stop] { return stop != nullptr && *stop; };
-  auto courses = parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
-    if (asked()) return std::optional<Course>();
-    if (own != nullptr) return make_course(own_problem(config, own->train, i));
+  const auto make = [&](uint32_t i) {
+    if (own != nullptr) return own_problem(config, own->train, i);
     if (mixed) {
-      return make_course(
-          draw_with_devices(config.data, Split::kTrain, config.seed, i, config.data.fixed_graphs));
+      return draw_with_devices(config.data, Split::kTrain, config.seed, i,
+                               config.data.fixed_graphs);
     }
     const uint32_t number = only > 0 ? only - 1 : i;
     const Half half = number < kFamilyGraphs ? Half::kSeen : Half::kUnseen;
-    return make_course(family_problem(config.data.set, half, number % kFamilyGraphs,
-                                      {config.data.devices, config.data.merged_nodes}));
+    return family_problem(config.data.set, half, number % kFamilyGraphs,
+                          {config.data.devices, config.data.merged_nodes});
+  };
+  std::vector<Size> sizes(count);
+  auto courses = parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
+    if (asked()) return std::optional<Course>();
+    Instance instance = make(i);
+    sizes[i] = {double(instance.problem->node_count()), double(instance.problem->group_count())};
+    return make_course(std::move(instance));
   });
   if (asked()) return Status(StatusCode::kStopped, "stopped while graphs were made ready");
+  const auto name = [&](size_t i) {
+    return own != nullptr ? own->train.graphs[i / own->train.topologies.size()].path
+                          : fmt::format("graph {} of data.set {}", i + 1, config.data.set);
+  };
+  if (Status s = check_memory(sizes, config, episodes, name); !s.ok()) return s;
   return courses;
 }
 

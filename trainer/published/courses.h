@@ -11,9 +11,11 @@
 namespace placeto::train {
 
 // The problems of a configuration; graphs where no heuristic fits the memory are left out.
-// kBadInput if a topology of one's own has not as many devices as the policy; kStopped once `stop`
-// is set.
+// kBadInput if a topology of one's own has not as many devices as the policy, or if learning from
+// so many `episodes` at a time on the largest graph takes more memory than the machine has;
+// kStopped once `stop` is set.
 Result<std::vector<Course>> training_courses(const Config& config, const ProblemSource& problems,
+                                             uint32_t episodes,
                                              const std::atomic<bool>* stop = nullptr);
 
 }  // namespace placeto::train
