@@ -68,6 +68,35 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
   fails("--config " + config + " -o " + config, 4, "c.toml: cannot create");
 }
 
+TEST_CASE_FIXTURE(Place, "the number of processors changes no weight") {
+  const std::string wide = write("wide.toml", R"(
+iterations = 1
+threads = 1
+[data]
+max_nodes = 60
+large_share = 0
+network_share = 0
+[collect]
+problems = 4
+max_evaluations = 100
+[learn]
+steps = 5
+decisions = 512
+[check]
+problems = 1
+)");
+  std::string policies[2];
+  for (int i = 0; i < 2; ++i) {
+    const std::string folder = file("run" + std::to_string(i));
+    setenv("OPENBLAS_NUM_THREADS", i == 0 ? "1" : "2", 1);
+    REQUIRE(run("--config " + wide + " -o " + folder) == 0);
+    REQUIRE(run("export " + folder + " -o -", file("printed")) == 0);
+    policies[i] = *read_text(file("printed"));
+  }
+  setenv("OPENBLAS_NUM_THREADS", "1", 1);  // as tests are run
+  CHECK(policies[0] == policies[1]);
+}
+
 TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   const std::string folder = file("run"), out = file("p.plpo");
   REQUIRE(run("--config " + config + " -o " + folder) == 0);
