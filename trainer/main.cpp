@@ -179,11 +179,16 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
                "At the end, measure the best policy against heuristics and search, on problems of "
                "its data that it did not learn from; with graphs of one's own, also against the "
                "shipped policy and as long a search as training took");
-  command.count("--hosts", a.hosts.count, "Hosts that train together: one command on each");
-  command.count("--rank", a.hosts.rank, "Number of this host, from 0");
-  command.option("--address", "HOST:PORT", a.hosts.address, "Of host 0, reachable by all");
-  command.count("--timeout", a.hosts.timeout_seconds,
-                "Seconds after which a silent host counts as gone");
+  command.count("--hosts", a.hosts.count, "Hosts that train together: one command on each", 1);
+  command.count("--rank", a.hosts.rank, "Number of this host, from 0").only_with("--hosts");
+  command.option("--address", "HOST:PORT", a.hosts.address, "Of host 0, reachable by all")
+      .only_with("--hosts");
+  command
+      .count("--timeout", a.hosts.timeout_seconds,
+             fmt::format("Seconds after which a silent host counts as gone (default {})",
+                         a.hosts.timeout_seconds),
+             1)
+      .only_with("--hosts");
   command.flag("--print-config", print_config, "Print every setting with its default and meaning");
 }
 

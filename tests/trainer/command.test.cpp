@@ -130,6 +130,15 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   CHECK(fs::exists(file("run/config.toml")));
 }
 
+TEST_CASE_FIXTURE(Place, "options that mean nothing without another are refused") {
+  fails("eval default --topologies 2xk80", 2, "--topologies: goes with --graphs only");
+  for (const char* option : {"--rank 1", "--address a:1", "--timeout 3"}) {
+    const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+    fails("--config " + config + " -o " + file("run") + " " + option, 2,
+          name + ": goes with --hosts only");
+  }
+}
+
 TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures anything") {
   const std::string policy = PLACETO_MODELS "/default.plpo";
   fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",

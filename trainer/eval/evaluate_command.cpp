@@ -59,8 +59,9 @@ struct SetArguments {
   void add_to(cli::Command& command) {
     command
         .list("--sets", "SET", sets,
-              "mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, nmt, each "
-              "also with -seen, -slow, -fast")
+              fmt::format("mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, "
+                          "nmt, each also with -seen, -slow, -fast (default {})",
+                          fmt::join(sets, " ")))
         .several();
     command
         .list("--graphs", "FILE", graphs,
@@ -69,10 +70,18 @@ struct SetArguments {
         .several()
         .only_with("--topologies")
         .not_with({"--sets"});
-    command.list("--topologies", "FILE", topologies, "Topology files or patterns").several();
-    command.count("--problems", tests.problems, "Problems of each set, at most", 1);
-    command.count("--large", tests.large, "Random graphs of 1,000 nodes");
-    command.count("--devices", tests.devices, "GPUs for cifar10, ptb and nmt", 2, 64);
+    command.list("--topologies", "FILE", topologies, "Topology files or patterns, with --graphs")
+        .several()
+        .only_with("--graphs");
+    const auto with_default = [](const char* help, uint32_t value) {
+      return fmt::format("{} (default {})", help, value);
+    };
+    command.count("--problems", tests.problems,
+                  with_default("Problems of each set, at most", tests.problems), 1);
+    command.count("--large", tests.large,
+                  with_default("Random graphs of 1,000 nodes", tests.large));
+    command.count("--devices", tests.devices,
+                  with_default("GPUs for cifar10, ptb and nmt", tests.devices), 2, 64);
     command.count("--groups", tests.groups,
                   "Merge operators of cifar10, ptb and nmt into at most so many nodes for a policy "
                   "of the published architecture and for the RNN placer; 0: as the policy was "
@@ -247,12 +256,18 @@ void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
             "What the first policy is worth in equal processor time, on problems that no other "
             "measurement has: --sets, --graphs, --problems, --csv, --json; one thread unless "
             "--threads asks for more");
-  eval.counts("--budgets", a.what.budgets, "Evaluations of the searches, ascending", 1);
+  eval.counts("--budgets", a.what.budgets,
+              fmt::format("Evaluations of the searches, ascending (default {})",
+                          fmt::join(a.what.budgets, " ")),
+              1);
   eval.flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
   eval.count("--rnn", a.what.rnn_placements,
              "Also the RNN placer, trained on each graph with so many placements");
-  eval.count("--long-searches", a.what.long_searches, "Searches for the best known placement");
-  eval.count("--long-evaluations", a.what.long_evaluations, "Length of each", 1);
+  eval.count(
+      "--long-searches", a.what.long_searches,
+      fmt::format("Searches for the best known placement (default {})", a.what.long_searches));
+  eval.count("--long-evaluations", a.what.long_evaluations,
+             fmt::format("Length of each (default {})", a.what.long_evaluations), 1);
   eval.flag("--annealings", a.what.annealings,
             "All of them multilevel annealing, not only every other one");
   eval.count("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
