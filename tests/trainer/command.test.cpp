@@ -130,6 +130,18 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   CHECK(fs::exists(file("run/config.toml")));
 }
 
+// One of the first two problems of `mixed` is a network, as a quarter of training's are.
+TEST_CASE_FIXTURE(Place, "eval says which networks of mixed a policy was trained on") {
+  const std::string on = " --sets mixed --problems 2 --budgets 1 --long-searches 0";
+  REQUIRE(run("eval default" + on, file("out")) == 0);
+  CHECK(read_text(file("out"))
+            ->find("not held out: 1 of mixed are networks that training draws, "
+                   "too, for other devices: enas_cifar10\n") != std::string::npos);
+  REQUIRE(run("--config " + config + " -o " + file("run")) == 0);  // without networks
+  REQUIRE(run("eval " + file("run/best.plpo") + on, file("out")) == 0);
+  CHECK(read_text(file("out"))->find("not held out") == std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Place, "options that mean nothing without another are refused") {
   fails("eval default --topologies 2xk80", 2, "--topologies: goes with --graphs only");
   for (const char* option : {"--rank 1", "--address a:1", "--timeout 3"}) {

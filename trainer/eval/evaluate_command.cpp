@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -186,9 +187,37 @@ Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
   return graded;
 }
 
-// The table, and a line on policies that do not fit some of the problems.
-std::string text_of(const std::vector<Graded>& graded) {
-  std::string text = report_table(graded, on_terminal());
+// What it was trained on says so, or what it began with may have been.
+bool may_know_networks(const Policy& policy) {
+  const Result<Config> config = parse_config(policy.provenance().config, "policy");
+  if (!config.ok() || !config->learn.start.empty()) return true;
+  return config->data.graphs.empty() && config->data.set == "mixed" &&
+         config->data.network_share > 0;
+}
+
+// Names of the networks among the problems of `mixed`, where they are no news to a policy: training
+// draws the same ones, for other devices.
+std::string note_on_networks(const std::vector<Graded>& graded,
+                             const std::vector<NamedPolicy>& policies) {
+  std::set<std::string> names;
+  size_t problems = 0;
+  for (const Graded& g : graded) {
+    if (g.set != "mixed" || g.ccr != 0) continue;
+    names.insert(g.family.substr(0, g.family.find(' ')));
+    ++problems;
+  }
+  const auto knows = [](const NamedPolicy& p) { return may_know_networks(*p.policy); };
+  if (names.empty() || std::ranges::none_of(policies, knows)) return "";
+  return fmt::format(
+      "not held out: {} of mixed are networks that training draws, too, for other "
+      "devices: {}\n",
+      problems, fmt::join(names, ", "));
+}
+
+// The table, a line on networks that were trained on, and one on policies that do not fit some of
+// the problems.
+std::string text_of(const std::vector<Graded>& graded, const std::vector<NamedPolicy>& policies) {
+  std::string text = report_table(graded, on_terminal()) + note_on_networks(graded, policies);
   const auto left_out = [](const Graded& g) { return !g.unfit.empty(); };
   const auto first = std::find_if(graded.begin(), graded.end(), left_out);
   if (first == graded.end()) return text;
@@ -237,12 +266,12 @@ Status run_eval(const EvalArguments& a) {
     bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
   }
   const std::vector<Way> shown = ways_to_show(graded);
-  return deliver(text_of(graded), {{a.json, report_json(graded, (*policies)[0].name)},
-                                   {a.csv, report_csv(graded)},
-                                   {a.svg, cdf_svg(graded, shown)},
-                                   {a.cdf, cdf_csv(graded, shown)},
-                                   {a.effort, effort_svg(graded)},
-                                   {a.bars, sets_svg(graded, bars)}});
+  return deliver(text_of(graded, *policies), {{a.json, report_json(graded, (*policies)[0].name)},
+                                              {a.csv, report_csv(graded)},
+                                              {a.svg, cdf_svg(graded, shown)},
+                                              {a.cdf, cdf_csv(graded, shown)},
+                                              {a.effort, effort_svg(graded)},
+                                              {a.bars, sets_svg(graded, bars)}});
 }
 
 void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
@@ -452,7 +481,7 @@ Status compare_after_training(const Config& config, const std::string& policy,
           own == nullptr ? fmt::format("problems of {} not learned from", set.name)
           : held_out     ? "the problems held out, on which the best policy was chosen"
                          : "the problems learned from, since none is held out",
-          text_of(*graded)),
+          text_of(*graded, *policies)),
       {});
 }
 
