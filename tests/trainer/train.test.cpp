@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <sstream>
 
+#include "runtime/graph/text.h"
+#include "runtime/policy/file/policy_file.h"
+#include "runtime/policy/guide.h"
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
 #include "trainer/pairwise/learner.h"
@@ -140,6 +143,9 @@ TEST_CASE(
   for (size_t c = 0; c < kPairFeatures; ++c) {
     CHECK(second.pair_features[c].scale == first.pair_features[c].scale);
   }
+  // It did not get better, so what it began with, before any step, is still the best.
+  CHECK(decode_policy(as_bytes(*read_text(place.file("second/best.plpo"))), known_features())
+            ->provenance.steps == 0);
   config.learn.start = place.file("absent.plpo");
   RunFolder folder(place.file("third"));
   REQUIRE(folder.create("").ok());

@@ -149,6 +149,10 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   for (size_t i = 0; i < std::min(run.state.checked.size(), algorithm->checked.size()); ++i) {
     algorithm->checked[i].second = run.state.checked[i];
   }
+  // What a run begins with is the first that can be the best.
+  if (!resume && !config.learn.start.empty()) {
+    if (Status s = check(run, *algorithm); !s.ok()) return s;
+  }
   if (resume || algorithm->acts_at_once()) {
     if (Status s = run.act_by(algorithm->acting_policy()); !s.ok()) return s;
   }
