@@ -17,7 +17,7 @@ Status begin_with_file(const std::string& start, Learner& learner) {
   std::span<const uint8_t> bytes = shipped::default_policy();
   if (start != kShipped) {
     Result<std::string> read = read_text(start);
-    if (!read.ok()) return read.status();
+    if (!read.ok()) return read.status().at("learn.start");
     file = std::move(*read);
     bytes = as_bytes(file);
   }
