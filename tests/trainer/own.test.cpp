@@ -173,6 +173,33 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   CHECK_MESSAGE(status.ok(), status.message());
 }
 
+TEST_CASE_FIXTURE(Files, "a run continues with the graphs that it began with, and no others") {
+  Config c = config();
+  c.iterations = 1;
+  RunFolder folder(file("run"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(train::train(c, "", folder, false, {}).ok());
+  c.iterations = 2;
+  const auto refused = [&](const std::string& text) {
+    const Status status = train::train(c, "", folder, true, {});
+    CHECK(status.code() == StatusCode::kBadInput);
+    CHECK_MESSAGE(
+        status.message().find(folder.file("data.txt") + ": the run began with other") == 0,
+        status.message());
+    CHECK_MESSAGE(status.message().find(text) != std::string::npos, status.message());
+  };
+  std::filesystem::rename(file("net4.json"), file("other.json"));
+  c.data.graphs = {file("net*.graph"), file("other.json")};
+  refused("net4.json'");
+  std::filesystem::rename(file("other.json"), file("net4.json"));
+  c.data.graphs = graphs();
+  c.data.topologies = {file("box2.topology")};
+  refused("there is no 'topology ");
+  c.data.topologies = boxes();
+  const Status status = train::train(c, "", folder, true, {});
+  CHECK_MESSAGE(status.ok(), status.message());
+}
+
 TEST_CASE_FIXTURE(Files, "graphs that are too large to train on are refused, by the file's name") {
   GraphSpec large;
   large.nodes.resize(kMostOwnNodes + 1);

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
+
+#include "runtime/base/sha256.h"
+#include "runtime/format/graph_file.h"
+#include "runtime/format/topology_file.h"
 
 namespace placeto::train {
 
@@ -13,6 +18,12 @@ static std::string names_of(const OwnProblems& problems) {
     names += (names.empty() ? "" : ", ") + std::filesystem::path(file.path).filename().string();
   }
   return names;
+}
+
+// "held out 1f...: a.graph".
+static std::string line_on(std::string_view part, std::span<const uint8_t> bytes,
+                           const std::string& name) {
+  return fmt::format("{} {:02x}: {}\n", part, fmt::join(sha256(bytes), ""), name);
 }
 
 Result<ProblemSource> ProblemSource::open(const Config& config, const std::atomic<bool>* stop) {
@@ -58,6 +69,23 @@ std::string ProblemSource::describe() const {
       "{} {} on {} {}; {}", graphs, graphs == 1 ? "graph" : "graphs", topologies,
       topologies == 1 ? "topology" : "topologies",
       out.empty() ? "none held out: checks are on what is learned from" : "held out: " + out);
+}
+
+std::string ProblemSource::inventory() const {
+  std::string lines;
+  if (own_ == nullptr) return lines;
+  const auto add = [&](const char* part, const OwnProblems& problems) {
+    for (const OwnProblems::File& file : problems.graphs) {
+      const std::filesystem::path path = file.path;
+      lines += line_on(part, *encode_graph(file.graph), path.filename().string());
+    }
+  };
+  add("learned from", own_->train);
+  add("held out", own_->held_out);
+  for (const TopologySpec& topology : own_->train.topologies) {
+    lines += line_on("topology", *encode_topology(topology), topology.name);
+  }
+  return lines;
 }
 
 }  // namespace placeto::train

@@ -26,6 +26,9 @@ class ProblemSource {
 
   // One line for people; empty for a distribution.
   std::string describe() const;
+  // A line for each of one's own graphs and topologies: its part, SHA-256 and name; empty for a
+  // distribution.
+  std::string inventory() const;
   // How one's own files are split; null without any.
   const OwnSplit* own() const { return own_.get(); }
 

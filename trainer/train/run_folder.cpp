@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "placeto-train checkpoint 1";
 constexpr size_t kCheckpointsKept = 2;
+constexpr const char* kData = "data.txt";
 constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
 
 // The number in "000120.ckpt".
@@ -45,6 +47,13 @@ std::vector<uint32_t> numbers_in(const std::string& folder, const char* extensio
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
+}
+
+std::set<std::string> lines_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::set<std::string> all;
+  for (std::string line; std::getline(lines, line);) all.insert(line);
+  return all;
 }
 
 std::string json_number(double value) {
@@ -111,7 +120,7 @@ void RunFolder::abandon() {
   for (const char* name : {"metrics.jsonl", "metrics.csv", kEvents}) {
     if (has(name)) return;
   }
-  for (const char* name : {"config.toml", "checkpoints", "records"})
+  for (const char* name : {"config.toml", kData, "checkpoints", "records"})
     fs::remove(file(name), ignored);
   if (fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
 }
@@ -196,6 +205,21 @@ Result<Checkpoint> RunFolder::load(uint32_t iteration) const {
   }
   c.learner = content->substr(line + 1);
   return c;
+}
+
+Status RunFolder::keep_inventory(const std::string& lines) {
+  if (!has(kData)) return lines.empty() ? Status() : write_whole(file(kData), lines);
+  const Result<std::string> kept = read_text(file(kData));
+  if (!kept.ok()) return kept.status();
+  const std::set<std::string> before = lines_of(*kept), now = lines_of(lines);
+  std::vector<std::string> gone, come;
+  std::ranges::set_difference(before, now, std::back_inserter(gone));
+  std::ranges::set_difference(now, before, std::back_inserter(come));
+  if (gone.empty() && come.empty()) return {};
+  return Status::bad_input(fmt::format(
+      "{}: the run began with other graphs or topologies: {} '{}'; expected the same, or begin "
+      "another run with its best policy (learn.start)",
+      file(kData), gone.empty() ? "new is" : "there is no", gone.empty() ? come[0] : gone[0]));
 }
 
 Status RunFolder::save_records(uint32_t iteration, const Samples& samples) {

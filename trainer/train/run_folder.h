@@ -1,6 +1,7 @@
 // A run folder: everything a training run leaves behind, and what --resume needs.
 //
 //   config.toml            copy of the configuration
+//   data.txt               graphs and topologies of one's own, and which are held out
 //   metrics.jsonl, .csv    one line per iteration
 //   events.out.tfevents    the same for TensorBoard: tensorboard --logdir RUN
 //   checkpoints/N.ckpt     state after N iterations; the last two are kept
@@ -54,6 +55,11 @@ class RunFolder {
   // Keeps others out as long as this lives, and removes what one that was killed left half written.
   // Fails with kInvalidArgument if another is training here; does nothing the second time.
   Status lock();
+
+  // Keeps what problems are of (ProblemSource::inventory), or compares it with what was kept:
+  // kBadInput, naming a file, if the run began with others. Policies could have learned from what
+  // is held out now.
+  Status keep_inventory(const std::string& lines);
 
   Status save_records(uint32_t iteration, const Samples& samples);
   Result<Samples> load_records(uint32_t iteration) const;

@@ -136,6 +136,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   run.state.best = std::numeric_limits<double>::infinity();
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
   if (Status s = folder.lock(); !s.ok()) return s;
+  if (Status s = folder.keep_inventory(run.problems.inventory()); !s.ok()) return s;
   const Result<uint32_t> begin = find_beginning(run, resume);
   if (!begin.ok()) return begin.status();
   if (*begin > 0) {
