@@ -19,6 +19,7 @@
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
 #include "trainer/train/run_folder.h"
+#include "trainer/train/train.h"
 
 using namespace placeto;
 using namespace placeto::train;
@@ -142,15 +143,18 @@ bool has_files(const std::string& path) {
   return std::filesystem::exists(path) && !std::filesystem::is_empty(path, ignored);
 }
 
-std::string exported(const std::string& run, const std::string& file) {
-  Process process({"export", run, "-o", file}, file + ".messages");
-  REQUIRE(process.wait() == 0);
-  return *read_text(file);
+std::vector<uint8_t> exported(const std::string& run) {
+  const RunFolder folder(run);
+  std::string text;
+  const Result<Config> config = load_config(folder.file("config.toml"), &text);
+  REQUIRE(config.ok());
+  const Result<std::vector<uint8_t>> policy = export_run(*config, text, folder);
+  REQUIRE(policy.ok());
+  return *policy;
 }
 
-std::vector<float> weights_of(const std::string& file) {
-  const std::vector<uint8_t> bytes(file.begin(), file.end());
-  const Result<PolicySpec> policy = decode_policy(bytes, known_features());
+std::vector<float> weights_of(const std::vector<uint8_t>& file) {
+  const Result<PolicySpec> policy = decode_policy(file, known_features());
   REQUIRE(policy.ok());
   std::vector<float> weights;
   for (const PolicyTensor& t : policy->tensors) {
@@ -161,7 +165,7 @@ std::vector<float> weights_of(const std::string& file) {
 
 // Policy files of two hosts that trained together, and of one that did all the work.
 struct Exported {
-  std::string first, second, alone;
+  std::vector<uint8_t> first, second, alone;
 };
 
 // In the folders a and b.
@@ -172,8 +176,7 @@ Exported train_on_two(const test::TemporaryFolder& folder, const std::string& te
   Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
   CHECK(first.wait() == 0);
   CHECK(second.wait() == 0);
-  return {exported(folder.file("a"), folder.file("a.plpo")),
-          exported(folder.file("b"), folder.file("b.plpo")), ""};
+  return {exported(folder.file("a")), exported(folder.file("b")), {}};
 }
 
 Exported train_on_two_and_on_one(const std::string& text) {
@@ -182,7 +185,7 @@ Exported train_on_two_and_on_one(const std::string& text) {
   Process alone({"--config", folder.file("config.toml"), "-o", folder.file("c")},
                 folder.file("c.messages"));
   CHECK(alone.wait() == 0);
-  trained.alone = exported(folder.file("c"), folder.file("c.plpo"));
+  trained.alone = exported(folder.file("c"));
   return trained;
 }
 
@@ -250,8 +253,8 @@ TEST_CASE("hosts continue from the last checkpoint that all have, wherever each 
     CAPTURE(messages);
     CHECK(status == 0);
   }
-  CHECK(exported(folder.file("a"), folder.file("a2.plpo")) == whole.first);
-  CHECK(exported(folder.file("b"), folder.file("b2.plpo")) == whole.first);
+  CHECK(exported(folder.file("a")) == whole.first);
+  CHECK(exported(folder.file("b")) == whole.first);
   CHECK(files_in(folder.file("a") + "/checkpoints") == kept);
 }
 
