@@ -199,6 +199,32 @@ TEST_CASE("a list that a loop fills has elements of the type that goes in") {
   CHECK(type.sequence_type().elem_type().tensor_type().elem_type() == onnx::TensorProto::FLOAT);
 }
 
+//   x, x - list - SequenceMap(element @ w, w) - y
+TEST_CASE("a SequenceMap makes lists of what its body makes of an element") {
+  OnnxBuilder b;
+  b.input("x", {"4", "2"});
+  b.weight("w", {2, 8});
+  b.node("SequenceConstruct", {"x", "x"}, {"list"}, "list");
+  auto& map = b.node("SequenceMap", {"list", "w"}, {"y", "weights"}, "map");
+  auto& body = OnnxBuilder::body(map, "body");
+  for (const char* name : {"element", "v"}) body.add_input()->set_name(name);
+  OnnxBuilder::add_node(body, "MatMul", {"element", "v"}, {"product"});
+  OnnxBuilder::add_node(body, "Cast", {"v"}, {"cast"});
+  OnnxBuilder::set(*body.mutable_node(1), "to", int64_t{onnx::TensorProto::FLOAT16});
+  for (const char* name : {"product", "cast"}) body.add_output()->set_name(name);
+  const Result<Analysis> analysis = analyze(b.model());
+  REQUIRE_MESSAGE(analysis.ok(), analysis.status().message());
+  const auto element = [&](const char* name) {
+    const onnx::TypeProto& type = analysis->scope.find(name)->type;
+    REQUIRE(type.has_sequence_type());
+    return Value{type.sequence_type().elem_type(), nullptr};
+  };
+  CHECK(element("y").dims() == Dims{4, 8});
+  CHECK(element("y").element_type() == onnx::TensorProto::FLOAT);
+  CHECK(element("weights").dims() == Dims{2, 8});
+  CHECK(element("weights").element_type() == onnx::TensorProto::FLOAT16);
+  CHECK(node(imported(b), "map").flops >= 2 * 4 * 2 * 8);  // of one element, at least
+}
 TEST_CASE("of a Scan as it was before operator set 9 nothing is said") {
   OnnxBuilder b(8);
   b.input("x", {"1", "3", "2"});

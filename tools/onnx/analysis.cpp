@@ -261,6 +261,9 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
   if (own && node.op_type() == "Scan") {
     return visit_scan(node, inputs, scope, frame, outputs, result);
   }
+  if (own && node.op_type() == "SequenceMap") {
+    return visit_sequence_map(node, inputs, scope, frame, outputs, result);
+  }
   const auto function = functions_.find(function_key(node));
   if (function != functions_.end()) {
     return call(*function->second, node, inputs, frame, outputs, result);

@@ -51,6 +51,9 @@ class Analyzer {
                     const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result);
   Status visit_scan(const onnx::NodeProto& node, const NodeInputs& inputs, const Scope& scope,
                     const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result);
+  Status visit_sequence_map(const onnx::NodeProto& node, const NodeInputs& inputs,
+                            const Scope& scope, const Frame& frame, std::vector<Value>& outputs,
+                            NodeAnalysis& result);
   Status call(const onnx::FunctionProto& function, const onnx::NodeProto& node,
               const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
               NodeAnalysis& result);

@@ -1,4 +1,5 @@
-// Nodes with graphs inside: If, Loop, Scan, and calls of functions that the model defines.
+// Nodes with graphs inside: If, Loop, Scan, SequenceMap, and calls of functions that the model
+// defines.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -268,6 +269,35 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
     outputs[i] = with_axis(body.outputs[i], resolve_axis(wanted, rank).value_or(0), length);
   }
   if (length >= 0) repeat_work(body.work, static_cast<uint64_t>(length));
+  finish_control(std::move(body), true, result);
+  return {};
+}
+
+// SequenceMap(list, list or tensor...) -> list...: the body reads an element of each list, and all
+// of each tensor. How many elements there are is not known; the work is that for one.
+Status Analyzer::visit_sequence_map(const NodeProto& node, const NodeInputs& inputs,
+                                    const Scope& scope, const Frame& frame,
+                                    std::vector<Value>& outputs, NodeAnalysis& result) {
+  const GraphProto* graph = body_of(node, "body");
+  if (graph == nullptr) return no_body("body");
+  Scope inner(&scope);
+  for (int i = 0; i < graph->input_size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    Value given;
+    if (at < inputs.size() && inputs[at] != nullptr) given.type = inputs[at]->type;
+    if (given.type.has_sequence_type()) {
+      given.type = onnx::TypeProto(given.type.sequence_type().elem_type());
+    }
+    keep(graph->input(i).name(), bind(&given, graph->input(i)), inner);
+  }
+  Body body;
+  const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
+  if (!status.ok()) return status.at("body");
+  for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
+    const onnx::TypeProto& type = body.outputs[i].type;
+    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
+    *outputs[i].type.mutable_sequence_type()->mutable_elem_type() = type;
+  }
   finish_control(std::move(body), true, result);
   return {};
 }
