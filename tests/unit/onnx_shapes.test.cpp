@@ -265,6 +265,37 @@ TEST_CASE("Einsum leaves the axes that its equation says, and counts each index 
   CHECK(implied.flops == kFlops);
 }
 
+TEST_CASE("quantization makes the type that its attribute says, of tensors of any shape") {
+  using onnx::TensorProto;
+  OnnxBuilder b(23);
+  b.input("x", {"2", "3"}, TensorProto::FLOAT16);
+  b.input("lengths", {"n"}, TensorProto::INT64);
+  b.weight("scale", {}, TensorProto::FLOAT16, 2);
+  b.node("Reshape", {"x", "lengths"}, {"free"});  // of an unknown number of axes
+  b.node("QuantizeLinear", {"free", "scale"}, {"bytes"});
+  const std::pair<const char*, const char*> cases[] = {{"x", "of x"}, {"free", "of free"}};
+  for (const auto& [data, name] : cases) {
+    const std::string q = std::string("q ") + name, d = std::string("d ") + name;
+    OnnxBuilder::set(b.node("QuantizeLinear", {data, "scale"}, {q}), "output_dtype",
+                     int64_t{TensorProto::INT16});
+    b.node("DequantizeLinear", {q, "scale"}, {d + " as scale"});
+    OnnxBuilder::set(b.node("DequantizeLinear", {q, "scale"}, {d}), "output_dtype",
+                     int64_t{TensorProto::FLOAT});
+  }
+  const Result<Analysis> analysis = analyze(b.model());
+  REQUIRE_MESSAGE(analysis.ok(), analysis.status().message());
+  const auto type = [&](const std::string& name) {
+    return analysis->scope.find(name)->element_type();
+  };
+  for (const auto& [data, name] : cases) {
+    CAPTURE(name);
+    CHECK(type(std::string("q ") + name) == TensorProto::INT16);
+    CHECK(type(std::string("d ") + name + " as scale") == TensorProto::FLOAT16);
+    CHECK(type(std::string("d ") + name) == TensorProto::FLOAT);
+  }
+  CHECK(type("bytes") == TensorProto::UINT8);
+  CHECK(dims_of(b, "d of x") == Dims{2, 3});
+}
 TEST_CASE("OneHot adds an axis as long as its depth") {
   OnnxBuilder b;
   b.input("x", {"2", "10"}, onnx::TensorProto::INT64);

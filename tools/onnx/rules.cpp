@@ -177,23 +177,27 @@ bool reduce(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// --- quantization
+// --- quantization: like the first input, of the type that an attribute says, or else another input
 
-bool quantize(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const Value* x = known(inputs, 0);
-  if (x == nullptr) return false;
-  int32_t type = given(inputs, 2) ? inputs[2]->element_type() : int32_t{TensorProto::UINT8};
+bool of_type(const NodeProto& node, Inputs inputs, int32_t type, Outputs outputs) {
+  if (!given(inputs, 0) || outputs.empty()) return false;
   const auto wanted = static_cast<int32_t>(int_attribute(node, "output_dtype", 0));
   if (wanted != 0) type = wanted;
-  set(outputs, 0, type, *x->dims());
+  if (const auto dims = inputs[0]->dims()) {
+    outputs[0].set_tensor(type, *dims);
+  } else {
+    outputs[0].type.mutable_tensor_type()->set_elem_type(type);
+  }
   return true;
 }
 
-bool dequantize(const NodeProto&, Inputs inputs, Outputs outputs) {
-  const Value* x = known(inputs, 0);
-  if (x == nullptr || !given(inputs, 1)) return false;
-  set(outputs, 0, inputs[1]->element_type(), *x->dims());
-  return true;
+bool quantize(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const int32_t type = given(inputs, 2) ? inputs[2]->element_type() : int32_t{TensorProto::UINT8};
+  return of_type(node, inputs, type, outputs);
+}
+
+bool dequantize(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  return given(inputs, 1) && of_type(node, inputs, inputs[1]->element_type(), outputs);
 }
 
 // --- rearrangement
