@@ -144,6 +144,26 @@ TEST_CASE("a device map names whole modules, and says which node divides a block
   CHECK(unnamed.status().message().find("'Reshape_9' does not fit") != std::string::npos);
 }
 
+TEST_CASE("a device map covers modules of few weights, and of those that others hold") {
+  // small, and the tied weights of the head, which the embedding holds
+  const std::vector<PlacedNode> nodes = {{"/model/embed_tokens/Gather", "", 1, 1'000},
+                                         {"/model/Unsqueeze", "", 0, 8},  // its axes
+                                         {"/model/layers.0/fc/MatMul", "", 0, 1'000},
+                                         {"/model/layers.0/Pow", "", 1, 4},
+                                         {"/model/norm/Mul", "", 0, 64},
+                                         {"/model/pair/a/Add", "", 0, 64},
+                                         {"/model/pair/b/Add", "", 1, 64},
+                                         {"Reshape_9", "", 0, 0},
+                                         {"/lm_head/MatMul", "", 1, 0}};
+  const auto map = hf_device_map(placed({"cpu:0", "gpu:0"}, nodes), {});
+  REQUIRE_MESSAGE(map.ok(), map.status().message());
+  CHECK(nlohmann::json::parse(*map) == nlohmann::json{{"model.embed_tokens", 0},
+                                                      {"model.layers", "cpu"},
+                                                      {"model.norm", "cpu"},
+                                                      {"model.pair.a", "cpu"},
+                                                      {"model.pair.b", 0},
+                                                      {"lm_head", 0}});
+}
 TEST_CASE("tensor overrides list the layers of each device") {
   std::vector<PlacedNode> nodes = {{"/model/embed_tokens/Gather", "", 0, 8},
                                    {"/model/layers.2/mlp/fc1/MatMul", "", 1, 8},

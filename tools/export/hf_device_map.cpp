@@ -12,48 +12,56 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Module {
-  std::map<std::string, Module> children;
-  const PlacedNode* first = nullptr;  // below or at this module
+struct Members {
+  const PlacedNode* first = nullptr;
   const PlacedNode* other = nullptr;  // the first on another device than that
-  bool direct = false;                // an operator of the module itself, not of one below
 };
 
-void note_node(Module& module, const PlacedNode& node) {
-  if (module.first == nullptr) module.first = &node;
-  if (module.other == nullptr && node.device != module.first->device) module.other = &node;
+// What is below or at a module. Accelerate wants a device for every parameter, and some are seen at
+// no node: a few numbers may as well be axes or a scale, and tied weights are at another module's
+// node. So nodes without weights count, too, but only where there are no others.
+struct Module {
+  std::map<std::string, Module> children;
+  Members weighted, all;
+  bool direct = false;  // an operator with weights of the module itself, not of one below
+  const Members& members() const { return weighted.first != nullptr ? weighted : all; }
+};
+
+void note_node(Members& members, const PlacedNode& node) {
+  if (members.first == nullptr) members.first = &node;
+  if (members.other == nullptr && node.device != members.first->device) members.other = &node;
 }
 
-Status add(Module& root, const PlacedNode& node) {
+// False if the node's name has no module path.
+bool add(Module& root, const PlacedNode& node, Members Module::*members) {
   std::string rest = module_path(node.name);
-  if (rest.empty()) {
-    return Status::invalid("node " + placeto::in_quotes(node.name) +
-                           " does not fit: its name has no module path, expected one like "
-                           "'/model/layers.0/mlp/fc1/MatMul'");
-  }
+  if (rest.empty()) return false;
   Module* module = &root;
-  note_node(root, node);
+  note_node(root.*members, node);
   while (!rest.empty()) {
     const size_t dot = std::min(rest.find('.'), rest.size());
     module = &module->children[rest.substr(0, dot)];
-    note_node(*module, node);
+    note_node(module->*members, node);
     rest.erase(0, dot + 1);
   }
-  module->direct = true;
-  return {};
+  module->direct |= members == &Module::weighted;
+  return true;
 }
 
 Status collect(const Module& module, const std::string& path, bool is_block,
                const std::vector<Json>& devices, Json& map) {
-  if (module.other == nullptr) {
-    map[path] = devices[module.first->device];
+  const Members& members = module.members();
+  const bool is_weighted = &members == &module.weighted;
+  const bool is_whole = is_block || module.children.empty() || module.direct;
+  if (members.other == nullptr || (is_whole && !is_weighted)) {
+    map[path] = devices[members.first->device];
     return {};
   }
-  if (is_block || module.direct) {
-    return Status::invalid("node " + placeto::in_quotes(module.other->name) +
+  if (is_whole) {
+    return Status::invalid("node " + placeto::in_quotes(members.other->name) +
                            " does not fit: module " + placeto::in_quotes(path) +
                            " is divided between devices (" +
-                           placeto::in_quotes(module.first->name) +
+                           placeto::in_quotes(members.first->name) +
                            " is on another); expected whole modules on one device");
   }
   for (const auto& [name, child] : module.children) {
@@ -91,10 +99,14 @@ Result<std::string> hf_device_map(const Placed& placed, std::span<const std::str
   if (!devices.ok()) return devices.status();
   Module root;
   for (const PlacedNode* node : nodes_with_weights(placed)) {
-    if (Status s = add(root, *node); !s.ok()) return s;
+    if (add(root, *node, &Module::weighted)) continue;
+    return Status::invalid("node " + placeto::in_quotes(node->name) +
+                           " does not fit: its name has no module path, expected one like "
+                           "'/model/layers.0/mlp/fc1/MatMul'");
   }
+  for (const PlacedNode& node : placed.nodes) add(root, node, &Module::all);
   Json map = Json::object();
-  if (root.first == nullptr) return map.dump(2) + "\n";
+  if (root.members().first == nullptr) return map.dump(2) + "\n";
   if (Status s = collect(root, "", false, *devices, map); !s.ok()) return s;
   return map.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

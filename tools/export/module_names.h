@@ -26,7 +26,8 @@ bool is_number(const std::string& text);
 std::vector<const PlacedNode*> nodes_with_weights(const Placed& placed);
 
 // device_map of Hugging Face Accelerate as JSON: the highest modules that are on one device as a
-// whole, each with "cpu" or the number of a GPU. Fails with kInvalidArgument, naming the first node
+// whole, each with "cpu" or the number of a GPU. Modules whose nodes hold no weights, or next to
+// none, are in it, too, but divide nothing. Fails with kInvalidArgument, naming the first node
 // that does not fit: one whose name has no module path, or one on another device than its block
 // ("layers.3"), which Accelerate never divides. `given`: names as in engine_devices.h.
 Result<std::string> hf_device_map(const Placed& placed, std::span<const std::string> given);
