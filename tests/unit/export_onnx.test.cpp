@@ -155,6 +155,12 @@ TEST_CASE("models that cannot be split are refused with the reason") {
   backwards.output("y");
   CHECK(why(backwards, {0, 1}).find("topological order") != std::string::npos);
 
+  OnnxBuilder handed;  // back to the caller
+  handed.input("x", {"4"});
+  handed.node("Neg", {"x"}, {"unused"}, "n");
+  handed.output("x");
+  CHECK(why(handed, {0}).find("computes none of its outputs") != std::string::npos);
+
   OnnxBuilder missing;
   missing.node("Neg", {"nowhere"}, {"y"}, "n");
   missing.output("y");

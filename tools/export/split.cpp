@@ -255,6 +255,12 @@ Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& ty
   Result<Division> stages =
       find_stages(flow->predecessors, device_of_node, device_count, flow->live, wish);
   if (!stages.ok()) return stages.status();
+  const auto passed_on = [&](const auto& output) {
+    return flow->origin.at(output.name()).from == From::kInput;
+  };
+  if (stages->stage_count() == 0 && std::ranges::all_of(graph.output(), passed_on)) {
+    return Status::bad_input("computes none of its outputs: each is one of its inputs");
+  }
   std::vector<uint32_t> recorded(wish.stage_of.empty() ? 0 : stages->stage_count());
   for (size_t v = 0; v < wish.stage_of.size(); ++v) {
     if (stages->stage_of[v] != kNoStage) recorded[stages->stage_of[v]] = wish.stage_of[v];
