@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/support/onnx_models.h"
+#include "tools/export/value_types.h"
 #include "tools/onnx/import.h"
 #include "tools/onnx/prepare.h"
 
@@ -143,6 +144,38 @@ TEST_CASE("conditions that follow from shapes and constants decide, one inside a
   CHECK(names(inlined(free, settings)).back() == "outer");
 }
 
+// Sizes go by the default. Before IR version 4 callers may not replace it.
+TEST_CASE("an input with a default decides nothing where callers may replace it") {
+  OnnxBuilder b;
+  b.input("x", {"2", "8"});
+  b.input("c", {}, onnx::TensorProto::BOOL);
+  b.input("lengths", {"2"}, onnx::TensorProto::INT64);
+  auto* truth = b.graph().add_initializer();
+  truth->set_name("c");
+  truth->set_data_type(onnx::TensorProto::BOOL);
+  truth->add_int32_data(1);
+  b.integers("lengths", {4, 4});
+  b.node("Reshape", {"x", "lengths"}, {"r"}, "reshape");
+  auto& choice = b.node("If", {"c"}, {"y"}, "choice");
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    auto& graph = OnnxBuilder::body(choice, branch);
+    OnnxBuilder::add_node(graph, branch[0] == 't' ? "Relu" : "Neg", {"r"}, {"p"});
+    add_output(graph, "p");
+  }
+  b.output("y");
+  const ImportedGraph got = inlined(b);
+  CHECK(names(got) == std::vector<std::string>{"reshape", "choice"});
+  CHECK(got.spec.nodes[0].outputs == std::vector<uint64_t>{2 * 8 * 4});
+  CHECK(inlined(b, with_value("c=false")).spec.nodes[1].op == "Neg");
+  const Result<ValueTypes> types = infer_types(b.model());
+  REQUIRE_MESSAGE(types.ok(), types.status().message());
+  const auto& shape = types->at("r").tensor_type().shape();
+  REQUIRE(shape.dim_size() == 2);
+  CHECK_FALSE(shape.dim(0).has_dim_value());
+  CHECK_FALSE(shape.dim(1).has_dim_value());
+  b.model().set_ir_version(3);
+  CHECK(inlined(b).spec.nodes[1].op == "Relu");
+}
 TEST_CASE("bodies inside a branch read by its new names what they do not define themselves") {
   OnnxBuilder b = merged_model();
   b.input("other", {}, onnx::TensorProto::BOOL);

@@ -23,7 +23,7 @@ void open_differing(const onnx::TypeProto& other, onnx::TypeProto& type) {
 
 // Tensors that nodes make, with their types where they are known.
 Status for_each_type(const onnx::ModelProto& model, const auto& take) {
-  const Result<Analysis> analysis = analyze(model);
+  const Result<Analysis> analysis = analyze(model, Defaults::kReplaceable);
   if (!analysis.ok()) return analysis.status();
   for (const auto& node : model.graph().node()) {
     for (const std::string& name : node.output()) {

@@ -342,13 +342,16 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
   return {};
 }
 
-Status Analyzer::run(const GraphProto& graph, Analysis& analysis) {
+Status Analyzer::run(const GraphProto& graph, bool replaceable, Analysis& analysis) {
+  keep_initial_values(graph, analysis.scope);
   for (const auto& input : graph.input()) {
+    const bool is_weight = analysis.scope.find(input.name()) != nullptr;
+    if (is_weight && !replaceable) continue;
     Value value;
+    value.weight = is_weight;
     if (sensible(input.type())) value.type = input.type();
     keep(input.name(), std::move(value), analysis.scope);
   }
-  keep_initial_values(graph, analysis.scope);
   auto producers = producers_of(graph);
   if (!producers.ok()) return producers.status();
   analysis.producers = *std::move(producers);
@@ -362,10 +365,13 @@ Status Analyzer::run(const GraphProto& graph, Analysis& analysis) {
                      });
 }
 
-Result<Analysis> analyze(const onnx::ModelProto& model) {
+Result<Analysis> analyze(const onnx::ModelProto& model, Defaults defaults) {
+  constexpr int64_t kFirstReplaceable = 4;  // IR version
   Analysis analysis;
   Analyzer analyzer(model);
-  if (Status s = analyzer.run(model.graph(), analysis); !s.ok()) return s;
+  const bool replaceable =
+      defaults == Defaults::kReplaceable && model.ir_version() >= kFirstReplaceable;
+  if (Status s = analyzer.run(model.graph(), replaceable, analysis); !s.ok()) return s;
   analysis.decided = analyzer.take_decisions();
   return analysis;
 }

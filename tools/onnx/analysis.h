@@ -33,6 +33,13 @@ struct Analysis {
   Decisions decided;                // If nodes that always take the same branch, by what they take
 };
 
+// Inputs that have an initializer have a value unless the caller gives another, which IR version 4
+// and later allow.
+enum class Defaults : uint8_t {
+  kTaken,       // as if no caller gave another: for sizes
+  kReplaceable  // only their types are known: for what has to be right whatever callers give
+};
+
 // The work of a node with subgraphs is that of its bodies: the larger branch of an If (the one
 // taken if its condition is known), a Loop's or Scan's body times the number of iterations (once if
 // that is not known), a function's body.
@@ -40,6 +47,6 @@ struct Analysis {
 // Set the dimensions of inputs first (dimensions.h). Fails with kBadInput, naming the node, when a
 // node reads a tensor that nothing provides, two nodes produce the same tensor, nodes form a cycle,
 // or subgraphs and functions are nested without end.
-Result<Analysis> analyze(const onnx::ModelProto& model);
+Result<Analysis> analyze(const onnx::ModelProto& model, Defaults defaults = Defaults::kTaken);
 
 }  // namespace placeto

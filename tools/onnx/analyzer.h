@@ -29,7 +29,8 @@ struct Body {
 class Analyzer {
  public:
   explicit Analyzer(const onnx::ModelProto& model);
-  Status run(const onnx::GraphProto& graph, Analysis& analysis);
+  // `replaceable`: whether a caller may give other values to inputs that have initializers.
+  Status run(const onnx::GraphProto& graph, bool replaceable, Analysis& analysis);
   Decisions take_decisions() { return std::move(decided_); }
 
  private:

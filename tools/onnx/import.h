@@ -9,7 +9,8 @@
 //   several nodes read is resident on each if it is small, as engines copy it; if it is large
 //   (kLargeShared), the nodes share a device and the first holds it, unless `copy_shared` is set.
 // - An If whose condition is constant, follows from constants and fixed shapes, or is set
-//   (ModelSettings) is replaced by the branch that it takes (inline_branches.h).
+//   (ModelSettings) is replaced by the branch that it takes (inline_branches.h). An input with a
+//   default decides none, as callers may replace it; sizes are those that it has by default.
 // - Any other node with subgraphs is one node: its edges include what its subgraphs read from
 //   outside, and their parameters are resident on it.
 // - Nodes have the domain of their operator, the version of its operator set that the model imports

@@ -198,7 +198,7 @@ Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSe
     if (Status s = set_input(graph, setting); !s.ok()) return s;
   }
   if (!has_branches(graph)) return std::vector<InlinedBranch>();
-  const Result<Analysis> analysis = analyze(model.proto);
+  const Result<Analysis> analysis = analyze(model.proto, Defaults::kReplaceable);
   if (!analysis.ok()) return analysis.status();
   return inline_branches(model, analysis->decided);
 }
