@@ -152,6 +152,56 @@ TEST_CASE("functions of one name are told apart by their overloads") {
   CHECK(dims_of(b, "z") == Dims{6, 4});
 }
 
+TEST_CASE("weights in the body of a function are resident on each node that calls it") {
+  OnnxBuilder b;
+  b.input("x", {"8"});
+  b.input("c", {}, onnx::TensorProto::BOOL);
+  onnx::TensorProto weights;
+  weights.set_data_type(onnx::TensorProto::FLOAT);
+  weights.add_dims(8);
+  for (int i = 0; i < 8; ++i) weights.add_float_data(1);
+  const auto holds = [&](onnx::NodeProto& node, const char* name) {
+    auto* attribute = node.add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(onnx::AttributeProto::TENSOR);
+    *attribute->mutable_t() = weights;
+  };
+  const auto add = [](onnx::FunctionProto & function, const char* op, const char* domain,
+                      const std::vector<const char*>& inputs, const char* output) -> auto& {
+    auto& node = *function.add_node();
+    node.set_op_type(op);
+    node.set_domain(domain);
+    for (const char* input : inputs) node.add_input(input);
+    node.add_output(output);
+    return node;
+  };
+  auto& inner = local_function(b, "Inner");
+  holds(add(inner, "Constant", "", {}, "w"), "value");
+  add(inner, "Add", "", {"a", "w"}, "b");
+  auto& outer = local_function(b, "Outer");
+  add(outer, "Inner", "local", {"a"}, "p");
+  auto& given = add(outer, "Constant", "", {}, "v").mutable_attribute()->Add()[0];
+  given.set_name("value");
+  given.set_ref_attr_name("weights");
+  given.set_type(onnx::AttributeProto::TENSOR);
+  add(outer, "Mul", "", {"p", "v"}, "b");
+  b.node("Inner", {"x"}, {"y"}, "inner").set_domain("local");
+  auto& call = b.node("Outer", {"y"}, {"z"}, "outer");
+  call.set_domain("local");
+  holds(call, "weights");
+  auto& branch = b.node("If", {"c"}, {"out"}, "if");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& body = OnnxBuilder::body(branch, name);
+    OnnxBuilder::add_node(body, name[0] == 't' ? "Inner" : "Neg", {"z"}, {"r"});
+    if (name[0] == 't') body.mutable_node(0)->set_domain("local");
+    body.add_output()->set_name("r");
+  }
+  const auto got = imported(b);
+  CHECK(node(got, "inner").resident_bytes == 32);
+  CHECK(node(got, "outer").resident_bytes == 2 * 32);  // of Inner, and what the call gives
+  CHECK(node(got, "if").resident_bytes == 32);
+  CHECK(got.report.parameter_bytes == 2 * 32);  // each once
+}
 TEST_CASE("functions that call each other many times over are refused in a second or two") {
   OnnxBuilder b;
   b.input("x", {"4"});

@@ -6,11 +6,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/dimensions.h"
 #include "tools/onnx/functions.h"
+#include "tools/onnx/inner_weights.h"
 #include "tools/onnx/prepare.h"
 
 namespace placeto {
@@ -18,7 +20,6 @@ namespace {
 
 using onnx::GraphProto;
 using onnx::NodeProto;
-using onnx::TensorProto;
 
 using NodePairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
@@ -26,40 +27,9 @@ constexpr uint32_t kNoNode = 0xffffffffu;
 
 // A tensor that is there before the model runs.
 struct Parameter {
-  uint64_t elements = 0, bytes = 0;
-  bool external = false;
+  Weights weights;
   std::vector<uint32_t> readers;  // nodes of the graph, ascending
 };
-
-Parameter parameter_of(const TensorProto& tensor) {
-  const Value value = value_of(tensor);
-  const auto dims = value.dims().value_or(Dims{});
-  return {.elements = element_count(dims).value_or(0),
-          .bytes = value_bytes(value).value_or(0),
-          .external = tensor.data_location() == TensorProto::EXTERNAL,
-          .readers = {}};
-}
-
-Parameter parameter_of(const onnx::SparseTensorProto& tensor) {
-  const Parameter values = parameter_of(tensor.values()), indices = parameter_of(tensor.indices());
-  return {.elements = values.elements,
-          .bytes = values.bytes + indices.bytes,
-          .external = values.external,
-          .readers = {}};
-}
-
-// Parameters inside the subgraphs of a node.
-void collect_inner(const GraphProto& graph, std::vector<Parameter>& found) {
-  for (const auto& tensor : graph.initializer()) found.push_back(parameter_of(tensor));
-  for (const auto& tensor : graph.sparse_initializer()) found.push_back(parameter_of(tensor));
-  for (const NodeProto& node : graph.node()) {
-    for (const auto& attribute : node.attribute()) {
-      if (is_constant_node(node) && attribute.has_t()) found.push_back(parameter_of(attribute.t()));
-      if (attribute.has_g()) collect_inner(attribute.g(), found);
-      for (const GraphProto& inner : attribute.graphs()) collect_inner(inner, found);
-    }
-  }
-}
 
 // The version that the model imports of each domain's operator set.
 std::unordered_map<std::string, uint32_t> versions_of(const onnx::ModelProto& model) {
@@ -89,7 +59,8 @@ class Importer {
         analysis_(analysis),
         options_(options),
         versions_(versions_of(model.proto)),
-        functions_(functions_of(model.proto)) {}
+        functions_(functions_of(model.proto)),
+        inner_weights_(model.proto) {}
 
   ImportedGraph run(const std::string& fallback_name);
   // Nodes that share a large parameter.
@@ -99,9 +70,8 @@ class Importer {
   void collect_parameters();
   void add_nodes();
   void add_edges(int position);
-  void add_inner_parameters(int position, NodeSpec& spec);
   void attribute_parameters();
-  void count(const Parameter& parameter);
+  void count(const Weights& weights);
   uint64_t output_bytes(const std::string& name) const;
   void describe_operator(const NodeProto& node, NodeSpec& spec) const;
 
@@ -109,8 +79,9 @@ class Importer {
   const GraphProto& graph_;
   const Analysis& analysis_;
   const ImportOptions& options_;
-  std::unordered_map<std::string, uint32_t> versions_;         // of operator sets, by domain
-  std::unordered_set<std::string> functions_;                  // of the model, by function_key
+  std::unordered_map<std::string, uint32_t> versions_;  // of operator sets, by domain
+  std::unordered_set<std::string> functions_;           // of the model, by function_key
+  InnerWeights inner_weights_;
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
   std::unordered_map<std::string, size_t> parameter_at_;
   NodePairs together_;
@@ -119,33 +90,26 @@ class Importer {
   ImportedGraph result_;
 };
 
-void Importer::count(const Parameter& parameter) {
+void Importer::count(const Weights& weights) {
   ImportReport& report = result_.report;
-  report.parameters += parameter.elements;
-  report.parameter_bytes += parameter.bytes;
-  if (parameter.external) report.external_bytes += parameter.bytes;
+  report.parameters += weights.elements;
+  report.parameter_bytes += weights.bytes;
+  report.external_bytes += weights.external_bytes;
 }
 
 void Importer::collect_parameters() {
-  const auto add = [this](const std::string& name, Parameter parameter) {
+  const auto add = [this](const std::string& name, const Weights& weights) {
     if (name.empty() || !parameter_at_.emplace(name, parameters_.size()).second) return;
-    count(parameter);
-    parameters_.emplace_back(name, std::move(parameter));
+    count(weights);
+    parameters_.push_back({name, {weights, {}}});
   };
-  for (const auto& tensor : graph_.initializer()) add(tensor.name(), parameter_of(tensor));
+  for (const auto& tensor : graph_.initializer()) add(tensor.name(), weights_of(tensor));
   for (const auto& tensor : graph_.sparse_initializer()) {
-    add(tensor.values().name(), parameter_of(tensor));
+    add(tensor.values().name(), weights_of(tensor));
   }
   for (const NodeProto& node : graph_.node()) {
     if (!is_constant_node(node) || node.output_size() == 0) continue;
-    Parameter parameter;
-    if (const Value* value = analysis_.scope.find(node.output(0))) {
-      parameter.elements = element_count(value->dims().value_or(Dims{})).value_or(0);
-      parameter.bytes = value_bytes(*value).value_or(0);
-    }
-    const auto* tensor = find_attribute(node, "value");
-    parameter.external = tensor != nullptr && parameter_of(tensor->t()).external;
-    add(node.output(0), std::move(parameter));
+    add(node.output(0), weights_of_constant(node));
   }
 }
 
@@ -176,18 +140,6 @@ void Importer::describe_operator(const NodeProto& node, NodeSpec& spec) const {
   if (!known) spec.input_types.clear();
 }
 
-void Importer::add_inner_parameters(int position, NodeSpec& spec) {
-  std::vector<Parameter> found;
-  for (const auto& attribute : graph_.node(position).attribute()) {
-    if (attribute.has_g()) collect_inner(attribute.g(), found);
-    for (const GraphProto& inner : attribute.graphs()) collect_inner(inner, found);
-  }
-  for (const Parameter& parameter : found) {
-    count(parameter);
-    spec.resident_bytes += parameter.bytes;
-  }
-}
-
 void Importer::add_nodes() {
   node_at_.assign(static_cast<size_t>(graph_.node_size()), kNoNode);
   for (int i = 0; i < graph_.node_size(); ++i) {
@@ -207,7 +159,7 @@ void Importer::add_nodes() {
     spec.flops = analysis.work.flops;
     spec.bytes_accessed = analysis.work.bytes;
     spec.launches = analysis.work.launches;
-    add_inner_parameters(i, spec);
+    spec.resident_bytes = inner_weights_.of(node).bytes;
     result_.report.flops += analysis.work.flops;
     if (!analysis.complete) {
       result_.report.unknown.push_back({spec.name, spec.op, analysis.problem});
@@ -215,6 +167,7 @@ void Importer::add_nodes() {
     result_.output_names.emplace_back(node.output().begin(), node.output().end());
     result_.spec.nodes.push_back(std::move(spec));
   }
+  count(inner_weights_.distinct());
 }
 
 void Importer::add_edges(int position) {
@@ -249,13 +202,17 @@ void Importer::attribute_parameters() {
   for (const auto& [name, parameter] : parameters_) {
     const auto& readers = parameter.readers;
     if (readers.empty()) continue;
-    const bool tie = readers.size() > 1 && parameter.bytes >= kLargeShared && !options_.copy_shared;
-    nodes[readers[0]].resident_bytes += parameter.bytes;
+    const bool tie =
+        readers.size() > 1 && parameter.weights.bytes >= kLargeShared && !options_.copy_shared;
+    const auto hold = [&](uint32_t v) {
+      nodes[v].resident_bytes = saturating_add(nodes[v].resident_bytes, parameter.weights.bytes);
+    };
+    hold(readers[0]);
     for (size_t i = 1; i < readers.size(); ++i) {
       if (tie) {
         together_.emplace_back(readers[0], readers[i]);
       } else {
-        nodes[readers[i]].resident_bytes += parameter.bytes;
+        hold(readers[i]);
       }
     }
   }

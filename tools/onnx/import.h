@@ -12,7 +12,7 @@
 //   (ModelSettings) is replaced by the branch that it takes (inline_branches.h). An input with a
 //   default decides none, as callers may replace it; sizes are those that it has by default.
 // - Any other node with subgraphs is one node: its edges include what its subgraphs read from
-//   outside, and their parameters are resident on it.
+//   outside, and their parameters are resident on it. So are those of a function on each call.
 // - Nodes have the domain of their operator, the version of its operator set that the model imports
 //   and the types of their inputs, as far as they are known; calls of functions that the model
 //   defines have none of these.

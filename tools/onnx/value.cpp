@@ -267,6 +267,35 @@ Value value_of(const onnx::SparseTensorProto& tensor) {
   return value;
 }
 
+Value constant_value(const onnx::NodeProto& node) {
+  Value value;
+  if (const auto* tensor = find_attribute(node, "value")) {
+    value = value_of(tensor->t());
+  } else if (const auto* sparse = find_attribute(node, "sparse_value")) {
+    value = value_of(sparse->sparse_tensor());
+  } else if (node.attribute_size() == 1) {
+    const auto& attribute = node.attribute(0);
+    Constant content;
+    const bool real = attribute.name().starts_with("value_float");
+    const bool list = attribute.name().ends_with("s");
+    content.type = real ? TensorProto::FLOAT : TensorProto::INT64;
+    if (real) content.reals.assign(attribute.floats().begin(), attribute.floats().end());
+    if (!real) content.ints.assign(attribute.ints().begin(), attribute.ints().end());
+    if (!list && real) content.reals = {static_cast<double>(attribute.f())};
+    if (!list && !real) content.ints = {attribute.i()};
+    if (list) content.dims = {static_cast<int64_t>(content.size())};
+    if (attribute.name().starts_with("value_string")) {
+      value.set_tensor(TensorProto::STRING, list ? Dims{attribute.strings_size()} : Dims{});
+    } else if (content.size() <= kMaxConstantElements) {
+      value.set_constant(std::move(content));
+    } else {
+      value.set_tensor(content.type, content.dims);
+    }
+  }
+  value.weight = true;
+  return value;
+}
+
 const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, const char* name) {
   for (const auto& attribute : node.attribute()) {
     if (attribute.name() == name) return &attribute;

@@ -81,6 +81,9 @@ onnx::TensorProto to_tensor(const Constant& constant);
 Value value_of(const onnx::TensorProto& tensor);
 Value value_of(const onnx::SparseTensorProto& tensor);
 
+// The same of a Constant node.
+Value constant_value(const onnx::NodeProto& node);
+
 // Attributes; `fallback` when absent.
 const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, const char* name);
 int64_t int_attribute(const onnx::NodeProto& node, const char* name, int64_t fallback);
