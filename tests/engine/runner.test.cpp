@@ -11,6 +11,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/split_diamond.h"
+#include "tests/support/written_split.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/export/onnx_export.h"
@@ -209,6 +210,31 @@ TEST_CASE("tensors whose shapes are not known before the run pass without memory
   REQUIRE(deviation.ok());
   CHECK(*deviation < 1e-6);
   CHECK(split->model().output(1, 0)->shape == std::vector<int64_t>{5, 8});
+}
+
+TEST_CASE("an optional without a value that passes between stages is refused") {
+  OnnxBuilder b(18);
+  OnnxBuilder::set_type(*b.graph().add_input(), "x", {"4"});
+  auto* type = b.node("Optional", {}, {"o"}, "none").add_attribute();
+  type->set_name("type");
+  type->set_type(onnx::AttributeProto::TYPE_PROTO);
+  type->mutable_tp()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  b.node("OptionalHasElement", {"o"}, {"has"}, "has");
+  b.node("Relu", {"x"}, {"y"}, "relu");
+  for (const char* name : {"has", "y"}) b.output(name);
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "cpu:1"};
+  placement.assignment = {0, 1, 1};
+  const Folder folder;
+  const auto split = test::write_split(folder, b, placement, StageRule::kFewest);
+  const auto whole = open(split.model, {});
+  run_once(*whole, 0);
+  const auto runner = Runner::open(split.stages, {});
+  REQUIRE_MESSAGE(runner.ok(), runner.status().message());
+  REQUIRE(fill_model_inputs((*runner)->model(), {}).ok());
+  const Status started = (*runner)->start();
+  CHECK(started.code() == StatusCode::kBadInput);
+  CHECK(started.message().find("reads 'o', an optional without a value") != std::string::npos);
 }
 
 TEST_CASE("a manifest tells the axes that are free") {

@@ -46,6 +46,10 @@ uint64_t bytes_of(const TensorInfo& info) {
   return element_count(info.shape) * element_bytes(info.element);
 }
 
+bool holds_tensor(const Ort::Value& value) {
+  return value && value.HasValue() && value.IsTensor();
+}
+
 bool is_static(const TensorInfo& info) {
   return element_bytes(info.element) > 0 &&
          std::all_of(info.shape.begin(), info.shape.end(), [](int64_t n) { return n >= 0; });
@@ -253,6 +257,11 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
   try {
     for (const uint32_t t : stage.reads) {
       if (stage.keeps_bound(tensors[t])) continue;
+      if (!slot.values[t].HasValue()) {  // the engine would read from nowhere
+        return Status::bad_input("reads " + in_quotes(tensors[t].info.name) +
+                                 ", an optional without a value, which the engine cannot be given")
+            .at(manifest.stages[s].file);
+      }
       binding.BindInput(tensors[t].info.name.c_str(), slot.values[t]);
     }
     bool fresh = false;
@@ -370,7 +379,7 @@ Result<TensorView> StagedModel::output(uint32_t slot, size_t i) const {
   const Ort::Value& value = state_->slots[slot].values[state_->output_tensor[i]];
   const std::string& name = state_->outputs[i].name;
   try {
-    if (!value || !value.IsTensor()) {
+    if (!holds_tensor(value)) {
       return Status::invalid("output " + in_quotes(name) + " is no tensor");
     }
     const auto info = value.GetTensorTypeAndShapeInfo();
@@ -399,7 +408,7 @@ uint64_t StagedModel::tensor_bytes(const std::string& name) const {
   const auto it = state_->index.find(name);
   if (it == state_->index.end()) return 0;
   const Ort::Value& value = state_->slots[0].values[it->second];
-  if (!value || !value.IsTensor()) return 0;
+  if (!holds_tensor(value)) return 0;
   const auto info = value.GetTensorTypeAndShapeInfo();
   return info.GetElementCount() * element_bytes(static_cast<Element>(info.GetElementType()));
 }
