@@ -148,6 +148,12 @@ TEST_CASE("models that cannot be split are refused with the reason") {
   OnnxBuilder untyped = pair_model();
   CHECK(why(untyped, {0, 0, 0, 1, 1, 1}, false).find("type of tensor 'q'") != std::string::npos);
 
+  ValueTypes lists = float_types(untyped.model());
+  lists["q"].mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type();
+  const std::vector<uint32_t> devices = {0, 0, 0, 1, 1, 1};
+  const auto untold = plan_split(untyped.model(), lists, devices, 2, StageRule::kFewest);
+  CHECK(untold.status().message().find("type of tensor 'q'") != std::string::npos);
+
   OnnxBuilder backwards;
   backwards.input("x", {"4"});
   backwards.node("Neg", {"p"}, {"y"}, "late");

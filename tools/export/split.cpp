@@ -110,13 +110,6 @@ class Planner {
   std::vector<std::unordered_set<std::string>> held_;  // per stage: tensors brought in
 };
 
-bool has_type(const onnx::ValueInfoProto& info) {
-  if (!info.has_type()) return false;
-  const onnx::TypeProto& type = info.type();
-  if (type.has_tensor_type()) return type.tensor_type().elem_type() != 0;
-  return type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
-}
-
 onnx::TypeProto type_of(const onnx::TensorProto& weight) {
   onnx::TypeProto type;
   type.mutable_tensor_type()->set_elem_type(weight.data_type());
@@ -163,7 +156,7 @@ class Catalog {
     const int axes = info.type().tensor_type().shape().dim_size();
     if (axes > static_cast<int>(kMaxRank)) info.clear_type();
     const auto found = types_.find(name);
-    if (has_type(info)) {
+    if (is_typed(info.type())) {
       if (found != types_.end()) open_contradicted(found->second, *info.mutable_type());
       return info;
     }
@@ -188,7 +181,7 @@ Status add_info(const onnx::GraphProto& graph, const ValueTypes& types, SplitPla
     for (const std::string& name : plan.stages[s].outputs) plan.info[name] = catalog.find(name);
     for (const std::string& name : plan.stages[s].inputs) {
       onnx::ValueInfoProto info = catalog.find(name);
-      if (!has_type(info)) {
+      if (!is_typed(info.type())) {
         return Status::bad_input(
             "the type of tensor " + in_quotes(name) + ", which stage " + std::to_string(s) +
             " reads from another, is not known; expected an entry in graph.value_info (the engine "

@@ -28,8 +28,7 @@ Status for_each_type(const onnx::ModelProto& model, const auto& take) {
   for (const auto& node : model.graph().node()) {
     for (const std::string& name : node.output()) {
       const Value* value = analysis->scope.find(name);
-      if (value == nullptr || value->type.value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
-      if (value->is_tensor() && value->element_type() == 0) continue;
+      if (value == nullptr || !is_typed(value->type)) continue;
       take(name, value->type);
     }
   }
@@ -50,6 +49,13 @@ bool states(const onnx::ModelProto& model, uint64_t extent) {
 }
 
 }  // namespace
+
+bool is_typed(const onnx::TypeProto& type) {
+  if (type.has_tensor_type()) return type.tensor_type().elem_type() != 0;
+  if (type.has_sequence_type()) return is_typed(type.sequence_type().elem_type());
+  if (type.has_optional_type()) return is_typed(type.optional_type().elem_type());
+  return type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
+}
 
 Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
   ValueTypes types;

@@ -20,4 +20,7 @@ using ValueTypes = std::unordered_map<std::string, onnx::TypeProto>;
 // Fails with kBadInput where import does.
 Result<ValueTypes> infer_types(const onnx::ModelProto& model);
 
+// Whether the type says what its elements are.
+bool is_typed(const onnx::TypeProto& type);
+
 }  // namespace placeto
