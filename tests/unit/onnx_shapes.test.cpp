@@ -296,6 +296,124 @@ TEST_CASE("quantization makes the type that its attribute says, of tensors of an
   CHECK(type("bytes") == TensorProto::UINT8);
   CHECK(dims_of(b, "d of x") == Dims{2, 3});
 }
+TEST_CASE("casts, texts and draws have the types that they say, of tensors of any shape") {
+  using onnx::TensorProto;
+  constexpr int kFloat8 = 17;  // newer than the library's enumeration
+  OnnxBuilder b(23);
+  b.input("x", {"2", "3"});
+  b.input("text", {"2", "3"}, TensorProto::STRING);
+  b.input("word", {"4", "1", "1"}, TensorProto::STRING);
+  b.input("lengths", {"n"}, TensorProto::INT64);
+  b.weight("byte", {1}, kFloat8, 1);
+  OnnxBuilder::set(b.node("Cast", {"x"}, {"cast"}), "to", int64_t{kFloat8});
+  b.node("CastLike", {"x", "byte"}, {"like"});
+  b.node("Reshape", {"text", "lengths"}, {"free"});  // of an unknown number of axes
+  b.node("Reshape", {"x", "lengths"}, {"free numbers"});
+  for (const char* name : {"x", "free numbers"}) {
+    const std::string to = std::string(" of ") + name;
+    for (const char* op : {"Bernoulli", "RandomNormalLike", "Multinomial"}) {
+      OnnxBuilder::set(b.node(op, {name}, {op + to}), "dtype", int64_t{TensorProto::INT64});
+    }
+    b.node("EyeLike", {name}, {"EyeLike" + to});
+  }
+  b.node("StringConcat", {"text", "word"}, {"joined"});
+  b.node("StringConcat", {"free", "word"}, {"joined free"});
+  b.node("StringSplit", {"text"}, {"parts", "counts"});
+  b.node("StringSplit", {"free"}, {"parts of free", "counts of free"});
+  b.node("RegexFullMatch", {"text"}, {"matches"});
+  b.node("RegexFullMatch", {"free"}, {"matches of free"});
+  const Result<Analysis> analysis = analyze(b.model());
+  REQUIRE_MESSAGE(analysis.ok(), analysis.status().message());
+  const auto is = [&](const char* name, int32_t type, const std::optional<Dims>& dims) {
+    CAPTURE(name);
+    const Value* value = analysis->scope.find(name);
+    CHECK(value->element_type() == type);
+    CHECK(value->dims() == dims);
+  };
+  is("cast", kFloat8, Dims{2, 3});
+  is("like", kFloat8, Dims{2, 3});
+  is("Bernoulli of x", TensorProto::INT64, Dims{2, 3});
+  is("Bernoulli of free numbers", TensorProto::INT64, {});
+  is("RandomNormalLike of free numbers", TensorProto::INT64, {});
+  is("Multinomial of x", TensorProto::INT64, Dims{2, 1});
+  is("Multinomial of free numbers", TensorProto::INT64, {});
+  is("EyeLike of free numbers", TensorProto::FLOAT, {});
+  is("joined", TensorProto::STRING, Dims{4, 2, 3});
+  is("joined free", TensorProto::STRING, {});
+  is("parts", TensorProto::STRING, Dims{2, 3, kUnknownDim});
+  is("counts", TensorProto::INT64, Dims{2, 3});
+  is("parts of free", TensorProto::STRING, {});
+  is("counts of free", TensorProto::INT64, {});
+  is("matches", TensorProto::BOOL, Dims{2, 3});
+  is("matches of free", TensorProto::BOOL, {});
+}
+
+// As ONNX Runtime 1.30 computes them, for an axis of 5.
+TEST_CASE("a transposed convolution pads the same no further than to the stride's multiple") {
+  struct Case {
+    const char* automatic;
+    int64_t kernel, stride, added, dilation, length;
+  };
+  for (const Case& c : {Case{"SAME_UPPER", 3, 2, 0, 1, 10},
+                        {"SAME_UPPER", 3, 2, 1, 1, 10},
+                        {"SAME_LOWER", 1, 2, 0, 1, 9},
+                        {"SAME_LOWER", 2, 3, 1, 1, 15},
+                        {"SAME_UPPER", 2, 3, 0, 1, 14},
+                        {"VALID", 3, 2, 1, 1, 12},
+                        {"VALID", 3, 2, 0, 2, 13},
+                        {"NOTSET", 3, 2, 1, 1, 11},
+                        {"NOTSET", 3, 1, 0, 2, 8},
+                        {"NOTSET", 2, 4, 3, 1, 20}}) {
+    CAPTURE(c.automatic);
+    CAPTURE(c.kernel);
+    OnnxBuilder b;
+    b.input("x", {"1", "4", "5"});
+    b.weight("w", {4, 3, c.kernel});
+    auto& node = b.node("ConvTranspose", {"x", "w"}, {"y"});
+    auto* automatic = node.add_attribute();
+    automatic->set_name("auto_pad");
+    automatic->set_type(onnx::AttributeProto::STRING);
+    automatic->set_s(c.automatic);
+    if (c.automatic == std::string("NOTSET")) {
+      OnnxBuilder::set(node, "pads", std::vector<int64_t>{1, 0});
+    }
+    OnnxBuilder::set(node, "group", int64_t{2});
+    OnnxBuilder::set(node, "strides", std::vector<int64_t>{c.stride});
+    OnnxBuilder::set(node, "dilations", std::vector<int64_t>{c.dilation});
+    OnnxBuilder::set(node, "output_padding", std::vector<int64_t>{c.added});
+    CHECK(dims_of(b, "y") == Dims{1, 6, c.length});
+    OnnxBuilder::set(node, "output_shape", std::vector<int64_t>{9});
+    CHECK(dims_of(b, "y") == Dims{1, 6, 9});
+  }
+}
+
+TEST_CASE("what a pool took together is spread again, and entries are chosen along an axis") {
+  OnnxBuilder b;
+  b.input("x", {"1", "2", "3", "4"});
+  b.input("places", {"1", "2", "3", "4"}, onnx::TensorProto::INT64);
+  b.input("chosen", {"2"}, onnx::TensorProto::BOOL);
+  b.integers("lengths", {1, 2, 7, 8});
+  for (const char* out : {"y", "longer"}) {
+    auto& node = b.node("MaxUnpool", {"x", "places"}, {out});
+    if (out[0] == 'l') node.add_input("lengths");
+    OnnxBuilder::set(node, "kernel_shape", std::vector<int64_t>{2, 2});
+    OnnxBuilder::set(node, "strides", std::vector<int64_t>{2, 2});
+  }
+  OnnxBuilder::set(b.node("Compress", {"x", "chosen"}, {"rows"}), "axis", int64_t{-2});
+  b.node("Compress", {"x", "chosen"}, {"list"});
+  auto* some = b.graph().add_initializer();
+  some->set_name("some");
+  some->set_data_type(onnx::TensorProto::BOOL);
+  some->add_dims(3);
+  for (const int c : {1, 0, 1}) some->add_int32_data(c);
+  OnnxBuilder::set(b.node("Compress", {"x", "some"}, {"two"}), "axis", int64_t{2});
+  CHECK(dims_of(b, "y") == Dims{1, 2, 6, 8});
+  CHECK(dims_of(b, "longer") == Dims{1, 2, 7, 8});
+  CHECK(dims_of(b, "rows") == Dims{1, 2, kUnknownDim, 4});
+  CHECK(dims_of(b, "list") == Dims{kUnknownDim});
+  CHECK(dims_of(b, "two") == Dims{1, 2, 2, 4});
+}
+
 TEST_CASE("OneHot adds an axis as long as its depth") {
   OnnxBuilder b;
   b.input("x", {"2", "10"}, onnx::TensorProto::INT64);

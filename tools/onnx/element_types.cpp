@@ -4,6 +4,7 @@
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "tools/io/word_list.h"
@@ -26,15 +27,14 @@ const Formal* formal(const std::vector<Formal>& list, size_t i) {
   return i < list.size() || variadic ? &parameter : nullptr;
 }
 
-int32_t element_type_of_inputs(const NodeProto& node, std::span<const Value* const> inputs,
-                               const OpSchema& schema, const std::string& variable) {
+int32_t element_type_of_inputs(std::span<const Value* const> inputs, const OpSchema& schema,
+                               const std::string& variable) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Formal* parameter = formal(schema.inputs(), i);
     if (parameter == nullptr || parameter->GetTypeStr() != variable) continue;
     if (inputs[i] != nullptr && inputs[i]->element_type() != 0) return inputs[i]->element_type();
   }
-  // Its output has the type of an attribute instead.
-  return node.op_type() == "Cast" ? static_cast<int32_t>(int_attribute(node, "to", 0)) : 0;
+  return 0;
 }
 
 int32_t only_allowed(const Formal& parameter) {
@@ -44,7 +44,7 @@ int32_t only_allowed(const Formal& parameter) {
   return type.has_tensor_type() ? type.tensor_type().elem_type() : 0;
 }
 
-// An output of ONNX Runtime's own operators that has not the type of their first input.
+// An output that has not the type of its operator's first input, or is not the first.
 struct Exception {
   std::string_view op;
   size_t output;
@@ -73,6 +73,15 @@ int32_t type_of_input(std::span<const Value* const> inputs, size_t i) {
   return i < inputs.size() && inputs[i] != nullptr ? inputs[i]->element_type() : 0;
 }
 
+std::optional<int32_t> exception(std::span<const Exception> list, const std::string& op,
+                                 std::span<const Value* const> inputs, size_t output) {
+  for (const Exception& e : list) {
+    if (e.op != op || e.output != output) continue;
+    return e.type != TensorProto::UNDEFINED ? e.type : type_of_input(inputs, e.input);
+  }
+  return std::nullopt;
+}
+
 // What ONNX Runtime writes into models it has optimised: its blocked layout is there for float32
 // alone; of its own operators all but those that quantise and the exceptions above keep the type of
 // their first input. 0: not known.
@@ -81,10 +90,7 @@ int32_t type_in_engine(const NodeProto& node, const std::string& domain,
   if (domain == "com.microsoft.nchwc") return TensorProto::FLOAT;
   if (domain != "com.microsoft") return 0;
   const std::string& op = node.op_type();
-  for (const Exception& e : kExceptions) {
-    if (e.op != op || e.output != output) continue;
-    return e.type != TensorProto::UNDEFINED ? e.type : type_of_input(inputs, e.input);
-  }
+  if (const auto type = exception(kExceptions, op, inputs, output)) return *type;
   if (output != 0) return 0;
   if (op == "MurmurHash3") {
     return int_attribute(node, "positive", 1) != 0 ? TensorProto::UINT32 : TensorProto::INT32;
@@ -102,6 +108,14 @@ constexpr std::string_view kLikeFirst =
     " AffineGrid Attention BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CenterCropPad Col2Im "
     "DeformConv Gelu GridSample GroupNormalization Mish RMSNormalization RotaryEmbedding Swish "
     "TensorScatter ";
+constexpr Exception kNewerExceptions[] = {{"Attention", 1, TensorProto::UNDEFINED, 1},
+                                          {"Attention", 2, TensorProto::UNDEFINED, 2},
+                                          {"Attention", 3, TensorProto::UNDEFINED}};
+
+int32_t type_of_newer(const std::string& op, std::span<const Value* const> inputs, size_t output) {
+  if (const auto type = exception(kNewerExceptions, op, inputs, output)) return *type;
+  return output == 0 && holds_word(kLikeFirst, op) ? type_of_input(inputs, 0) : 0;
+}
 
 }  // namespace
 
@@ -118,10 +132,9 @@ void infer_element_types(const NodeProto& node, std::span<const Value* const> in
     const Formal* parameter = schema != nullptr ? formal(schema->outputs(), i) : nullptr;
     if (type == 0 && parameter != nullptr) type = only_allowed(*parameter);
     if (type == 0 && parameter != nullptr) {
-      type = element_type_of_inputs(node, inputs, *schema, parameter->GetTypeStr());
+      type = element_type_of_inputs(inputs, *schema, parameter->GetTypeStr());
     }
-    const bool newer = i == 0 && domain.empty() && holds_word(kLikeFirst, node.op_type());
-    if (type == 0 && newer) type = type_of_input(inputs, 0);
+    if (type == 0 && domain.empty()) type = type_of_newer(node.op_type(), inputs, i);
     if (type != 0) outputs[i].type.mutable_tensor_type()->set_elem_type(type);
   }
 }

@@ -177,29 +177,6 @@ bool reduce(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// --- quantization: like the first input, of the type that an attribute says, or else another input
-
-bool of_type(const NodeProto& node, Inputs inputs, int32_t type, Outputs outputs) {
-  if (!given(inputs, 0) || outputs.empty()) return false;
-  const auto wanted = static_cast<int32_t>(int_attribute(node, "output_dtype", 0));
-  if (wanted != 0) type = wanted;
-  if (const auto dims = inputs[0]->dims()) {
-    outputs[0].set_tensor(type, *dims);
-  } else {
-    outputs[0].type.mutable_tensor_type()->set_elem_type(type);
-  }
-  return true;
-}
-
-bool quantize(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  const int32_t type = given(inputs, 2) ? inputs[2]->element_type() : int32_t{TensorProto::UINT8};
-  return of_type(node, inputs, type, outputs);
-}
-
-bool dequantize(const NodeProto& node, Inputs inputs, Outputs outputs) {
-  return given(inputs, 1) && of_type(node, inputs, inputs[1]->element_type(), outputs);
-}
-
 // --- rearrangement
 
 // Pad(data, pads, value, axes)
@@ -267,6 +244,29 @@ bool gather_places(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
+// Compress(x, condition): the entries of an axis, or of x as a list, for which the condition is
+// true.
+bool compress(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  if (x == nullptr) return false;
+  Dims dims(1);
+  size_t at = 0;
+  if (find_attribute(node, "axis") != nullptr) {
+    dims = *x->dims();
+    const auto axis = resolve_axis(int_attribute(node, "axis", 0), dims.size());
+    if (!axis) return false;
+    at = *axis;
+  }
+  const Constant* chosen = constant(inputs, 1);
+  dims[at] = kUnknownDim;
+  if (chosen != nullptr && chosen->whole()) {
+    dims[at] =
+        std::count_if(chosen->ints.begin(), chosen->ints.end(), [](auto c) { return c != 0; });
+  }
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
 // QLinearConcat(y_scale, y_zero, x0, x0_scale, x0_zero, x1, ...)
 bool quantized_concat(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* first = known(inputs, 2);
@@ -293,8 +293,7 @@ const Rules& default_rules() {
                  {"Split", split},
                  {"OneHot", one_hot},
                  {"Slice", slice},
-                 {"QuantizeLinear", quantize},
-                 {"DequantizeLinear", dequantize},
+                 {"Compress", compress},
                  {"LayerNormalization", normalization},
                  {"RMSNormalization", normalization},
                  {"SimplifiedLayerNormalization", normalization},  // ONNX Runtime's, in this domain
@@ -313,6 +312,7 @@ const Rules& default_rules() {
       all[name] = same_as_first;
     }
     add_attention(all);
+    add_elements(all);
     add_products(all);
     add_windows(all);
     return all;
@@ -328,8 +328,6 @@ const Rules& microsoft_rules() {
                  {"SkipSimplifiedLayerNormalization", skip_normalization},
                  {"QLinearAdd", quantized_elementwise},
                  {"QLinearMul", quantized_elementwise},
-                 {"QuantizeLinear", quantize},
-                 {"DequantizeLinear", dequantize},
                  {"QLinearWhere", quantized_choice},
                  {"QLinearReduceMean", quantized_reduce},
                  {"SkipGroupNorm", same_and_sum},
@@ -343,6 +341,7 @@ const Rules& microsoft_rules() {
       all[name] = same_as_first;
     }
     add_microsoft_attention(all);
+    add_microsoft_elements(all);
     add_microsoft_products(all);
     add_microsoft_windows(all);
     return all;

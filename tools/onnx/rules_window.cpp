@@ -41,6 +41,15 @@ int64_t entry(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
   return i < list.size() ? list[i] : fallback;
 }
 
+// Input i if it is a known list of lengths, else null.
+const Constant* lengths(Inputs inputs, size_t i) {
+  const Constant* list = constant(inputs, i);
+  const bool valid = list != nullptr && list->whole() && list->size() <= kMaxRank &&
+                     std::all_of(list->ints.begin(), list->ints.end(),
+                                 [](int64_t length) { return length >= 0 && length <= kMost; });
+  return valid ? list : nullptr;
+}
+
 // Positions of a window along one axis; kUnknownDim if the numbers make no sense.
 int64_t positions(const NodeProto& node, size_t axis, size_t axes, int64_t length, int64_t kernel) {
   const int64_t stride = entry(ints_attribute(node, "strides"), axis, 1);
@@ -94,6 +103,63 @@ bool convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (x == nullptr || filter == nullptr) return false;
   const Dims weights = *filter->dims();
   return window(node, *x, &weights, x->element_type(), outputs);
+}
+
+// The length of an axis that a window with these numbers would have made `length` of; kUnknownDim
+// if they make no sense. As in ONNX Runtime, padding that is the same is never negative.
+int64_t spread(const NodeProto& node, size_t axis, size_t axes, int64_t length, int64_t kernel) {
+  const int64_t stride = entry(ints_attribute(node, "strides"), axis, 1);
+  const int64_t dilation = entry(ints_attribute(node, "dilations"), axis, 1);
+  const int64_t added = entry(ints_attribute(node, "output_padding"), axis, 0);
+  for (int64_t number : {length, kernel, stride, dilation}) {
+    if (number <= 0 || number > kMost) return kUnknownDim;
+  }
+  constexpr int64_t kMostStep = 1 << 20;  // products stay below 2^61
+  if (stride > kMostStep || dilation > kMostStep || !reasonable(added)) return kUnknownDim;
+  const int64_t full = (length - 1) * stride + added + (kernel - 1) * dilation + 1;
+  const std::string automatic = text_attribute(node, "auto_pad", "NOTSET");
+  if (automatic.starts_with("SAME")) return std::min(full, length * stride);
+  if (automatic != "NOTSET") return full;
+  const auto pads = ints_attribute(node, "pads");
+  const int64_t before = entry(pads, axis, 0), after = entry(pads, axis + axes, 0);
+  if (!reasonable(before) || !reasonable(after)) return kUnknownDim;
+  return std::max(full - before - after, kUnknownDim);
+}
+
+// ConvTranspose(x [batch, channels, axes...], w [channels, channels of a group's output, axes...])
+bool transposed_convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value *x = known(inputs, 0), *filter = known(inputs, 1);
+  if (x == nullptr || filter == nullptr) return false;
+  const Dims in = *x->dims(), weights = *filter->dims();
+  const int64_t groups = int_attribute(node, "group", 1);
+  if (in.size() < 3 || weights.size() != in.size() || groups <= 0 || groups > kMost) return false;
+  const auto wanted = ints_attribute(node, "output_shape");
+  const size_t axes = in.size() - 2;
+  if (!wanted.empty() && wanted.size() != axes) return false;
+  const bool has_channels = weights[1] >= 0 && weights[1] <= kMost / groups;
+  Dims dims = {in[0], has_channels ? weights[1] * groups : kUnknownDim};
+  for (size_t a = 0; a < axes; ++a) {
+    dims.push_back(wanted.empty() ? spread(node, a, axes, in[a + 2], weights[a + 2])
+                                  : std::max(wanted[a], kUnknownDim));
+  }
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
+// MaxUnpool(x, places, lengths): as many positions as the pool read that made x, unless it says.
+bool unpool(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  if (x == nullptr || x->dims()->size() < 3) return false;
+  Dims dims = *x->dims();
+  const Constant* wanted = lengths(inputs, 2);
+  const auto kernel = ints_attribute(node, "kernel_shape");
+  for (size_t a = 2; a < dims.size(); ++a) {
+    dims[a] = spread(node, a - 2, dims.size() - 2, dims[a], entry(kernel, a - 2, kUnknownDim));
+    if (given(inputs, 2)) dims[a] = kUnknownDim;
+  }
+  if (wanted != nullptr && wanted->size() == dims.size()) dims = wanted->ints;
+  set(outputs, 0, x->element_type(), dims);
+  return true;
 }
 
 // QLinearConv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, B)
@@ -156,15 +222,6 @@ bool resize(const NodeProto& node, Inputs inputs, Outputs outputs) {
   }
   set(outputs, 0, x->element_type(), dims);
   return true;
-}
-
-// Input i if it is a known list of lengths, else null.
-const Constant* lengths(Inputs inputs, size_t i) {
-  const Constant* list = constant(inputs, i);
-  const bool valid = list != nullptr && list->whole() && list->size() <= kMaxRank &&
-                     std::all_of(list->ints.begin(), list->ints.end(),
-                                 [](int64_t length) { return length >= 0 && length <= kMost; });
-  return valid ? list : nullptr;
 }
 
 // GridSample(X [batch, channels, axes...], grid [batch, places..., axes]): a number per channel and
@@ -278,6 +335,8 @@ void add_windows(Rules& rules) {
   rules["MaxPool"] = pool;
   rules["LpPool"] = pool;
   rules["DeformConv"] = convolution;
+  rules["ConvTranspose"] = transposed_convolution;
+  rules["MaxUnpool"] = unpool;
   rules["GridSample"] = sampled;
   rules["AffineGrid"] = affine_grid;
   rules["Col2Im"] = blocks_to_image;

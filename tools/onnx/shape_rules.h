@@ -16,11 +16,14 @@ using Outputs = std::span<Value>;
 using Rule = bool (*)(const onnx::NodeProto&, Inputs, Outputs);
 using Rules = std::unordered_map<std::string_view, Rule>;  // by operator
 
-// Those of the files: matrix products and recurrence; attention; windows over images.
+// Those of the files: matrix products and recurrence; attention; types of elements; windows over
+// images.
 void add_products(Rules& rules);
 void add_microsoft_products(Rules& rules);
 void add_attention(Rules& rules);
 void add_microsoft_attention(Rules& rules);
+void add_elements(Rules& rules);
+void add_microsoft_elements(Rules& rules);
 void add_windows(Rules& rules);
 void add_microsoft_windows(Rules& rules);
 void add_blocked(Rules& rules);
