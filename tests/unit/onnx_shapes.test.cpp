@@ -414,6 +414,51 @@ TEST_CASE("what a pool took together is spread again, and entries are chosen alo
   CHECK(dims_of(b, "two") == Dims{1, 2, 2, 4});
 }
 
+TEST_CASE("lengths that are computed leave as many axes, and the others as they are") {
+  using onnx::TensorProto;
+  OnnxBuilder b(20);
+  b.input("x", {"2", "3", "4"});
+  b.input("one", {"1"}, TensorProto::INT64);
+  b.input("two", {"2"}, TensorProto::INT64);
+  b.input("n", {}, TensorProto::INT64);
+  b.integers("last", {-1});
+  b.integers("step", {8});
+  b.graph().mutable_initializer(1)->clear_dims();
+  b.node("Slice", {"x", "one", "one", "last"}, {"Slice"});
+  b.node("Slice", {"x", "two", "two"}, {"Slice first"});
+  b.node("Slice", {"x", "two", "two", "two"}, {"Slice any"});
+  b.node("Pad", {"x", "two", "", "last"}, {"Pad"});
+  b.node("Pad", {"x", "two", "", "one"}, {"Pad any"});
+  b.node("ReduceMax", {"x", "one"}, {"ReduceMax"});
+  OnnxBuilder::set(b.node("ReduceMax", {"x", "two"}, {"one axis"}), "keepdims", int64_t{0});
+  OnnxBuilder::set(b.node("Split", {"x", "two"}, {"Split", "rest"}), "axis", int64_t{1});
+  OnnxBuilder::set(b.node("CenterCropPad", {"x", "one"}, {"CenterCropPad"}), "axes",
+                   std::vector<int64_t>{0});
+  b.node("Squeeze", {"x", "two"}, {"Squeeze"});
+  b.node("Unsqueeze", {"x", "two"}, {"Unsqueeze"});
+  b.node("Col2Im", {"x", "two", "two"}, {"Col2Im"});
+  b.node("DFT", {"x", "n"}, {"DFT"});
+  b.node("HannWindow", {"n"}, {"HannWindow"});
+  b.node("STFT", {"x", "step", "", "n"}, {"STFT"});
+  constexpr int64_t u = kUnknownDim;
+  CHECK(dims_of(b, "Slice") == Dims{2, 3, u});
+  CHECK(dims_of(b, "Slice first") == Dims{u, u, 4});
+  CHECK(dims_of(b, "Slice any") == Dims{u, u, u});
+  CHECK(dims_of(b, "Pad") == Dims{2, 3, u});
+  CHECK(dims_of(b, "Pad any") == Dims{u, u, u});
+  CHECK(dims_of(b, "ReduceMax") == Dims{u, u, u});
+  CHECK(dims_of(b, "one axis") == Dims{u});
+  CHECK(dims_of(b, "Split") == Dims{2, u, 4});
+  CHECK(dims_of(b, "rest") == Dims{2, u, 4});
+  CHECK(dims_of(b, "CenterCropPad") == Dims{u, 3, 4});
+  CHECK(dims_of(b, "Squeeze") == Dims{u});
+  CHECK(dims_of(b, "Unsqueeze") == Dims{u, u, u, u, u});
+  CHECK(dims_of(b, "Col2Im") == Dims{u, u, u, u});
+  CHECK(dims_of(b, "DFT") == Dims{u, u, u});
+  CHECK(dims_of(b, "HannWindow") == Dims{u});
+  CHECK(dims_of(b, "STFT") == Dims{u, u, u, u});
+}
+
 TEST_CASE("OneHot adds an axis as long as its depth") {
   OnnxBuilder b;
   b.input("x", {"2", "10"}, onnx::TensorProto::INT64);

@@ -246,6 +246,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
     library_.infer(node, inputs, *frame.opsets, outputs, result.problem);
     if (!library_.failure().ok()) return library_.failure();
     infer_element_types(node, inputs, *frame.opsets, outputs);
+    if (own && !outputs.empty()) give_rank(node, inputs, outputs[0]);
   }
   result.work = count_work(node, inputs, outputs);
   return {};

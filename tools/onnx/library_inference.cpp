@@ -106,17 +106,6 @@ std::string shape_objection(const NodeProto& node, std::span<const Value* const>
          std::to_string((*dims)[0]) + " axes, expected at most " + std::to_string(kMaxRank);
 }
 
-// The library says nothing of an output whose lengths are computed while the model runs, though it
-// has as many axes as there are lengths.
-void give_rank(const NodeProto& node, std::span<const Value* const> inputs, Value& output) {
-  const std::string& op = node.op_type();
-  const size_t i = op == "ConstantOfShape" ? 0 : 1;
-  if ((i == 1 && op != "Reshape") || output.dims() || output.element_type() == 0) return;
-  const auto dims = i < inputs.size() && inputs[i] != nullptr ? inputs[i]->dims() : std::nullopt;
-  if (!dims || dims->size() != 1 || (*dims)[0] < 0) return;
-  output.set_tensor(output.element_type(), Dims(static_cast<size_t>((*dims)[0]), kUnknownDim));
-}
-
 // What the library is known to compute with unchecked, for a reason that says more than that it
 // crashed. Found by giving every operator of libonnx-testdata inputs of all ranks, and by fuzzing.
 std::string objection(const NodeProto& node, std::span<const Value* const> inputs) {
@@ -308,7 +297,6 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
   // Before operator set 10 the mask is like the data, and the library leaves it out.
   const bool maskless = node.op_type() == "Dropout" && outputs.size() == 2 && !outputs[1].dims();
   if (maskless) outputs[1].type = outputs[0].type;
-  if (domain.empty() && !outputs.empty()) give_rank(node, inputs, outputs[0]);
   return true;
 }
 

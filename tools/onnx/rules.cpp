@@ -126,11 +126,44 @@ bool one_hot(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
-// Slice, its lists attributes or inputs.
+// Where lengths are computed while the model runs, as many axes stay as there were; those of other
+// axes than the `changed` ones, which may not be known either, stay as they are.
+Dims opened(Dims dims, const std::optional<std::vector<int64_t>>& changed) {
+  if (!changed) return Dims(dims.size(), kUnknownDim);
+  for (const int64_t axis : *changed) {
+    if (const auto at = resolve_axis(axis, dims.size())) dims[*at] = kUnknownDim;
+  }
+  return dims;
+}
+
+// The elements of an input that is a list of whole numbers; nullopt if they are not known.
+std::optional<std::vector<int64_t>> numbers(Inputs inputs, size_t i) {
+  const Constant* list = constant(inputs, i);
+  return list != nullptr && list->whole() ? std::optional(list->ints) : std::nullopt;
+}
+
+std::vector<int64_t> first_axes(size_t count) {
+  std::vector<int64_t> axes(count);
+  std::iota(axes.begin(), axes.end(), int64_t{0});
+  return axes;
+}
+
+// Slice, its lists attributes or inputs (starts, ends, axes, steps).
 bool slice(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
-  const auto dims = x == nullptr ? std::nullopt : folding::sliced(node, inputs, *x->dims());
-  if (!dims) return false;
+  if (x == nullptr) return false;
+  auto dims = folding::sliced(node, inputs, *x->dims());
+  if (!dims && !given(inputs, 1)) return false;
+  if (!dims) {
+    auto axes = numbers(inputs, 3);
+    const Value* starts = known(inputs, 1);
+    const bool counted = starts != nullptr && starts->dims()->size() == 1;
+    const int64_t count = counted ? starts->dims()->front() : kUnknownDim;
+    if (!given(inputs, 3) && count >= 0 && count <= static_cast<int64_t>(kMaxRank)) {
+      axes = first_axes(static_cast<size_t>(count));
+    }
+    dims = opened(*x->dims(), axes);
+  }
   set(outputs, 0, x->element_type(), *dims);
   return true;
 }
@@ -150,15 +183,27 @@ bool quantized_reduce(const NodeProto& node, Inputs inputs, Outputs outputs) {
 
 // --- reductions: axes as an attribute or an input
 
+// Along axes that are computed, as many as their list has entries, which may be none for all.
+bool reduce_somewhere(const Value& x, const std::optional<Dims>& list, bool keep, Outputs outputs) {
+  Dims dims = opened(*x.dims(), std::nullopt);
+  const bool counted = list && list->size() == 1 && list->front() > 0 &&
+                       list->front() <= static_cast<int64_t>(dims.size());
+  if (!keep && !counted) return false;
+  if (!keep) dims.resize(dims.size() - static_cast<size_t>(list->front()));
+  set(outputs, 0, x.element_type(), dims);
+  return true;
+}
+
 bool reduce(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   if (x == nullptr) return false;
   const Dims in = *x->dims();
   std::vector<int64_t> axes = ints_attribute(node, "axes");
+  const bool keep = int_attribute(node, "keepdims", 1) != 0;
   if (given(inputs, 1)) {
-    const Constant* wanted = constant(inputs, 1);
-    if (wanted == nullptr || !wanted->whole()) return false;
-    axes = wanted->ints;
+    const auto wanted = numbers(inputs, 1);
+    if (!wanted) return reduce_somewhere(*x, inputs[1]->dims(), keep, outputs);
+    axes = *wanted;
   }
   const bool nothing = axes.empty() && int_attribute(node, "noop_with_empty_axes", 0) != 0;
   std::vector<bool> reduced(in.size(), axes.empty() && !nothing);
@@ -168,7 +213,6 @@ bool reduce(const NodeProto& node, Inputs inputs, Outputs outputs) {
     reduced[*at] = true;
   }
   Dims dims;
-  const bool keep = int_attribute(node, "keepdims", 1) != 0;
   for (size_t a = 0; a < in.size(); ++a) {
     if (!reduced[a]) dims.push_back(in[a]);
     if (reduced[a] && keep) dims.push_back(1);
@@ -184,16 +228,13 @@ bool pad(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   if (x == nullptr) return false;
   Dims dims = *x->dims();
-  std::vector<int64_t> pads = ints_attribute(node, "pads"), axes(dims.size());
-  std::iota(axes.begin(), axes.end(), int64_t{0});
-  if (given(inputs, 1)) {
-    if (constant(inputs, 1) == nullptr) return false;
-    pads = constant(inputs, 1)->ints;
+  auto some = given(inputs, 3) ? numbers(inputs, 3) : std::optional(first_axes(dims.size()));
+  auto most = given(inputs, 1) ? numbers(inputs, 1) : std::optional(ints_attribute(node, "pads"));
+  if (!some || !most) {
+    set(outputs, 0, x->element_type(), opened(dims, some));
+    return true;
   }
-  if (given(inputs, 3)) {
-    if (constant(inputs, 3) == nullptr) return false;
-    axes = constant(inputs, 3)->ints;
-  }
+  const std::vector<int64_t>&axes = *some, &pads = *most;
   if (pads.size() != 2 * axes.size()) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = resolve_axis(axes[i], dims.size());
@@ -215,8 +256,7 @@ bool split(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (!at) return false;
   std::vector<int64_t> lengths = ints_attribute(node, "split");
   if (given(inputs, 1)) {
-    if (constant(inputs, 1) == nullptr) return false;
-    lengths = constant(inputs, 1)->ints;
+    lengths = numbers(inputs, 1).value_or(std::vector<int64_t>(outputs.size(), kUnknownDim));
   }
   const auto parts = static_cast<int64_t>(outputs.size());
   const int64_t whole = dims[*at], each = whole < 0 ? kUnknownDim : (whole - 1) / parts + 1;

@@ -15,4 +15,8 @@ namespace placeto {
 bool apply_shape_rule(const onnx::NodeProto& node, std::span<const Value* const> inputs,
                       std::span<Value> outputs);
 
+// Gives an output of ONNX's own operators, whose type is known and whose shape is not, as many axes
+// as it has whatever its lengths are: engines want to know that of what passes between stages.
+void give_rank(const onnx::NodeProto& node, std::span<const Value* const> inputs, Value& output);
+
 }  // namespace placeto

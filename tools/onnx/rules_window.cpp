@@ -266,18 +266,18 @@ bool blocks_to_image(const NodeProto&, Inputs inputs, Outputs outputs) {
 bool center_crop_pad(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
   const Constant* shape = lengths(inputs, 1);
-  if (x == nullptr || shape == nullptr) return false;
+  if (x == nullptr) return false;
   Dims dims = *x->dims();
   std::vector<int64_t> axes = ints_attribute(node, "axes");
   if (find_attribute(node, "axes") == nullptr) {
     axes.resize(dims.size());
     std::iota(axes.begin(), axes.end(), int64_t{0});
   }
-  if (axes.size() != shape->size()) return false;
+  if (shape != nullptr && axes.size() != shape->size()) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = resolve_axis(axes[i], dims.size());
     if (!at) return false;
-    dims[*at] = shape->ints[i];
+    dims[*at] = shape != nullptr ? shape->ints[i] : kUnknownDim;
   }
   set(outputs, 0, x->element_type(), dims);
   return true;
