@@ -10,6 +10,7 @@
 #include "tools/export/annotate.h"
 #include "tools/export/new_directory.h"
 #include "tools/export/onnx_export.h"
+#include "tools/export/value_types.h"
 
 namespace placeto {
 namespace {
@@ -229,6 +230,27 @@ TEST_CASE("a length that a model states of a tensor is left open where its input
       CHECK(shape.dim(1).dim_value() == 8);
     }
   }
+}
+
+// Numbers that stand for the free axes say no length, and, of a list of lengths, no number of axes.
+TEST_CASE("lists and optionals state no lengths of their elements that depend on free axes") {
+  OnnxBuilder b(18);
+  b.input("x", {"rows", "8"});
+  b.input("lengths", {"axes"}, onnx::TensorProto::INT64);
+  b.node("Reshape", {"x", "lengths"}, {"any"});
+  b.node("Optional", {"any"}, {"optional"});
+  b.node("Shape", {"x"}, {"shape"});
+  b.node("Reshape", {"x", "shape"}, {"rows"});
+  b.node("SequenceConstruct", {"rows"}, {"list"});
+  const Result<ValueTypes> types = infer_types(b.model());
+  REQUIRE_MESSAGE(types.ok(), types.status().message());
+  const auto& optional = types->at("optional").optional_type().elem_type().tensor_type();
+  CHECK(optional.elem_type() == onnx::TensorProto::FLOAT);
+  CHECK_FALSE(optional.has_shape());
+  const auto& list = types->at("list").sequence_type().elem_type().tensor_type();
+  CHECK(list.elem_type() == onnx::TensorProto::FLOAT);
+  if (list.has_shape() && list.shape().dim_size() > 0)
+    CHECK_FALSE(list.shape().dim(0).has_dim_value());
 }
 
 TEST_CASE("placements of other models are refused") {

@@ -8,11 +8,28 @@
 namespace placeto {
 namespace {
 
+// The type of what is in a list, or may be there; null for others.
+onnx::TypeProto* element_of(onnx::TypeProto& type) {
+  if (type.has_sequence_type()) return type.mutable_sequence_type()->mutable_elem_type();
+  return type.has_optional_type() ? type.mutable_optional_type()->mutable_elem_type() : nullptr;
+}
+
+void clear_shape(onnx::TypeProto& type) {
+  if (type.has_tensor_type()) type.mutable_tensor_type()->clear_shape();
+  if (auto* element = element_of(type)) clear_shape(*element);
+}
+
 // Axes of which the other type says another number are free.
 void open_differing(const onnx::TypeProto& other, onnx::TypeProto& type) {
+  if (other.value_case() != type.value_case()) return;
+  if (auto* element = element_of(type)) {
+    onnx::TypeProto same = other;
+    return open_differing(*element_of(same), *element);
+  }
+  if (!other.tensor_type().has_shape() || !type.tensor_type().has_shape()) return;
   auto& shape = *type.mutable_tensor_type()->mutable_shape();
   const auto& numbers = other.tensor_type().shape();
-  if (shape.dim_size() != numbers.dim_size()) return;
+  if (shape.dim_size() != numbers.dim_size()) return clear_shape(type);
   for (int a = 0; a < shape.dim_size(); ++a) {
     const bool both = shape.dim(a).has_dim_value() && numbers.dim(a).has_dim_value();
     if (both && shape.dim(a).dim_value() != numbers.dim(a).dim_value()) {
@@ -71,9 +88,8 @@ Result<ValueTypes> infer_types(const onnx::ModelProto& model) {
   if (!set_dimensions(fixed, {&all, 1}).ok()) return types;
   const auto correct = [&](const std::string& name, const onnx::TypeProto& type) {
     const auto [known, fresh] = types.emplace(name, type);
-    if (!known->second.has_tensor_type() || !type.has_tensor_type()) return;
-    if (fresh) known->second.mutable_tensor_type()->clear_shape();
-    if (known->second.tensor_type().has_shape()) open_differing(type, known->second);
+    if (fresh) clear_shape(known->second);
+    open_differing(type, known->second);
   };
   if (Status s = for_each_type(fixed, correct); !s.ok()) return s;
   return types;
