@@ -507,6 +507,13 @@ TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
   b.integers("steps", {-2});
   b.node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"y"});
   CHECK(outputs_of_last(b) == std::vector<uint64_t>{5 * 5 * 4});
+  // As ONNX Runtime 1.30 takes them: backwards from the last, to the first or to nowhere.
+  using Case = std::pair<int64_t, int64_t>;
+  for (const auto& [end, length] :
+       {Case{9'223'372'036'854'775'807, 5}, {2'147'483'647, 5}, {2'147'483'646, 0}, {100, 0}}) {
+    b.graph().mutable_initializer(1)->set_int64_data(0, end);
+    CHECK(dims_of(b, "y") == Dims{5, length});
+  }
 }
 
 TEST_CASE("attention counts all its heads and all that is kept of earlier calls") {

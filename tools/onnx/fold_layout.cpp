@@ -112,7 +112,10 @@ std::optional<Range> slice_range(int64_t begin, int64_t end, int64_t step, int64
   if (step == 0 || step == std::numeric_limits<int64_t>::min()) return std::nullopt;
   step = std::clamp<int64_t>(step, -length - 1, length + 1);
   begin = slice_bound(begin, length, step);
-  end = end <= -length - 1 && step < 0 ? -1 : slice_bound(end, length, step);
+  // The largest number of 32 or 64 bits is no end in ONNX Runtime, backwards, too.
+  const bool endless = end == std::numeric_limits<int32_t>::max() ||
+                       end == std::numeric_limits<int64_t>::max() || end <= -length - 1;
+  end = endless && step < 0 ? -1 : slice_bound(end, length, step);
   const int64_t span = step > 0 ? end - begin : begin - end;
   const int64_t stride = std::abs(step);
   return Range{begin, step, span > 0 ? (span + stride - 1) / stride : 0};
