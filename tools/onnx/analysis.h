@@ -7,6 +7,7 @@
 // it does not know, does not evaluate the shape arithmetic of exporters, and trusts its input.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
