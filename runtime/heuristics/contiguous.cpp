@@ -27,21 +27,27 @@ double group_run_us(const Problem& problem, uint32_t group, uint32_t device, Sto
   return sum;
 }
 
-// Fills stage after stage up to `stage_us`; the last stage takes what is left. Returns the time of
-// the longest stage. A group that may not run on its stage's device goes to the first it may.
-// `assignment` may be null.
-double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
-           double stage_us, MemoryPlan& plan, Assignment* assignment, Stop* stop) {
+struct Cut {
+  double longest_us = 0;    // the time of the longest stage
+  double next_us = kNever;  // what a stage may take at least before the cut is another one
+};
+
+// Fills stage after stage up to `stage_us`; the last stage takes what is left. A group that may not
+// run on its stage's device goes to the first it may. `assignment` may be null.
+Cut cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages, double stage_us,
+        MemoryPlan& plan, Assignment* assignment, Stop* stop) {
   plan.clear();
   uint32_t stage = 0;
-  double used = 0, longest = 0;
+  double used = 0;
+  Cut made;
   for (uint32_t g : order) {
     uint32_t device = stage;
     double run = 0;
     if (problem.allowed(g, stage)) {
       run = group_run_us(problem, g, stage, stop);
-      const bool full = (used > 0 && used + run > stage_us) || !plan.fits(g, stage);
-      if (full && stage + 1 < stages) {
+      const bool late = used > 0 && used + run > stage_us;
+      if ((late || !plan.fits(g, stage)) && stage + 1 < stages) {
+        if (late) made.next_us = std::min(made.next_us, used + run);
         device = ++stage;
         used = 0;
         if (problem.allowed(g, device)) run = group_run_us(problem, g, device, stop);
@@ -49,7 +55,7 @@ double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t sta
     }
     if (problem.allowed(g, device)) {
       used += run;
-      longest = std::max(longest, used);
+      made.longest_us = std::max(made.longest_us, used);
     } else {
       device = 0;
       while (!problem.allowed(g, device)) ++device;
@@ -58,28 +64,32 @@ double cut(const Problem& problem, std::span<const uint32_t> order, uint32_t sta
     if (assignment != nullptr) {
       for (uint32_t v : watched(problem.members(g), stop)) (*assignment)[v] = device;
     }
-    if (spend(stop, 2 * problem.members(g).size())) return longest;
+    if (spend(stop, 2 * problem.members(g).size())) break;
   }
-  return longest;
+  return made;
 }
 
-// The least stage time for which the greedy cut needs no longer stage, by bisection.
+// The least stage time for which the greedy cut needs no longer stage, by bisection between times
+// at which the cut changes. It is little more than the share of each stage, which is tried first.
 Assignment balanced_cut(const Problem& problem, std::span<const uint32_t> order, uint32_t stages,
                         MemoryPlan& plan, Stop* stop) {
-  double low = 0, high = 0;
+  double all_us = 0;
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
-    high += problem.mean_run_us(v);
+    all_us += problem.mean_run_us(v);
     if (spend(stop, 1)) break;
   }
-  high = std::max(high, cut(problem, order, stages, high, plan, nullptr, stop));
+  const Cut widest = cut(problem, order, stages, all_us, plan, nullptr, stop);
+  double low = 0, high = std::max(all_us, widest.longest_us), stage_us = all_us / stages;
   constexpr int kBisections = 30;
   for (int i = 0; i < kBisections && high - low > 1e-6 * high && !stopped(stop); ++i) {
-    const double middle = (low + high) / 2;
-    if (cut(problem, order, stages, middle, plan, nullptr, stop) <= middle) {
-      high = middle;
+    const Cut made = cut(problem, order, stages, stage_us, plan, nullptr, stop);
+    const bool is_enough = made.longest_us <= stage_us;
+    if (is_enough) {
+      high = made.longest_us;
     } else {
-      low = middle;
+      low = std::min(made.longest_us, made.next_us);
     }
+    stage_us = low + (high - low) / (is_enough ? 8 : 2);
   }
   Assignment assignment(problem.node_count());
   cut(problem, order, stages, high, plan, &assignment, stop);
