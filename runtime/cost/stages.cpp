@@ -8,6 +8,14 @@ namespace placeto {
 // Devices that are tried to start with: each costs as much as going through the graph.
 static constexpr uint32_t kMostStarts = 16;
 
+uint32_t Division::add_stage(uint32_t on_device, uint32_t beside, bool before) {
+  const uint32_t stage = stage_count();
+  device.push_back(on_device);
+  const auto at = std::find(order.begin(), order.end(), beside);
+  if (at != order.end()) order.insert(before ? at : at + 1, stage);
+  return stage;
+}
+
 StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop)
     : graph_(graph),
       predecessors_(graph.node_count(), 0),

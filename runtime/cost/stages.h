@@ -23,7 +23,6 @@
 // ones alone.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -46,14 +45,9 @@ struct Division {
                                    // in which they stand here; empty: the first that is ready
   bool empty() const { return stage_of.empty(); }
   uint32_t stage_count() const { return static_cast<uint32_t>(device.size()); }
-  // A stage without nodes. If an order is recorded, it comes directly behind that one, or before.
-  uint32_t add_stage(uint32_t on_device, uint32_t beside, bool before = false) {
-    const uint32_t stage = stage_count();
-    device.push_back(on_device);
-    const auto at = std::find(order.begin(), order.end(), beside);
-    if (at != order.end()) order.insert(before ? at : at + 1, stage);
-    return stage;
-  }
+  // A stage without nodes: its number. If an order is recorded, it comes there directly behind the
+  // stage `beside`, or before it.
+  uint32_t add_stage(uint32_t on_device, uint32_t beside, bool before = false);
 };
 
 // What is divided. Not owned: lives as long as what it was made from.
