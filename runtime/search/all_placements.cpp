@@ -22,7 +22,8 @@ uint64_t count_placements(const Problem& problem) {
   return std::min(count, kMostPlacements + 1);
 }
 
-// The best of all placements, divided by the better rule: at most so many, the best first.
+// The best of all placements, or of those looked at before a stop, divided by the better rule: at
+// most so many, the best first.
 std::vector<Candidate> best_placements(size_t most, const std::string& method,
                                        Evaluator& evaluator) {
   const Problem& problem = evaluator.problem();
@@ -38,11 +39,12 @@ std::vector<Candidate> best_placements(size_t most, const std::string& method,
   Candidate next{method, Assignment(problem.node_count()), {}};
   Assignment& assignment = next.assignment;
   for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
-  for (uint32_t g = 0; g < problem.group_count() && !stopped(evaluator.stop());) {
+  for (uint32_t g = 0; g < problem.group_count();) {
     if (g == 0) {
       const bool full = kept.size() == most;
       const bool cuts = full && kept.back().score.feasible();
       next.score = evaluator.evaluate(assignment, cuts ? kept.back().score.objective_us : kNever);
+      if (stopped(evaluator.stop())) break;
       if (!full || next.score < kept.back().score) {
         if (full) kept.pop_back();
         kept.insert(std::upper_bound(kept.begin(), kept.end(), next, better), next);
@@ -74,9 +76,8 @@ void try_all_placements(Evaluator& evaluator, Candidate& best) {
   const bool divides = problem.node_count() <= kMostNodes;
   const std::vector<Candidate> first =
       best_placements(divides ? kMostDivided : 1, best.method, evaluator);
-  if (stopped(evaluator.stop())) return;
-  if (first[0].score < best.score) best = first[0];
-  if (!divides) return;
+  if (!first.empty() && first[0].score < best.score) best = first[0];
+  if (!divides || stopped(evaluator.stop())) return;
   const StageTables tables(problem, evaluator.stop());
   std::vector<uint32_t> nodes(problem.node_count());
   std::iota(nodes.begin(), nodes.end(), 0u);

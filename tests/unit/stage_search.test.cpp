@@ -10,6 +10,7 @@
 
 #include "runtime/cost/staged.h"
 #include "runtime/placer/placer.h"
+#include "runtime/search/all_placements.h"
 #include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 
@@ -246,6 +247,36 @@ TEST_CASE("stages of tiny graphs are within a thousandth of the best divisions a
     ++count;
   }
   CHECK(std::exp(sum / count) < 1.001);
+}
+
+TEST_CASE("of all placements, the best of those that there was time for is kept") {
+  GraphSpec graph;
+  for (uint32_t v = 0; v < 13; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes[v].name = std::to_string(v);
+    graph.nodes[v].cost_us = {10};
+  }
+  TopologySpec topology = test::equal_devices(2);
+  topology.execution = Execution::kStaged;
+  const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
+  REQUIRE(instance.problem);
+  uint64_t looks = 0;
+  const auto ask = [](void* left) { return --*static_cast<uint64_t*>(left) == 0; };
+  const auto best_within = [&](uint64_t most_looks) {
+    looks = most_looks;
+    Stop stop(ask, &looks, 1'000);
+    Evaluator evaluator(*instance.problem, &stop);
+    const Assignment alone(13, 0);
+    Candidate best{"all", alone, evaluator.evaluate(alone)};
+    try_all_placements(evaluator, best);
+    CHECK(Evaluator(*instance.problem).evaluate(best.assignment) == best.score);
+    return best.score.objective_us;
+  };
+  constexpr uint64_t kEndless = 1'000'000;
+  CHECK(best_within(kEndless) == 70);
+  const uint64_t taken = kEndless - looks;
+  REQUIRE(taken > 10);
+  CHECK(best_within(taken / 10) < 130);
 }
 
 TEST_CASE("a search beyond the size that is polished hands out stages of its own placement") {
