@@ -47,6 +47,17 @@ inline const NodeSpec& node(const ImportedGraph& imported, const std::string& na
   return *it;
 }
 
+// Bytes of the outputs of the last node. All shapes have to be known.
+inline std::vector<uint64_t> outputs_of_last(const OnnxBuilder& builder) {
+  const std::string bytes = builder.bytes();
+  const auto result = import_onnx(as_bytes(bytes), "model", {});
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  for (const UnknownShape& unknown : result->report.unknown) {
+    FAIL_CHECK(unknown.op, ": ", unknown.problem);
+  }
+  return result->spec.nodes.back().outputs;
+}
+
 // What is known of the lengths of a tensor of the model.
 inline std::optional<Dims> dims_of(const OnnxBuilder& builder, const std::string& tensor) {
   const Result<Analysis> analysis = analyze(builder.model());

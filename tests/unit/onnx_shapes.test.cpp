@@ -13,17 +13,6 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-// Bytes of the outputs of the last node. All shapes have to be known.
-std::vector<uint64_t> outputs_of_last(const OnnxBuilder& builder) {
-  const std::string bytes = builder.bytes();
-  const auto result = import_onnx(as_bytes(bytes), "model", {});
-  REQUIRE_MESSAGE(result.ok(), result.status().message());
-  for (const UnknownShape& unknown : result->report.unknown) {
-    FAIL_CHECK(unknown.op, ": ", unknown.problem);
-  }
-  return result->spec.nodes.back().outputs;
-}
-
 void text(onnx::NodeProto& node, const char* name, const char* value) {
   auto* attribute = node.add_attribute();
   attribute->set_name(name);
@@ -172,18 +161,6 @@ TEST_CASE("present keys are as long as the past where it has room for all of the
     OnnxBuilder::set(node, "kv_num_heads", int64_t{2});
     const uint64_t present = 2 * static_cast<uint64_t>(std::max<int64_t>(7, total)) * 8 * 4;
     CHECK(outputs_of_last(b) == std::vector<uint64_t>{3 * 32 * 4, present, present});
-  }
-}
-
-TEST_CASE("what is reshaped to lengths that are computed has as many axes as there are lengths") {
-  OnnxBuilder b;
-  b.input("x", {"4", "6"});
-  b.input("lengths", {"3"}, onnx::TensorProto::INT64);
-  b.node("Reshape", {"x", "lengths"}, {"reshaped"});
-  b.node("ConstantOfShape", {"lengths"}, {"filled"});
-  for (const char* name : {"reshaped", "filled"}) {
-    CAPTURE(std::string(name));
-    CHECK(dims_of(b, name) == Dims(3, kUnknownDim));
   }
 }
 
@@ -414,61 +391,6 @@ TEST_CASE("what a pool took together is spread again, and entries are chosen alo
   CHECK(dims_of(b, "two") == Dims{1, 2, 2, 4});
 }
 
-TEST_CASE("lengths that are computed leave as many axes, and the others as they are") {
-  using onnx::TensorProto;
-  OnnxBuilder b(20);
-  b.input("x", {"2", "3", "4"});
-  b.input("one", {"1"}, TensorProto::INT64);
-  b.input("two", {"2"}, TensorProto::INT64);
-  b.input("n", {}, TensorProto::INT64);
-  b.integers("last", {-1});
-  b.integers("step", {8});
-  b.graph().mutable_initializer(1)->clear_dims();
-  b.node("Slice", {"x", "one", "one", "last"}, {"Slice"});
-  b.node("Slice", {"x", "two", "two"}, {"Slice first"});
-  b.node("Slice", {"x", "two", "two", "two"}, {"Slice any"});
-  b.node("Pad", {"x", "two", "", "last"}, {"Pad"});
-  b.node("Pad", {"x", "two", "", "one"}, {"Pad any"});
-  b.node("ReduceMax", {"x", "one"}, {"ReduceMax"});
-  OnnxBuilder::set(b.node("ReduceMax", {"x", "two"}, {"one axis"}), "keepdims", int64_t{0});
-  OnnxBuilder::set(b.node("Split", {"x", "two"}, {"Split", "rest"}), "axis", int64_t{1});
-  OnnxBuilder::set(b.node("CenterCropPad", {"x", "one"}, {"CenterCropPad"}), "axes",
-                   std::vector<int64_t>{0});
-  b.node("Squeeze", {"x", "two"}, {"Squeeze"});
-  b.node("Unsqueeze", {"x", "two"}, {"Unsqueeze"});
-  b.node("Col2Im", {"x", "two", "two"}, {"Col2Im"});
-  b.node("DFT", {"x", "n"}, {"DFT"});
-  b.node("HannWindow", {"n"}, {"HannWindow"});
-  b.node("STFT", {"x", "step", "", "n"}, {"STFT"});
-  constexpr int64_t u = kUnknownDim;
-  CHECK(dims_of(b, "Slice") == Dims{2, 3, u});
-  CHECK(dims_of(b, "Slice first") == Dims{u, u, 4});
-  CHECK(dims_of(b, "Slice any") == Dims{u, u, u});
-  CHECK(dims_of(b, "Pad") == Dims{2, 3, u});
-  CHECK(dims_of(b, "Pad any") == Dims{u, u, u});
-  CHECK(dims_of(b, "ReduceMax") == Dims{u, u, u});
-  CHECK(dims_of(b, "one axis") == Dims{u});
-  CHECK(dims_of(b, "Split") == Dims{2, u, 4});
-  CHECK(dims_of(b, "rest") == Dims{2, u, 4});
-  CHECK(dims_of(b, "CenterCropPad") == Dims{u, 3, 4});
-  CHECK(dims_of(b, "Squeeze") == Dims{u});
-  CHECK(dims_of(b, "Unsqueeze") == Dims{u, u, u, u, u});
-  CHECK(dims_of(b, "Col2Im") == Dims{u, u, u, u});
-  CHECK(dims_of(b, "DFT") == Dims{u, u, u});
-  CHECK(dims_of(b, "HannWindow") == Dims{u});
-  CHECK(dims_of(b, "STFT") == Dims{u, u, u, u});
-}
-
-TEST_CASE("OneHot adds an axis as long as its depth") {
-  OnnxBuilder b;
-  b.input("x", {"2", "10"}, onnx::TensorProto::INT64);
-  b.integers("depth", {7});
-  b.weight("values", {2});
-  auto& node = b.node("OneHot", {"x", "depth", "values"}, {"y"});
-  OnnxBuilder::set(node, "axis", int64_t{1});
-  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 7 * 10 * 4});
-}
-
 TEST_CASE("DFT transforms the axis that its operator set says") {
   const auto transformed = [](int opset, bool names_axis, bool halved) {
     OnnxBuilder b(opset);
@@ -482,38 +404,6 @@ TEST_CASE("DFT transforms the axis that its operator set says") {
   CHECK(transformed(20, false, true) == std::vector<uint64_t>{10 * 4 * 2 * 4});
   CHECK(transformed(20, true, true) == std::vector<uint64_t>{6 * 6 * 2 * 4});
   CHECK(transformed(20, false, false) == std::vector<uint64_t>{10 * 6 * 2 * 4});
-}
-
-TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
-  OnnxBuilder old(9);
-  old.input("x", {"5", "10"});
-  auto& node = old.node("Slice", {"x"}, {"y"});
-  OnnxBuilder::set(node, "starts", std::vector<int64_t>{0, -3});
-  OnnxBuilder::set(node, "ends", std::vector<int64_t>{-1, 9'999});
-  OnnxBuilder::set(node, "axes", std::vector<int64_t>{1, 0});
-  CHECK(outputs_of_last(old) == std::vector<uint64_t>{3 * 9 * 4});
-  OnnxBuilder endless(9);
-  endless.input("x", {"9223372036854775807"});
-  auto& part = endless.node("Slice", {"x"}, {"y"});
-  OnnxBuilder::set(part, "starts", std::vector<int64_t>{-9'223'372'036'854'775'807});
-  OnnxBuilder::set(part, "ends", std::vector<int64_t>{9'223'372'036'854'775'807});
-  const std::string bytes = endless.bytes();
-  (void)import_onnx(as_bytes(bytes), "model", {});  // refused or not, without an overflow
-  OnnxBuilder b;
-  b.input("x", {"5", "10"});
-  b.integers("starts", {-1});
-  b.integers("ends", {-100});
-  b.integers("axes", {-1});
-  b.integers("steps", {-2});
-  b.node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"y"});
-  CHECK(outputs_of_last(b) == std::vector<uint64_t>{5 * 5 * 4});
-  // As ONNX Runtime 1.30 takes them: backwards from the last, to the first or to nowhere.
-  using Case = std::pair<int64_t, int64_t>;
-  for (const auto& [end, length] :
-       {Case{9'223'372'036'854'775'807, 5}, {2'147'483'647, 5}, {2'147'483'646, 0}, {100, 0}}) {
-    b.graph().mutable_initializer(1)->set_int64_data(0, end);
-    CHECK(dims_of(b, "y") == Dims{5, length});
-  }
 }
 
 TEST_CASE("attention counts all its heads and all that is kept of earlier calls") {

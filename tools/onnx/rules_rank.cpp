@@ -19,12 +19,18 @@ struct RankRule {
   int counted = -1;  // the input that has as many elements; -1: none
   int64_t sign = 1;  // -1: axes go
 };
-constexpr RankRule kRankRules[] = {
-    {"Reshape", 0, -1, 1},    {"Expand", 0, -1, 1}, {"ConstantOfShape", 0, -1, 0},
-    {"AffineGrid", 0, -1, 1}, {"Col2Im", 2, -1, 1}, {"Squeeze", 0, 0, 1, -1},
-    {"Unsqueeze", 0, 0, 1},   {"DFT", 0, 0},        {"STFT", 4},
-    {"HannWindow", 1},        {"HammingWindow", 1}, {"BlackmanWindow", 1},
-    {"MelWeightMatrix", 2}};
+constexpr RankRule kRankRules[] = {{"Reshape", 0, -1, 1},
+                                   {"ConstantOfShape", 0, -1, 0},
+                                   {"AffineGrid", 0, -1, 1},
+                                   {"Col2Im", 2, -1, 1},
+                                   {"Squeeze", 0, 0, 1, -1},
+                                   {"Unsqueeze", 0, 0, 1},
+                                   {"DFT", 0, 0},
+                                   {"STFT", 4},
+                                   {"HannWindow", 1},
+                                   {"HammingWindow", 1},
+                                   {"BlackmanWindow", 1},
+                                   {"MelWeightMatrix", 2}};
 
 // nullopt if it is not known, or the rule counts on nothing.
 std::optional<int64_t> rank_by(const RankRule& rule, Inputs inputs) {
