@@ -43,11 +43,12 @@ bool shaped_like(const NodeProto& node, Inputs inputs, Outputs outputs) {
 // Multinomial(x [batch, classes])
 bool drawn(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const int32_t type = type_attribute(node, "dtype", TensorProto::INT32);
-  if (!of_type(inputs, type, outputs)) return false;
   const Value* x = known(inputs, 0);
+  if (x == nullptr) return of_type(inputs, type, outputs);
+  if (x->dims()->size() != 2) return false;
   const int64_t count = std::max(int_attribute(node, "sample_size", 1), kUnknownDim);
-  if (x != nullptr && x->dims()->size() == 2) set(outputs, 0, type, {(*x->dims())[0], count});
-  return x == nullptr || x->dims()->size() == 2;
+  set(outputs, 0, type, {(*x->dims())[0], count});
+  return true;
 }
 
 // QuantizeLinear(x, scale, zero)

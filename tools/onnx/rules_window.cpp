@@ -268,11 +268,8 @@ bool center_crop_pad(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Constant* shape = lengths(inputs, 1);
   if (x == nullptr) return false;
   Dims dims = *x->dims();
-  std::vector<int64_t> axes = ints_attribute(node, "axes");
-  if (find_attribute(node, "axes") == nullptr) {
-    axes.resize(dims.size());
-    std::iota(axes.begin(), axes.end(), int64_t{0});
-  }
+  const bool names_axes = find_attribute(node, "axes") != nullptr;
+  const auto axes = names_axes ? ints_attribute(node, "axes") : first_axes(dims.size());
   if (shape != nullptr && axes.size() != shape->size()) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto at = resolve_axis(axes[i], dims.size());

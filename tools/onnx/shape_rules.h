@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "tools/onnx/value.h"
 
@@ -16,12 +17,14 @@ using Outputs = std::span<Value>;
 using Rule = bool (*)(const onnx::NodeProto&, Inputs, Outputs);
 using Rules = std::unordered_map<std::string_view, Rule>;  // by operator
 
-// Those of the files: matrix products and recurrence; attention; types of elements; windows over
-// images.
+// Those of the files: matrix products and recurrence; attention; cutting and joining of axes; types
+// of elements; windows over images.
 void add_products(Rules& rules);
 void add_microsoft_products(Rules& rules);
 void add_attention(Rules& rules);
 void add_microsoft_attention(Rules& rules);
+void add_axes(Rules& rules);
+void add_microsoft_axes(Rules& rules);
 void add_elements(Rules& rules);
 void add_microsoft_elements(Rules& rules);
 void add_windows(Rules& rules);
@@ -46,6 +49,9 @@ inline const Value* known(Inputs inputs, size_t i) {
 inline const Constant* constant(Inputs inputs, size_t i) {
   return given(inputs, i) ? inputs[i]->constant.get() : nullptr;
 }
+
+// 0, 1, ...: what operators that name no axes mean.
+std::vector<int64_t> first_axes(size_t count);
 
 inline void set(Outputs outputs, size_t i, int32_t type, const Dims& dims) {
   if (i < outputs.size()) outputs[i].set_tensor(type, dims);
