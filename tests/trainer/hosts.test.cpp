@@ -17,6 +17,8 @@
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tests/trainer/support.h"
+#include "tools/io/write.h"
+#include "tools/workloads/workload.h"
 #include "trainer/base/files.h"
 #include "trainer/train/run_folder.h"
 #include "trainer/train/train.h"
@@ -92,10 +94,11 @@ std::string free_address() {
   return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
 }
 
-// placeto-train with these arguments, its messages in a file.
+// placeto-train with these arguments, its messages in a file, run in a folder.
 class Process {
  public:
-  Process(std::vector<std::string> arguments, const std::string& messages) {
+  Process(std::vector<std::string> arguments, const std::string& messages,
+          const std::string& folder = ".") {
     arguments.insert(arguments.begin(), PLACETO_TRAIN);
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
@@ -104,6 +107,7 @@ class Process {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
     REQUIRE(posix_spawn(&id_, PLACETO_TRAIN, &actions, nullptr, argv.data(), environ) == 0);
     posix_spawn_file_actions_destroy(&actions);
   }
@@ -266,6 +270,31 @@ TEST_CASE("hosts that have no checkpoint in common say what each has") {
     CHECK(status == 3);
     CHECK(messages.find("host 0 has checkpoints of iterations 2, 3; host 1 of 0") !=
           std::string::npos);
+  }
+}
+
+TEST_CASE("hosts with other graphs of the same names do not train together") {
+  const test::TemporaryFolder folder;
+  const std::string config = folder.file("config.toml"), address = free_address();
+  std::string text = config_of(1);
+  const std::string drawn = "max_nodes = 60\nlarge_share = 0\nnetwork_share = 0\n";
+  text.replace(text.find(drawn), drawn.size(),
+               "graphs = [\"net.graph\"]\ntopologies = [\"2xk80\"]\n");
+  REQUIRE(write_whole(config, text).ok());
+  WorkloadOptions options;
+  options.nodes = 20;
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_directory(folder.file(name));
+    options.seed += 1;
+    REQUIRE(write_graph(folder.file(name) + "/net.graph", *generate("layered", options)).ok());
+  }
+  Process first(host(config, "run", 0, address, 120), folder.file("a.messages"), folder.file("a"));
+  Process second(host(config, "run", 1, address, 120), folder.file("b.messages"), folder.file("b"));
+  CHECK(first.wait() == 3);
+  CHECK(second.wait() == 3);
+  for (const char* name : {"a", "b"}) {
+    const std::string messages = *read_text(folder.file(name) + ".messages");
+    CHECK_MESSAGE(messages.find("the same graphs") != std::string::npos, messages);
   }
 }
 

@@ -171,8 +171,8 @@ Result<std::vector<std::string>> exchange_round(Hosts& hosts, Round& round) {
     const std::string state = text.substr(0, first);
     if (state != round.state) {
       return Status::bad_input(fmt::format(
-          "host {} is at {}, this one at {}: start all with one configuration, or from the same "
-          "checkpoint",
+          "host {} is at {}, this one at {}: start all with one configuration and the same graphs, "
+          "or from the same checkpoint",
           rank, state, round.state));
     }
     round.stop = round.stop || text.compare(first + 1, second - first - 1, "stop") == 0;
@@ -181,9 +181,9 @@ Result<std::vector<std::string>> exchange_round(Hosts& hosts, Round& round) {
   return all;
 }
 
-Result<uint32_t> agree_on_beginning(Hosts& hosts, std::string_view config_text,
+Result<uint32_t> agree_on_beginning(Hosts& hosts, std::string_view setup,
                                     const std::vector<uint32_t>& mine) {
-  Round round{state_of(0, config_text, {}), false, ""};
+  Round round{state_of(0, setup, {}), false, ""};
   put(mine, round.records);
   const Result<std::vector<std::string>> all = exchange_round(hosts, round);
   if (!all.ok()) return all.status();

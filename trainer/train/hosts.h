@@ -64,9 +64,10 @@ std::string state_of(uint32_t iteration, std::string_view config_text, const Sha
 Result<std::vector<std::string>> exchange_round(Hosts& hosts, Round& round);
 
 // The latest iteration from which every host can continue, of those from which this one can,
-// ascending: one that was killed may have saved less than the others. kBadInput if there is none,
-// or the configurations do not agree.
-Result<uint32_t> agree_on_beginning(Hosts& hosts, std::string_view config_text,
+// ascending: one that was killed may have saved less than the others. `setup`: the configuration,
+// and what problems are of (ProblemSource::inventory). kBadInput if there is none, or setups do not
+// agree.
+Result<uint32_t> agree_on_beginning(Hosts& hosts, std::string_view setup,
                                     const std::vector<uint32_t>& mine);
 
 }  // namespace placeto::train

@@ -29,7 +29,8 @@ Result<uint32_t> find_beginning(const Run& run, bool resume) {
   }
   Result<uint32_t> begin = mine.back();
   if (run.options.hosts != nullptr) {
-    begin = agree_on_beginning(*run.options.hosts, run.config_text, mine);
+    begin =
+        agree_on_beginning(*run.options.hosts, run.config_text + run.problems.inventory(), mine);
     if (!begin.ok()) return begin;
   }
   if (!passed_over.empty()) {
