@@ -1,8 +1,7 @@
 // Problems to measure policies on, fixed by name.
 //
-//   mixed            as in training, graphs of 40 to 200 nodes and networks up to 700; random
-//   graphs
-//                    are new to policies, networks are those of training on other devices
+//   mixed            as in training, graphs of 40 to 200 nodes and networks up to 700: random
+//                    graphs are new to policies, networks those of training on other devices
 //   large            random graphs of 1,000 nodes, else as in training
 //   cifar10, ptb, nmt            the unseen half of a data set (trainer/data/families.h)
 //   cifar10-seen, ...            the half that policies were trained on

@@ -1,0 +1,81 @@
+#include "trainer/eval/set_arguments.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "tools/io/shipped.h"
+#include "trainer/base/config.h"
+#include "trainer/data/own.h"
+
+namespace placeto::train {
+
+void SetArguments::add_to(cli::Command& command) {
+  command
+      .list("--sets", "SET", sets,
+            fmt::format("mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, "
+                        "nmt, each also with -seen, -slow, -fast (default {})",
+                        fmt::join(sets, " ")))
+      .several();
+  command
+      .list("--graphs", "FILE", graphs,
+            "Instead of sets: graphs of one's own (*.graph, *.json, *.onnx), as files or "
+            "patterns, each on all --topologies")
+      .several()
+      .only_with("--topologies")
+      .not_with({"--sets"});
+  command.list("--topologies", "FILE", topologies, "Topology files or patterns, with --graphs")
+      .several()
+      .only_with("--graphs");
+  const auto with_default = [](const char* help, uint32_t value) {
+    return fmt::format("{} (default {})", help, value);
+  };
+  command.count("--problems", tests.problems,
+                with_default("Problems of each set, at most", tests.problems), 1);
+  command.count("--large", tests.large, with_default("Random graphs of 1,000 nodes", tests.large));
+  command.count("--devices", tests.devices,
+                with_default("GPUs for cifar10, ptb and nmt", tests.devices), 2, 64);
+  command.count("--groups", tests.groups,
+                "Merge operators of cifar10, ptb and nmt into at most so many nodes for a policy "
+                "of the published architecture and for the RNN placer; 0: as the policy was "
+                "trained");
+}
+
+Result<std::vector<std::string>> SetArguments::inputs(
+    const std::vector<std::string>& policies) const {
+  std::vector<std::string> files = policies;
+  std::erase(files, kShips);
+  for (const auto* patterns : {&graphs, &topologies}) {
+    if (graphs.empty()) break;
+    const auto found = own_files(*patterns, patterns == &topologies);
+    if (!found.ok()) return found.status();
+    std::copy_if(found->begin(), found->end(), std::back_inserter(files),
+                 [](const std::string& file) { return !shipped::is_topology(file); });
+  }
+  return files;
+}
+
+Result<std::vector<TestSet>> SetArguments::open(const std::vector<NamedPolicy>& policies) const {
+  TestSetOptions options = tests;
+  for (const NamedPolicy& p : policies) {
+    if (options.groups > 0 || p.policy->architecture() != Architecture::kPlaceto) continue;
+    const Result<Config> config = parse_config(p.policy->provenance().config, "policy");
+    if (config.ok()) options.groups = config->data.merged_nodes;
+  }
+  std::vector<TestSet> all;
+  if (!graphs.empty()) {
+    Result<TestSet> own = own_test_set(graphs, topologies);
+    if (!own.ok()) return own.status();
+    all.push_back(std::move(*own));
+    return all;
+  }
+  for (const std::string& name : sets) {
+    Result<TestSet> set = test_set(name, options);
+    if (!set.ok()) return set.status();
+    all.push_back(std::move(*set));
+  }
+  return all;
+}
+
+}  // namespace placeto::train
