@@ -478,7 +478,7 @@ std::vector<Step> auto_steps() {
         is_small, polish_best},
        {"exact", "all placements, by branch and bound",
         "up to 24 groups, from 13 on briefly if something fits", has_few_groups, solve_small},
-       {"stages", "stages moved, merged and divided, from the best so far",
+       {"stages", "stages moved, merged, divided and reordered, from the best so far",
         "under staged execution", is_staged, refine},
        {"search", "annealing over moves and windows, and over stages, from the best so far",
         "with a budget", has_budget, search},

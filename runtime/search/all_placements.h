@@ -11,7 +11,8 @@ namespace placeto {
 bool all_placements_pay(const Problem& problem);
 
 // Each of them, divided by the better rule; on very small graphs the best of them are refined, too
-// (stage_search.h). The best of all, if better than what it starts from.
+// (stage_search.h). The best of all, or of those tried before a stop, if better than what it starts
+// from.
 void try_all_placements(Evaluator& evaluator, Candidate& best);
 
 }  // namespace placeto

@@ -1,5 +1,5 @@
 // What staged execution adds to the search: splits of the topological order as starts, and moves of
-// whole stages, merging and dividing as a finish.
+// whole stages, merging, dividing and reordering as a finish.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ bool gains(const Score& score, const Score& than);
 // A descent: moves every stage as a whole to every other device, merges stages of a device, divides
 // stages where a cut enters or leaves, and keeps what is better, or as good with fewer stages;
 // then, on small graphs, moves nodes and what precedes or follows them in their stage to other
-// stages, and lets devices take stages earlier. Never worse than what it starts from. The
+// stages; last lets devices take stages earlier. Never worse than what it starts from. The
 // candidate's division is then filled, with the order in which stages start. At most so many
 // evaluations, and 10,000 of moves of parts of stages.
 void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate);
