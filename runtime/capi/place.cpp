@@ -56,10 +56,10 @@ Outcome check_options(const placeto_options& options) {
 }
 
 // The clock starts here.
-Stop make_stop(const placeto_options& options) {
+Stop make_stop(const placeto_options& options, const Graph& graph) {
   Stop stop(options.cancel == nullptr ? nullptr : &options.cancel->requested,
             options.deadline_milliseconds);
-  stop.head_start();
+  stop.head_start_for(uint64_t{graph.node_count()} + graph.edge_count());
   return stop;
 }
 
@@ -186,7 +186,7 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
               const placeto_options& options, std::unique_ptr<placeto_placement>& result) {
   const uint32_t devices = topology.value->device_count();
   std::vector<uint64_t> shortfall;
-  Stop stop = make_stop(options);
+  Stop stop = make_stop(options, *graph.value);
   if (Outcome o = prepare(graph, topology, options, stop, result); !o.ok()) {
     if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, shortfall, devices);
     return o;

@@ -313,7 +313,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
     for (int run = 0; run < kMostRuns; ++run) {
       const double began_ms = thread_ms();
       Stop stop(&cancelled);
-      stop.head_start();
+      stop.head_start_for(uint64_t{graph->node_count()} + graph->edge_count());
       const Result<Problem> problem = Problem::build(*graph, *topology, {}, {}, &stop);
       MethodOptions options;
       options.budget.stop = &stop;

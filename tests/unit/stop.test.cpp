@@ -159,6 +159,15 @@ TEST_CASE(
   CHECK(with_head_start.spend(1));
 }
 
+TEST_CASE("what a head start cannot be enough for is looked at from the beginning") {
+  Countdown small{1}, large{1};
+  Stop of_small = small.stop(10), of_large = large.stop(10);
+  of_small.head_start_for(4'000);
+  CHECK(!of_small.spend(Stop::kHeadStart - 1));
+  of_large.head_start_for(200'000);
+  CHECK(of_large.spend(10));
+}
+
 TEST_CASE("a long span is looked through in pieces, and no further once stopped") {
   std::vector<uint32_t> items(20'000);
   std::iota(items.begin(), items.end(), 0u);
