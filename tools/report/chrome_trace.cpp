@@ -24,6 +24,10 @@ double to_us(int64_t ns) {
   return static_cast<double>(ns) / 1e3;
 }
 
+std::string text_of(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 class Writer {
  public:
   Writer(const Problem& problem, std::span<const uint32_t> assignment, const Timeline& timeline)
@@ -37,17 +41,16 @@ class Writer {
         outgoing_(assignment.size()) {}
 
   std::string run() {
+    const ordered_json about{{"graph", graph_.name()},
+                             {"topology", topology_.name()},
+                             {"makespan_us", timeline_.makespan_us}};
+    text_ = R"({"displayTimeUnit":"ms","otherData":)" + text_of(about) + R"(,"traceEvents":[)";
     name_tracks();
     connect();
     add_slices();
     add_counters();
-    const ordered_json trace{{"displayTimeUnit", "ms"},
-                             {"otherData",
-                              {{"graph", graph_.name()},
-                               {"topology", topology_.name()},
-                               {"makespan_us", timeline_.makespan_us}}},
-                             {"traceEvents", std::move(events_)}};
-    return trace.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    text_ += "]}\n";
+    return std::move(text_);
   }
 
  private:
@@ -61,12 +64,18 @@ class Writer {
   uint32_t track_of_device(uint32_t device) const { return device + 1; }
   uint32_t track_of_lane(uint32_t lane) const { return topology_.device_count() + 1 + lane; }
 
+  // As text at once: a tree of all events takes several times the memory.
+  void add(const ordered_json& event) {
+    if (text_.back() != '[') text_ += ',';
+    text_ += text_of(event);
+  }
+
   void add_metadata(const char* what, uint32_t track, const char* key, ordered_json value) {
-    events_.push_back({{"ph", "M"},
-                       {"pid", 1},
-                       {"tid", track},
-                       {"name", what},
-                       {"args", {{key, std::move(value)}}}});
+    add({{"ph", "M"},
+         {"pid", 1},
+         {"tid", track},
+         {"name", what},
+         {"args", {{key, std::move(value)}}}});
   }
 
   void name_track(uint32_t track, const std::string& name) {
@@ -167,14 +176,14 @@ class Writer {
     // Readers that cut a product with 1000 instead of rounding it begin a slice up to 1 ns early;
     // ending it 1 ns early keeps it clear of the next one for them too.
     const int64_t duration = std::max<int64_t>(s.end_ns - s.begin_ns - 1, 0);
-    events_.push_back({{"ph", "X"},
-                       {"pid", 1},
-                       {"tid", track},
-                       {"ts", to_us(s.begin_ns)},
-                       {"dur", to_us(duration)},
-                       {"name", std::move(name)},
-                       {"cat", category},
-                       {"args", std::move(args)}});
+    add({{"ph", "X"},
+         {"pid", 1},
+         {"tid", track},
+         {"ts", to_us(s.begin_ns)},
+         {"dur", to_us(duration)},
+         {"name", std::move(name)},
+         {"cat", category},
+         {"args", std::move(args)}});
   }
 
   void add_arrow(const char* phase, const Slice& s, uint32_t track, uint32_t id) {
@@ -182,7 +191,7 @@ class Writer {
         {"ph", phase},      {"pid", 1},          {"tid", track}, {"ts", to_us(s.begin_ns)},
         {"name", "tensor"}, {"cat", "transfer"}, {"id", id}};
     if (*phase == 'f') event["bp"] = "e";  // ends at the slice around it, not at the next one
-    events_.push_back(std::move(event));
+    add(event);
   }
 
   void add_counters() {
@@ -190,12 +199,12 @@ class Writer {
     for (uint32_t d = 0; d < steps.size(); ++d) {
       const std::string name = "memory " + topology_.device(d).name;
       for (const MemoryStep& step : steps[d]) {
-        events_.push_back({{"ph", "C"},
-                           {"pid", 1},
-                           {"tid", track_of_device(d)},
-                           {"ts", to_us(to_ns(step.time_us))},
-                           {"name", name},
-                           {"args", {{"bytes", step.bytes}}}});
+        add({{"ph", "C"},
+             {"pid", 1},
+             {"tid", track_of_device(d)},
+             {"ts", to_us(to_ns(step.time_us))},
+             {"name", name},
+             {"args", {{"bytes", step.bytes}}}});
       }
     }
   }
@@ -206,7 +215,7 @@ class Writer {
   std::span<const uint32_t> assignment_;
   const Timeline& timeline_;
   const Lanes lanes_;
-  ordered_json events_ = ordered_json::array();
+  std::string text_;
   uint32_t arrows_ = 0;
   std::vector<std::vector<uint32_t>> incoming_, outgoing_;  // node -> arrows
   std::vector<uint32_t> transfer_in_;                       // transfer -> arrow
