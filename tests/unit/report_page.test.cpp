@@ -213,6 +213,18 @@ TEST_CASE("reasons stop where their work ends, after the nodes asked for first")
   CHECK(std::count(reasons.second.begin(), reasons.second.end(), Reasons::kNotAsked) == nodes - 3);
 }
 
+TEST_CASE("fewer reasons are asked for where each has to meter memory, so that they take as long") {
+  SceneOptions options;
+  const Scene ample(options);
+  options.memory_bytes = 1'000'000;
+  const Scene scarce(options);
+  REQUIRE(scarce.problem.may_overflow());
+  const uint64_t work = 40 * work_of_reason(ample.problem);
+  CHECK(explain_nodes(ample.problem, ample.assignment, {}, {}, work).asked == 40);
+  // Each takes at least five times as long.
+  CHECK(explain_nodes(scarce.problem, scarce.assignment, {}, {}, work).asked <= 8);
+}
+
 TEST_CASE("reasons say when no other device may run a node") {
   SceneOptions options;
   options.devices = 1;

@@ -80,7 +80,7 @@ bool reports_fit(const Problem& problem, double left_ms);
 ReportPlacement report_placement(const Problem& problem, Assignment assignment,
                                  const std::string& method, std::vector<CandidateRow> candidates,
                                  uint64_t work, const Division& division = {});
-// Evaluations times nodes to spend on reasons: at most a second, at most about five.
+// To spend on reasons (work_of_reason): at most a second, at most about five.
 inline constexpr uint64_t kLittleReasonWork = 8'000'000, kReasonWork = 40'000'000;
 
 // "inception_v3 (345 nodes, 480 edges) on 2xk80 (2 devices)".

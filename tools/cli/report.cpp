@@ -17,6 +17,7 @@
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/read.h"
+#include "tools/report/reasons.h"
 
 namespace placeto::cli {
 namespace {
@@ -154,7 +155,7 @@ void run_report(ReportOptions& options) {
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   if (options.candidates) options.method.policy = load_policy(options.policy);
 
-  const uint64_t per_node = uint64_t{problem.device_count()} * problem.node_count();
+  const uint64_t per_node = work_of_reason(problem);
   const uint64_t all = per_node * problem.node_count();
   const uint64_t work = options.reasons == ReportOptions::kUnset
                             ? kReasonWork / options.placements.size()

@@ -20,10 +20,12 @@ struct Reasons {
   size_t asked = 0;                 // nodes with an answer
 };
 
-// An answer costs one evaluation per other device, and that time grows with the graph: `work` is
-// the number of evaluations times nodes that may be spent. Asks for the nodes in `first`, then for
-// the others, those that run longest first. `assignment` obeys the rules of the problem, and
-// `division` is as in explain.h.
+// What an answer for one node takes: one evaluation per device, and that time grows with the graph
+// and with what an evaluation has to look at. The unit is some 0.1 us.
+uint64_t work_of_reason(const Problem& problem);
+
+// Asks for the nodes in `first`, then for the others, those that run longest first, as far as
+// `work` suffices. `assignment` obeys the rules of the problem, and `division` is as in explain.h.
 Reasons explain_nodes(const Problem& problem, std::span<const uint32_t> assignment,
                       const Division& division, std::span<const uint32_t> first, uint64_t work);
 
