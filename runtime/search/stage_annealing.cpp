@@ -30,6 +30,7 @@ class StageAnnealing {
     for (const uint32_t v : problem_.graph().topological_order()) position_[v] = next++;
     const double groups = problem_.group_count();
     hot_ = std::clamp(kHotGroups / groups, kColdest, kHottest);
+    elsewhere_ = std::min(kElsewhere / groups, 0.5);
     patience_ = std::max(30.0, kPatience * groups * problem_.device_count());
   }
 
@@ -56,11 +57,15 @@ class StageAnnealing {
  private:
   // Temperature at the begin of a round as a share of the objective: so much for very few groups,
   // and the less the more there are, since each then matters less. It falls to a fiftieth.
-  static constexpr double kHottest = 0.02, kHotGroups = 0.3, kColdest = 0.0005, kFalls = 0.02;
+  static constexpr double kHottest = 0.02, kHotGroups = 1.2, kColdest = 0.0005, kFalls = 0.02;
 
   // Evaluations without a gain after which it goes back to the best with part of it disturbed, for
   // each group and device.
   static constexpr double kPatience = 2;
+
+  // The share of parts that go anywhere and not where a neighbour is, times the number of groups:
+  // of a larger graph less is worth being put together.
+  static constexpr double kElsewhere = 8;
 
   // Proposals in a row that cannot be made after which there is nothing left to propose.
   static constexpr uint32_t kMostIdle = 1'000;
@@ -134,8 +139,7 @@ class StageAnnealing {
   // The part with this node in it: to the stage of a neighbour, to any, or to one of its own on any
   // device.
   bool move_part(uint32_t v) {
-    const double kind = random_.uniform();
-    if (kind < 0.5) {
+    if (random_.uniform() >= elsewhere_) {
       const auto in = problem_.graph().in_edges(v);
       const auto out = problem_.graph().out_edges(v);
       if (in.empty() && out.empty()) return false;
@@ -143,7 +147,7 @@ class StageAnnealing {
       return put_part(
           trial_.division.stage_of[i < in.size() ? in[i].source : out[i - in.size()].target]);
     }
-    if (kind < 0.7) return put_part(random_.below(trial_.division.stage_count()));
+    if (random_.uniform() < 0.4) return put_part(random_.below(trial_.division.stage_count()));
     trial_.division.device.push_back(random_.below(problem_.device_count()));
     return put_part(trial_.division.stage_count() - 1);
   }
@@ -199,7 +203,7 @@ class StageAnnealing {
   Candidate at_, best_, trial_;     // without an order: devices take what is ready first
   std::vector<uint32_t> position_;  // of nodes in the topological order
   std::vector<uint32_t> part_;      // nodes that move
-  double hot_ = 0, patience_ = 0;
+  double hot_ = 0, elsewhere_ = 0, patience_ = 0;
   uint64_t spent_ = 0, last_gain_ = 0;  // evaluations
 };
 
