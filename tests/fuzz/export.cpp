@@ -32,6 +32,18 @@ Placing read_placing(const std::vector<uint8_t>& header, size_t nodes) {
   return placing;
 }
 
+// Without outputs there is nothing to compute: then whatever no node reads is one.
+void put_out_what_is_not_read(onnx::GraphProto& graph) {
+  if (graph.output_size() > 0) return;
+  std::unordered_set<std::string> read;
+  for (const auto& node : graph.node()) read.insert(node.input().begin(), node.input().end());
+  for (const auto& node : graph.node()) {
+    for (const std::string& name : node.output()) {
+      if (!name.empty() && read.insert(name).second) graph.add_output()->set_name(name);
+    }
+  }
+}
+
 // Stages in their order: each finds what it reads, has what it needs inside, and all together make
 // the model's outputs.
 void check_stages(const onnx::ModelProto& model, const SplitPlan& plan, const Placing& placing) {
@@ -110,8 +122,9 @@ int fuzz_export(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes = own_copy(data + kHeader, size - kHeader);
   OnnxReadOptions whole;
   whole.with_weights = true;
-  const auto model = parse_onnx(bytes, whole);
+  auto model = parse_onnx(bytes, whole);
   if (!model.ok()) return check_refused(model.status()), 0;
+  put_out_what_is_not_read(*model->proto.mutable_graph());
   const Placing placing = read_placing(header, model->node_names.size());
   check_annotations(*model, placing);
   check_names(*model, placing);

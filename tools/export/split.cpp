@@ -251,7 +251,8 @@ Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& ty
   const auto passed_on = [&](const auto& output) {
     return flow->origin.at(output.name()).from == From::kInput;
   };
-  if (stages->stage_count() == 0 && std::ranges::all_of(graph.output(), passed_on)) {
+  if (stages->stage_count() == 0 && graph.output_size() > 0 &&
+      std::ranges::all_of(graph.output(), passed_on)) {
     return Status::bad_input("computes none of its outputs: each is one of its inputs");
   }
   std::vector<uint32_t> recorded(wish.stage_of.empty() ? 0 : stages->stage_count());
