@@ -24,6 +24,7 @@ class StageAnnealing {
     if (stopped(evaluator.stop())) return;
     at_.division = {timeline.stage_of, {}, {}};
     for (const StageSlice& stage : timeline.stages) at_.division.device.push_back(stage.device);
+    at_.score = evaluator.evaluate(at_.assignment, at_.division);  // an order may have been better
     best_ = at_;
     position_.resize(problem_.node_count());
     uint32_t next = 0;

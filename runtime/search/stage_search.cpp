@@ -83,6 +83,7 @@ class Refiner {
     std::vector<uint32_t> end(stage_begin_.begin(), stage_begin_.end() - 1);
     by_stage_.resize(order.size());
     for (const uint32_t v : order) by_stage_[end[best_.division.stage_of[v]]++] = v;
+    spend(evaluator_.stop(), 2 * order.size());
   }
   // In topological order.
   std::span<const uint32_t> nodes_of(uint32_t stage) const {
