@@ -127,7 +127,7 @@ std::string note_on_networks(const std::vector<Graded>& graded,
   size_t problems = 0;
   for (const Graded& g : graded) {
     if (g.set != "mixed" || g.ccr != 0) continue;
-    names.insert(g.family.substr(0, g.family.find(' ')));
+    names.insert(g.family);
     ++problems;
   }
   const auto knows = [](const NamedPolicy& p) { return may_know_networks(*p.policy); };
