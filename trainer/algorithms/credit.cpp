@@ -49,7 +49,7 @@ static torch::Tensor imitation_loss(const Candidates& c, const Samples& batch,
   const torch::Tensor scores = torch::clamp_max(c.scores, kMostScore);
   const torch::Tensor log_pi =
       c.pick(scores, batch, batch.expert) - torch::log(1 + c.sum(torch::exp(scores)));
-  const torch::Tensor weight = torch::tensor(known);
+  const torch::Tensor weight = c.here(known);
   const torch::Tensor loss = -(log_pi * weight).sum() / weight.sum().clamp_min(1);
   losses.imitation = loss.item<double>();
   return loss;

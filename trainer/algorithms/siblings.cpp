@@ -81,8 +81,8 @@ RolloutLosses sibling_step(PairwiseLearner& learner, const Rollouts& rollouts,
   const torch::Tensor likelihood = torch::exp(logits);
   const torch::Tensor total = 1 + c.sum(likelihood);
   const torch::Tensor log_pi = c.pick(logits, batch, choice) - torch::log(total);
-  const Clipped clipped = clipped_loss(log_pi, torch::tensor(before),
-                                       torch::tensor(advantage) * weights.advantage, weights.clip);
+  const Clipped clipped =
+      clipped_loss(log_pi, c.here(before), c.here(advantage) * weights.advantage, weights.clip);
   const torch::Tensor policy = clipped.loss.mean();
   const torch::Tensor entropy = (torch::log(total) - c.sum(likelihood * logits) / total).mean();
   torch::Tensor loss = policy - weights.entropy * entropy;

@@ -57,6 +57,7 @@ struct LearnConfig {
   double imitation = 0;
   std::string start;
   uint32_t grid = 0;
+  std::string processor = "cpu";
   friend bool operator==(const LearnConfig&, const LearnConfig&) = default;
 };
 

@@ -167,6 +167,13 @@ const std::vector<ConfigKey> kKeys = {
      "above 0: an exact-sum network, whose activations are multiples of 2^-grid, so that every "
      "processor and kernel computes the same bits; 5 is a good choice",
      0, kMaxGrid},
+    {.section = "learn",
+     .name = "processor",
+     .slot = AT(learn.processor),
+     .meaning =
+         "where LibTorch computes, for placeto too; cuda, a GPU, is faster, but weights then "
+         "differ in the last bits from run to run",
+     .words = {"cpu", "cuda"}},
 
     {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, 64},
     {"placeto", "averaging", AT(placeto.averaging),

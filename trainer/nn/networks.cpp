@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trainer/nn/exact.h"
+#include "trainer/nn/learner.h"
 
 namespace placeto::train {
 namespace {
@@ -22,6 +23,17 @@ std::vector<uint32_t> shape_of(const torch::Tensor& tensor) {
 }
 
 }  // namespace
+
+Status can_learn_on(const std::string& processor) {
+  if (!processor_named(processor).is_cuda() || torch::cuda::is_available()) return {};
+  return Status::invalid(
+      "learn.processor: LibTorch finds no GPU that it can compute on: expected one and a LibTorch "
+      "built for CUDA, or \"cpu\"");
+}
+
+torch::Device processor_named(const std::string& name) {
+  return name == "cuda" ? torch::kCUDA : torch::kCPU;
+}
 
 std::vector<float> floats_of(const torch::Tensor& tensor) {
   const torch::Tensor flat = tensor.detach().to(torch::kCPU).contiguous().flatten();

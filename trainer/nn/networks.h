@@ -13,6 +13,9 @@
 
 namespace placeto::train {
 
+// Where LibTorch computes, by its name in learn.processor.
+torch::Device processor_named(const std::string& name);
+
 // Values of a tensor in row-major order.
 std::vector<float> floats_of(const torch::Tensor& tensor);
 
@@ -31,6 +34,9 @@ torch::Tensor sparse(int64_t rows, int64_t columns, const std::vector<int64_t>& 
 // Who hears whom, N x N sparse: row v sums its predecessors (along) or its successors (against).
 struct Adjacency {
   torch::Tensor along, against;
+  Adjacency on(torch::Device processor) const {
+    return {along.to(processor), against.to(processor)};
+  }
 };
 Adjacency adjacency_of(int64_t nodes, const std::vector<int64_t>& sources,
                        const std::vector<int64_t>& targets);

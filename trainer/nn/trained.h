@@ -17,12 +17,13 @@ namespace placeto::train {
 // `Net` is a module holder with has_shape().
 template <class Net>
 struct Trained {
-  // Weights are drawn by seed; the average begins as the network. LibTorch computes with one
-  // thread.
+  // Weights are drawn by seed; the average begins as the network. LibTorch computes on
+  // `processor_`, with one thread if that is the CPU.
   template <class Shape>
-  Trained(uint64_t seed, double averaging_, const Shape& shape)
-      : network(make_seeded(seed, [&] { return Net(shape); })),
-        average(make_seeded(seed, [&] { return Net(shape); })),
+  Trained(uint64_t seed, double averaging_, torch::Device processor_, const Shape& shape)
+      : processor(processor_),
+        network(drawn(seed, shape)),
+        average(drawn(seed, shape)),
         adam(network->parameters(), torch::optim::AdamOptions()),
         averaging(averaging_) {
     mix(0);
@@ -63,7 +64,7 @@ struct Trained {
     try {
       std::istringstream stream(bytes);
       torch::serialize::InputArchive archive, network_part, average_part, adam_part;
-      archive.load_from(stream);
+      archive.load_from(stream, processor);
       archive.read("network", network_part);
       archive.read("average", average_part);
       archive.read("adam", adam_part);
@@ -75,7 +76,7 @@ struct Trained {
       archive.read("random", random);
       steps = steps_taken.item<int64_t>();
       at::Generator generator = at::detail::getDefaultCPUGenerator();
-      generator.set_state(random);
+      generator.set_state(random.cpu());
     } catch (const c10::Error& error) {
       return Status::bad_input(std::string("not a learner's state of this configuration: ") +
                                error.what_without_backtrace());
@@ -85,12 +86,20 @@ struct Trained {
     return Status::bad_input("state of a learner with other networks");
   }
 
+  torch::Device processor;
   mutable Net network, average;  // LibTorch does not tell what changes a module
   mutable torch::optim::Adam adam;
   double averaging;
   int64_t steps = 0;
 
  private:
+  template <class Shape>
+  Net drawn(uint64_t seed, const Shape& shape) const {
+    Net net = make_seeded(seed, [&] { return Net(shape); });
+    net->to(processor);
+    return net;
+  }
+
   void mix(double keep) {
     torch::NoGradGuard no_gradient;
     const auto from = network->parameters(), to = average->parameters();

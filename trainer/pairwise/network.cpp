@@ -120,21 +120,24 @@ torch::Tensor PairwiseNetImpl::embed_groups(const Samples& batch) {
     decisions.insert(decisions.end(), group.size(), g);
     sizes.push_back(static_cast<float>(group.size()));
   }
+  const torch::Device here = node_shift_.device();
   const torch::Tensor x =
-      graph_->embed(snapped((torch::cat(rows) - node_shift_) * node_scale_, config_.grid),
-                    adjacency_of(nodes, sources, targets), config_.rounds);
+      graph_->embed(snapped((torch::cat(rows).to(here) - node_shift_) * node_scale_, config_.grid),
+                    adjacency_of(nodes, sources, targets).on(here), config_.rounds);
   const torch::Tensor ones = torch::ones({static_cast<int64_t>(members.size())});
   const torch::Tensor sums =
-      torch::mm(sparse(batch.decisions(), nodes, decisions, members, ones), x);
-  const torch::Tensor means = sums / torch::tensor(sizes).unsqueeze(1);
+      torch::mm(sparse(batch.decisions(), nodes, decisions, members, ones).to(here), x);
+  const torch::Tensor means = sums / torch::tensor(sizes).to(here).unsqueeze(1);
   return snapped(means, config_.grid);
 }
 
 torch::Tensor PairwiseNetImpl::forward(const Samples& batch) {
+  const torch::Device here = shift_.device();
   torch::Tensor x =
-      snapped((rows_tensor(batch.rows, kPairFeatures) - shift_) * scale_, config_.grid);
+      snapped((rows_tensor(batch.rows, kPairFeatures).to(here) - shift_) * scale_, config_.grid);
   if (config_.embedding > 0) {
-    x = torch::cat({embed_groups(batch).index_select(0, decision_of_rows(batch)), x}, 1);
+    const torch::Tensor decision = decision_of_rows(batch).to(here);
+    x = torch::cat({embed_groups(batch).index_select(0, decision), x}, 1);
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
     const auto [weight, bias] = weights_of(layers_[i], 1, config_.grid);

@@ -13,7 +13,8 @@ namespace placeto::train {
 inline constexpr double kMostScore = 30;
 
 struct PairwiseTraining {
-  PairwiseTraining(const LearnConfig& c, uint64_t seed) : config(c), nets(seed, c.averaging, c) {}
+  PairwiseTraining(const LearnConfig& c, uint64_t seed)
+      : config(c), nets(seed, c.averaging, processor_named(c.processor), c) {}
   // One step of the optimizer down the gradient of the loss.
   void descend(const torch::Tensor& loss, double learning_rate) {
     loss.backward();
@@ -27,20 +28,25 @@ struct PairwiseTraining {
 // Candidates of all decisions of a batch, one row each. Staying is no row: its score and gain are
 // 0.
 struct Candidates {
+  torch::Tensor scores;    // [rows], in units of kScoreUnit
   torch::Tensor decision;  // [rows]: which one each belongs to
   torch::Tensor gains;     // [rows], in units of kScoreUnit
-  torch::Tensor scores;    // [rows], likewise
   int64_t decisions = 0;
 
   Candidates(const Samples& batch, PairwiseNet& network)
-      : decision(decision_of_rows(batch)),
-        gains(torch::tensor(batch.gains) / kScoreUnit),
-        scores(network->forward(batch)),
+      : scores(network->forward(batch)),
+        decision(decision_of_rows(batch).to(scores.device())),
+        gains(here(batch.gains) / kScoreUnit),
         decisions(batch.decisions()) {}
 
+  // Where LibTorch computes.
+  template <class T>
+  torch::Tensor here(const std::vector<T>& values) const {
+    return torch::tensor(values).to(scores.device());
+  }
   // Sums over the candidates of each decision.
   torch::Tensor sum(const torch::Tensor& rows) const {
-    return torch::zeros({decisions}).index_add(0, decision, rows);
+    return torch::zeros({decisions}, scores.device()).index_add(0, decision, rows);
   }
   // The logit of each decision's choice, which is an index into its candidates; theirs plus one is
   // staying, whose logit is 0.
@@ -51,7 +57,7 @@ struct Candidates {
       const bool stays = choice[i] >= batch.offset[i + 1] - batch.offset[i];
       row[i] = stays ? logits.size(0) : batch.offset[i] + choice[i];
     }
-    return torch::cat({logits, torch::zeros({1})}).index_select(0, torch::tensor(row));
+    return torch::cat({logits, torch::zeros({1}, logits.device())}).index_select(0, here(row));
   }
 };
 

@@ -20,7 +20,7 @@ static Start start_named(const std::string& name) {
 PublishedAlgorithm::PublishedAlgorithm(const Config& config)
     : config_(config),
       with_(config.episodes),
-      learner_(config.placeto, config.data.devices, config.seed) {
+      learner_(config.placeto, config.data.devices, config.seed, config.learn.processor) {
   for (const char* name : kStartNames) {
     checked.emplace_back(std::string("checked_from_") + name, 0);
   }

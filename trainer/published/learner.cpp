@@ -11,23 +11,39 @@
 namespace placeto::train {
 namespace {
 
-template <class T>
-torch::Tensor view_of(const std::vector<T>& values, at::IntArrayRef shape, torch::ScalarType type) {
-  return torch::from_blob(const_cast<T*>(values.data()), shape, type);
-}
-
 torch::Tensor index_of(std::span<const uint32_t> values) {
   return torch::tensor(std::vector<int64_t>(values.begin(), values.end()), torch::kLong);
 }
 
-// [nodes, steps, columns] of the steps listed.
-torch::Tensor features_of(const Episode& e, const torch::Tensor& steps) {
-  const int64_t columns = step_columns(e.devices);
-  return view_of(e.features, {e.steps(), e.nodes, columns}, torch::kFloat)
-      .index_select(0, steps)
-      .transpose(0, 1)
-      .contiguous();
-}
+// Some steps of an episode, as tensors where LibTorch computes.
+struct ChosenSteps {
+  const Episode& episode;
+  torch::Tensor chosen;  // [steps], on the CPU
+  torch::Device processor;
+
+  torch::Tensor there(const torch::Tensor& tensor) const { return tensor.to(processor); }
+  // Rows of a list that has one, of that shape, for each step of the episode.
+  template <class T>
+  torch::Tensor rows(std::span<const T> list, std::vector<int64_t> shape,
+                     torch::ScalarType type) const {
+    shape.insert(shape.begin(), episode.steps());
+    const torch::Tensor all = torch::from_blob(const_cast<T*>(list.data()), shape, type);
+    return there(all.index_select(0, chosen));
+  }
+  torch::Tensor floats(std::span<const float> list, std::vector<int64_t> shape = {}) const {
+    return rows(list, std::move(shape), torch::kFloat);
+  }
+  // [nodes, steps, columns]
+  torch::Tensor features() const {
+    return floats(episode.features, {episode.nodes, step_columns(episode.devices)})
+        .transpose(0, 1)
+        .contiguous();
+  }
+  // The step of a pass that each is.
+  torch::Tensor of_pass(const GraphTensors& graph) const {
+    return there(chosen.remainder(graph.current.size(0)));
+  }
+};
 
 }  // namespace
 
@@ -46,8 +62,10 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices) {
 }
 
 struct PublishedLearner::Implementation {
-  Implementation(const PlacetoConfig& config, uint32_t devices, uint64_t seed)
-      : spec(published_spec(config, devices)), nets(seed, config.averaging, spec) {}
+  Implementation(const PlacetoConfig& config, uint32_t devices, uint64_t seed,
+                 const std::string& processor)
+      : spec(published_spec(config, devices)),
+        nets(seed, config.averaging, processor_named(processor), spec) {}
 
   PolicySpec policy(const PlacetoNet& network) const {
     PolicySpec whole = spec;
@@ -61,13 +79,14 @@ struct PublishedLearner::Implementation {
   PolicyLosses losses;  // of what has been accumulated
 };
 
-PublishedLearner::PublishedLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed)
-    : self_(std::make_unique<Implementation>(config, devices, seed)) {}
+PublishedLearner::PublishedLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed,
+                                   const std::string& processor)
+    : self_(std::make_unique<Implementation>(config, devices, seed, processor)) {}
 
 PublishedLearner::~PublishedLearner() = default;
 
 uint32_t PublishedLearner::add_graph(const Problem& problem) {
-  self_->graphs.push_back(graph_tensors(problem));
+  self_->graphs.push_back(graph_tensors(problem).on(self_->nets.processor));
   return static_cast<uint32_t>(self_->graphs.size()) - 1;
 }
 
@@ -75,30 +94,25 @@ void PublishedLearner::accumulate(uint32_t graph, const Episode& episode,
                                   std::span<const float> advantages,
                                   std::span<const uint32_t> chosen, double total_steps,
                                   const PolicyLoss& policy_loss, const LossWeights& weights) {
-  const torch::Tensor steps = index_of(chosen);
+  const ChosenSteps steps{episode, index_of(chosen), self_->nets.processor};
   const GraphTensors& tensors = self_->graphs[graph];
-  const int64_t devices = episode.devices, count = episode.steps();
-  const torch::Tensor logits = self_->nets.network->forward(
-      features_of(episode, steps), tensors, steps.remainder(tensors.current.size(0)));
+  const int64_t devices = episode.devices;
+  const torch::Tensor logits =
+      self_->nets.network->forward(steps.features(), tensors, steps.of_pass(tensors));
   const torch::Tensor allowed =
-      view_of(episode.mask, {count, devices}, torch::kByte).index_select(0, steps).to(torch::kBool);
+      steps.rows<uint8_t>(episode.mask, {devices}, torch::kByte).to(torch::kBool);
   const torch::Tensor log_pi = torch::log_softmax(logits.masked_fill(~allowed, -1e30f), 1);
   const torch::Tensor pi = log_pi.exp();
-  const torch::Tensor choice = index_of(episode.choice).index_select(0, steps).unsqueeze(1);
+  const torch::Tensor choice =
+      steps.there(index_of(episode.choice).index_select(0, steps.chosen)).unsqueeze(1);
   const torch::Tensor taken = log_pi.gather(1, choice).squeeze(1);
-  const torch::Tensor advantage =
-      torch::from_blob(const_cast<float*>(advantages.data()), {count}).index_select(0, steps);
-
-  const torch::Tensor before =
-      view_of(episode.log_probability, {count}, torch::kFloat).index_select(0, steps);
-  const ChosenLoss policy = policy_loss({taken, before, advantage});
+  const ChosenLoss policy =
+      policy_loss({taken, steps.floats(episode.log_probability), steps.floats(advantages)});
   const torch::Tensor entropy = -(pi * log_pi).sum();
   torch::Tensor loss = policy.sum - weights.entropy * entropy;
   torch::Tensor all_action = torch::zeros({});
   if (!episode.gains.empty()) {
-    const torch::Tensor gains =
-        view_of(episode.gains, {count, devices}, torch::kFloat).index_select(0, steps);
-    all_action = -(pi * gains).sum();
+    all_action = -(pi * steps.floats(episode.gains, {devices})).sum();
     loss = loss + weights.all_action * all_action;
   }
   (loss / total_steps).backward();
@@ -113,9 +127,8 @@ void PublishedLearner::accumulate(uint32_t graph, const Episode& episode,
 std::vector<float> PublishedLearner::added() const {
   std::vector<float> sum;
   for (const torch::Tensor& p : self_->nets.network->parameters()) {
-    const torch::Tensor g =
-        p.grad().defined() ? p.grad().contiguous().flatten() : torch::zeros({p.numel()});
-    sum.insert(sum.end(), g.data_ptr<float>(), g.data_ptr<float>() + g.numel());
+    const std::vector<float> g = floats_of(p.grad().defined() ? p.grad() : torch::zeros_like(p));
+    sum.insert(sum.end(), g.begin(), g.end());
   }
   const PolicyLosses& l = self_->losses;
   for (const double loss : {l.policy, l.entropy, l.all_action, l.clipped}) {
@@ -127,8 +140,9 @@ std::vector<float> PublishedLearner::added() const {
 void PublishedLearner::set_added(std::span<const float> sum) {
   for (torch::Tensor& p : self_->nets.network->parameters()) {
     const auto count = static_cast<size_t>(p.numel());
-    p.mutable_grad() =
-        torch::tensor(at::ArrayRef<float>(sum.data(), count)).view(p.sizes()).clone();
+    p.mutable_grad() = torch::tensor(at::ArrayRef<float>(sum.data(), count))
+                           .view(p.sizes())
+                           .to(p.device(), p.scalar_type(), false, true);
     sum = sum.subspan(count);
   }
   PolicyLosses& l = self_->losses;
@@ -153,12 +167,9 @@ PolicyLosses PublishedLearner::apply(double learning_rate, double most_gradient)
 std::vector<float> PublishedLearner::logits(uint32_t graph, const Episode& episode) const {
   torch::NoGradGuard no_gradient;
   const GraphTensors& tensors = self_->graphs[graph];
-  const torch::Tensor steps = torch::arange(static_cast<int64_t>(episode.steps()));
-  const torch::Tensor logits =
-      self_->nets.average
-          ->forward(features_of(episode, steps), tensors, steps.remainder(tensors.current.size(0)))
-          .contiguous();
-  return {logits.data_ptr<float>(), logits.data_ptr<float>() + logits.numel()};
+  const ChosenSteps all{episode, torch::arange(static_cast<int64_t>(episode.steps())),
+                        self_->nets.processor};
+  return floats_of(self_->nets.average->forward(all.features(), tensors, all.of_pass(tensors)));
 }
 
 PolicySpec PublishedLearner::policy() const {

@@ -50,8 +50,10 @@ PolicySpec published_spec(const PlacetoConfig& config, uint32_t devices);
 
 class PublishedLearner final : public Learner {
  public:
-  // Weights are drawn by seed. LibTorch computes with one thread.
-  PublishedLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed);
+  // Weights are drawn by seed. LibTorch computes on `processor`, as learn.processor names it; on
+  // the CPU with one thread.
+  PublishedLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed,
+                   const std::string& processor = "cpu");
   ~PublishedLearner() override;
   PublishedLearner(const PublishedLearner&) = delete;
   PublishedLearner& operator=(const PublishedLearner&) = delete;

@@ -57,6 +57,16 @@ GraphTensors graph_tensors(const Problem& problem) {
   return tensors;
 }
 
+GraphTensors GraphTensors::on(torch::Device processor) const {
+  GraphTensors there{adjacency.on(processor),
+                     hears_along.to(processor),
+                     hears_against.to(processor),
+                     current.to(processor),
+                     {}};
+  for (const torch::Tensor& set : members) there.members.push_back(set.to(processor));
+  return there;
+}
+
 PlacetoNetImpl::PlacetoNetImpl(const PolicySpec& spec)
     : NetworksImpl(shapes_of(spec)), features_(spec.node_features), dimensions_(spec.dimensions) {}
 
@@ -92,7 +102,8 @@ torch::Tensor PlacetoNetImpl::forward(const torch::Tensor& features, const Graph
                   pass_messages(encoding, graph.adjacency.against, graph.hears_against, "against")},
                  2);
   const torch::Tensor current = graph.current.index_select(0, steps);
-  std::vector<torch::Tensor> parts = {x.index({current, torch::arange(steps.size(0))})};
+  std::vector<torch::Tensor> parts = {
+      x.index({current, torch::arange(steps.size(0), steps.device())})};
   const char* const sets[] = {"ancestors", "descendants", "unrelated"};
   for (size_t i = 0; i < 3; ++i) {
     const torch::Tensor members = graph.members[i].index_select(1, steps).unsqueeze(2);

@@ -19,6 +19,7 @@ struct GraphTensors {
   torch::Tensor hears_along, hears_against;  // [N, 1, 1] 1: it has predecessors, successors
   torch::Tensor current;                     // [T] the node that each step of a pass decides
   std::vector<torch::Tensor> members;  // ancestors, descendants, unrelated of it: [N, T] of 0 and 1
+  GraphTensors on(torch::Device processor) const;
 };
 // The steps of a pass: one per group of the problem, in topological order of their first nodes.
 GraphTensors graph_tensors(const Problem& problem);

@@ -128,6 +128,7 @@ Status repeat(Run& run, Algorithm& algorithm) {
 
 Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
              const TrainOptions& options) {
+  if (Status s = can_learn_on(config.learn.processor); !s.ok()) return s;
   Result<ProblemSource> problems = ProblemSource::open(config, options.stop);
   if (!problems.ok()) return problems.status();
   Run run{config, std::string(config_text), folder, options, std::move(*problems), {}, nullptr};
@@ -165,7 +166,9 @@ Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view c
                                         const RunFolder& folder) {
   const Result<Checkpoint> checkpoint = folder.load_latest();
   if (!checkpoint.ok()) return checkpoint.status();
-  const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
+  Config here = config;
+  here.learn.processor = "cpu";  // weights of a run on a GPU can be read without one
+  const std::unique_ptr<Algorithm> algorithm = make_algorithm(here);
   if (Status s = algorithm->load(checkpoint->learner); !s.ok()) {
     return s.at(folder.file("checkpoints"));
   }
