@@ -123,9 +123,9 @@ TEST_CASE("an exported placeto policy scores recorded steps as the network in Li
     std::vector<uint32_t> steps;
     for (uint32_t t = 0; t < e.steps(); t += 5) steps.push_back(t);
     for (int i = 0; i < 10; ++i) {  // away from the small weights of the beginning
-      learner.accumulate(graph, e, e.returns(), steps, double(steps.size()),
-                         clipped_policy_loss(0.2), {.all_action = 1});
-      learner.apply(2e-3, 1);
+      learner.descend(learner.gradient(graph, e, e.returns(), steps, double(steps.size()),
+                                       clipped_policy_loss(0.2), {.all_action = 1}),
+                      2e-3, 1);
     }
   }
   CHECK(compared > 200);

@@ -104,14 +104,14 @@ TEST_CASE("a GPU finds the gradient of a placeto policy that the CPU finds, but 
   for (PublishedLearner* const learner : {&cpu, &gpu}) {
     const uint32_t graph = learner->add_graph(*c->instance.problem);
     logits.push_back(learner->logits(graph, e));
-    learner->accumulate(graph, e, e.returns(), steps, double(steps.size()),
-                        clipped_policy_loss(0.2), {.entropy = 0.1, .all_action = 1});
-    gradients.push_back(learner->added());
+    gradients.push_back(learner->gradient(graph, e, e.returns(), steps, double(steps.size()),
+                                          clipped_policy_loss(0.2),
+                                          {.entropy = 0.1, .all_action = 1}));
   }
   CHECK(difference(logits[0], logits[1]) < 1e-4);
   CHECK(difference(gradients[0], gradients[1]) < 1e-3);
-  gpu.set_added(gradients[0]);
-  CHECK(gpu.added() == gradients[0]);
+  const double norm = cpu.descend(gradients[0], 1e-3, 1).gradient;
+  CHECK(gpu.descend(gradients[1], 1e-3, 1).gradient == doctest::Approx(norm).epsilon(1e-3));
 }
 
 TEST_CASE("a run on a GPU is continued, and exported on the CPU") {

@@ -62,7 +62,8 @@ const std::vector<ConfigKey> kKeys = {
      .words = {"pairwise", "placeto"}},
     {"", "seed", AT(seed), "of problems, initial weights and minibatches; same seed, same policy"},
     {"", "iterations", AT(iterations), "of collecting and learning", 1},
-    {"", "threads", AT(threads), "that collect; 0: one per processor. Never changes the result", 0,
+    {"", "threads", AT(threads),
+     "that collect and, with placeto, learn; 0: one per processor. Never changes the result", 0,
      1'024},
 
     {"data", "graphs", AT(data.graphs),

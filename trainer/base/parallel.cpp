@@ -9,9 +9,13 @@
 
 namespace placeto::train {
 
+uint32_t thread_count(uint32_t threads) {
+  return threads == 0 ? std::max(1u, std::thread::hardware_concurrency()) : threads;
+}
+
 void parallel_for(uint32_t count, uint32_t threads, const std::function<void(uint32_t)>& job,
                   const OnProgress& on_progress) {
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = thread_count(threads);
   std::atomic<uint32_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex;  // of the following two

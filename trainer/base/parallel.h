@@ -12,6 +12,9 @@ namespace placeto::train {
 // How many jobs are done, of how many.
 using OnProgress = std::function<void(uint32_t done, uint32_t total)>;
 
+// How many threads are meant: 0 is one per processor.
+uint32_t thread_count(uint32_t threads);
+
 // job(0) .. job(count - 1), each once; 0 threads: one per processor. on_progress, if any, is called
 // after each, on one thread at a time. What a job throws first is thrown here, once the jobs that
 // had begun are done; no others begin.

@@ -9,7 +9,7 @@
 
 namespace placeto::train {
 
-// kInvalid unless LibTorch can compute on `processor`, as learn.processor names it.
+// kInvalidArgument unless LibTorch can compute on `processor`, as learn.processor names it.
 Status can_learn_on(const std::string& processor);
 
 class Learner {

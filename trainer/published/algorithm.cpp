@@ -37,6 +37,7 @@ Status PublishedAlgorithm::begin(Run& run, bool resumed) {
   courses_ = std::move(*courses);
   if (courses_.empty()) return Status::invalid("no graph to train on fits its devices' memory");
   for (const Course& course : courses_) learner_.add_graph(*course.instance.problem);
+  gradients_at_once_ = gradients_at_once(config_, courses_, last - first);
   return {};
 }
 
@@ -124,8 +125,9 @@ Result<PolicyLosses> PublishedAlgorithm::step(Run& run, const std::vector<Siblin
   const auto [first, last] = run.share(episode_count());
   double total = 0;
   for (const uint32_t i : episodes) total += wanted(i);
+  std::vector<uint32_t> mine;
+  std::vector<std::vector<uint32_t>> steps_of_mine;
   for (const uint32_t i : episodes) {
-    const Siblings& siblings = all[i / with_.rollouts];
     std::vector<uint32_t> steps(episode(i).steps());
     std::iota(steps.begin(), steps.end(), 0u);
     if (wanted(i) < steps.size()) {
@@ -133,16 +135,27 @@ Result<PolicyLosses> PublishedAlgorithm::step(Run& run, const std::vector<Siblin
       steps.resize(wanted(i));
     }
     if (i < first || i >= last) continue;
-    learner_.accumulate(siblings.course, episode(i), siblings.advantages[i % with_.rollouts], steps,
-                        total, policy_loss, weights);
+    mine.push_back(i);
+    steps_of_mine.push_back(std::move(steps));
+  }
+  std::vector<std::vector<float>> gradients(mine.size());
+  parallel_for(static_cast<uint32_t>(mine.size()), gradients_at_once_, [&](uint32_t m) {
+    const uint32_t i = mine[m];
+    const Siblings& siblings = all[i / with_.rollouts];
+    gradients[m] =
+        learner_.gradient(siblings.course, episode(i), siblings.advantages[i % with_.rollouts],
+                          steps_of_mine[m], total, policy_loss, weights);
+  });
+  // In the order of the episodes: sums do not depend on how many threads there are.
+  std::vector<float> sum = learner_.no_gradient();
+  for (const std::vector<float>& gradient : gradients) {
+    std::ranges::transform(sum, gradient, sum.begin(), std::plus());
   }
   if (run.options.hosts != nullptr) {
-    std::vector<float> added = learner_.added();
-    if (Status s = sum_over_hosts(run, added); !s.ok()) return s;
-    learner_.set_added(added);
+    if (Status s = sum_over_hosts(run, sum); !s.ok()) return s;
   }
-  return learner_.apply(run.faded(with_.learning_rate, with_.final_learning_rate),
-                        with_.most_gradient);
+  return learner_.descend(sum, run.faded(with_.learning_rate, with_.final_learning_rate),
+                          with_.most_gradient);
 }
 
 Result<PolicyLosses> PublishedAlgorithm::descend(Run& run, const std::vector<Siblings>& all,

@@ -52,6 +52,7 @@ class PublishedAlgorithm : public Algorithm {
   std::vector<Siblings> draw_starts(const Run& run) const;
 
   std::vector<Course> courses_;
+  uint32_t gradients_at_once_ = 1;
 };
 
 }  // namespace placeto::train

@@ -33,23 +33,36 @@ struct Size {
   double pairs() const { return nodes * steps; }
 };
 
+Size size_of(const Problem& problem) {
+  return {double(problem.node_count()), double(problem.group_count())};
+}
+
 // What the gradient of a pair holds, in floats per column of the features: measured with 8 rounds
 // on two devices, 4.2 KB.
 constexpr double kFloatsOfRound = 16, kFloatsBeside = 32;
 // A pair is in one of three sets that are pooled.
 constexpr double kSetsBytes = 3 * sizeof(float);
 
-// Records of all episodes, if all are on this graph, and the gradient of one.
-double bytes_of(const Size& size, const Config& config, uint32_t episodes) {
+// Bytes of memory.
+struct Needs {
+  double kept = 0;      // sets of all graphs; records of all episodes, if all are on the largest
+  double gradient = 0;  // of an episode on the largest
+};
+
+Needs needs_of(const std::vector<Size>& sizes, const Config& config, uint32_t episodes) {
+  Needs needs;
+  for (const Size& size : sizes) needs.kept += kSetsBytes * size.pairs();
+  if (sizes.empty()) return needs;
+  const Size& largest = *std::ranges::max_element(sizes, {}, &Size::pairs);
   const double column = step_columns(config.data.devices) * sizeof(float);
-  const double steps = size.steps * config.episodes.passes;
+  const double steps = largest.steps * config.episodes.passes;
   const double learned = config.episodes.steps == 0
                              ? steps
                              : std::min(steps, static_cast<double>(config.episodes.steps));
-  const double records = column * size.nodes * steps * episodes;
-  const double gradient =
-      column * size.nodes * learned * (kFloatsOfRound * config.placeto.rounds + kFloatsBeside);
-  return records + gradient;
+  needs.kept += column * largest.nodes * steps * episodes;
+  needs.gradient =
+      column * largest.nodes * learned * (kFloatsOfRound * config.placeto.rounds + kFloatsBeside);
+  return needs;
 }
 
 double memory_of_machine() {
@@ -59,12 +72,10 @@ double memory_of_machine() {
 // `name` says which graph a size is of.
 Status check_memory(const std::vector<Size>& sizes, const Config& config, uint32_t episodes,
                     const std::function<std::string(size_t)>& name) {
-  const auto largest = std::ranges::max_element(sizes, {}, &Size::pairs);
-  if (largest == sizes.end()) return {};
-  double bytes = bytes_of(*largest, config, episodes);
-  for (const Size& size : sizes) bytes += kSetsBytes * size.pairs();
-  const double there = memory_of_machine();
+  const Needs needs = needs_of(sizes, config, episodes);
+  const double bytes = needs.kept + needs.gradient, there = memory_of_machine();
   if (bytes <= there) return {};
+  const auto largest = std::ranges::max_element(sizes, {}, &Size::pairs);
   constexpr double kGigabyte = 1e9;
   return Status::bad_input(fmt::format(
       "{}: {} nodes, where every step of an episode sees every node: {} episodes at a time take "
@@ -110,7 +121,7 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
   auto courses = parallel_collect<Course>(count, config.threads, [&](uint32_t i) {
     if (asked()) return std::optional<Course>();
     Instance instance = make(i);
-    sizes[i] = {double(instance.problem->node_count()), double(instance.problem->group_count())};
+    sizes[i] = size_of(*instance.problem);
     return make_course(std::move(instance));
   });
   if (asked()) return Status(StatusCode::kStopped, "stopped while graphs were made ready");
@@ -120,6 +131,17 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
   };
   if (Status s = check_memory(sizes, config, episodes, name); !s.ok()) return s;
   return courses;
+}
+
+uint32_t gradients_at_once(const Config& config, const std::vector<Course>& courses,
+                           uint32_t episodes) {
+  if (config.learn.processor != "cpu") return 1;
+  std::vector<Size> sizes;
+  for (const Course& course : courses) sizes.push_back(size_of(*course.instance.problem));
+  const Needs needs = needs_of(sizes, config, episodes);
+  const double left = (memory_of_machine() - needs.kept) / 2;  // half is for whatever else there is
+  const double fit = left / std::max(1.0, needs.gradient);
+  return static_cast<uint32_t>(std::clamp(fit, 1.0, double(thread_count(config.threads))));
 }
 
 }  // namespace placeto::train

@@ -18,4 +18,9 @@ Result<std::vector<Course>> training_courses(const Config& config, const Problem
                                              uint32_t episodes,
                                              const std::atomic<bool>* stop = nullptr);
 
+// On how many threads gradients of episodes can be computed at once, on the largest graph, beside
+// the records of so many episodes: config.threads, fewer where memory is short, one on a GPU.
+uint32_t gradients_at_once(const Config& config, const std::vector<Course>& courses,
+                           uint32_t episodes);
+
 }  // namespace placeto::train

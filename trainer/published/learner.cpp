@@ -11,6 +11,8 @@
 namespace placeto::train {
 namespace {
 
+constexpr int64_t kLosses = 4;  // that follow a gradient: policy, entropy, all-action, clipped
+
 torch::Tensor index_of(std::span<const uint32_t> values) {
   return torch::tensor(std::vector<int64_t>(values.begin(), values.end()), torch::kLong);
 }
@@ -76,7 +78,6 @@ struct PublishedLearner::Implementation {
   PolicySpec spec;
   Trained<PlacetoNet> nets;
   std::vector<GraphTensors> graphs;
-  PolicyLosses losses;  // of what has been accumulated
 };
 
 PublishedLearner::PublishedLearner(const PlacetoConfig& config, uint32_t devices, uint64_t seed,
@@ -90,10 +91,11 @@ uint32_t PublishedLearner::add_graph(const Problem& problem) {
   return static_cast<uint32_t>(self_->graphs.size()) - 1;
 }
 
-void PublishedLearner::accumulate(uint32_t graph, const Episode& episode,
-                                  std::span<const float> advantages,
-                                  std::span<const uint32_t> chosen, double total_steps,
-                                  const PolicyLoss& policy_loss, const LossWeights& weights) {
+std::vector<float> PublishedLearner::gradient(uint32_t graph, const Episode& episode,
+                                              std::span<const float> advantages,
+                                              std::span<const uint32_t> chosen, double total_steps,
+                                              const PolicyLoss& policy_loss,
+                                              const LossWeights& weights) const {
   const ChosenSteps steps{episode, index_of(chosen), self_->nets.processor};
   const GraphTensors& tensors = self_->graphs[graph];
   const int64_t devices = episode.devices;
@@ -115,53 +117,48 @@ void PublishedLearner::accumulate(uint32_t graph, const Episode& episode,
     all_action = -(pi * steps.floats(episode.gains, {devices})).sum();
     loss = loss + weights.all_action * all_action;
   }
-  (loss / total_steps).backward();
-
-  PolicyLosses& sum = self_->losses;
-  sum.policy += policy.sum.item<double>() / total_steps;
-  sum.entropy += entropy.item<double>() / total_steps;
-  sum.all_action += all_action.item<double>() / total_steps;
-  sum.clipped += policy.clipped / total_steps;
+  const auto parameters = self_->nets.network->parameters();
+  const auto gradients =
+      torch::autograd::grad({loss / total_steps}, parameters, {}, false, false, true);
+  std::vector<float> numbers;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const bool used = gradients[i].defined();
+    const std::vector<float> g = floats_of(used ? gradients[i] : torch::zeros_like(parameters[i]));
+    numbers.insert(numbers.end(), g.begin(), g.end());
+  }
+  for (const double sum : {policy.sum.item<double>(), entropy.item<double>(),
+                           all_action.item<double>(), policy.clipped}) {
+    numbers.push_back(static_cast<float>(sum / total_steps));
+  }
+  return numbers;
 }
 
-std::vector<float> PublishedLearner::added() const {
-  std::vector<float> sum;
-  for (const torch::Tensor& p : self_->nets.network->parameters()) {
-    const std::vector<float> g = floats_of(p.grad().defined() ? p.grad() : torch::zeros_like(p));
-    sum.insert(sum.end(), g.begin(), g.end());
-  }
-  const PolicyLosses& l = self_->losses;
-  for (const double loss : {l.policy, l.entropy, l.all_action, l.clipped}) {
-    sum.push_back(static_cast<float>(loss));
-  }
-  return sum;
+std::vector<float> PublishedLearner::no_gradient() const {
+  int64_t count = kLosses;
+  for (const torch::Tensor& p : self_->nets.network->parameters()) count += p.numel();
+  return std::vector<float>(static_cast<size_t>(count));
 }
 
-void PublishedLearner::set_added(std::span<const float> sum) {
-  for (torch::Tensor& p : self_->nets.network->parameters()) {
-    const auto count = static_cast<size_t>(p.numel());
-    p.mutable_grad() = torch::tensor(at::ArrayRef<float>(sum.data(), count))
-                           .view(p.sizes())
-                           .to(p.device(), p.scalar_type(), false, true);
-    sum = sum.subspan(count);
+PolicyLosses PublishedLearner::descend(std::span<const float> sum, double learning_rate,
+                                       double most_gradient) {
+  auto& nets = self_->nets;
+  for (torch::Tensor& p : nets.network->parameters()) {
+    const at::ArrayRef<float> numbers(sum.data(), static_cast<size_t>(p.numel()));
+    p.mutable_grad() = torch::tensor(numbers).view(p.sizes()).clone().to(p.device());  // no view
+    sum = sum.subspan(numbers.size());
   }
-  PolicyLosses& l = self_->losses;
-  l.policy = double{sum[0]}, l.entropy = double{sum[1]};
-  l.all_action = double{sum[2]}, l.clipped = double{sum[3]};
-}
-
-PolicyLosses PublishedLearner::apply(double learning_rate, double most_gradient) {
-  Implementation& self = *self_;
-  auto& nets = self.nets;
-  self.losses.gradient =
-      torch::nn::utils::clip_grad_norm_(nets.network->parameters(), most_gradient);
-  if (std::isfinite(self.losses.gradient)) {
+  PolicyLosses losses{.policy = double{sum[0]},
+                      .entropy = double{sum[1]},
+                      .all_action = double{sum[2]},
+                      .clipped = double{sum[3]}};
+  losses.gradient = torch::nn::utils::clip_grad_norm_(nets.network->parameters(), most_gradient);
+  if (std::isfinite(losses.gradient)) {
     nets.step(learning_rate);
   } else {
     nets.adam.zero_grad();
     nets.follow();
   }
-  return std::exchange(self.losses, {});
+  return losses;
 }
 
 std::vector<float> PublishedLearner::logits(uint32_t graph, const Episode& episode) const {

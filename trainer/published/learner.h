@@ -1,8 +1,8 @@
 // PublishedLearner: the networks of a `placeto` policy under training.
 //
-// Gradients are added up episode by episode, so that hosts can sum them before a step of the
-// optimizer. The loss of the choices is the algorithm's (trainer/algorithms); to it come, with pi
-// the softmax of the logits over the devices that a step's mask allows,
+// A step of the optimizer goes down a sum of gradients, one of each episode, so that threads and
+// hosts can share them out. The loss of the choices is the algorithm's (trainer/algorithms); to it
+// come, with pi the softmax of the logits over the devices that a step's mask allows,
 //   entropy      minus the mean entropy of pi, times a weight that decays
 //   all-action   minus the mean over steps of sum_d pi(d) gain(d): the gradient of the next reward
 //                without sampling noise ("mean actor-critic", Allen et al., 2017), times a weight
@@ -61,17 +61,16 @@ class PublishedLearner final : public Learner {
   // Prepares what steps on the graph share; episodes name it by the number returned: 0, 1, ...
   uint32_t add_graph(const Problem& problem);
 
-  // Adds the gradient of an episode's losses, each step weighing 1 / total_steps. Learns from the
-  // steps that `steps` lists.
-  void accumulate(uint32_t graph, const Episode& episode, std::span<const float> advantages,
-                  std::span<const uint32_t> steps, double total_steps,
-                  const PolicyLoss& policy_loss, const LossWeights& weights);
-  // What has been added, as numbers that hosts can sum: the gradient, then the losses.
-  std::vector<float> added() const;
-  // Replaces what has been added.
-  void set_added(std::span<const float> sum);
-  // One step of the optimizer with what has been added; its losses.
-  PolicyLosses apply(double learning_rate, double most_gradient);
+  // The gradient of an episode's losses, each step weighing 1 / total_steps, and then the losses.
+  // Learns from the steps that `steps` lists. Any number of threads may ask at once.
+  std::vector<float> gradient(uint32_t graph, const Episode& episode,
+                              std::span<const float> advantages, std::span<const uint32_t> steps,
+                              double total_steps, const PolicyLoss& policy_loss,
+                              const LossWeights& weights) const;
+  // What is there to add them to: as many zeros.
+  std::vector<float> no_gradient() const;
+  // One step of the optimizer down a sum of them; its losses.
+  PolicyLosses descend(std::span<const float> sum, double learning_rate, double most_gradient);
 
   // Logits [steps, devices] of every step of the episode, by the network that ships.
   std::vector<float> logits(uint32_t graph, const Episode& episode) const;
