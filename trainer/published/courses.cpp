@@ -1,15 +1,14 @@
 #include "trainer/published/courses.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "runtime/policy/published/features.h"
+#include "tools/machine/host.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
@@ -65,25 +64,27 @@ Needs needs_of(const std::vector<Size>& sizes, const Config& config, uint32_t ep
   return needs;
 }
 
-double memory_of_machine() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+// What this process may use, in a container, too.
+double memory_there() {
+  const uint64_t bytes = read_host().memory_bytes;
+  return bytes > 0 ? static_cast<double>(bytes) : std::numeric_limits<double>::infinity();
 }
 
 // `name` says which graph a size is of.
 Status check_memory(const std::vector<Size>& sizes, const Config& config, uint32_t episodes,
                     const std::function<std::string(size_t)>& name) {
   const Needs needs = needs_of(sizes, config, episodes);
-  const double bytes = needs.kept + needs.gradient, there = memory_of_machine();
+  const double bytes = needs.kept + needs.gradient, there = memory_there();
   if (bytes <= there) return {};
   const auto largest = std::ranges::max_element(sizes, {}, &Size::pairs);
   constexpr double kGigabyte = 1e9;
   return Status::bad_input(fmt::format(
       "{}: {} nodes, where every step of an episode sees every node: {} episodes at a time take "
-      "{:.0f} GB, expected at most the {:.0f} GB of this machine: fewer nodes (data.merged_nodes "
+      "{:.1f} GB, expected at most the {:.1f} GB that there are: fewer nodes (data.merged_nodes "
       "merges them, where devices are of one kind), or less of episodes.graphs, rollouts, passes "
       "or steps",
       name(static_cast<size_t>(largest - sizes.begin())), largest->nodes, episodes,
-      std::ceil(bytes / kGigabyte), there / kGigabyte));
+      bytes / kGigabyte, there / kGigabyte));
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ uint32_t gradients_at_once(const Config& config, const std::vector<Course>& cour
   std::vector<Size> sizes;
   for (const Course& course : courses) sizes.push_back(size_of(*course.instance.problem));
   const Needs needs = needs_of(sizes, config, episodes);
-  const double left = (memory_of_machine() - needs.kept) / 2;  // half is for whatever else there is
+  const double left = (memory_there() - needs.kept) / 2;  // half is for whatever else there is
   const double fit = left / std::max(1.0, needs.gradient);
   return static_cast<uint32_t>(std::clamp(fit, 1.0, double(thread_count(config.threads))));
 }
