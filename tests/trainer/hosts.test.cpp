@@ -273,6 +273,22 @@ TEST_CASE("hosts that have no checkpoint in common say what each has") {
   }
 }
 
+TEST_CASE("hosts do not train together on GPUs, whose weights would differ") {
+  const test::TemporaryFolder folder;
+  const std::string config = folder.file("config.toml"), address = free_address();
+  std::string text = config_of(1);
+  text.replace(text.find("[learn]"), 7, "[learn]\nprocessor = \"cuda\"");
+  REQUIRE(write_whole(config, text).ok());
+  Process first(host(config, folder.file("a"), 0, address, 120), folder.file("a.messages"));
+  Process second(host(config, folder.file("b"), 1, address, 120), folder.file("b.messages"));
+  CHECK(first.wait() == 2);
+  CHECK(second.wait() == 2);
+  for (const char* name : {"a", "b"}) {
+    const std::string messages = *read_text(folder.file(name) + ".messages");
+    CHECK_MESSAGE(messages.find("or one host") != std::string::npos, messages);
+  }
+}
+
 TEST_CASE("hosts with other graphs of the same names do not train together") {
   const test::TemporaryFolder folder;
   const std::string config = folder.file("config.toml"), address = free_address();

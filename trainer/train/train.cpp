@@ -128,6 +128,11 @@ Status repeat(Run& run, Algorithm& algorithm) {
 
 Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
              const TrainOptions& options) {
+  if (options.hosts != nullptr && config.learn.processor != "cpu") {
+    return Status::invalid(
+        "learn.processor: hosts must have the same weights to the last bit, which a GPU does not "
+        "give: expected \"cpu\", or one host");
+  }
   if (Status s = can_learn_on(config.learn.processor); !s.ok()) return s;
   Result<ProblemSource> problems = ProblemSource::open(config, options.stop);
   if (!problems.ok()) return problems.status();
