@@ -87,12 +87,24 @@ class Single final : public Method {
 
 std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& evaluator) {
   std::vector<Candidate> candidates;
+  const bool staged = problem.topology().spec().execution == Execution::kStaged;
+  // Without a transfer nothing but class and memory tells devices apart.
+  const auto score_of_twin = [&](uint32_t device) -> const Score* {
+    for (const Candidate& other : candidates) {
+      const uint32_t d = other.assignment[0];
+      const bool alike = problem.class_of(d) == problem.class_of(device) &&
+                         problem.memory_limit(d) == problem.memory_limit(device);
+      if (alike && !staged && only_device(other.assignment)) return &other.score;
+    }
+    return nullptr;
+  };
   for (uint32_t d : devices_to_try(problem, evaluator.stop())) {
     Assignment assignment = mostly_on(problem, d, evaluator.stop());
     if (stopped(evaluator.stop())) break;
     const auto same = [&](const Candidate& other) { return other.assignment == assignment; };
     if (std::any_of(candidates.begin(), candidates.end(), same)) continue;
-    const Score score = evaluator.evaluate(assignment);
+    const Score* const known = only_device(assignment) ? score_of_twin(d) : nullptr;
+    const Score score = known != nullptr ? *known : evaluator.evaluate(assignment);
     if (stopped(evaluator.stop())) break;
     candidates.push_back({name_of(problem, assignment, d), std::move(assignment), score});
   }
