@@ -45,6 +45,8 @@ void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
 
 Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {
   ++evaluations_;
+  const bool is_known = score_ != Score::worst() && std::ranges::equal(assignment, base_);
+  if (is_known && !stopped(stop())) return score_;
   base_.assign(assignment.begin(), assignment.end());
   score_ = Score::worst();
   if (stopped(stop())) return score_;

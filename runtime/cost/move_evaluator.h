@@ -54,7 +54,7 @@ class MoveEvaluator {
   std::optional<IncrementalSimulator> incremental_;
   std::vector<uint32_t> base_;
   std::vector<Change> changes_;
-  Score score_, trial_;
+  Score score_ = Score::worst(), trial_;      // of base_; the worst where that is not known
   std::vector<double> start_us_, finish_us_;  // where the evaluation is not incremental
   uint64_t evaluations_ = 0;
 };
