@@ -20,6 +20,9 @@ constexpr uint32_t kMostAhead = 64, kLeastAhead = 4, kMostPairs = 1024;
 // of that many: it may wait in the window while very many others are placed.
 constexpr size_t kMostInputs = 1024;
 
+// Between times that are sums of the same terms in other orders.
+constexpr double kRounding = 1 - 1e-9;
+
 uint32_t window_size(uint32_t devices) {
   return std::clamp(kMostPairs / devices, kLeastAhead, kMostAhead);
 }
@@ -33,6 +36,7 @@ class EarliestTaskFirst {
         devices_(problem, stop),
         window_size_(window_size(problem.device_count())),
         ready_us_(problem.device_count()),
+        least_us_(problem.node_count()),
         lost_(problem.class_count()) {
     sum_groups();
   }
@@ -91,6 +95,7 @@ class EarliestTaskFirst {
 
   // Into the window if its rank is high enough; what falls out of it waits in the heap.
   void insert(uint32_t node) {
+    least_us_[node] = 0;
     const auto before = [this](uint32_t a, uint32_t b) { return ranks(a, b); };
     const auto place = std::lower_bound(window_.begin(), window_.end(), node, before);
     window_.insert(place, node);
@@ -118,6 +123,7 @@ class EarliestTaskFirst {
     const double first_free = schedule_.first_free_us();
     for (size_t i = 0; i < window_.size(); ++i) {
       if (best.device != kNoIndex && best.start_us <= first_free) break;
+      if (best.device != kNoIndex && least_us_[window_[i]] >= best.start_us) continue;
       const uint32_t group = problem_.group_of(window_[i]);
       const bool bound = devices_[group] != kNoIndex;
       const uint32_t node = bound ? window_[i] : devices_.heaviest_beside(window_[i]);
@@ -129,14 +135,18 @@ class EarliestTaskFirst {
       uint32_t roomiest = kNoIndex;
       const double bytes = devices_.footprint(group, plan);
       bool fits_somewhere = false;
+      double least_us = kNever;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (!may_go(group, d)) continue;
         if (roomiest == kNoIndex || plan.room(d) > plan.room(roomiest)) roomiest = d;
+        const double start = start_us(d, lost);
+        least_us = std::min(least_us, start);
         if (devices_[group] != d && !plan.has_room(bytes, d)) continue;
         fits_somewhere = true;
-        consider({i, d, start_us(d, lost)}, best);
+        consider({i, d, start}, best);
       }
       if (!fits_somewhere) consider({i, roomiest, start_us(roomiest, lost)}, best);
+      if (bound || group_row_[group] == kAlone) least_us_[node] = kRounding * least_us;
     }
     return best;
   }
@@ -194,6 +204,9 @@ class EarliestTaskFirst {
   GroupDevices devices_;
   size_t window_size_;
   std::vector<double> ready_us_;
+  // Of ready nodes: when they could start at the earliest as they were last looked at. It only
+  // becomes later. 0 where the group's other members count.
+  std::vector<double> least_us_;
   std::vector<uint32_t> window_;  // the ready nodes of highest rank, descending
   std::vector<uint32_t> rest_;    // the other ready nodes: a heap, the highest rank first
   std::vector<uint32_t> unmet_;
