@@ -66,6 +66,7 @@ class Pass {
 
   void decide(uint32_t group) {
     const Queues& queues = run_.queues();
+    if (!estimate_.is_waited_for(queues, nodes(group), stop_)) return;
     Decision best{group, 0, 0};
     for (uint32_t d = 0; d < problem_.device_count() && !stopped(stop_); ++d) {
       if (!allowed(group, d)) continue;

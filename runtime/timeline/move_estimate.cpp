@@ -6,10 +6,22 @@
 
 namespace placeto {
 
+static bool is_waited_for(const Queues& run, uint32_t node) {
+  return run.slack_us(node) <= 1e-9 * run.makespan_us();  // rounding
+}
+
 MoveEstimate::MoveEstimate(const Problem& problem)
     : problem_(problem),
       finish_us_(problem.node_count(), kNever),
       on_channel_(problem.topology().channel_count()) {}
+
+bool MoveEstimate::is_waited_for(const Queues& run, std::span<const uint32_t> nodes, Stop* stop) {
+  spend(stop, Stop::looked_up(nodes.size()));
+  for (const uint32_t v : watched(nodes, stop)) {
+    if (placeto::is_waited_for(run, v)) return true;
+  }
+  return false;
+}
 
 double MoveEstimate::change_us(const Queues& run, std::span<const uint32_t> nodes, uint32_t device,
                                double enough_us, Stop* stop) {
@@ -39,13 +51,12 @@ bool MoveEstimate::forget_last() {
 // Whether the makespan waits for one of the nodes that move.
 bool MoveEstimate::take(std::span<const uint32_t> nodes, uint32_t device) {
   moved_.clear();
-  const double rounding_us = 1e-9 * run_->makespan_us();
   bool waited_for = false;
   for (const uint32_t v : watched(nodes, stop_)) {
     if (run_->device_of(v) == device) continue;
     moved_.push_back(v);
     finish_us_[v] = 0;  // it moves, too
-    waited_for |= run_->slack_us(v) <= rounding_us;
+    waited_for |= placeto::is_waited_for(*run_, v);
   }
   spend(stop_, nodes.size());
   return waited_for;

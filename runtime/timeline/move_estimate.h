@@ -21,6 +21,9 @@ class MoveEstimate {
   // The problem must outlive it.
   explicit MoveEstimate(const Problem& problem);
 
+  // Whether the makespan waits for one of the nodes: else no move of them makes it shorter.
+  static bool is_waited_for(const Queues& run, std::span<const uint32_t> nodes, Stop* stop);
+
   // By how much the run gets longer if `nodes` go to the device; negative: shorter. What nothing
   // waits for cannot make it shorter. Once it is sure to be `enough_us` nothing else is looked at.
   // Worth nothing once stopped.
