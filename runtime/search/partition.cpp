@@ -28,8 +28,12 @@ class Partition {
         stop_(stop),
         assignment_(problem.node_count(), kNoIndex),
         load_(problem.device_count(), 0),
-        exchange_(problem.device_count()) {
+        exchange_(problem.device_count() + 1) {
     find_limit();
+    mean_transfer_us_.reserve(problem.graph().output_count());
+    for (uint32_t o = 0; o < problem.graph().output_count() && !spend(stop_, 1); ++o) {
+      mean_transfer_us_.push_back(problem.mean_transfer_us(o));
+    }
   }
 
   Assignment run() {
@@ -40,6 +44,7 @@ class Partition {
     }
     deal_out(level);
     for (++level; level-- > 0 && !stopped(stop_);) {
+      settled_.assign(hierarchy_.group_count(level), false);
       for (int sweep = 0; sweep < kSweeps && sweep_level(level); ++sweep) {
       }
     }
@@ -70,14 +75,18 @@ class Partition {
     return sum;
   }
 
-  // exchange_[d]: transfer time between the group and the nodes on d, if they were apart.
+  // exchange_[d]: transfer time between the group and the nodes on d, if they were apart. What does
+  // not count goes to a place of its own: jumps past it would be hard to predict.
   void find_exchange(uint32_t level, uint32_t group) {
     const Graph& graph = problem_.graph();
+    const uint32_t nowhere = problem_.device_count();
     std::fill(exchange_.begin(), exchange_.end(), 0);
     const auto add = [&](uint32_t output, uint32_t other) {
-      if (output == kControlEdge || assignment_[other] == kNoIndex) return;
-      if (hierarchy_.group_of(level, other) == group) return;
-      exchange_[assignment_[other]] += problem_.mean_transfer_us(output);
+      if (output == kControlEdge) return;
+      const bool inside = hierarchy_.group_of(level, other) == group;
+      const uint32_t device = std::min(assignment_[other], nowhere);
+      exchange_[__builtin_expect_with_probability(inside, 1, 0.5) ? nowhere : device] +=
+          mean_transfer_us_[output];
     };
     for (uint32_t v : hierarchy_.nodes(level, group)) {
       for (const InEdge& in : watched(graph.in_edges(v), stop_)) add(in.output, in.source);
@@ -124,19 +133,35 @@ class Partition {
     for (uint32_t v : nodes) assignment_[v] = device;
   }
 
+  void unsettle_neighbours(uint32_t level, std::span<const uint32_t> nodes) {
+    const Graph& graph = problem_.graph();
+    for (uint32_t v : nodes) {
+      for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
+        settled_[hierarchy_.group_of(level, in.source)] = false;
+      }
+      for (const OutEdge& out : watched(graph.out_edges(v), stop_)) {
+        settled_[hierarchy_.group_of(level, out.target)] = false;
+      }
+      spend(stop_, 1 + graph.in_edges(v).size() + graph.out_edges(v).size());
+    }
+  }
+
   // Returns whether anything moved. A group leaves a device that has too much for any that has
   // less; otherwise it moves only to exchange less.
   bool sweep_level(uint32_t level) {
     bool moved = false;
     for (uint32_t group = 0; group < hierarchy_.group_count(level); ++group) {
       if (stopped(stop_)) return false;
-      find_exchange(level, group);
       const auto nodes = hierarchy_.nodes(level, group);
       const uint32_t here = assignment_[nodes[0]];
       const bool too_much = load_[here] > limit_;
+      if (settled_[group] && !too_much) continue;
+      find_exchange(level, group);
+      settled_[group] = true;
       uint32_t best = kNoIndex;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (d == here || (!too_much && exchange_[d] <= exchange_[here])) continue;
+        settled_[group] = false;
         if (best != kNoIndex && exchange_[d] <= exchange_[best]) continue;
         if (!hierarchy_.allowed(level, group, d)) continue;
         const double load = load_[d] + work_us(nodes, d);
@@ -144,6 +169,7 @@ class Partition {
       }
       if (best == kNoIndex) continue;
       give(nodes, best);
+      unsettle_neighbours(level, nodes);
       moved = true;
     }
     return moved;
@@ -155,6 +181,9 @@ class Partition {
   double limit_ = 0;
   Assignment assignment_;
   std::vector<double> load_, exchange_;
+  std::vector<double> mean_transfer_us_;  // by output
+  // By group of the level: it exchanges most with where it is, and no neighbour has moved since.
+  std::vector<bool> settled_;
 };
 
 }  // namespace
