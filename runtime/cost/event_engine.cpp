@@ -58,7 +58,7 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us, Outlook* outlook)
       if (spend(stop_, work)) return false;
     }
     const uint32_t slot = run_.tree.top();
-    const double now = run_.tree.key(slot).time;
+    const double now = run_.tree.top_time();
     if (now == kNever) break;
     run_.last_event_us = now;
     if (kOvertake && slot == rules_.devices + rules_.channels) {
@@ -81,19 +81,19 @@ bool EventEngine::advance_as(uint32_t nodes, double cutoff_us, Outlook* outlook)
       // A few hundred starts go through all edges of a dense graph.
       const EventTables::NodeRow& row = tables_->rows[server.item];
       events += static_cast<uint32_t>(Stop::looked_up(row.edge_end - row.edge_begin));
-      if (least_makespan_us(slot, outlook) >= cutoff_us) return false;
+      if (cutoff_us < kNever && least_makespan_us(slot, outlook) >= cutoff_us) return false;
     } else if (server.state == Server::kArriving) {
-      deliver_broadcast<kPriority>(server.item, now);
-      release_channel(slot - rules_.devices);
+      deliver_broadcast<kPriority>(server.item, slot - rules_.devices, now);
+      release_channel<kOvertake>(slot - rules_.devices);
     } else {
-      send(queues_.waiting.pop(slot - rules_.devices), slot - rules_.devices, now);
+      send<kOvertake>(queues_.waiting.pop(slot - rules_.devices), slot - rules_.devices, now);
     }
   }
   return run_.dispatched >= nodes && !stopped(stop_);  // which may have cut a fan-out short
 }
 
 // No makespan is below that, now that the device has started a node.
-double EventEngine::least_makespan_us(uint32_t device, Outlook* outlook) const {
+inline double EventEngine::least_makespan_us(uint32_t device, Outlook* outlook) const {
   const Server& server = run_.servers[device];
   const uint32_t v = server.item;
   const double finish = times_.finish_us[v], least = finish + tables_->tail_us[v];
@@ -104,7 +104,7 @@ double EventEngine::least_makespan_us(uint32_t device, Outlook* outlook) const {
 
 // Rule 2: the head of the queue starts, and its deliveries are booked.
 template <bool kOvertake, bool kPriority>
-void EventEngine::start_node(uint32_t device, double now) {
+[[gnu::always_inline]] inline void EventEngine::start_node(uint32_t device, double now) {
   const uint32_t v = kPriority ? queues_.ranked.pop(device) : queues_.ready.pop(device);
   const double run = problem_->run_us(v, device);
   const double finish = now + run;
@@ -132,9 +132,9 @@ void EventEngine::start_node(uint32_t device, double now) {
   }
   if (!remote) return;
   if (!kOvertake && row.single) {
-    start_delivery({0, row.output_begin}, device, finish);
+    start_delivery<kOvertake>(row.output_begin, device, finish);
   } else {
-    book(v, device, finish);
+    book<kOvertake>(v, device, finish);
   }
 }
 
@@ -147,7 +147,7 @@ void EventEngine::release_device(uint32_t device) {
     run_.tree.set(device, {});
   } else {
     server.state = Server::kFreeing;
-    run_.tree.set(device, {server.next_free_us, kDeviceRank | device});
+    run_.tree.set(device, {server.next_free_us, kDeviceRank});
   }
 }
 
@@ -164,12 +164,26 @@ bool EventEngine::may_start_early(uint32_t device) const {
 
 // Rule 4.
 template <bool kPriority>
-void EventEngine::arrive(uint32_t node, double now) {
-  if (run_.unmet[node] > 1) {
-    --run_.unmet[node];
-    return;
+[[gnu::always_inline]] inline void EventEngine::arrive(uint32_t node, double now) {
+  uint32_t& unmet = run_.unmet[node];
+  if (unmet > 1) {
+    --unmet;
+  } else {
+    unmet = 0;
+    join<kPriority>(node, now);
   }
-  run_.unmet[node] = 0;
+}
+
+// One jump: whether it arrives, and whether it is the last, is hard to predict.
+template <bool kPriority>
+[[gnu::always_inline]] inline void EventEngine::arrive_if(bool arrives, uint32_t node, double now) {
+  const uint32_t left = run_.unmet[node] - static_cast<uint32_t>(arrives);
+  run_.unmet[node] = left;
+  if (static_cast<uint32_t>(arrives) > left) join<kPriority>(node, now);
+}
+
+template <bool kPriority>
+void EventEngine::join(uint32_t node, double now) {
   const uint32_t device = device_of_[node];
   if (kPriority) {
     queues_.ranked.push(device, node);
@@ -179,7 +193,7 @@ void EventEngine::arrive(uint32_t node, double now) {
   Server& server = run_.servers[device];
   if (server.state != Server::kIdle) return;
   server.state = Server::kFreeing;
-  run_.tree.set(device, {std::max(now, server.next_free_us), kDeviceRank | device});
+  run_.tree.set(device, {std::max(now, server.next_free_us), kDeviceRank});
 }
 
 template <bool kPriority>
@@ -187,30 +201,28 @@ void EventEngine::deliver_on_device(uint32_t node, uint32_t device, double now) 
   const EventTables::NodeRow& row = tables_->rows[node];
   in_pieces(row.edge_begin, row.edge_end, stop_, [&](uint32_t e) {
     const OutEdge& edge = tables_->edges[e];
-    if (edge.output == kControlEdge || device_of_[edge.target] == device) {
-      arrive<kPriority>(edge.target, now);
-    }
+    const bool here = edge.output == kControlEdge || device_of_[edge.target] == device;
+    arrive_if<kPriority>(here, edge.target, now);
   });
 }
 
 template <bool kPriority>
-void EventEngine::deliver_broadcast(uint32_t output, double now) {
-  const uint32_t source = device_of_[problem_->graph().producer(output)];
+void EventEngine::deliver_broadcast(uint32_t output, uint32_t source, double now) {
   in_pieces(tables_->consumers.begin[output], tables_->consumers.begin[output + 1], stop_,
             [&](uint32_t i) {
-              if (device_of_[tables_->consumers.node[i]] != source) {
-                arrive<kPriority>(tables_->consumers.node[i], now);
-              }
+              const uint32_t node = tables_->consumers.node[i];
+              arrive_if<kPriority>(device_of_[node] != source, node, now);
             });
 }
 
 // Books the deliveries of every output that someone elsewhere reads, in the order of their first
 // such out-edge.
+template <bool kOvertake>
 void EventEngine::book(uint32_t node, uint32_t device, double finish) {
   const EventTables::NodeRow& row = tables_->rows[node];
   bookings_.clear();
   for (uint32_t o = row.output_begin; o < row.output_end; ++o) {
-    if (rules_.unicast) {
+    if (kOvertake && rules_.unicast) {
       book_unicast(o, device);
     } else {
       book_broadcast(o, device);
@@ -221,7 +233,9 @@ void EventEngine::book(uint32_t node, uint32_t device, double finish) {
       [](const Booking& a, const Booking& b) { return a.file_position < b.file_position; }, stop_,
       &sorted_);
   if (stopped(stop_)) return;
-  for (const Booking& booking : watched(bookings_, stop_)) start_delivery(booking, device, finish);
+  for (const Booking& booking : watched(bookings_, stop_)) {
+    start_delivery<kOvertake>(booking.delivery, device, finish);
+  }
 }
 
 void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
@@ -260,10 +274,10 @@ void EventEngine::book_unicast(uint32_t output, uint32_t device) {
 }
 
 // A delivery joins its channel's queue; without contention it leaves at once.
-void EventEngine::start_delivery(const Booking& booking, uint32_t device, double finish) {
-  const uint32_t delivery = booking.delivery;
-  const uint32_t channel = channel_of(delivery, device);
-  if (!rules_.contended) {
+template <bool kOvertake>
+void EventEngine::start_delivery(uint32_t delivery, uint32_t device, double finish) {
+  const uint32_t channel = kOvertake ? channel_of(delivery, device) : device;
+  if (kOvertake && !rules_.contended) {
     const double end = finish + transfer_us(delivery, device);
     const double arrival = end + (rules_.unicast ? link_of(delivery, device).latency_us : 0);
     if (recording_) {
@@ -274,55 +288,67 @@ void EventEngine::start_delivery(const Booking& booking, uint32_t device, double
     push_remote_arrivals(delivery, arrival);
     return;
   }
+  const bool idle = run_.servers[rules_.devices + channel].state == Server::kIdle;
+  if (idle && occupy<kOvertake>(channel, delivery)) return;
   queues_.waiting.push(channel, delivery);
-  if (run_.servers[rules_.devices + channel].state == Server::kIdle) release_channel(channel);
 }
 
 // Rule 3. The channel's next event, now that what it carried has left.
+template <bool kOvertake>
 void EventEngine::release_channel(uint32_t channel) {
-  const uint32_t slot = rules_.devices + channel;
-  Server& server = run_.servers[slot];
   if (queues_.waiting.empty(channel)) {
-    server.state = Server::kIdle;
+    const uint32_t slot = rules_.devices + channel;
+    run_.servers[slot].state = Server::kIdle;
     run_.tree.set(slot, {});
-    return;
-  }
-  const uint32_t delivery = queues_.waiting.front(channel);
-  const uint32_t producer = problem_->graph().producer(output_of(delivery));
-  const double start = std::max(server.next_free_us, times_.finish_us[producer]);
-  // Nobody gets before the head, so its transfer needs no egress free event to start. (It does if
-  // it takes no time: its arrivals come after all others then. And a record lists transfers in the
-  // order of the events.)
-  const bool early = !rules_.overtake && !recording_ &&
-                     start + transfer_us(delivery, device_of_[producer]) > start;
-  if (early) {
+  } else if (occupy<kOvertake>(channel, queues_.waiting.front(channel))) {
     queues_.waiting.pop(channel);
-    send(delivery, channel, start);
-  } else {
-    server.state = Server::kFreeing;
-    run_.tree.set(slot, {start, kChannelRank | slot});
   }
 }
 
-// The channel carries the delivery from `now` on.
-void EventEngine::send(uint32_t delivery, uint32_t channel, double now) {
+// What is next on the channel, from when it can start on. Whether it is under way, or waits for an
+// egress free event. Nobody gets before the head of a queue, so it needs none, unless its transfer
+// takes no time: its arrivals come after all others then. (And a record lists transfers in the
+// order of the events.)
+template <bool kOvertake>
+bool EventEngine::occupy(uint32_t channel, uint32_t delivery) {
   const uint32_t slot = rules_.devices + channel;
   Server& server = run_.servers[slot];
   const uint32_t producer = problem_->graph().producer(output_of(delivery));
-  const uint32_t source = device_of_[producer];
+  const double start = std::max(server.next_free_us, times_.finish_us[producer]);
+  if (!kOvertake && !recording_) {
+    const double end = start + transfer_us(delivery, channel);  // its source's egress
+    if (end > start) {
+      send<kOvertake>(delivery, channel, start);
+      return true;
+    }
+  }
+  server.state = Server::kFreeing;
+  run_.tree.set(slot, {start, kChannelRank});
+  return false;
+}
+
+// The channel carries the delivery from `now` on.
+template <bool kOvertake>
+[[gnu::always_inline]] inline void EventEngine::send(uint32_t delivery, uint32_t channel,
+                                                     double now) {
+  const uint32_t slot = rules_.devices + channel;
+  Server& server = run_.servers[slot];
+  const uint32_t producer = problem_->graph().producer(output_of(delivery));
+  const uint32_t source = kOvertake ? device_of_[producer] : channel;
   const double end = now + transfer_us(delivery, source);
   const LinkParameters& link = link_of(delivery, source);
-  const double arrival = end + (rules_.unicast ? link.latency_us : 0);
+  const bool unicast = kOvertake && rules_.unicast;
+  const double arrival = end + (unicast ? link.latency_us : 0);
   server.next_free_us = end + link.gap_us;
   server.item = delivery;
   if (recording_) {
     const uint32_t to =
-        rules_.unicast ? device_of_[tables_->consumers.node[delivery]] : TransferSlice::kBroadcast;
+        unicast ? device_of_[tables_->consumers.node[delivery]] : TransferSlice::kBroadcast;
     transfers_.push_back({output_of(delivery), channel, to, now, end, arrival});
   }
-  if (rules_.overtake) {
+  if (kOvertake) {
     push_remote_arrivals(delivery, arrival);
-    release_channel(channel);
+    release_channel<kOvertake>(channel);
   } else {
     server.state = Server::kArriving;
     run_.tree.set(slot, {end, producer});
@@ -389,14 +415,14 @@ void EventEngine::refresh_arrival_slot() {
   if (!(run_.tree.key(slot) == key)) run_.tree.set(slot, key);
 }
 
-const LinkParameters& EventEngine::link_of(uint32_t delivery, uint32_t source) const {
+inline const LinkParameters& EventEngine::link_of(uint32_t delivery, uint32_t source) const {
   const Topology& topology = problem_->topology();
   if (rules_.uniform_links) return topology.spec().default_link;
   if (rules_.unicast) return topology.link(source, device_of_[tables_->consumers.node[delivery]]);
   return broadcast_link(*problem_, {device_of_, problem_->node_count()}, delivery, source);
 }
 
-double EventEngine::transfer_us(uint32_t delivery, uint32_t source) const {
+inline double EventEngine::transfer_us(uint32_t delivery, uint32_t source) const {
   if (rules_.uniform_links) return tables_->uniform_transfer_us[output_of(delivery)];
   return static_cast<double>(problem_->graph().output_bytes(output_of(delivery))) /
          link_of(delivery, source).bandwidth_bytes_per_us;

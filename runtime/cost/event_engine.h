@@ -143,22 +143,32 @@ class EventEngine {
   template <bool kPriority>
   void arrive(uint32_t node, double now);
   template <bool kPriority>
+  void arrive_if(bool arrives, uint32_t node, double now);
+  template <bool kPriority>
+  void join(uint32_t node, double now);
+  template <bool kPriority>
   void deliver_on_device(uint32_t node, uint32_t device, double now);
   template <bool kPriority>
-  void deliver_broadcast(uint32_t output, double now);
+  void deliver_broadcast(uint32_t output, uint32_t source, double now);
   template <bool kPriority>
   void release_device(uint32_t device);
   template <bool kOvertake, bool kPriority>
   bool may_start_early(uint32_t device) const;
+  template <bool kOvertake>
   void release_channel(uint32_t channel);
+  template <bool kOvertake>
+  bool occupy(uint32_t channel, uint32_t delivery);
+  template <bool kOvertake>
   void send(uint32_t delivery, uint32_t channel, double now);
 
+  template <bool kOvertake>
   void book(uint32_t node, uint32_t device, double finish);
   void book_broadcast(uint32_t output, uint32_t device);
   void book_unicast(uint32_t output, uint32_t device);
   void list_queues(Queued& queued) const;
   void rebuild_chains(uint32_t output);
-  void start_delivery(const Booking& booking, uint32_t device, double finish);
+  template <bool kOvertake>
+  void start_delivery(uint32_t delivery, uint32_t device, double finish);
   void push_arrivals_on_device(uint32_t producer);
   void push_remote_arrivals(uint32_t delivery, double time);
   void push_arrival(Arrival arrival);
@@ -171,8 +181,8 @@ class EventEngine {
   const LinkParameters& link_of(uint32_t delivery, uint32_t source) const;
   uint32_t channel_of(uint32_t delivery, uint32_t source) const;
 
-  static constexpr uint64_t kChannelRank = uint64_t{1} << 40;  // arrivals rank by producer, below
-  static constexpr uint64_t kDeviceRank = uint64_t{2} << 40;
+  // Arrivals rank by producer, below.
+  static constexpr uint32_t kChannelRank = 0xfffffffeu, kDeviceRank = 0xffffffffu;
 
   const Problem* problem_;
   const EventTables* tables_;
