@@ -46,17 +46,15 @@ bool IncrementalSimulator::reach(uint32_t mark) {
 // both runs the same nodes.
 void IncrementalSimulator::adopt_times(uint32_t first, uint32_t end) {
   outlook_is_old_ = true;
-  for (uint32_t v = 0; v < problem_->node_count(); ++v) {
-    if (spend(stop_, 1)) return;
-    const uint32_t mark = times_.dispatch_index[v] / stride_;
-    if (mark < first || mark >= end) continue;
-    times_.start_us[v] = engine_.start_us()[v];
-    times_.finish_us[v] = engine_.finish_us()[v];
-    times_.dispatch_index[v] = engine_.dispatch_index(v);
-  }
   std::fill(makespan_after_.begin(), makespan_after_.end(), 0);
+  const uint32_t begin_index = first * stride_, end_index = end * stride_;
   for (uint32_t v = 0; v < problem_->node_count(); ++v) {
     if (spend(stop_, 1)) return;
+    if (times_.dispatch_index[v] >= begin_index && times_.dispatch_index[v] < end_index) {
+      times_.start_us[v] = engine_.start_us()[v];
+      times_.finish_us[v] = engine_.finish_us()[v];
+      times_.dispatch_index[v] = engine_.dispatch_index(v);
+    }
     double& latest = makespan_after_[times_.dispatch_index[v] / stride_];
     latest = std::max(latest, times_.finish_us[v]);
   }
