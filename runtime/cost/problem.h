@@ -6,6 +6,7 @@
 // that `allowed` leaves, for whole groups, and cannot break a rule.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -74,6 +75,12 @@ class Problem {
 
   // Time the output occupies its channel from one device to another; 0 on the same device.
   double transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
+    // Whether two nodes share a device is a coin toss to a branch predictor: no jump where links
+    // are alike.
+    if (topology_->uniform_links()) {
+      const double us = event_tables_.uniform_transfer_us[output];
+      return std::bit_cast<double>(std::bit_cast<uint64_t>(us) & -uint64_t{from != to});
+    }
     if (from == to) return 0;
     return static_cast<double>(graph_->output_bytes(output)) /
            topology_->link(from, to).bandwidth_bytes_per_us;

@@ -83,15 +83,16 @@ void Queues::book_sends(uint32_t position, std::span<const uint32_t> assignment,
     Send& send = sends_.emplace_back();
     send.output = out.output;
     send.destination = to;
-    send.start_us = nodes_[v].finish_us;
+    double start_us = nodes_[v].finish_us;
     const Transfer transfer = find_transfer(out.output, device, to);
     if (contended_) {
       send.channel = topology.channel(device, to);
       double& free_us = channel_free_us_[send.channel];
-      send.start_us = std::max(send.start_us, free_us);
-      send.free_us = free_us = send.start_us + transfer.us + topology.link(device, to).gap_us;
+      start_us = std::max(start_us, double{free_us});  // of values: of places it would be a jump
+      send.free_us = free_us = start_us + transfer.us + topology.link(device, to).gap_us;
     }
-    send.arrival_us = send.start_us + transfer.until_arrival_us;
+    send.start_us = start_us;
+    send.arrival_us = start_us + transfer.until_arrival_us;
   }
   spend(stop, 1 + out_edges.size());
 }
