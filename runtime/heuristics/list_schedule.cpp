@@ -51,11 +51,14 @@ void ListSchedule::ready_by_latest_two(std::span<const InEdge> in_edges,
   const bool can_move = ready.size() > 1;
   double everywhere = 0, latest = 0, second = 0;  // second: of another device than the latest
   uint32_t from = 0;
+  std::fill(ready.begin(), ready.end(), 0);
   for (const InEdge& in : watched(in_edges, stop_)) {
     const uint32_t source = device_of_[in.source];
     if (source == kNoIndex) continue;
+    const double finish = finish_[in.source];
+    ready[source] = std::max(ready[source], finish);
     if (in.output == kControlEdge || !can_move) {
-      everywhere = std::max(everywhere, finish_[in.source]);
+      everywhere = std::max(everywhere, finish);
       continue;
     }
     const double arrival = arrival_us(in.source, in.output, source, source == 0 ? 1 : 0);
@@ -69,12 +72,10 @@ void ListSchedule::ready_by_latest_two(std::span<const InEdge> in_edges,
       second = std::max(second, arrival);
     }
   }
-  std::fill(ready.begin(), ready.end(), std::max(everywhere, latest));
-  ready[from] = std::max(everywhere, second);
-  for (const InEdge& in : watched(in_edges, stop_)) {
-    const uint32_t source = device_of_[in.source];
-    if (source != kNoIndex) ready[source] = std::max(ready[source], finish_[in.source]);
-  }
+  const double on_from = std::max({everywhere, second, ready[from]});
+  const double on_others = std::max(everywhere, latest);
+  for (double& us : ready) us = std::max(us, on_others);
+  ready[from] = on_from;
 }
 
 void ListSchedule::place(uint32_t node, uint32_t device) {

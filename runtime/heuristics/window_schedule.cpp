@@ -8,19 +8,18 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The first entry of what is at `item` or behind.
-std::span<const Queues::Entry>::iterator first_from(std::span<const Queues::Entry> queue,
-                                                    uint32_t item) {
-  return std::partition_point(queue.begin(), queue.end(),
+// How many entries are before `item`.
+size_t count_before(std::span<const Queues::Entry> queue, uint32_t item) {
+  return Queues::count_before(queue,
                               [item](const Queues::Entry& entry) { return entry.item < item; });
 }
 double free_before(std::span<const Queues::Entry> queue, uint32_t item) {
-  const auto next = first_from(queue, item);
-  return next == queue.begin() ? 0 : (next - 1)->free_us;
+  const size_t next = count_before(queue, item);
+  return next == 0 ? 0 : queue[next - 1].free_us;
 }
 double latest_from(std::span<const Queues::Entry> queue, uint32_t item) {
-  const auto next = first_from(queue, item);
-  return next == queue.end() ? kNever : next->latest_start_us;
+  const size_t next = count_before(queue, item);
+  return next == queue.size() ? kNever : queue[next].latest_start_us;
 }
 
 }  // namespace

@@ -101,10 +101,10 @@ double MoveEstimate::ready_us(uint32_t node, uint32_t device) {
 // behind starts later for it, but for the time that it would have waited.
 double MoveEstimate::insert(std::span<const Queues::Entry> queue, double ready_us, double busy_us,
                             double gap_us, Inserted& inserted) {
-  const auto at = std::partition_point(
-      queue.begin() + static_cast<ptrdiff_t>(inserted.next), queue.end(),
-      [ready_us](const Queues::Entry& entry) { return entry.start_us <= ready_us; });
-  const auto next = static_cast<size_t>(at - queue.begin());
+  const size_t next = inserted.next + Queues::count_before(queue.subspan(inserted.next),
+                                                           [ready_us](const Queues::Entry& entry) {
+                                                             return entry.start_us <= ready_us;
+                                                           });
   if (inserted.any && next > inserted.next) {
     const size_t last = std::min(next, queue.size() - 1);
     const double idle_us = queue[last].idle_us - queue[inserted.next].idle_us;

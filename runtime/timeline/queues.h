@@ -9,6 +9,7 @@
 // techniques for the job shop scheduling problem", ORSA Journal on Computing 1994).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -84,6 +85,26 @@ class Queues {
   const Send* send_to(uint32_t output, uint32_t device) const {
     const uint32_t index = send_at_[slot(output, device)];
     return index == kNoIndex ? nullptr : &sends_[index];
+  }
+
+  // How many entries of a queue come before something; `before` says of each whether it does. Short
+  // queues without jumps, which are hard to predict; in long ones, a predicted jump fetches what is
+  // looked at next while the memory is still waited for.
+  template <class Before>
+  static size_t count_before(std::span<const Entry> queue, const Before& before) {
+    constexpr size_t kLong = 1024;
+    if (queue.size() > kLong) {
+      const auto next = std::partition_point(queue.begin(), queue.end(), before);
+      return static_cast<size_t>(next - queue.begin());
+    }
+    size_t count = 0;
+    for (size_t left = queue.size(); left > 0;) {
+      const size_t half = (left + 1) / 2;
+      const bool is_before = before(queue[count + half - 1]);
+      count += __builtin_expect_with_probability(is_before, 1, 0.5) ? half : 0;
+      left -= half;
+    }
+    return count;
   }
 
  private:
