@@ -17,7 +17,9 @@ namespace placeto {
 std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop = nullptr);
 
 // A change of the bytes held on a device. What is freed and what is taken at one instant do not
-// overlap: intervals are half open.
+// overlap: intervals are half open. Times count as they are computed, sums of doubles: what is
+// taken and freed at times that are equal but for rounding may overlap by the last bit, and then
+// counts as held at once.
 struct MemoryChange {
   double time_us;
   int64_t bytes;

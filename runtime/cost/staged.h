@@ -16,6 +16,9 @@
 //   the lowest number. Under `dispatch: priority` it is the one with the highest upward rank of any
 //   of its nodes, ties to the lower number. Whatever happens at a time happens before devices
 //   choose.
+// - Equal are times that are computed equal: stages end at start + ((head + work) + tail), nodes
+//   start and finish at start + (head + run times so far). Sums in another order, or exact ones
+//   of decimals, may break ties otherwise: another stage is first, or another peak of memory.
 // - op_gap_us has no part in it: stage_us is what starting costs.
 #pragma once
 
