@@ -36,7 +36,7 @@ class Evaluator {
   // then its memory has not been looked at.
   Score evaluate(std::span<const uint32_t> assignment,
                  double cutoff_us = std::numeric_limits<double>::infinity());
-  // The same of a placement that is divided in this way; by the better rule if that is empty.
+  // The same of a placement that is divided in this way; by the best rule if that is empty.
   Score evaluate(std::span<const uint32_t> assignment, const Division& division,
                  double cutoff_us = std::numeric_limits<double>::infinity());
 
@@ -47,7 +47,7 @@ class Evaluator {
   const Timeline& timeline(std::span<const uint32_t> assignment) {
     return simulator_.run(assignment);
   }
-  // An empty division: by the better rule.
+  // An empty division: by the best rule.
   const Timeline& timeline(std::span<const uint32_t> assignment, const Division& division) {
     return simulator_.run(assignment, division);
   }

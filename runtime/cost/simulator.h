@@ -76,7 +76,7 @@ class Simulator {
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
-  // Under staged execution, divided as given, or by the better rule if that is empty; the division
+  // Under staged execution, divided as given, or by the best rule if that is empty; the division
   // fits the assignment. In other executions stages mean nothing.
   const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
   // The same but for busy times and the bottleneck; nullptr where the makespan is sure not to be

@@ -30,6 +30,7 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
       engine_(problem, stop),
       bottleneck_(problem),
       divided_{{PricedDivision(problem), StagedRun(problem)},
+               {PricedDivision(problem), StagedRun(problem)},
                {PricedDivision(problem), StagedRun(problem)}} {
   const uint32_t nodes = problem.node_count();
   for (Divided& divided : divided_) {

@@ -51,7 +51,7 @@ class StagedSimulator {
  public:
   explicit StagedSimulator(const Problem& problem, Stop* stop = nullptr);
 
-  // Runs the placement under each rule of division and keeps the better: the one with the smaller
+  // Runs the placement under each rule of division and keeps the best: the one with the smallest
   // objective, ties to the first rule. Returns its makespan; infinity if stopped. Where the
   // makespan is sure to reach `cutoff_us` it may come back as infinity, and then nothing else
   // holds.
@@ -69,7 +69,7 @@ class StagedSimulator {
   size_t most_transfers() const { return problem_->graph().edge_count(); }
 
  private:
-  // There is one for each rule, so that the better can be kept.
+  // There is one for each rule, so that the best can be kept.
   struct Divided {
     PricedDivision priced;
     StagedRun run;
@@ -91,7 +91,7 @@ class StagedSimulator {
   StagePricer pricer_;
   StageEngine engine_;
   Bottleneck bottleneck_;
-  Divided divided_[2];
+  Divided divided_[std::size(kStageRules)];
   Divided* kept_ = &divided_[0];
   std::vector<uint32_t> assignment_;  // of the last run
   Times times_;

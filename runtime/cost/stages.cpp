@@ -1,6 +1,7 @@
 #include "runtime/cost/stages.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace placeto {
@@ -24,8 +25,12 @@ StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* s
       ready_count_(device_count),
       next_(graph.node_count()),
       open_(device_count),
+      before_(graph.node_count()),
+      behind_(graph.node_count()),
       reads_elsewhere_(graph.node_count()),
-      sends_elsewhere_(graph.node_count()) {
+      sends_elsewhere_(graph.node_count()),
+      found_(std::bit_ceil(size_t{2} * graph.node_count())) {
+  keys_.reserve(graph.node_count());
   for (uint32_t target : watched(graph.target, stop)) ++predecessors_[target];
   for (uint32_t v : watched(graph.order, stop)) {
     if (predecessors_[v] == 0) roots_.push_back(v);
@@ -35,8 +40,15 @@ StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* s
 bool StageFormer::form(std::span<const uint32_t> device_of, StageRule rule, Division& division,
                        Stop* stop) {
   division.order.clear();
-  return rule == StageRule::kFewest ? fewest(device_of, division, stop)
-                                    : overlap(device_of, division, stop);
+  switch (rule) {
+    case StageRule::kFewest:
+      return fewest(device_of, division, stop);
+    case StageRule::kOverlap:
+      return overlap(device_of, division, stop);
+    case StageRule::kCrossings:
+      return crossings(device_of, division, stop);
+  }
+  return false;
 }
 
 // Takes all that `device` can run now into the stage.
@@ -140,6 +152,64 @@ bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& divisio
     if (sends_elsewhere_[v] != 0) stage = kNoIndex;
   }
   return true;
+}
+
+// Per node, changes of the device on the longest way to it and on that from it.
+bool StageFormer::count_crossings(std::span<const uint32_t> device_of, Stop* stop) {
+  std::fill(before_.begin(), before_.end(), 0);
+  std::fill(behind_.begin(), behind_.end(), 0);
+  const size_t nodes = graph_.order.size();
+  for (size_t n = 0; n < 2 * nodes; ++n) {  // forwards, then backwards
+    const uint32_t v = graph_.order[n < nodes ? n : 2 * nodes - 1 - n];
+    in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
+      const uint32_t w = graph_.target[i], crosses = device_of[v] != device_of[w] ? 1 : 0;
+      if (n < nodes) {
+        before_[w] = std::max(before_[w], before_[v] + crosses);
+      } else {
+        behind_[v] = std::max(behind_[v], behind_[w] + crosses);
+      }
+    });
+    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) return false;
+  }
+  return true;
+}
+
+bool StageFormer::crossings(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
+  division.device.clear();
+  division.stage_of.assign(graph_.node_count(), kNoStage);
+  if (!count_crossings(device_of, stop)) return false;
+  // Equal for nodes of one stage alone; stages are numbered by the difference, that is what it
+  // begins with.
+  const uint64_t nodes = graph_.node_count(), devices = open_.size();
+  const size_t mask = found_.size() - 1;
+  std::fill(found_.begin(), found_.end(), kNoStage);
+  keys_.clear();
+  for (const uint32_t v : graph_.order) {
+    const uint64_t key =
+        ((nodes + before_[v] - behind_[v]) * nodes + before_[v]) * devices + device_of[v];
+    size_t at = (key * 0x9e3779b97f4a7c15) >> 32 & mask;
+    while (found_[at] != kNoStage && keys_[found_[at]] != key) at = (at + 1) & mask;
+    if (found_[at] == kNoStage) {
+      found_[at] = static_cast<uint32_t>(keys_.size());
+      keys_.push_back(key);
+    }
+    division.stage_of[v] = found_[at];
+  }
+  // From here on, by difference: where its stages begin.
+  std::fill(found_.begin(), found_.end(), 0);
+  const auto after = [&](uint64_t key) -> uint32_t& { return found_[key / (nodes * devices)]; };
+  for (const uint64_t key : keys_) ++after(key);
+  std::exclusive_scan(found_.begin(), found_.end(), found_.begin(), 0u);
+  division.device.resize(keys_.size());
+  for (uint64_t& key : keys_) {
+    const uint32_t number = after(key)++;
+    division.device[number] = static_cast<uint32_t>(key % devices);
+    key = number;
+  }
+  for (const uint32_t v : graph_.order) {
+    division.stage_of[v] = static_cast<uint32_t>(keys_[division.stage_of[v]]);
+  }
+  return !spend(stop, 4 * nodes);
 }
 
 bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop) {

@@ -3,7 +3,7 @@
 // This is the one place where stages are formed: the simulator predicts them, the placement file
 // records them, and export writes one model for each.
 //
-// Both rules number stages so that every dependency leads from a stage to itself or to one with a
+// All rules number stages so that every dependency leads from a stage to itself or to one with a
 // higher number. So stages never wait for each other in a circle, whatever the placement, and
 // running them in the order of their numbers is always right.
 //
@@ -21,6 +21,12 @@
 // dependency between stages thus leads from a last node to a first node that comes later in the
 // order, and so does one along a device. Ordered by their first nodes, stages depend on earlier
 // ones alone.
+//
+// kCrossings has stages that wait for little, but fewer: those nodes of a device are together that
+// have as many changes of the device on the longest way to them, and on the longest way from them.
+// A dependency leads to a node with as many before it or more and as many behind it or fewer, and
+// to another stage only if one of them changes; so stages are numbered by the difference, equal
+// ones by their first nodes.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +40,9 @@ namespace placeto {
 
 inline constexpr uint32_t kNoStage = 0xffffffffu;
 
-enum class StageRule : uint8_t { kFewest, kOverlap };
-inline constexpr StageRule kStageRules[] = {StageRule::kFewest, StageRule::kOverlap};
+enum class StageRule : uint8_t { kFewest, kOverlap, kCrossings };
+inline constexpr StageRule kStageRules[] = {StageRule::kFewest, StageRule::kOverlap,
+                                            StageRule::kCrossings};
 
 // Where the work of each device is divided, and in which order devices take the parts.
 struct Division {
@@ -72,6 +79,8 @@ class StageFormer {
  private:
   bool fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop);
   bool overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop);
+  bool count_crossings(std::span<const uint32_t> device_of, Stop* stop);
+  bool crossings(std::span<const uint32_t> device_of, Division& division, Stop* stop);
   bool peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
                  Division& division, Stop* stop);
   void peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
@@ -87,7 +96,10 @@ class StageFormer {
   std::vector<uint32_t> predecessors_, missing_;            // per node: how many
   std::vector<uint32_t> ready_, ready_count_, next_;        // nodes to take, chained per device
   std::vector<uint32_t> open_;                              // per device: stage that takes nodes
+  std::vector<uint32_t> before_, behind_;                   // crossings, per node
   std::vector<uint8_t> reads_elsewhere_, sends_elsewhere_;  // per node
+  std::vector<uint32_t> found_;                             // stages, by a hash of their keys
+  std::vector<uint64_t> keys_;                              // of stages, as they were found
 };
 
 // Numbers the stages anew so that every dependency leads to the same or a higher number, and drops

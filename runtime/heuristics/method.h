@@ -44,7 +44,7 @@ struct Candidate {
   std::string method;
   Assignment assignment;   // obeys allowed devices, colocation and pins
   Score score;             // score.feasible(): also fits memory
-  Division division = {};  // under staged execution; empty: by the better rule
+  Division division = {};  // under staged execution; empty: by the best rule
 };
 
 // The one that everything is on, if it is one.

@@ -26,7 +26,7 @@ struct Reason {
 class Explainer {
  public:
   // `assignment` obeys the rules of the problem. `division`: of its stages, under staged execution;
-  // empty: by the better rule. After a move stages are always formed by rule.
+  // empty: by the best rule. After a move stages are always formed by rule.
   Explainer(const Problem& problem, std::span<const uint32_t> assignment,
             const Division& division = {}, Stop* stop = nullptr);
 

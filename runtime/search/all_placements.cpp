@@ -22,7 +22,7 @@ uint64_t count_placements(const Problem& problem) {
   return std::min(count, kMostPlacements + 1);
 }
 
-// The best of all placements, or of those looked at before a stop, divided by the better rule: at
+// The best of all placements, or of those looked at before a stop, divided by the best rule: at
 // most so many, the best first.
 std::vector<Candidate> best_placements(size_t most, const std::string& method,
                                        Evaluator& evaluator) {
@@ -82,7 +82,7 @@ void try_all_placements(Evaluator& evaluator, Candidate& best) {
   std::vector<uint32_t> nodes(problem.node_count());
   std::iota(nodes.begin(), nodes.end(), 0u);
   for (const Candidate& placed : first) {
-    // From the better rule's stages, and from one for each node.
+    // From the best rule's stages, and from one for each node.
     for (const Division& division : {Division{}, Division{nodes, placed.assignment, {}}}) {
       Candidate found = placed;
       found.division = division;

@@ -10,7 +10,7 @@ namespace placeto {
 // Whether the rules leave so few placements that all are tried, whatever the budget.
 bool all_placements_pay(const Problem& problem);
 
-// Each of them, divided by the better rule; on very small graphs the best of them are refined, too
+// Each of them, divided by the best rule; on very small graphs the best of them are refined, too
 // (stage_search.h). The best of all, or of those tried before a stop, if better than what it starts
 // from.
 void try_all_placements(Evaluator& evaluator, Candidate& best);

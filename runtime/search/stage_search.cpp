@@ -98,7 +98,7 @@ class Refiner {
     return best_.score.feasible() ? std::nextafter(least, kNever) : kNever;
   }
 
-  // An empty division: by the better rule.
+  // An empty division: by the best rule.
   bool try_out(const Assignment& assignment, const Division& division, Aim aim) {
     const Score score = evaluator_.evaluate(assignment, division, cutoff_us(aim));
     if (stopped(evaluator_.stop()) || score.overflow_bytes > best_.score.overflow_bytes) {

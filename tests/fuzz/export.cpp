@@ -1,4 +1,4 @@
-// A placed ONNX model for ONNX Runtime: cut into stages by both rules, annotated, and as name
+// A placed ONNX model for ONNX Runtime: cut into stages by each rule, annotated, and as name
 // rules. The input is kHeader bytes that place the nodes, then the model.
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -75,7 +75,7 @@ void check_stages(const onnx::ModelProto& model, const SplitPlan& plan, const Pl
 bool split(const OnnxModel& model, const ValueTypes& types, const Placing& placing) {
   Placed placed{"graph", "topology", {}, {}, {}};
   for (uint32_t d = 0; d < placing.devices; ++d) placed.devices.push_back(std::to_string(d));
-  for (const StageRule rule : {StageRule::kFewest, StageRule::kOverlap}) {
+  for (const StageRule rule : kStageRules) {
     const auto plan = plan_split(model.proto, types, placing.of_node, placing.devices, rule);
     if (!plan.ok()) return check_refused(plan.status()), false;
     check_stages(model.proto, *plan, placing);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "runtime/cost/problem.h"
@@ -69,6 +70,22 @@ inline uint32_t count_stages(const std::vector<uint32_t>& stage_of) {
   return static_cast<uint32_t>(std::set<uint32_t>(stage_of.begin(), stage_of.end()).size());
 }
 
+// Changes of the device on the longest way to the node, or from it.
+inline uint32_t crossings_slowly(const Graph& graph, std::span<const uint32_t> device_of,
+                                 uint32_t node, bool from) {
+  uint32_t most = 0;
+  const auto look = [&](uint32_t other) {
+    const uint32_t crosses = device_of[other] != device_of[node] ? 1 : 0;
+    most = std::max(most, crosses + crossings_slowly(graph, device_of, other, from));
+  };
+  if (from) {
+    for (const OutEdge& e : graph.out_edges(node)) look(e.target);
+  } else {
+    for (const InEdge& e : graph.in_edges(node)) look(e.source);
+  }
+  return most;
+}
+
 inline std::vector<uint32_t> divide_slowly(const Problem& problem,
                                            std::span<const uint32_t> device_of, StageRule rule) {
   const Graph& graph = problem.graph();
@@ -87,6 +104,28 @@ inline std::vector<uint32_t> divide_slowly(const Problem& problem,
     return best;
   }
   best.assign(graph.node_count(), kNoStage);
+  if (rule == StageRule::kCrossings) {
+    // Before, behind, device; what is equal is together. By difference, then in topological order.
+    std::map<std::tuple<int64_t, int64_t, uint32_t>, std::vector<uint32_t>> together;
+    std::vector<std::vector<uint32_t>*> found;
+    for (const uint32_t v : graph.topological_order()) {
+      const int64_t before = crossings_slowly(graph, device_of, v, false);
+      const int64_t behind = crossings_slowly(graph, device_of, v, true);
+      std::vector<uint32_t>& nodes = together[{before, behind, device_of[v]}];
+      if (nodes.empty()) found.push_back(&nodes);
+      nodes.push_back(v);
+    }
+    const auto difference = [&](const std::vector<uint32_t>* nodes) {
+      return static_cast<int64_t>(crossings_slowly(graph, device_of, (*nodes)[0], false)) -
+             static_cast<int64_t>(crossings_slowly(graph, device_of, (*nodes)[0], true));
+    };
+    std::stable_sort(found.begin(), found.end(),
+                     [&](auto* a, auto* b) { return difference(a) < difference(b); });
+    for (uint32_t s = 0; s < found.size(); ++s) {
+      for (const uint32_t v : *found[s]) best[v] = s;
+    }
+    return best;
+  }
   uint32_t stages = 0;
   std::map<uint32_t, uint32_t> last;  // device -> its last node so far
   for (uint32_t v : graph.topological_order()) {
@@ -420,7 +459,7 @@ double bottleneck_slowly(const Problem& problem, std::span<const uint32_t> devic
   return most;
 }
 
-// The better rule's run, by makespan or bottleneck.
+// The best rule's run, by makespan or bottleneck.
 inline SlowStages run_stages_slowly(const Problem& problem, std::span<const uint32_t> assignment) {
   std::optional<SlowStages> best;
   double least = 0;

@@ -9,7 +9,7 @@
 namespace placeto {
 namespace {
 
-// Annealed from what the better rule makes of a random placement, without any finish.
+// Annealed from what the best rule makes of a random placement, without any finish.
 Candidate annealed(const Problem& problem, const Assignment& from, uint64_t evaluations) {
   Evaluator evaluator(problem);
   Candidate found{"annealed", from, evaluator.evaluate(from)};

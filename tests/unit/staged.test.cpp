@@ -107,7 +107,12 @@ TEST_CASE("the fewest stages take what they can; those for overlap hand over at 
   CHECK(overlap.stage_of == Numbers{0, 1, 2, 3, 3, 3});
   // Overlap: 0 to 10, then 1 at 11 beside 2 at 10; 3 waits for 1, which arrives at 22.
   Simulator simulator(*instance.problem);
-  CHECK(simulator.makespan_us(assignment) == 22 + 30);
+  CHECK(simulator.run(assignment, overlap).makespan_us == 22 + 30);
+  // By crossings 4 and 5 run beside 1, too, and 3 alone waits for it.
+  const Division crossings = divide(*instance.problem, assignment, StageRule::kCrossings);
+  CHECK(crossings.stage_of == Numbers{0, 1, 2, 3, 2, 2});
+  CHECK(crossings.device == Numbers{0, 1, 0, 0});
+  CHECK(simulator.makespan_us(assignment) == 10 + 30 + 10);
 }
 
 TEST_CASE("stages follow their definitions, on any graph and placement") {

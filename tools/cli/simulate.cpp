@@ -30,7 +30,7 @@ constexpr const char* kSimulateExamples = R"(Examples:
 A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
 reported as not feasible; one with a node on a device that cannot run it ends with status 1.
 The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
-staged execution it runs in the stages that it records, or else by the better rule.)";
+staged execution it runs in the stages that it records, or else by the best rule.)";
 
 // Simulations times nodes, links and pairs of devices: well under a second.
 constexpr uint64_t kAdviceWork = 1'000'000;
