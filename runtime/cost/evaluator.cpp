@@ -59,6 +59,10 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& 
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
   if (!latency) return score_of(&simulator_.run(assignment, division));
+  if (surely_fits(assignment)) {
+    const double makespan_us = simulator_.makespan_us(assignment, division, cutoff_us);
+    return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
+  }
   return score_of(simulator_.run_below(cutoff_us, assignment, division));
 }
 

@@ -72,6 +72,12 @@ double Simulator::makespan_us(std::span<const uint32_t> assignment, double cutof
   return work_->engine.run(assignment) ? work_->engine.makespan_us() : kStopped;
 }
 
+double Simulator::makespan_us(std::span<const uint32_t> assignment, const Division& division,
+                              double cutoff_us) {
+  if (!work_->staged || stopped(work_->stop)) return makespan_us(assignment, cutoff_us);
+  return work_->staged->run(assignment, division, cutoff_us);
+}
+
 std::span<const double> Simulator::start_us() const {
   if (work_->staged) return work_->staged->start_us();
   return work_->serial ? work_->timeline.start_us : work_->engine.start_us();

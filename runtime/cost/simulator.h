@@ -70,6 +70,10 @@ class Simulator {
   double makespan_us(std::span<const uint32_t> assignment,
                      double cutoff_us = std::numeric_limits<double>::infinity());
 
+  // The same of a placement divided as given, under staged execution.
+  double makespan_us(std::span<const uint32_t> assignment, const Division& division,
+                     double cutoff_us);
+
   // Of the last makespan_us or run, per node.
   std::span<const double> start_us() const;
   std::span<const double> finish_us() const;
