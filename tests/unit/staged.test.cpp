@@ -251,6 +251,35 @@ TEST_CASE("a score below its cutoff is exact, and none above it comes back below
   CHECK(overflowing > 50);
 }
 
+TEST_CASE("a score says of memory what the timeline says, however a placement is divided") {
+  Random random(35);
+  int fitting = 0, overflowing = 0;
+  for (uint32_t i = 0; i < 800; ++i) {
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 20}, 16 + i % 8, random, {50, 600});
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    const Assignment assignment = test::random_assignment(problem, random);
+    Numbers nodes(problem.node_count());
+    std::iota(nodes.begin(), nodes.end(), 0u);
+    Evaluator evaluator(problem);
+    for (const Division& division :
+         {recorded_division(evaluator.timeline(assignment)), Division{nodes, assignment, {}}}) {
+      const Timeline& timeline = evaluator.timeline(assignment, division);
+      Score expected{0, timeline.makespan_us};
+      for (const uint64_t bytes : memory_shortfall(problem, timeline.peak_memory_bytes)) {
+        expected.overflow_bytes += bytes;
+      }
+      if (problem.objective() == Objective::kThroughput)
+        expected.objective_us = timeline.bottleneck_us;
+      CHECK(evaluator.evaluate(assignment, division) == expected);
+      ++(expected.feasible() ? fitting : overflowing);
+    }
+  }
+  CHECK(fitting > 50);
+  CHECK(overflowing > 50);
+}
+
 // 0 and 1 are in one stage, 2 in the next; 0 alone makes what 2 reads.
 TEST_CASE("the critical path goes through all that a stage runs before it hands over") {
   GraphSpec graph;
