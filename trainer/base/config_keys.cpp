@@ -172,8 +172,8 @@ const std::vector<ConfigKey> kKeys = {
      .name = "processor",
      .slot = AT(learn.processor),
      .meaning =
-         "where LibTorch computes, for placeto too; cuda, a GPU, is faster, but weights then "
-         "differ in the last bits from run to run",
+         "where LibTorch computes, for placeto too; cuda, a GPU, pays for wide networks alone, and "
+         "weights then differ in the last bits from run to run",
      .words = {"cpu", "cuda"}},
 
     {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, 64},
