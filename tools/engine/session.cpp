@@ -186,12 +186,15 @@ struct SessionMemory : OrtAllocator {
 
 }  // namespace
 
+// Never destroyed, as the library is never closed: what providers keep in it (WebGPU its device)
+// would go when the program ends, after the driver that they got it from, and the program would
+// crash.
 Ort::Env& engine_environment() {
-  static SessionMemory memory;  // outlives the environment
-  static Ort::Env environment = [] {
-    Ort::Env made(ORT_LOGGING_LEVEL_FATAL, "placeto");
-    Ort::ThrowOnError(Ort::GetApi().RegisterAllocator(made, &memory));
-    return made;
+  static Ort::Env& environment = [&]() -> Ort::Env& {
+    auto* memory = new SessionMemory;
+    auto* made = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "placeto");
+    Ort::ThrowOnError(Ort::GetApi().RegisterAllocator(*made, memory));
+    return *made;
   }();
   return environment;
 }
