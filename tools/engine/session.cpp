@@ -275,7 +275,12 @@ Status save_optimized(const std::string& model, const std::string& out, const st
   settings.dims.assign(dims.begin(), dims.end());
   auto options = session_options(settings, "cpu", "cpu");
   if (!options.ok()) return options.status();
-  if (!for_processor) options->SetGraphOptimizationLevel(ORT_ENABLE_BASIC);
+  if (!for_processor) {
+    options->SetGraphOptimizationLevel(ORT_ENABLE_BASIC);
+    // A session of what is saved does it, and would (1.30) give names to what it makes that are
+    // taken by what was made here.
+    options->AddConfigEntry("optimization.disable_specified_optimizers", "MatMulAddFusion");
+  }
   options->SetOptimizedModelFilePath(out.c_str());
   if (!weights.empty()) {  // else it keeps naming the files that they are in, beside itself
     const std::string key = "session.optimized_model_external_initializers_";
