@@ -142,6 +142,25 @@ TEST_CASE("the time of a node on a GPU is that of its kernels, not of their laun
   CHECK(bad.status().message().find("event 1: \"dur\" is -1") == 0);
 }
 
+TEST_CASE(
+    "the time of a node on WebGPU is that of its programs, which are listed behind all runs") {
+  const auto call = [](const std::string& name, int begin, int dur) {
+    return R"({"cat" : "Api","pid" :-1,"tid" :-1,"dur" :)" + std::to_string(dur) +
+           ",\"ts\" :" + std::to_string(begin) + R"(,"ph" : "X","name" :")" + name +
+           R"(","args" : {}},)" + "\n";
+  };
+  const std::string text =
+      "[" + event("a&b", "Conv", 0, 5) + "," + event("flat", "Reshape", 6, 2) + "," +
+      event("a&b", "Conv", 1000, 5) + "," + event("flat", "Reshape", 1006, 2) + "," +
+      call("a&b&Conv&Transpose", 1600, 30) + call("a&b&Conv&Conv2dMM", 1640, 70) +
+      call("a&b&Conv&Conv2dMM", 600, 900) + call("gone&Conv&Conv2dMM", 1700, 900) +
+      call("a&b&Conv&Conv2dMM", -7, 900) + call("cudaLaunchKernel", 1700, 900) + "]";
+  const Profile got = profile(text);  // without the first run
+  REQUIRE(got.nodes.size() == 2);
+  CHECK(got.nodes[0].median_us == 100);
+  CHECK(got.nodes[1].median_us == 2);
+}
+
 // As the engine lays it out, which escapes nothing.
 TEST_CASE("names that the engine wrote without escapes are read as they are") {
   for (const std::string name :

@@ -32,9 +32,15 @@ struct NodeEvent : Event {
   double us() const { return kernels_us.value_or(duration); }
 };
 
+// Work on a device whose times are the host's, without the node's event beside it.
+struct DeviceCall : Event {
+  std::string node;
+};
+
 struct Events {
   std::vector<NodeEvent> nodes;
   std::unordered_map<std::string, size_t> latest;  // of each name
+  std::vector<DeviceCall> calls;
   std::vector<Event> runs;
 };
 
@@ -102,6 +108,40 @@ Status add_kernel(const nlohmann::json& event, size_t i, Events& events) {
   return {};
 }
 
+// What WebGPU ran, "NODE&OPERATOR&PROGRAM": a name of a node may hold an ampersand, the others not.
+Status add_call(const nlohmann::json& event, size_t i, const std::string& name, Events& events) {
+  const size_t program = name.rfind('&');
+  if (program == name.npos || program == 0) return {};
+  const size_t op = name.rfind('&', program - 1);
+  if (op == name.npos) return {};
+  DeviceCall call;
+  if (Status s = read_time(event, i, "dur", call.duration); !s.ok()) return s;
+  if (const auto it = event.find("ts"); it != event.end() && it->is_number()) call.begin = *it;
+  call.node = name.substr(0, op);
+  events.calls.push_back(std::move(call));
+  return {};
+}
+
+// Each call counts for the last event of its node that began before it.
+void add_calls(Events& events) {
+  std::unordered_map<std::string, std::vector<NodeEvent*>> launches;
+  for (NodeEvent& node : events.nodes) launches[node.name].push_back(&node);
+  const auto began_before = [](const NodeEvent* node, double time) { return node->begin <= time; };
+  for (auto& [name, nodes] : launches) {
+    std::sort(nodes.begin(), nodes.end(),
+              [](const NodeEvent* a, const NodeEvent* b) { return a->begin < b->begin; });
+  }
+  for (const DeviceCall& call : events.calls) {
+    const auto found = launches.find(call.node);
+    if (found == launches.end()) continue;
+    const auto& nodes = found->second;
+    const auto after = std::lower_bound(nodes.begin(), nodes.end(), call.begin, began_before);
+    if (after == nodes.begin()) continue;
+    NodeEvent& node = **std::prev(after);
+    node.kernels_us = node.kernels_us.value_or(0) + call.duration;
+  }
+}
+
 Status add_event(const nlohmann::json& event, size_t i, Events& events) {
   if (!event.is_object()) return bad_event(i, "is not an object, expected an event of a profile");
   const std::string category = text_of(event, "cat"), name = text_of(event, "name");
@@ -112,6 +152,7 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
     return {};
   }
   if (category == "Kernel") return add_kernel(event, i, events);
+  if (category == "Api") return add_call(event, i, name, events);
   if (category != "Node" || !name.ends_with(kKernelTime)) return {};  // fences and the like
   NodeEvent node;
   if (Status s = read_times(event, i, node); !s.ok()) return s;
@@ -376,6 +417,7 @@ Result<Profile> parse_profile(std::string_view text, const ProfileLimits& limits
   }
   std::sort(events.runs.begin(), events.runs.end(),
             [](const Event& a, const Event& b) { return a.begin < b.begin; });
+  add_calls(events);
   drop_nested(limits, events.nodes);
   return summarize(events);
 }
