@@ -100,9 +100,10 @@ std::string differences(const TopologySpec& machine, const char* what, Source De
   return std::string(what) + ": " + text;
 }
 
+// Between workers, as a processor's tell: on a device of its own it drowns in the copies.
 struct Handover {
   double worst_us = 0;
-  bool known = false;
+  uint32_t processors = 0, others = 0;  // devices whose prices are known
 };
 
 // Changes nothing on failure.
@@ -119,8 +120,9 @@ Status measure_device(const std::string& provider, uint32_t threads, DeviceSpec&
   device.cut_us = prices->cut_us;
   device.cut_bytes_per_us = prices->cut_bytes_per_us;
   device.prices_source = Source::kMeasured;
-  handover.worst_us = std::max(handover.worst_us, prices->handover_us);
-  handover.known = true;
+  const bool processor = device.kind == "cpu";
+  if (processor) handover.worst_us = std::max(handover.worst_us, prices->handover_us);
+  ++(processor ? handover.processors : handover.others);
   return {};
 }
 
@@ -181,14 +183,15 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
   }
   if (names.empty()) return Status::invalid(failure.empty() ? notes.front() : failure);
   // Sessions share the memory of what passes between workers: being told of it takes time; its size
-  // is in the prices of stages.
-  const bool processors_only = std::all_of(topology.devices.begin(), topology.devices.end(),
-                                           [](const auto& d) { return d.kind == "cpu"; });
-  if (handover.known && processors_only) {
+  // is in the prices of stages, also where a provider copies it to memory of its own and back.
+  const auto others = std::count_if(topology.devices.begin(), topology.devices.end(),
+                                    [](const auto& d) { return d.kind != "cpu"; });
+  if (handover.processors > 0 && handover.others == static_cast<uint32_t>(others)) {
     topology.default_link = {kSharedBytesPerUs, handover.worst_us, 0, Source::kMeasured};
+    topology.links.clear();
     topology.transfer = Transfer::kUnicast;
   }
-  if (handover.known && topology.execution != Execution::kStaged) {
+  if (handover.processors + handover.others > 0 && topology.execution != Execution::kStaged) {
     notes.push_back(
         "the topology's execution is not \"staged\", so that prices of stages count only where an "
         "engine is placed for: place --engine");

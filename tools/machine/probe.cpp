@@ -78,16 +78,19 @@ Result<double> fastest_us(const std::string& bytes, const std::string& provider,
 
 // What one operator more in a chain takes: what it costs to start a session, and to bring inputs
 // to the device and outputs back, is the same for every length, and on devices of their own longer
-// than the operators.
+// than the operators. There chains are made longer until the difference is more than what disturbs.
 Result<double> operator_us(const std::function<std::string(uint32_t length)>& chain,
                            const std::string& provider, const std::string& device,
                            uint32_t threads) {
-  constexpr uint32_t kShort = 1, kLong = 9;
+  constexpr uint32_t kShort = 1;
+  constexpr double kClear = 1.5;
   const auto few = fastest_us(chain(kShort), provider, device, threads);
   if (!few.ok()) return few.status();
-  const auto many = fastest_us(chain(kLong), provider, device, threads);
-  if (!many.ok()) return many.status();
-  if (*many > *few) return (*many - *few) / (kLong - kShort);
+  for (const uint32_t length : {9u, 65u, 513u}) {
+    const auto many = fastest_us(chain(length), provider, device, threads);
+    if (!many.ok()) return many.status();
+    if (*many > kClear * *few) return (*many - *few) / (length - kShort);
+  }
   return Status::invalid(
       "a longer chain of operators takes no more time, so that no rate is known");
 }
@@ -202,13 +205,19 @@ Result<StagePrices> measure_prices(const std::string& provider, const std::strin
   };
   const auto working = divide(provider, {device}, threads, 1, works);
   if (!working.ok()) return working.status();
+  // Two workers with several threads each would take the cores from one another.
+  const auto alone = threads == 1 ? working : divide(provider, {device}, 1, 1, works);
+  if (!alone.ok()) return alone.status();
   const std::vector<std::string> two = {device, device + "'"};
-  const auto passed = divide(provider, two, threads, 1, works);
+  const auto passed = divide(provider, two, 1, 1, works);
   if (!passed.ok()) return passed.status();
-  const double handover_us = std::max(0.0, *passed - *working);
-  const auto large = divide(provider, two, threads, 1, kLargeCount);
+  const double handover_us = std::max(0.0, *passed - *alone);
+  const auto small = threads == 1 ? one : divide(provider, {device}, 1, 1, kSmallCount);
+  if (!small.ok()) return small.status();
+  const auto large = divide(provider, two, 1, 1, kLargeCount);
   if (!large.ok()) return large.status();
-  StagePrices prices = prices_from(*one, *many, kWidth, *large - handover_us, 4.0 * kLargeCount);
+  const double by_size_us = *large - handover_us - *small;
+  StagePrices prices = prices_from(*one, *many, kWidth, *one + by_size_us, 4.0 * kLargeCount);
   prices.stage_us = std::max(prices.stage_us, *working - 2 * prices.cut_us);
   prices.handover_us = handover_us;
   return prices;
