@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/engine/output_of.h"
 #include "tests/support/compare_outputs.h"
@@ -108,6 +109,33 @@ TEST_CASE("a GPU computes on what each request brings") {
     const auto deviation = compare_outputs(split->model(), whole->model());
     REQUIRE(deviation.ok());
     CHECK(*deviation < 1e-4);
+  }
+}
+
+TEST_CASE("requests on one GPU from several threads take turns, and each has its own answer") {
+  if (!have_webgpu()) return;
+  load_driver();
+  const test::SplitDiamond scene("4");
+  const auto whole = start_runner(scene.model, {});
+  std::vector<std::unique_ptr<Runner>> replicas;
+  for (int i = 0; i < 3; ++i) {
+    replicas.push_back(start_runner(scene.stages, {.providers = {"webgpu", "webgpu"}}));
+  }
+  for (const double number : {0.25, -1.0, 2.0, 0.5}) {
+    CAPTURE(number);
+    answer(*whole, number);
+    std::vector<std::thread> threads;
+    for (auto& replica : replicas) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) answer(*replica, number);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& replica : replicas) {
+      const auto deviation = compare_outputs(replica->model(), whole->model());
+      REQUIRE(deviation.ok());
+      CHECK(*deviation < 1e-4);
+    }
   }
 }
 

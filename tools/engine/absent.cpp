@@ -66,6 +66,9 @@ std::vector<Element> StagedModel::elements() const {
 uint64_t StagedModel::tensor_bytes(const std::string&) const {
   return 0;
 }
+bool StagedModel::runs_apart(uint32_t) const {
+  return false;
+}
 bool StagedModel::all_bound() const {
   return false;
 }

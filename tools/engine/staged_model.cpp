@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -18,10 +19,22 @@ struct Tensor {
   bool bound = false;  // memory is taken once; else the engine allocates it in each run
 };
 
+// Sessions of WebGPU in one process share a device and what they tell it, and (1.30) no two may do
+// so at a time: the process would end.
+std::mutex* turns_of(const std::string& provider) {
+  static std::mutex webgpu;
+  return provider == "webgpu" ? &webgpu : nullptr;
+}
+
+std::unique_lock<std::mutex> turn(std::mutex* turns) {
+  return turns == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(*turns);
+}
+
 // One stage: its session, and which tensors of the model it reads and makes.
 struct Stage {
   Ort::Session session{nullptr};
   bool copies_inputs = false;          // its provider has memory of its own
+  std::mutex* turns = nullptr;         // taken while it runs
   std::vector<uint32_t> reads, makes;  // indices of tensors
 
   // Whether an input stays bound from run to run. What goes to another memory, the engine copies
@@ -107,7 +120,17 @@ struct StagedModel::State {
   Status run(Slot& slot, uint32_t stage);
   void take_memory(Slot& slot, uint32_t tensor);
   Status prepare();
+  void forget_bindings(Slot& slot);
+  std::mutex* turns() const;
 };
+
+// Of any of its stages: what frees memory of a device takes it, too.
+std::mutex* StagedModel::State::turns() const {
+  for (const Stage& stage : stages) {
+    if (stage.turns != nullptr) return stage.turns;
+  }
+  return nullptr;
+}
 
 Status StagedModel::State::open_sessions(const std::string& directory,
                                          const SessionSettings& settings) {
@@ -117,13 +140,15 @@ Status StagedModel::State::open_sessions(const std::string& directory,
     SessionSettings own = settings;
     if (!own.profile_prefix.empty()) own.profile_prefix += "_stage_" + std::to_string(s);
     const std::string provider =
-        settings.providers.empty() ? "cpu" : settings.providers[stage.device];
+        provider_named(settings.providers.empty() ? "cpu" : settings.providers[stage.device]);
+    std::mutex* turns = turns_of(provider);
+    const auto opens = turn(turns);
     const auto options = session_options(own, provider, device);
     if (!options.ok()) return options.status();
     const std::string file = (std::filesystem::path(directory) / stage.file).string();
     auto session = open_session(file, *options);
     if (!session.ok()) return session.status();
-    stages.push_back({std::move(*session), provider_named(provider) != "cpu", {}, {}});
+    stages.push_back({std::move(*session), provider != "cpu", turns, {}, {}});
   }
   return {};
 }
@@ -254,6 +279,7 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
   Stage& stage = stages[s];
   if (stage.makes.empty()) return {};  // it hands inputs through, and the engine wants an output
   Ort::IoBinding& binding = slot.bindings[s];
+  const auto runs = turn(stage.turns);
   try {
     for (const uint32_t t : stage.reads) {
       if (stage.keeps_bound(tensors[t])) continue;
@@ -289,9 +315,14 @@ Status StagedModel::State::run(Slot& slot, uint32_t s) {
   }
 }
 
+void StagedModel::State::forget_bindings(Slot& slot) {
+  const auto frees = turn(turns());
+  slot.bindings.clear();
+}
+
 Status StagedModel::State::prepare() {
   Slot& first = slots[0];
-  first.bindings.clear();  // of a run that failed
+  forget_bindings(first);  // of a run that failed
   for (Stage& stage : stages) {
     first.bindings.emplace_back(stage.session);
     for (const uint32_t t : stage.makes) tensors[t].bound = false;
@@ -309,7 +340,7 @@ Status StagedModel::State::prepare() {
     }
   }
   for (Slot& slot : slots) {
-    slot.bindings.clear();
+    forget_bindings(slot);
     for (Stage& stage : stages) slot.bindings.emplace_back(stage.session);
     for (const Stage& stage : stages) {
       for (const uint32_t t : stage.makes) {
@@ -326,7 +357,10 @@ Status StagedModel::State::prepare() {
 }
 
 StagedModel::StagedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
-StagedModel::~StagedModel() = default;
+StagedModel::~StagedModel() {
+  const auto closes = turn(state_->turns());
+  state_.reset();
+}
 
 Result<std::unique_ptr<StagedModel>> StagedModel::open(const Manifest& manifest,
                                                        const std::string& directory,
@@ -411,6 +445,10 @@ uint64_t StagedModel::tensor_bytes(const std::string& name) const {
   if (!holds_tensor(value)) return 0;
   const auto info = value.GetTensorTypeAndShapeInfo();
   return info.GetElementCount() * element_bytes(static_cast<Element>(info.GetElementType()));
+}
+
+bool StagedModel::runs_apart(uint32_t stage) const {
+  return state_->stages[stage].copies_inputs;
 }
 
 bool StagedModel::all_bound() const {
