@@ -278,6 +278,7 @@ void measure(RunJob& job) {
   Runner& first = *job.replicas.front();
   {
     RunningLine line("running one request at a time");
+    require(wake_devices(first.model()));
     outcome.latency =
         require(measure_latency(first.workers(), job.whole.get(), runs, 3, std::ref(line)));
   }

@@ -86,6 +86,20 @@ void wait_until_quiet() {
   }
 }
 
+Status wake_devices(StagedModel& model) {
+  constexpr double kAwakeUs = 300e3;
+  const std::vector<uint32_t>& order = model.manifest().order;
+  if (std::none_of(order.begin(), order.end(), [&](uint32_t s) { return model.runs_apart(s); })) {
+    return {};
+  }
+  for (const double until = now_us() + kAwakeUs; now_us() < until;) {
+    for (const uint32_t stage : order) {
+      if (Status s = model.run_stage(0, stage); !s.ok()) return s;
+    }
+  }
+  return {};
+}
+
 Result<double> time_stage(StagedModel& model, uint32_t stage) {
   const double begin = now_us();
   if (Status s = model.run_stage(0, stage); !s.ok()) return s;
@@ -144,6 +158,16 @@ Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedMode
     if (i > 0) result.whole_us.push_back((now_us() - whole_begin) / requests);
   }
   return result;
+}
+
+double share_apart(const StagedModel& model, const std::vector<StageTimes>& times) {
+  double all = 0, apart = 0;
+  for (uint32_t s = 0; s < times.size(); ++s) {
+    const double us = times[s].end_us - times[s].start_us;
+    all += us;
+    if (model.runs_apart(s)) apart += us;
+  }
+  return all > 0 ? apart / all : 0;
 }
 
 std::vector<StageSummary> summarize_stages(const LatencyRuns& runs, size_t stages) {

@@ -29,6 +29,10 @@ using OnShare = std::function<void(double)>;
 // Until no thread of this process computes, 0.2 s at most.
 void wait_until_quiet();
 
+// Runs the model, slot 0, on this thread for 0.3 s, unless only the processor runs it: a GPU that
+// rests lowers its clock, and what is run on it next takes several times as long.
+Status wake_devices(StagedModel& model);
+
 // `runs` after `warm_up` that do not count. `whole`: the model in one stage, or nullptr. Beside an
 // engine with threads of its own a few runs come in a row, so that they find those awake, and the
 // whole model waits until they sleep.
@@ -51,6 +55,10 @@ uint32_t requests_of_batch(uint32_t in_flight, double request_us, double longer_
 Result<StreamRuns> measure_stream(std::span<Workers* const> replicas, StagedModel* whole,
                                   uint32_t batches, uint32_t requests,
                                   const OnShare& on_share = {});
+
+// Of the times of a run's stages together, what devices beside the processor took: they do not
+// change their speed with it.
+double share_apart(const StagedModel& model, const std::vector<StageTimes>& times);
 
 // Medians over the runs.
 struct StageSummary {
