@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tools/tune/feedback.h"
+#include "tools/tune/spread_whole.h"
 #include "tools/tune/tune.h"
 
 namespace placeto {
@@ -15,7 +16,7 @@ TEST_CASE("stages that took what was predicted teach nothing") {
   const Costs costs{{10, 20, 30}};
   const std::vector<StageObservation> stages{{0, {0, 1}, 5, 35}, {0, {2}, 5, 35}};
   const Feedback feedback = learn(costs, stages);
-  CHECK(feedback.stage_excess_us == doctest::Approx(0));
+  CHECK(feedback.stage_excess_us[0] == doctest::Approx(0));
   for (const double factor : feedback.factor[0]) CHECK(factor == doctest::Approx(1));
 }
 
@@ -23,15 +24,25 @@ TEST_CASE("what every stage takes beyond its nodes becomes the price of a stage"
   const Costs costs{{10, 20, 30}};
   const std::vector<StageObservation> stages{{0, {0, 1}, 5, 42}, {0, {2}, 5, 42}};
   const Feedback feedback = learn(costs, stages);
-  CHECK(feedback.stage_excess_us == doctest::Approx(7));
+  CHECK(feedback.stage_excess_us[0] == doctest::Approx(7));
   for (const double factor : feedback.factor[0]) CHECK(factor == doctest::Approx(1));
+}
+
+TEST_CASE("what stages of one kind of device take beyond their nodes is no price of the others") {
+  const Costs costs{{10, 20, 30}, {1, 2, 3}, {1, 1, 1}};
+  const std::vector<StageObservation> stages{{0, {0, 1}, 5, 35}, {1, {2}, 5, 608}};
+  const Feedback feedback = learn(costs, stages);
+  CHECK(feedback.stage_excess_us[0] == doctest::Approx(0));
+  CHECK(feedback.stage_excess_us[1] == doctest::Approx(600));
+  CHECK(feedback.stage_excess_us[2] == 0);
+  CHECK(feedback.factor[1] == std::vector<double>{1, 1, 1});
 }
 
 TEST_CASE("nodes of a stage that took longer cost more, the others less: the whole is measured") {
   const Costs costs{{10, 10, 10, -1}};
   const std::vector<StageObservation> stages{{0, {0}, 0, 15}, {0, {1}, 0, 5}};
   const Feedback feedback = learn(costs, stages);
-  CHECK(feedback.stage_excess_us == doctest::Approx(0));
+  CHECK(feedback.stage_excess_us[0] == doctest::Approx(0));
   const auto& factor = feedback.factor[0];
   CHECK(factor[0] > 1.2);
   CHECK(factor[1] < 0.8);
@@ -53,6 +64,37 @@ TEST_CASE("fitted to a run, every stage takes what it was measured to") {
   const Costs fitted = fit(costs, stages);
   CHECK(fitted[0] == std::vector<double>{5, 15, -1, 4, 4, 7});
   CHECK(fitted[1] == std::vector<double>{1, 1, 0, 1, 1, 1});
+}
+
+//   0 - 1 - 2, 3 alone; the last two make outputs, and 1 cannot run there.
+Graph short_graph() {
+  GraphSpec spec;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    NodeSpec node;
+    node.name = name;
+    node.outputs = {64};
+    spec.nodes.push_back(std::move(node));
+  }
+  spec.edges = {{0, 0, 1}, {1, 0, 2}};
+  return *Graph::build(std::move(spec));
+}
+
+TEST_CASE(
+    "a run beside the processor is its nodes, its session, and the ways of what it is given") {
+  std::vector<std::optional<double>> us{1, -1, 2, 1};
+  spread_whole(short_graph(), {1000, 100, 60, {{2, 30}, {3, 10}}}, us);
+  CHECK(*us[0] == doctest::Approx(200 + 30));  // nodes share 800 as 1, 2 and 1
+  CHECK(*us[1] == -1);
+  CHECK(*us[2] == doctest::Approx(400 + 30));
+  CHECK(*us[3] == doctest::Approx(200 + 30 + 10));
+  CHECK(*us[0] + *us[2] + *us[3] + 100 == doctest::Approx(1000));
+}
+
+TEST_CASE("ways that would take more than a whole run leave its nodes a tenth") {
+  std::vector<std::optional<double>> us{1, 1, 2, 0};
+  spread_whole(short_graph(), {1000, 1000, 600, {{2, 200}}}, us);
+  CHECK(*us[1] == doctest::Approx(25));
+  CHECK(*us[0] + *us[1] + *us[2] + *us[3] + 500 == doctest::Approx(1000));
 }
 
 Contender placed(const char* name, uint32_t stages, double over_whole) {

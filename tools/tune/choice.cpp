@@ -84,10 +84,10 @@ std::string explain_choice(const std::vector<Contender>& contenders, size_t chos
   // By itself, or with another provider than the processor's.
   const Contender* engine =
       other([](const Contender& c) { return c.way == Contender::Way::kEngine; });
+  const Contender* single =
+      other([](const Contender& c) { return c.way == Contender::Way::kPlaced && c.stages == 1; });
   const std::string parts[] = {
-      comparison("one device", other([](const Contender& c) {
-                   return c.way == Contender::Way::kPlaced && c.stages == 1;
-                 })),
+      single == nullptr ? "" : comparison(single->name.c_str(), single),
       comparison(is_division(winner) ? "the best other division" : "the best division",
                  other(is_division)),
       comparison("the best of threads and replicas", other([](const Contender& c) {

@@ -1,5 +1,6 @@
 // Contenders: opened, run in turns, asked what their stages took, and written down.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -18,15 +19,18 @@ Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, boo
   const auto runs = measure_latency(contender.replicas[0]->workers(), &whole, kRunsInTurn, 2);
   if (!runs.ok()) return runs.status();
   if (!counts) return {};
+  const StagedModel& model = contender.replicas[0]->model();
   contender.stage_us.resize(runs->stages[0].size());
   for (uint32_t r = 0; r < kRunsInTurn; ++r) {
-    contender.times.push_back(runs->latency_us[r]);
-    contender.ratios.push_back(runs->latency_us[r] / runs->whole_us[r]);
-    // At the speed that the machine had when it was profiled.
+    // At the speed that the processor had when the model was profiled.
     const double speed = whole_us / runs->whole_us[r];
-    for (size_t s = 0; s < contender.stage_us.size(); ++s) {
+    const double apart = share_apart(model, runs->stages[r]);
+    contender.times.push_back(runs->latency_us[r]);
+    contender.ratios.push_back(runs->latency_us[r] * std::lerp(speed, 1.0, apart) / whole_us);
+    for (uint32_t s = 0; s < contender.stage_us.size(); ++s) {
       const StageTimes& times = runs->stages[r][s];
-      contender.stage_us[s].push_back((times.end_us - times.start_us) * speed);
+      const double us = times.end_us - times.start_us;
+      contender.stage_us[s].push_back(model.runs_apart(s) ? us : us * speed);
     }
   }
   return {};
@@ -42,8 +46,12 @@ Status run_stream(Runnable& contender, StagedModel& whole, double whole_us, bool
   if (!runs.ok()) return runs.status();
   contender.request_us = runs->request_us[0];
   if (!counts) return {};
+  const StagedModel& model = contender.replicas[0]->model();
+  const auto& order = model.manifest().order;
+  const bool apart =
+      std::all_of(order.begin(), order.end(), [&](uint32_t s) { return model.runs_apart(s); });
   contender.times.push_back(runs->request_us[0]);
-  contender.ratios.push_back(runs->request_us[0] / runs->whole_us[0]);
+  contender.ratios.push_back(runs->request_us[0] / (apart ? whole_us : runs->whole_us[0]));
   return {};
 }
 
@@ -99,6 +107,9 @@ Status run_contenders(const TuneOptions& options, std::span<Runnable* const> con
     for (Runnable* contender : contenders) {
       if (options.stopped()) return Status::stopped();
       wait_until_quiet();
+      if (Status s = wake_devices(contender->replicas[0]->model()); !s.ok()) {
+        return s.at(contender->info.name);
+      }
       const Status s = latency ? run_latency(*contender, whole, whole_us, counts)
                                : run_stream(*contender, whole, whole_us, counts);
       if (!s.ok()) return s.at(contender->info.name);

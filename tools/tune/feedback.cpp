@@ -14,14 +14,16 @@ double sum_of(const std::vector<double>& cost_us, const std::vector<uint32_t>& n
   return sum;
 }
 
-// What all stages took beyond their nodes and prices, shared by them evenly.
-double mean_excess(std::span<const std::vector<double>> cost_us,
+// What all stages of a kind took beyond their nodes and prices, shared by them evenly.
+double mean_excess(const std::vector<double>& cost_us, uint32_t kind,
                    std::span<const StageObservation> stages) {
-  double excess = 0;
+  double excess = 0, count = 0;
   for (const StageObservation& stage : stages) {
-    excess += stage.measured_us - stage.prices_us - sum_of(cost_us[stage.kind], stage.nodes);
+    if (stage.kind != kind) continue;
+    excess += stage.measured_us - stage.prices_us - sum_of(cost_us, stage.nodes);
+    ++count;
   }
-  return excess / static_cast<double>(stages.size());
+  return count > 0 ? excess / count : 0;
 }
 
 // Geometric mean, over the stages that a node was in, of how far each was off.
@@ -56,9 +58,10 @@ void keep_sum(const std::vector<double>& cost_us, std::vector<double>& factor) {
 Feedback learn(std::span<const std::vector<double>> cost_us,
                std::span<const StageObservation> stages) {
   Feedback feedback;
-  if (!stages.empty()) feedback.stage_excess_us = mean_excess(cost_us, stages);
   for (uint32_t kind = 0; kind < cost_us.size(); ++kind) {
-    feedback.factor.push_back(mean_factors(cost_us[kind], kind, stages, feedback.stage_excess_us));
+    const double excess_us = mean_excess(cost_us[kind], kind, stages);
+    feedback.stage_excess_us.push_back(excess_us);
+    feedback.factor.push_back(mean_factors(cost_us[kind], kind, stages, excess_us));
     keep_sum(cost_us[kind], feedback.factor.back());
   }
   return feedback;

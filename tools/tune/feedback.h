@@ -3,8 +3,9 @@
 // A stage takes the run times of its nodes and what dividing costs. Both are wrong at first: a
 // profile slows some operators more than others, and a price is that of another model. From stages
 // that ran, each node's time is corrected by how far its stages were off, and what remains over all
-// stages becomes the price of a stage. The times together keep their sum, which a whole run
-// measured: else everything that was ever divided would look dear, and whole devices with it.
+// stages of a kind of device becomes the price of a stage there. The times together keep their sum,
+// which a whole run measured: else everything that was ever divided would look dear, and whole
+// devices with it.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,9 @@ struct StageObservation {
 struct Feedback {
   // Per kind and node: what to multiply the run time with.
   std::vector<std::vector<double>> factor;
-  // What every stage costs beyond its price, on average; may be negative.
-  double stage_excess_us = 0;
+  // Per kind: what every stage costs beyond its price, on average; may be negative. 0 where none
+  // ran.
+  std::vector<double> stage_excess_us;
 };
 
 // cost_us[kind][node]: run times as the cost model has them; negative where a kind cannot run a

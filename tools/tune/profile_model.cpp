@@ -8,6 +8,7 @@
 #include "tools/export/onnx_export.h"
 #include "tools/onnx/import.h"
 #include "tools/tune/session.h"
+#include "tools/tune/spread_whole.h"
 
 namespace placeto {
 namespace {
@@ -18,6 +19,7 @@ constexpr uint32_t kProfileRuns = 15;
 
 struct KindOfDevice {
   std::string kind, device, provider;
+  DeviceSpec prices;
 };
 
 // `profile`: prefix of the engine's record; "": none.
@@ -39,6 +41,7 @@ Result<std::unique_ptr<StagedModel>> open_whole(const std::string& file, const T
 }
 
 Result<double> median_run(StagedModel& model, const TuneOptions& options) {
+  if (Status s = wake_devices(model); !s.ok()) return s;
   std::vector<double> times;
   for (uint32_t i = 0; i < kProfileRuns; ++i) {
     if (options.stopped()) return Status::stopped();
@@ -56,7 +59,7 @@ std::vector<KindOfDevice> kinds_of(const Topology& topology, const TuneOptions& 
     const DeviceSpec& device = topology.device(d);
     const auto same = [&](const KindOfDevice& k) { return k.kind == device.kind; };
     if (std::any_of(kinds.begin(), kinds.end(), same)) continue;
-    kinds.push_back({device.kind, device.name, options.providers[d]});
+    kinds.push_back({device.kind, device.name, options.providers[d], device});
   }
   return kinds;
 }
@@ -74,6 +77,29 @@ KindCosts costs_from_work(const Graph& graph, const std::string& kind) {
                        kLaunchBytes * static_cast<double>(std::max<uint64_t>(node.launches, 1)));
   }
   return costs;
+}
+
+// What a run of all of the model takes on a device beside the processor, by the prices of stages.
+WholeRun run_apart(const StagedModel& model, const ImportedGraph& imported,
+                   const DeviceSpec& prices, double all_us) {
+  const auto way_us = [&](double bytes) {
+    const double rate = prices.cut_bytes_per_us;
+    return prices.cut_us + (rate > 0 ? bytes / rate : 0);
+  };
+  WholeRun run{all_us, prices.stage_us, 0, {}};
+  for (const TensorInfo& input : model.inputs()) {
+    const uint64_t bytes = element_count(input.shape) * element_bytes(input.element);
+    run.inputs_us += way_us(static_cast<double>(bytes));
+  }
+  for (const TensorInfo& output : model.outputs()) {
+    for (uint32_t v = 0; v < imported.output_names.size(); ++v) {
+      const auto& names = imported.output_names[v];
+      if (std::find(names.begin(), names.end(), output.name) == names.end()) continue;
+      const auto bytes = static_cast<double>(model.tensor_bytes(output.name));
+      run.outputs.emplace_back(v, way_us(bytes));
+    }
+  }
+  return run;
 }
 
 // Times by a profile, scaled to runs without one: profiling leaves out what is between operators,
@@ -98,11 +124,9 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   const bool only_launches = !costs.ok() && kind.provider != "cpu" && coverage.by_name > 0;
   if (only_launches) costs = costs_from_work(graph, kind.kind);
   if (!costs.ok()) return costs.status().at(file);
-  double total = 0;
-  for (const auto& us : costs->us) total += std::max(0.0, us.value_or(0));
-  for (auto& us : costs->us) {
-    if (us.value_or(0) > 0) us = *us * *whole / total;
-  }
+  WholeRun run{*whole, 0, 0, {}};
+  if ((*plain)->runs_apart(0)) run = run_apart(**plain, imported, kind.prices, *whole);
+  spread_whole(graph, std::move(run), costs->us);
   return costs;
 }
 

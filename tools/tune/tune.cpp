@@ -66,6 +66,7 @@ class Tuner {
   void note_prediction(Runnable& contender) const;
   Status deliver(TuneResult& result);
   Status write_problem(const Runnable& predicted) const;
+  std::string name_of_single(uint32_t device) const;
   const Runnable* one_device() const;
   void say(const std::string& text) const {
     if (options_.progress) options_.progress(text);
@@ -197,6 +198,11 @@ void Tuner::note_prediction(Runnable& contender) const {
   contender.info.predicted_over_whole = contender.info.predicted_us / model_.whole_us;
 }
 
+std::string Tuner::name_of_single(uint32_t device) const {
+  if (model_.spec.kinds.size() < 2) return "one device";
+  return "one device (" + machine_.devices[device].name + ")";
+}
+
 Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
                          std::vector<Runnable*>& fresh) {
   Simulator simulator(problem);
@@ -221,7 +227,7 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   Contender& info = contender->info;
   info.threads = options_.threads;
   info.name = info.stages == 1
-                  ? "one device"
+                  ? name_of_single(candidate.assignment.front())
                   : fmt::format("{} stages on {} device{} ({})", info.stages, info.devices,
                                 info.devices == 1 ? "" : "s", candidate.method);
   if (Status s = open_contender(sessions_, *contender); !s.ok()) return s;
@@ -271,11 +277,13 @@ Result<std::vector<Runnable*>> Tuner::place() {
   std::erase_if(candidates, [](const Candidate& c) { return !c.score.feasible(); });
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
-  bool single = false;
+  // One device of each kind runs, whatever is predicted of the others.
+  std::set<std::string> singles;
   for (const Candidate& candidate : candidates) {
-    const bool on_one = only_device(candidate.assignment).has_value();
-    if (on_one && std::exchange(single, true)) continue;
-    if (!on_one && fresh.size() >= options_.finalists) continue;
+    const auto only = only_device(candidate.assignment);
+    if (only && !singles.insert(machine_.devices[*only].kind).second) continue;
+    const size_t more = singles.empty() ? 0 : singles.size() - 1;
+    if (!only && fresh.size() >= options_.finalists + more) continue;
     if (Status s = add_placed(*problem, candidate, fresh); !s.ok()) return s;
   }
   return fresh;
@@ -329,8 +337,11 @@ Status Tuner::learn_from(const Graph& graph, const Topology& topology,
     }
   }
   set_costs(model_.spec, costs);
+  const std::vector<std::string>& kinds = model_.spec.kinds;
   for (DeviceSpec& device : machine_.devices) {
-    device.stage_us = std::max(0.0, device.stage_us + feedback.stage_excess_us);
+    const auto kind = std::find(kinds.begin(), kinds.end(), device.kind) - kinds.begin();
+    device.stage_us =
+        std::max(0.0, device.stage_us + feedback.stage_excess_us[static_cast<size_t>(kind)]);
   }
   return {};
 }
@@ -373,12 +384,15 @@ Status Tuner::round(bool& settled) {
   return learn_from(*graph, *topology, *fresh);
 }
 
+// The fastest of those; nullptr: none fits.
 const Runnable* Tuner::one_device() const {
+  const Runnable* best = nullptr;
   for (const auto& contender : contenders_) {
     const Contender& info = contender->info;
-    if (info.way == Contender::Way::kPlaced && info.stages == 1) return contender.get();
+    if (info.way != Contender::Way::kPlaced || info.stages != 1) continue;
+    if (best == nullptr || info.over_whole < best->info.over_whole) best = contender.get();
   }
-  return nullptr;
+  return best;
 }
 
 // The graph and the machine that the placement is predicted with.

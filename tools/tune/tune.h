@@ -6,7 +6,7 @@
 //    the result.
 // 2. It is profiled for each kind of device, and the profile scaled to a run without profiling.
 // 3. It is placed, nothing where its provider has no kernel for it (models/engines); the best few
-//    placements, and one device, are divided into stages and written.
+//    placements, and one device of each kind, are divided into stages and written.
 // 4. All of them run in turns, each beside a run of the whole model, and so do the ways that need
 //    no placement: more threads, replicas (for a stream), the engine as it comes, on the processor
 //    and with each other provider.
@@ -57,11 +57,15 @@ struct TuneOptions {
 struct Contender {
   enum class Way : uint8_t { kPlaced, kThreads, kReplicas, kEngine };
   Way way = Way::kPlaced;
-  std::string name;  // "one device", "3 stages on 2 devices (search)", "2 threads"
+  // "one device", where there are unlike ones "one device (gpu:0)", "3 stages on 2 devices
+  // (search)"
+  std::string name;
   uint32_t stages = 1, devices = 1, threads = 1, replicas = 1;
   double predicted_us = 0;  // 0: the cost model has no word for it
   double measured_us = 0;   // median: of a request, or per request of a stream
-  double over_whole = 0;    // median quotient with the whole model beside it
+  // Median quotient with the whole model beside it; of what devices beside the processor take, with
+  // the whole model as it was profiled, as they do not slow down with the processor.
+  double over_whole = 0;
   // |predicted - measured| over measured, both over the whole model.
   double error() const;
   double predicted_over_whole = 0;
