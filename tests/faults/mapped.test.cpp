@@ -121,11 +121,11 @@ TEST_CASE("a policy file that is cut or scribbled over is refused, however it is
 // default: nothing that a library may do catches this.
 TEST_CASE(
     "a mapped policy whose file is cut ends the program, which is why reading is the default") {
+  PolicyOnDisk file;
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     for (const int s : {SIGBUS, SIGSEGV}) signal(s, SIG_DFL);
-    PolicyOnDisk file;
     const capi_test::Policy policy = load(file, PLACETO_FILE_MAP);
     file.truncate();
     place_with(policy);
