@@ -137,6 +137,10 @@ TEST_CASE_FIXTURE(Place, "eval says which networks of mixed a policy was trained
   CHECK(read_text(file("out"))
             ->find("not held out: 1 of mixed are networks that training draws, "
                    "too, for other devices: enas_cifar10\n") != std::string::npos);
+  // The sixteenth of the fresh ones is the first network.
+  REQUIRE(run("eval default --equal-time --sets mixed --problems 16", file("out")) == 0);
+  CHECK(read_text(file("out"))->find("of mixed are networks that training draws") !=
+        std::string::npos);
   REQUIRE(run("--config " + config + " -o " + file("run")) == 0);  // without networks
   REQUIRE(run("eval " + file("run/best.plpo") + on, file("out")) == 0);
   CHECK(read_text(file("out"))->find("not held out") == std::string::npos);

@@ -119,29 +119,34 @@ bool may_know_networks(const Policy& policy) {
          config->data.network_share > 0;
 }
 
-// Names of the networks among the problems of `mixed`, where they are no news to a policy: training
-// draws the same ones, for other devices.
-std::string note_on_networks(const std::vector<Graded>& graded,
-                             const std::vector<NamedPolicy>& policies) {
+// Of the problems of `mixed`, those that are networks.
+struct Networks {
   std::set<std::string> names;
   size_t problems = 0;
-  for (const Graded& g : graded) {
-    if (g.set != "mixed" || g.ccr != 0) continue;
-    names.insert(g.family);
+
+  void add(std::string_view set, double ccr, const std::string& family) {
+    if (set != "mixed" || ccr != 0) return;
+    names.insert(family);
     ++problems;
   }
+};
+
+// They are no news to some policies: training draws the same ones, for other devices.
+std::string note_on(const Networks& networks, const std::vector<NamedPolicy>& policies) {
   const auto knows = [](const NamedPolicy& p) { return may_know_networks(*p.policy); };
-  if (names.empty() || std::ranges::none_of(policies, knows)) return "";
+  if (networks.problems == 0 || std::ranges::none_of(policies, knows)) return "";
   return fmt::format(
       "not held out: {} of mixed are networks that training draws, too, for other "
       "devices: {}\n",
-      problems, fmt::join(names, ", "));
+      networks.problems, fmt::join(networks.names, ", "));
 }
 
 // The table, a line on networks that were trained on, and one on policies that do not fit some of
 // the problems.
 std::string text_of(const std::vector<Graded>& graded, const std::vector<NamedPolicy>& policies) {
-  std::string text = report_table(graded, on_terminal()) + note_on_networks(graded, policies);
+  Networks networks;
+  for (const Graded& g : graded) networks.add(g.set, g.ccr, g.family);
+  std::string text = report_table(graded, on_terminal()) + note_on(networks, policies);
   const auto left_out = [](const Graded& g) { return !g.unfit.empty(); };
   const auto first = std::find_if(graded.begin(), graded.end(), left_out);
   if (first == graded.end()) return text;
@@ -163,9 +168,17 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   if (!rows.ok()) return rows.status();
   if (rows->empty()) return none_fits();
   progress.clear();
+  Networks networks;
+  for (const TestSet& set : *sets) {
+    for (const auto& problem : set.problems) {
+      if (set.name != "mixed") break;
+      const Instance instance = problem();
+      networks.add(set.name, instance.ccr, instance.family);
+    }
+  }
   return deliver(
-      fmt::format("makespan with the policy over makespan without it, geometric means\n{}",
-                  equal_time_table(*rows, on_terminal())),
+      fmt::format("makespan with the policy over makespan without it, geometric means\n{}{}",
+                  equal_time_table(*rows, on_terminal()), note_on(networks, {{policies[0]}})),
       {{a.csv, equal_time_csv(*rows)}, {a.json, equal_time_json(*rows)}});
 }
 
