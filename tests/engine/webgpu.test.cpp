@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -137,6 +138,21 @@ TEST_CASE("requests on one GPU from several threads take turns, and each has its
       CHECK(*deviation < 1e-4);
     }
   }
+}
+
+TEST_CASE("a model that cannot be opened on a GPU leaves one that runs there alone") {
+  if (!have_webgpu()) return;
+  load_driver();
+  const test::SplitDiamond scene("4"), nameless("n");  // nobody says how much n is
+  const SessionSettings settings{.providers = {"webgpu", "webgpu"}};
+  const auto runs = start_runner(scene.stages, settings);
+  std::atomic<bool> done = false;
+  std::thread opens([&] {
+    while (!done) CHECK_FALSE(Runner::open(nameless.stages, settings).ok());
+  });
+  for (int i = 0; i < 100; ++i) answer(*runs, 0.25);
+  done = true;
+  opens.join();
 }
 
 TEST_CASE("tuning for unlike providers places on each only what it runs, and says what it ran") {

@@ -48,6 +48,17 @@ TEST_CASE(
   CHECK_FALSE(provider_serves("MyExecutionProvider", "gpu"));
 }
 
+TEST_CASE("a provider that computes on the processor is told from those beside it") {
+  for (const char* processor : {"cpu", "xnnpack", "XNNPACK", "DnnlExecutionProvider"}) {
+    CHECK(runs_on_processor(processor, "cpu:0"));
+  }
+  CHECK(runs_on_processor("openvino", "cpu:1"));
+  CHECK_FALSE(runs_on_processor("openvino", "gpu:1"));
+  CHECK_FALSE(runs_on_processor("webgpu", "cpu:0"));
+  CHECK_FALSE(runs_on_processor("cuda", "gpu:0"));
+  CHECK_FALSE(runs_on_processor("teapot", "cpu:0"));
+}
+
 TEST_CASE("the engine is told on which device a provider runs, or that it cannot be is said") {
   const auto told = [](const char* provider, const char* device) {
     const auto type = device_type(*find_provider(provider), device);

@@ -63,6 +63,15 @@ std::string provider_named(std::string_view text) {
   return has_name ? provider->name : std::string(text);
 }
 
+bool runs_on_processor(std::string_view provider, const std::string& device) {
+  const Provider* found = find_provider(provider);
+  if (found == nullptr) return false;
+  const std::string_view name = found->name, devices = found->devices;
+  if (name != "openvino") return name == "cpu" || devices == "cpu";
+  const auto type = device_type(*found, device);
+  return type.ok() && type->empty();
+}
+
 std::string ordinal_of(const std::string& device) {
   const size_t colon = device.find(':');
   const std::string number = colon == std::string::npos ? "" : device.substr(colon + 1);

@@ -32,6 +32,9 @@ std::string provider_named(std::string_view text);
 // "gpu:0", "CUDAExecutionProvider") asks for. "gpu" and "npu" are served by several.
 bool provider_serves(const std::string& listed, const std::string& engine_name);
 
+// Whether it computes on the processor for a device of that name, as others than "cpu" do.
+bool runs_on_processor(std::string_view provider, const std::string& device);
+
 // The number behind the colon of a device's name, "0" if there is none.
 std::string ordinal_of(const std::string& device);
 

@@ -33,7 +33,8 @@ std::unique_lock<std::mutex> turn(std::mutex* turns) {
 // One stage: its session, and which tensors of the model it reads and makes.
 struct Stage {
   Ort::Session session{nullptr};
-  bool copies_inputs = false;          // its provider has memory of its own
+  bool copies_inputs = false;          // its provider may have memory of its own
+  bool apart = false;                  // it computes beside the processor
   std::mutex* turns = nullptr;         // taken while it runs
   std::vector<uint32_t> reads, makes;  // indices of tensors
 
@@ -94,6 +95,8 @@ Status set_axes(std::span<const DimSetting> dims, TensorInfo& input) {
 }  // namespace
 
 struct StagedModel::State {
+  ~State();
+
   Manifest manifest;
   Ort::MemoryInfo host = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
   std::vector<Stage> stages;
@@ -132,6 +135,13 @@ std::mutex* StagedModel::State::turns() const {
   return nullptr;
 }
 
+// Also of a model that could not be opened.
+StagedModel::State::~State() {
+  const auto closes = turn(turns());
+  slots.clear();
+  stages.clear();
+}
+
 Status StagedModel::State::open_sessions(const std::string& directory,
                                          const SessionSettings& settings) {
   for (size_t s = 0; s < manifest.stages.size(); ++s) {
@@ -148,7 +158,8 @@ Status StagedModel::State::open_sessions(const std::string& directory,
     const std::string file = (std::filesystem::path(directory) / stage.file).string();
     auto session = open_session(file, *options);
     if (!session.ok()) return session.status();
-    stages.push_back({std::move(*session), provider != "cpu", turns, {}, {}});
+    const bool apart = !runs_on_processor(provider, device);
+    stages.push_back({std::move(*session), provider != "cpu", apart, turns, {}, {}});
   }
   return {};
 }
@@ -357,10 +368,7 @@ Status StagedModel::State::prepare() {
 }
 
 StagedModel::StagedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
-StagedModel::~StagedModel() {
-  const auto closes = turn(state_->turns());
-  state_.reset();
-}
+StagedModel::~StagedModel() = default;
 
 Result<std::unique_ptr<StagedModel>> StagedModel::open(const Manifest& manifest,
                                                        const std::string& directory,
@@ -448,7 +456,7 @@ uint64_t StagedModel::tensor_bytes(const std::string& name) const {
 }
 
 bool StagedModel::runs_apart(uint32_t stage) const {
-  return state_->stages[stage].copies_inputs;
+  return state_->stages[stage].apart;
 }
 
 bool StagedModel::all_bound() const {
@@ -463,6 +471,7 @@ bool StagedModel::all_bound() const {
 Result<std::vector<std::string>> StagedModel::end_profiling() {
   std::vector<std::string> files;
   Ort::AllocatorWithDefaultOptions allocator;
+  const auto ends = turn(state_->turns());
   try {
     for (Stage& stage : state_->stages) {
       files.emplace_back(stage.session.EndProfilingAllocated(allocator).get());

@@ -81,7 +81,7 @@ class StagedModel {
   std::vector<Element> elements() const;
   // Bytes of a tensor of the last request of slot 0, by name; 0 if there is none.
   uint64_t tensor_bytes(const std::string& name) const;
-  // Whether a provider with memory of its own runs the stage, on a device beside the processor.
+  // Whether the stage runs on a device beside the processor.
   bool runs_apart(uint32_t stage) const;
   // Whether all tensors that stages hand on have memory that was taken once.
   bool all_bound() const;
