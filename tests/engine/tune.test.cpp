@@ -227,6 +227,21 @@ TEST_CASE("a device that is held to a tenth of the time is left out") {
   CHECK(result->contenders[result->chosen].stages == 1);
 }
 
+TEST_CASE("one device of each kind runs the whole model, and says which it is") {
+  const Folder folder;
+  TuneOptions options = quick(folder);
+  options.rounds = 1;
+  options.finalists = 1;
+  TopologySpec machine = two_workers();
+  machine.devices[1].name = "other:0";
+  machine.devices[1].kind = "other";
+  const auto result = tune(*Topology::build(machine), options);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  for (const std::string name : {"one device (cpu:0)", "one device (other:0)"}) {
+    CHECK(std::ranges::count(result->contenders, name, &Contender::name) == 1);
+  }
+}
+
 TEST_CASE("where tuning fails nothing is left behind") {
   const Folder folder;
   TuneOptions options = quick(folder);
@@ -244,6 +259,7 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   options.providers = {"cpu", ""};
   TopologySpec unmeasured = two_workers();
   unmeasured.execution = Execution::kParallel;
+  unmeasured.links = {{"cpu:0", "cpu:1", {10, 50, 0}, ""}};
   const auto machine = measure_machine(unmeasured, options, notes);
   REQUIRE_MESSAGE(machine.ok(), machine.status().message());
   const DeviceSpec& device = machine->devices[0];
@@ -253,7 +269,8 @@ TEST_CASE("measuring replaces every rate and price of a processor, and says so")
   CHECK(machine->devices[0].prices_source == Source::kMeasured);
   CHECK(machine->devices[1].flops_source == Source::kUnknown);
   CHECK(machine->default_link.source == Source::kMeasured);
-  REQUIRE(notes.size() >= 2);  // another one where the host is busy
+  CHECK(machine->links.size() == 1);  // to a device that may be anywhere
+  REQUIRE(notes.size() >= 2);         // another one where the host is busy
   CHECK(notes[0].find("cpu:1: left as it was") == 0);
   CHECK(notes[1].find("prices of stages count only where an engine is placed for") !=
         std::string::npos);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "tools/engine/staged_model.h"
 #include "tools/machine/probe.h"
@@ -160,6 +161,7 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
     if (!s.ok()) return s;
   }
   Handover handover;
+  std::set<std::string> measured;  // names of devices whose prices are known
   std::string names, failure;
   for (size_t d = 0; d < topology.devices.size(); ++d) {
     DeviceSpec& device = topology.devices[d];
@@ -179,6 +181,7 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
       device.memory_bandwidth = measure_copy_bandwidth();
       device.bandwidth_source = Source::kMeasured;
     }
+    if (s.ok()) measured.insert(device.name);
     names += (names.empty() ? "" : " ") + device.name + (s.ok() ? "" : "'s memory");
   }
   if (names.empty()) return Status::invalid(failure.empty() ? notes.front() : failure);
@@ -188,7 +191,9 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
                                     [](const auto& d) { return d.kind != "cpu"; });
   if (handover.processors > 0 && handover.others == static_cast<uint32_t>(others)) {
     topology.default_link = {kSharedBytesPerUs, handover.worst_us, 0, Source::kMeasured};
-    topology.links.clear();
+    std::erase_if(topology.links, [&](const LinkSpec& link) {
+      return measured.contains(link.from) && measured.contains(link.to);
+    });
     topology.transfer = Transfer::kUnicast;
   }
   if (handover.processors + handover.others > 0 && topology.execution != Execution::kStaged) {

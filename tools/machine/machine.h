@@ -27,7 +27,7 @@ struct MeasureOptions {
   std::vector<std::string> providers;
 };
 
-// Measures every device that has a provider, one after another, and the links between processors.
+// Measures every device that has a provider, one after another, and the links between them.
 // Numbers that could not be measured stay as they are, with their source; `notes` says why. Fails,
 // before it measures, with kInvalidArgument where a provider is not there.
 Result<TopologySpec> measure_machine(TopologySpec machine, const MeasureOptions& options,

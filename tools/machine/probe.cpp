@@ -135,6 +135,7 @@ Result<double> divide(const std::string& provider, const std::vector<std::string
   const auto split = start(divided_chain(width, devices), *scratch, settings);
   if (!whole.ok()) return whole.status();
   if (!split.ok()) return split.status();
+  if (Status s = wake_devices((*split)->model()); !s.ok()) return s;
   const auto runs = measure_latency((*split)->workers(), &(*whole)->model(), kRuns, 5);
   if (!runs.ok()) return runs.status();
   std::vector<double> differences;
