@@ -14,6 +14,12 @@ namespace {
 constexpr uint32_t kWarmUpTurns = 1;
 constexpr uint32_t kRunsInTurn = 3;
 
+// Of the processor, over that which it had when the model was profiled. A device beside it does not
+// say.
+double speed_of(const StagedModel& whole, double profiled_us, double us) {
+  return whole.runs_apart(0) ? 1 : profiled_us / us;
+}
+
 // Two runs of a turn do not count: since the last turn, others have had the caches and the cores.
 Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, bool counts) {
   const auto runs = measure_latency(contender.replicas[0]->workers(), &whole, kRunsInTurn, 2);
@@ -22,8 +28,7 @@ Status run_latency(Runnable& contender, StagedModel& whole, double whole_us, boo
   const StagedModel& model = contender.replicas[0]->model();
   contender.stage_us.resize(runs->stages[0].size());
   for (uint32_t r = 0; r < kRunsInTurn; ++r) {
-    // At the speed that the processor had when the model was profiled.
-    const double speed = whole_us / runs->whole_us[r];
+    const double speed = speed_of(whole, whole_us, runs->whole_us[r]);
     const double apart = share_apart(model, runs->stages[r]);
     contender.times.push_back(runs->latency_us[r]);
     contender.ratios.push_back(runs->latency_us[r] * std::lerp(speed, 1.0, apart) / whole_us);
@@ -51,7 +56,8 @@ Status run_stream(Runnable& contender, StagedModel& whole, double whole_us, bool
   const bool apart =
       std::all_of(order.begin(), order.end(), [&](uint32_t s) { return model.runs_apart(s); });
   contender.times.push_back(runs->request_us[0]);
-  contender.ratios.push_back(runs->request_us[0] / (apart ? whole_us : runs->whole_us[0]));
+  const double speed = apart ? 1 : speed_of(whole, whole_us, runs->whole_us[0]);
+  contender.ratios.push_back(runs->request_us[0] * speed / whole_us);
   return {};
 }
 

@@ -67,7 +67,7 @@ class Tuner {
   Status deliver(TuneResult& result);
   Status write_problem(const Runnable& predicted) const;
   std::string name_of_single(uint32_t device) const;
-  const Runnable* one_device() const;
+  const Runnable* one_device(const std::string& kind = "") const;
   void say(const std::string& text) const {
     if (options_.progress) options_.progress(text);
   }
@@ -279,12 +279,14 @@ Result<std::vector<Runnable*>> Tuner::place() {
                    [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
   // One device of each kind runs, whatever is predicted of the others.
   std::set<std::string> singles;
+  size_t most = options_.finalists;
   for (const Candidate& candidate : candidates) {
     const auto only = only_device(candidate.assignment);
     if (only && !singles.insert(machine_.devices[*only].kind).second) continue;
-    const size_t more = singles.empty() ? 0 : singles.size() - 1;
-    if (!only && fresh.size() >= options_.finalists + more) continue;
+    if (!only && fresh.size() >= most) continue;
+    const size_t before = fresh.size();
     if (Status s = add_placed(*problem, candidate, fresh); !s.ok()) return s;
+    if (singles.size() > 1 && only) most += fresh.size() - before;
   }
   return fresh;
 }
@@ -384,12 +386,14 @@ Status Tuner::round(bool& settled) {
   return learn_from(*graph, *topology, *fresh);
 }
 
-// The fastest of those; nullptr: none fits.
-const Runnable* Tuner::one_device() const {
+// The fastest of those, of one kind of device or of all; nullptr: none fits.
+const Runnable* Tuner::one_device(const std::string& kind) const {
   const Runnable* best = nullptr;
   for (const auto& contender : contenders_) {
     const Contender& info = contender->info;
     if (info.way != Contender::Way::kPlaced || info.stages != 1) continue;
+    const uint32_t device = contender->placement.assignment.front();
+    if (!kind.empty() && machine_.devices[device].kind != kind) continue;
     if (best == nullptr || info.over_whole < best->info.over_whole) best = contender.get();
   }
   return best;
@@ -417,7 +421,8 @@ Status Tuner::deliver(TuneResult& result) {
   if (options_.stopped()) return Status::stopped();
   const Runnable& winner = *contenders_[result.chosen];
   const bool placed = winner.info.way == Contender::Way::kPlaced;
-  const Runnable& measured = placed ? winner : *one_device();
+  const Runnable* like = placed ? &winner : one_device(machine_.devices[winner.device].kind);
+  const Runnable& measured = like != nullptr ? *like : *one_device();
   Runnable plan;  // with what is predicted now
   plan.placement = measured.placement;
   plan.predicted = measured.predicted;
