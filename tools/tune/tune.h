@@ -64,7 +64,8 @@ struct Contender {
   double predicted_us = 0;  // 0: the cost model has no word for it
   double measured_us = 0;   // median: of a request, or per request of a stream
   // Median quotient with the whole model beside it; of what devices beside the processor take, with
-  // the whole model as it was profiled, as they do not slow down with the processor.
+  // the whole model as it was profiled, as they do not slow down with the processor. Of all where
+  // the whole model runs on such a device.
   double over_whole = 0;
   // |predicted - measured| over measured, both over the whole model.
   double error() const;
