@@ -154,7 +154,8 @@ TEST_CASE(
       event("a&b", "Conv", 1000, 5) + "," + event("flat", "Reshape", 1006, 2) + "," +
       call("a&b&Conv&Transpose", 1600, 30) + call("a&b&Conv&Conv2dMM", 1640, 70) +
       call("a&b&Conv&Conv2dMM", 600, 900) + call("gone&Conv&Conv2dMM", 1700, 900) +
-      call("a&b&Conv&Conv2dMM", -7, 900) + call("cudaLaunchKernel", 1700, 900) + "]";
+      call("a&b&Conv&Conv2dMM", -7, 900) + call("a&b&Conv&Conv2dMM", 1700, -9) +
+      call("cudaLaunchKernel", 1700, 900) + "]";
   const Profile got = profile(text);  // without the first run
   REQUIRE(got.nodes.size() == 2);
   CHECK(got.nodes[0].median_us == 100);

@@ -109,17 +109,15 @@ Status add_kernel(const nlohmann::json& event, size_t i, Events& events) {
 }
 
 // What WebGPU ran, "NODE&OPERATOR&PROGRAM": a name of a node may hold an ampersand, the others not.
-Status add_call(const nlohmann::json& event, size_t i, const std::string& name, Events& events) {
+// Without a time that can be, as of a clock that starts anew, it counts for nothing.
+void add_call(const nlohmann::json& event, size_t i, const std::string& name, Events& events) {
   const size_t program = name.rfind('&');
-  if (program == name.npos || program == 0) return {};
+  if (program == name.npos || program == 0) return;
   const size_t op = name.rfind('&', program - 1);
-  if (op == name.npos) return {};
   DeviceCall call;
-  if (Status s = read_time(event, i, "dur", call.duration); !s.ok()) return s;
-  if (const auto it = event.find("ts"); it != event.end() && it->is_number()) call.begin = *it;
+  if (op == name.npos || !read_times(event, i, call).ok()) return;
   call.node = name.substr(0, op);
   events.calls.push_back(std::move(call));
-  return {};
 }
 
 // Each call counts for the last event of its node that began before it.
@@ -152,7 +150,10 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
     return {};
   }
   if (category == "Kernel") return add_kernel(event, i, events);
-  if (category == "Api") return add_call(event, i, name, events);
+  if (category == "Api") {
+    add_call(event, i, name, events);
+    return {};
+  }
   if (category != "Node" || !name.ends_with(kKernelTime)) return {};  // fences and the like
   NodeEvent node;
   if (Status s = read_times(event, i, node); !s.ok()) return s;
