@@ -81,11 +81,13 @@ for (const model of [...models, ...mergedModels]) {
         await check(directory);
       });
     }
-    await t.test('as the default policy places it, cut for overlap', async () => {
-      const placement = place(model, 2, '--policy', 'default');
-      const directory = split(model, placement, '--stages', 'overlap');
-      checkStages(readManifest(directory));
-      await check(directory);
-    });
+    for (const rule of ['overlap', 'crossings']) {
+      await t.test(`as the default policy places it, cut by ${rule}`, async () => {
+        const placement = place(model, 2, '--policy', 'default');
+        const directory = split(model, placement, '--stages', rule);
+        checkStages(readManifest(directory));
+        await check(directory);
+      });
+    }
   });
 }

@@ -256,6 +256,14 @@ TEST_CASE("a model is imported, placed and divided into stages") {
   CHECK(!std::filesystem::exists(folder + "/stage_" + std::to_string(stages) + ".onnx"));
   CHECK(placeto_onnx_write_stages(kModel, &import, placement.get(), 0, folder.c_str(), &error) !=
         PLACETO_OK);  // it is there already
+  const int32_t last = PLACETO_ONNX_STAGES_CROSSINGS;
+  for (int32_t rule = PLACETO_ONNX_STAGES_FEWEST; rule <= last + 1; ++rule) {
+    std::filesystem::remove_all(folder);
+    const bool known = rule <= last;
+    CHECK(placeto_onnx_write_stages(kModel, &import, placement.get(), rule, folder.c_str(),
+                                    &error) == (known ? PLACETO_OK : PLACETO_INVALID_ARGUMENT));
+    CHECK(std::filesystem::exists(folder + "/manifest.json") == known);
+  }
   std::filesystem::remove_all(folder);
   const Placement other = place(diamond(), devices(2));
   CHECK(placeto_onnx_write_stages(kModel, &import, other.get(), 0, folder.c_str(), &error) ==

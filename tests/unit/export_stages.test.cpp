@@ -116,6 +116,7 @@ TEST_CASE("random placements of random graphs never make a circle of stages") {
     const Division overlap = stages_of(predecessors, device, StageRule::kOverlap);
     check(predecessors, device, fewest);
     check(predecessors, device, overlap);
+    check(predecessors, device, stages_of(predecessors, device, StageRule::kCrossings));
     for (uint32_t v = 0; v < count; ++v) {  // overlap: tensors enter at first nodes, leave at last
       for (const uint32_t u : predecessors[v]) {
         if (device[u] == device[v]) continue;

@@ -92,7 +92,7 @@ placeto_status placeto_onnx_write_stages(const char* model, const placeto_onnx_o
         !o.ok()) {
       return o;
     }
-    if (Outcome o = check_choice("stages", stages, 3); !o.ok()) return o;
+    if (Outcome o = check_choice("stages", stages, 4); !o.ok()) return o;
     Options given;
     if (Outcome o = read_options(options, given); !o.ok()) return o;
     PlacementSpec spec;
@@ -105,6 +105,7 @@ placeto_status placeto_onnx_write_stages(const char* model, const placeto_onnx_o
     std::optional<StageRule> rule;
     if (stages == PLACETO_ONNX_STAGES_FEWEST) rule = StageRule::kFewest;
     if (stages == PLACETO_ONNX_STAGES_OVERLAP) rule = StageRule::kOverlap;
+    if (stages == PLACETO_ONNX_STAGES_CROSSINGS) rule = StageRule::kCrossings;
     return whole->write_stages(directory, rule).status();
   });
 }

@@ -213,6 +213,7 @@ void export_split(Job& job) {
   }
   const PlacedModel model = read_model(job, "--split", placed);
   std::optional<StageRule> rule;
+  if (options.stages == "crossings") rule = StageRule::kCrossings;
   if (options.stages == "overlap") rule = StageRule::kOverlap;
   if (options.stages == "fewest") rule = StageRule::kFewest;
   const Interruption interruption;
@@ -382,10 +383,10 @@ void add_export(Program& program) {
       .only_with("--split");
   add_recorded_engine(command, options->engine).only_with("--topology");
   command
-      .option("--stages", "recorded|fewest|overlap", options->stages,
-              "As recorded in the placement (fewest if it has none), as few as possible, or cut so "
-              "that devices can overlap")
-      .one_of({"recorded", "fewest", "overlap"})
+      .option("--stages", "recorded|fewest|overlap|crossings", options->stages,
+              "As recorded in the placement (fewest if it has none), as few as possible, cut so "
+              "that devices can overlap, or by changes of the device: fewer, that wait for little")
+      .one_of({"recorded", "fewest", "overlap", "crossings"})
       .only_with("--split");
   command.list("--engine-device", "DEVICE=NAME", options->engine_devices,
                "The engine's name of a device (gpu:0=cuda) or of all of a kind (gpu=dml); may be "

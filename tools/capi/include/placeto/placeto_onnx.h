@@ -144,7 +144,8 @@ PLACETO_API placeto_status placeto_onnx_placement_json(const placeto_placement* 
 enum {
   PLACETO_ONNX_STAGES_RECORDED = 0, /* as placed, under staged execution; else as few as possible */
   PLACETO_ONNX_STAGES_FEWEST = 1,
-  PLACETO_ONNX_STAGES_OVERLAP = 2 /* cut so that devices can overlap */
+  PLACETO_ONNX_STAGES_OVERLAP = 2,  /* cut so that devices can overlap */
+  PLACETO_ONNX_STAGES_CROSSINGS = 3 /* by changes of the device: fewer, that wait for little */
 };
 /* Writes one ONNX file per stage, with its weights, and manifest.json into the new folder
  * `directory`, whole or not at all. `options` are those that the model was imported with; dims,
