@@ -212,50 +212,71 @@ bool StageFormer::crossings(std::span<const uint32_t> device_of, Division& divis
   return !spend(stop, 4 * nodes);
 }
 
-bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop) {
+bool StageNumbering::connect(const Division& division, Stop* stop) {
   const uint32_t stages = division.stage_count();
-  std::vector<std::vector<uint32_t>> after(stages);
-  std::vector<uint32_t> missing(stages, 0), nodes(stages, 0);
-  for (uint32_t v : graph.order) {
+  missing_.assign(stages, 0);
+  nodes_.assign(stages, 0);
+  begin_.assign(stages + 2, 0);  // from the second on, so that filling in leaves beginnings
+  for (const uint32_t v : graph_.order) {
     const uint32_t from = division.stage_of[v];
-    ++nodes[from];
-    for (uint32_t i = graph.begin[v]; i < graph.begin[v + 1]; ++i) {
-      const uint32_t to = division.stage_of[graph.target[i]];
+    ++nodes_[from];
+    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+      const uint32_t to = division.stage_of[graph_.target[i]];
       if (to == from) continue;
-      after[from].push_back(to);
-      ++missing[to];
+      ++begin_[from + 2];
+      ++missing_[to];
     }
-    if (spend(stop, 1 + graph.begin[v + 1] - graph.begin[v])) return false;
+    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) return false;
   }
-  // Of stages that could be next, the first of the recorded order, or of the numbers so far.
-  std::vector<uint32_t> ready, number(stages, kNoStage), device, place(stages);
-  std::iota(place.begin(), place.end(), 0u);
-  for (uint32_t i = 0; i < division.order.size(); ++i) place[division.order[i]] = i;
-  uint32_t taken = 0;
-  const auto lower = [&](uint32_t a, uint32_t b) { return place[a] > place[b]; };
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  after_.resize(begin_.back());
+  for (const uint32_t v : graph_.order) {
+    const uint32_t from = division.stage_of[v];
+    for (uint32_t i = graph_.begin[v]; i < graph_.begin[v + 1]; ++i) {
+      const uint32_t to = division.stage_of[graph_.target[i]];
+      if (to != from) after_[begin_[from + 1]++] = to;
+    }
+  }
+  return true;
+}
+
+// Of stages that could be next, the first of the recorded order, or of the numbers so far.
+bool StageNumbering::number(const Division& division, Stop* stop) {
+  const uint32_t stages = division.stage_count();
+  place_.resize(stages);
+  std::iota(place_.begin(), place_.end(), 0u);
+  for (uint32_t i = 0; i < division.order.size(); ++i) place_[division.order[i]] = i;
+  number_.assign(stages, kNoStage);
+  device_.clear();
+  ready_.clear();
   for (uint32_t s = 0; s < stages; ++s) {
-    if (missing[s] == 0) ready.push_back(s);
+    if (missing_[s] == 0) ready_.push_back(s);
   }
-  std::make_heap(ready.begin(), ready.end(), lower);
-  while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), lower);
-    const uint32_t s = ready.back();
-    ready.pop_back();
-    ++taken;
-    if (nodes[s] != 0) {
-      number[s] = static_cast<uint32_t>(device.size());
-      device.push_back(division.device[s]);
+  const auto lower = [&](uint32_t a, uint32_t b) { return place_[a] > place_[b]; };
+  std::make_heap(ready_.begin(), ready_.end(), lower);
+  uint32_t taken = 0;
+  for (; !ready_.empty(); ++taken) {
+    std::pop_heap(ready_.begin(), ready_.end(), lower);
+    const uint32_t s = ready_.back();
+    ready_.pop_back();
+    if (nodes_[s] != 0) {
+      number_[s] = static_cast<uint32_t>(device_.size());
+      device_.push_back(division.device[s]);
     }
-    for (uint32_t t : after[s]) {
-      if (--missing[t] != 0) continue;
-      ready.push_back(t);
-      std::push_heap(ready.begin(), ready.end(), lower);
+    for (uint32_t i = begin_[s]; i < begin_[s + 1]; ++i) {
+      if (--missing_[after_[i]] != 0) continue;
+      ready_.push_back(after_[i]);
+      std::push_heap(ready_.begin(), ready_.end(), lower);
     }
-    if (spend(stop, 1 + after[s].size())) return false;
+    if (spend(stop, 1 + begin_[s + 1] - begin_[s])) return false;
   }
-  if (taken != stages) return false;
-  for (uint32_t v : graph.order) division.stage_of[v] = number[division.stage_of[v]];
-  division.device = std::move(device);
+  return taken == stages;
+}
+
+bool StageNumbering::renew(Division& division, Stop* stop) {
+  if (!connect(division, stop) || !number(division, stop)) return false;
+  for (const uint32_t v : graph_.order) division.stage_of[v] = number_[division.stage_of[v]];
+  division.device = device_;
   if (!division.order.empty()) {
     division.order.resize(division.device.size());
     std::iota(division.order.begin(), division.order.end(), 0u);

@@ -102,10 +102,31 @@ class StageFormer {
   std::vector<uint64_t> keys_;                              // of stages, as they were found
 };
 
-// Numbers the stages anew so that every dependency leads to the same or a higher number, and drops
-// those without nodes. Where an order is recorded, which then names every stage, the numbers follow
-// it as far as dependencies allow, and are the order. False, and nothing is changed, if stages wait
-// for each other in a circle, and once stopped.
-bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop = nullptr);
+// Numbers stages anew, again and again, in memory that it keeps.
+class StageNumbering {
+ public:
+  explicit StageNumbering(const StageGraph& graph) : graph_(graph) {}
+
+  // So that every dependency leads to the same or a higher number, and without stages that have no
+  // nodes. Where an order is recorded, which then names every stage, the numbers follow it as far
+  // as dependencies allow, and are the order. False, and nothing is changed, if stages wait for
+  // each other in a circle, and once stopped.
+  bool renew(Division& division, Stop* stop = nullptr);
+
+ private:
+  bool connect(const Division& division, Stop* stop);
+  bool number(const Division& division, Stop* stop);
+
+  StageGraph graph_;
+  std::vector<uint32_t> begin_, after_;            // per stage, what reads from it
+  std::vector<uint32_t> missing_, nodes_;          // per stage: how many it waits for, has
+  std::vector<uint32_t> place_, number_, device_;  // in the order so far, anew, anew its device
+  std::vector<uint32_t> ready_;
+};
+
+// The same, once.
+inline bool renumber_stages(const StageGraph& graph, Division& division, Stop* stop = nullptr) {
+  return StageNumbering(graph).renew(division, stop);
+}
 
 }  // namespace placeto

@@ -17,6 +17,7 @@ class StageAnnealing {
   StageAnnealing(uint64_t seed, Evaluator& evaluator, const Candidate& start)
       : problem_(evaluator.problem()),
         tables_(problem_, evaluator.stop()),
+        numbering_(tables_.graph()),
         random_(seed),
         evaluator_(evaluator),
         at_(start) {
@@ -106,7 +107,7 @@ class StageAnnealing {
     trial_.division = at_.division;
     // Copying, collecting a part and numbering go through all nodes.
     if (spend(evaluator_.stop(), tables_.work())) return false;
-    return draw() && renumber_stages(tables_.graph(), trial_.division, evaluator_.stop());
+    return draw() && numbering_.renew(trial_.division, evaluator_.stop());
   }
 
   bool draw() {
@@ -199,6 +200,7 @@ class StageAnnealing {
 
   const Problem& problem_;
   StageTables tables_;
+  StageNumbering numbering_;
   Random random_;
   Evaluator& evaluator_;
   Candidate at_, best_, trial_;     // without an order: devices take what is ready first

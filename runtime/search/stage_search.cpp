@@ -15,6 +15,7 @@ class Refiner {
   Refiner(uint64_t evaluations, Evaluator& evaluator, Candidate& best)
       : problem_(evaluator.problem()),
         tables_(problem_, evaluator.stop()),
+        numbering_(tables_.graph()),
         last_(evaluator.evaluations() + evaluations),
         evaluator_(evaluator),
         best_(best) {
@@ -154,7 +155,7 @@ class Refiner {
         if (of_node == s) of_node = first;
       }
       if (spend(evaluator_.stop(), tables_.work())) return false;
-      if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
+      if (!numbering_.renew(trial_, evaluator_.stop())) continue;
       if (try_out(best_.assignment, trial_, aim)) return true;
     }
     return false;
@@ -182,7 +183,7 @@ class Refiner {
         trial_ = best_.division;
         const uint32_t behind = trial_.add_stage(trial_.device[s], s);
         for (auto v = at; v != nodes.end(); ++v) trial_.stage_of[*v] = behind;
-        if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
+        if (!numbering_.renew(trial_, evaluator_.stop())) continue;
         if (try_out(best_.assignment, trial_, kBetter)) return true;
       }
     }
@@ -261,7 +262,7 @@ class Refiner {
         moved_[v] = d;
       }
       if (spend(evaluator_.stop(), tables_.work())) return false;
-      if (!renumber_stages(tables_.graph(), trial_, evaluator_.stop())) continue;
+      if (!numbering_.renew(trial_, evaluator_.stop())) continue;
       if (try_out(moved_, trial_, kBetter)) return true;
     }
     return false;
@@ -277,6 +278,7 @@ class Refiner {
 
   const Problem& problem_;
   StageTables tables_;
+  StageNumbering numbering_;
   uint64_t last_;                 // evaluation, but of moves of parts
   uint64_t part_moves_ = 10'000;  // that are left
   Evaluator& evaluator_;
