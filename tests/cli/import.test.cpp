@@ -522,6 +522,43 @@ TEST_CASE_FIXTURE(ImportScene,
   CHECK(same.at("stages").size() == 4);
 }
 
+//   p (0) - q (1) - add (0)
+//     |               |
+//     +---- r (0) ----+
+//   s (0) - t (1) - u (0)
+TEST_CASE_FIXTURE(ImportScene,
+                  "a model is divided by every rule that has a name, and by no other") {
+  OnnxBuilder b;
+  for (const char* input : {"x", "z"}) b.input(input, {"4"});
+  for (const auto& [name, from] : {std::pair{"p", "x"}, std::pair{"q", "p"}, std::pair{"r", "p"},
+                                   std::pair{"s", "z"}, std::pair{"t", "s"}, std::pair{"u", "t"}}) {
+    b.node("Relu", {from}, {name}, name);
+  }
+  b.node("Add", {"q", "r"}, {"y"}, "add");
+  for (const char* output : {"y", "u"}) {
+    OnnxBuilder::set_type(*b.graph().add_output(), output, {"4"});
+  }
+  const std::string branches = write("branches.onnx", b.bytes());
+  const std::string placed =
+      write("p.json",
+            R"({"format_version": 1, "devices": ["a", "b"], "assignment": [0, 1, 0, 0, 1, 0, 0]})");
+  const auto divide = [&](const std::string& rule) {
+    return std::vector<std::string>{"export", placed,    "--model",  branches, "--stages",
+                                    rule,     "--split", path(rule), "--json"};
+  };
+  const std::pair<const char*, size_t> counts[] = {
+      {"recorded", 3}, {"fewest", 3}, {"overlap", 6}, {"crossings", 4}};
+  for (const auto& [rule, count] : counts) {
+    CHECK(json::parse(run(divide(rule)).out).at("stages").size() == count);
+    const json manifest = json::parse(read(std::string(rule) + "/manifest.json"));
+    for (size_t s = 0; s < count; ++s) {
+      for (const size_t other : manifest.at("stages")[s].at("after")) CHECK(other < s);
+    }
+  }
+  before = files();
+  fails(divide("crossing"), 2, "crossings");
+}
+
 TEST_CASE_FIXTURE(ImportScene, "what a model is run with is looked for before it is run") {
   fails({"tune", model, "-t", topology, "-o", "-", "--dim", "batch=1"}, 2, "a new directory");
   fails({"tune", "nosuch.onnx", "-t", topology, "-o", path("tuned")}, 3,

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/random.h"
 #include "tests/support/compare_outputs.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
@@ -52,6 +53,39 @@ TEST_CASE("stages on two devices give what the whole model gives") {
   REQUIRE(deviation.ok());
   CHECK(*deviation < 1e-6);
   CHECK(split->model().tensor_bytes("y") == 4 * 8 * 4);
+}
+
+TEST_CASE("stages of every rule give what the whole model gives") {
+  constexpr uint32_t kNodes = 24, kDevices = 3;
+  Random random(5);
+  for (int i = 0; i < 3; ++i) {
+    OnnxBuilder b;
+    b.input("v0", {"4"});
+    PlacementSpec placement;
+    placement.devices = {"cpu:0", "cpu:1", "cpu:2"};
+    for (uint32_t v = 1; v <= kNodes; ++v) {
+      const auto any = [&] { return "v" + std::to_string(random.below(v)); };
+      const std::string name = "v" + std::to_string(v);
+      if (random.below(2) == 0) {
+        b.node("Sin", {any()}, {name}, name);
+      } else {
+        b.node("Add", {any(), any()}, {name}, name);
+      }
+      placement.assignment.push_back(random.below(kDevices));
+    }
+    const std::string last = "v" + std::to_string(kNodes);
+    OnnxBuilder::set_type(*b.graph().add_output(), last, {"4"});
+    for (const StageRule rule : kStageRules) {
+      const Folder folder;
+      const auto written = test::write_split(folder, b, placement, rule);
+      const auto whole = open(written.model, {}), split = open(written.stages, {});
+      run_once(*whole, 0);
+      run_once(*split, 0);
+      const auto deviation = compare_outputs(split->model(), whole->model());
+      REQUIRE(deviation.ok());
+      CHECK(*deviation < 1e-5);
+    }
+  }
 }
 
 TEST_CASE("stages are not compared with a model that has other outputs") {

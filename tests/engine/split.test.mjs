@@ -40,10 +40,10 @@ function equalParts(model, devices) {
   return file;
 }
 
-function split(model, placement, ...options) {
-  const directory = placement.replace('.json', options.length > 0 ? '-overlap' : '');
-  run(['export', placement, '--model', modelPath(model), '--split', directory,
-       ...settingsOf(model), ...options]);
+function split(model, placement, stages = 'recorded') {
+  const directory = placement.replace('.json', `-${stages}`);
+  run(['export', placement, '--model', modelPath(model), '--split', directory, '--stages', stages,
+       ...settingsOf(model)]);
   return directory;
 }
 
@@ -81,13 +81,15 @@ for (const model of [...models, ...mergedModels]) {
         await check(directory);
       });
     }
-    for (const rule of ['overlap', 'crossings']) {
-      await t.test(`as the default policy places it, cut by ${rule}`, async () => {
-        const placement = place(model, 2, '--policy', 'default');
-        const directory = split(model, placement, '--stages', rule);
-        checkStages(readManifest(directory));
-        await check(directory);
-      });
-    }
+    await t.test('as the default policy places it, cut for overlap', async () => {
+      const directory = split(model, place(model, 2, '--policy', 'default'), 'overlap');
+      checkStages(readManifest(directory));
+      await check(directory);
+    });
+    await t.test('in 3 parts of as many nodes, by crossings', async () => {
+      const directory = split(model, equalParts(model, 3), 'crossings');
+      checkStages(readManifest(directory));
+      await check(directory);
+    });
   });
 }

@@ -341,6 +341,12 @@ class Package(unittest.TestCase):
             placeto.write_stages(MODEL, placement, stages, dims=["batch=1"])
             self.assertTrue((stages / "manifest.json").exists())
             self.assertGreater(len(list(stages.glob("stage_*.onnx"))), 1)
+            for rule in (placeto.PLACETO_ONNX_STAGES_RECORDED, placeto.PLACETO_ONNX_STAGES_FEWEST,
+                         placeto.PLACETO_ONNX_STAGES_OVERLAP,
+                         placeto.PLACETO_ONNX_STAGES_CROSSINGS):
+                by_rule = pathlib.Path(folder, f"rule_{rule}")
+                placeto.write_stages(MODEL, placement, by_rule, stages=rule, dims={"batch": 1})
+                self.assertTrue((by_rule / "manifest.json").exists())
         with self.assertRaises(placeto.Error):
             placeto.load_topology("no-such-machine")
         with self.assertRaises(TypeError):

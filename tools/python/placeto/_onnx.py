@@ -122,8 +122,9 @@ def default_policy() -> Policy:
 def write_stages(model: PathLike, placement: Placement, directory: PathLike, *,
                  stages: int = PLACETO_ONNX_STAGES_RECORDED,
                  **options: Unpack[ImportOptions]) -> None:
-    """One ONNX file per stage and manifest.json in a new directory. Options: those that the model
-    was loaded with."""
+    """One ONNX file per stage and manifest.json in a new directory. `stages` is one of
+    PLACETO_ONNX_STAGES_RECORDED, _FEWEST, _OVERLAP and _CROSSINGS, as in placeto_onnx.h. Options:
+    those that the model was loaded with."""
     with _import_options(options) as struct:
         _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement,
               stages, os.fsencode(directory))
