@@ -1,6 +1,7 @@
 // A model with the run times that the engine measures for it.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "tools/costs/measured.h"
 #include "tools/costs/profile.h"
@@ -91,13 +92,15 @@ WholeRun run_apart(const StagedModel& model, const ImportedGraph& imported,
     const uint64_t bytes = element_count(input.shape) * element_bytes(input.element);
     run.inputs_us += way_us(static_cast<double>(bytes));
   }
+  std::map<std::string_view, uint32_t> maker;
+  for (uint32_t v = 0; v < imported.output_names.size(); ++v) {
+    for (const std::string& name : imported.output_names[v]) maker.emplace(name, v);
+  }
   for (const TensorInfo& output : model.outputs()) {
-    for (uint32_t v = 0; v < imported.output_names.size(); ++v) {
-      const auto& names = imported.output_names[v];
-      if (std::find(names.begin(), names.end(), output.name) == names.end()) continue;
-      const auto bytes = static_cast<double>(model.tensor_bytes(output.name));
-      run.outputs.emplace_back(v, way_us(bytes));
-    }
+    const auto made = maker.find(output.name);
+    if (made == maker.end()) continue;  // an input or a constant that is passed on
+    const auto bytes = static_cast<double>(model.tensor_bytes(output.name));
+    run.outputs.emplace_back(made->second, way_us(bytes));
   }
   return run;
 }
