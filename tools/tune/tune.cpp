@@ -4,27 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "runtime/format/file.h"
 #include "runtime/placer/placer.h"
 #include "tools/devices/providers.h"
 #include "tools/engine/cores.h"
 #include "tools/engine/description.h"
-#include "tools/export/new_directory.h"
 #include "tools/io/scratch.h"
-#include "tools/io/write.h"
 #include "tools/tune/confirm.h"
+#include "tools/tune/hand_out.h"
 #include "tools/tune/session.h"
 
 namespace placeto {
 namespace {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kEngine = "onnxruntime";
 // Prediction and measurement agree.
@@ -64,8 +57,7 @@ class Tuner {
                     std::span<Runnable* const> measured);
   Status predict_from_stages();
   void note_prediction(Runnable& contender) const;
-  Status deliver(TuneResult& result);
-  Status write_problem(const Runnable& predicted) const;
+  Status deliver(const TuneResult& result);
   std::string name_of_single(uint32_t device) const;
   const Runnable* one_device(const std::string& kind = "") const;
   void say(const std::string& text) const {
@@ -399,75 +391,15 @@ const Runnable* Tuner::one_device(const std::string& kind) const {
   return best;
 }
 
-// The graph and the machine that the placement is predicted with.
-Status Tuner::write_problem(const Runnable& predicted) const {
-  GraphSpec graph = model_.spec;
-  if (!predicted.costs.empty()) set_costs(graph, predicted.costs);
-  if (Status s = write_graph(target_->file("graph.bin"), graph); !s.ok()) return s;
-  return write_topology(target_->file("machine.json"), machine_);
-}
-
-// All of it on one device; if that is another, nothing was predicted of it.
-void run_on(uint32_t device, Runnable& plan) {
-  const Assignment all(plan.placement.assignment.size(), device);
-  if (plan.placement.assignment == all) return;
-  plan.placement.assignment = all;
-  plan.placement.makespan_us = 0;
-  plan.placement.peak_memory_bytes.clear();
-  plan.predicted = {};
-}
-
-Status Tuner::deliver(TuneResult& result) {
+// The winner, predicted by itself if it was placed, else by one device like its own.
+Status Tuner::deliver(const TuneResult& result) {
   if (options_.stopped()) return Status::stopped();
   const Runnable& winner = *contenders_[result.chosen];
   const bool placed = winner.info.way == Contender::Way::kPlaced;
   const Runnable* like = placed ? &winner : one_device(machine_.devices[winner.device].kind);
   const Runnable& measured = like != nullptr ? *like : *one_device();
-  Runnable plan;  // with what is predicted now
-  plan.placement = measured.placement;
-  plan.predicted = measured.predicted;
-  plan.placement.makespan_us = plan.predicted.makespan_us;
-  plan.directory = scratch_.root() + "/final";
-  const Contender::Way way = winner.info.way;
-  if (way == Contender::Way::kEngine || way == Contender::Way::kThreads) {
-    plan.predicted = {};  // which was of one thread
-    plan.placement.makespan_us = 0;
-  }
-  if (!placed) run_on(static_cast<uint32_t>(winner.device), plan);
-  const auto graph = Graph::build(model_.spec);
-  if (!graph.ok()) return graph.status();
-  if (Status s = write_stages(model_, *graph, plan); !s.ok()) return s;
-  std::error_code error;
-  std::vector<fs::path> files{model_.file};
-  if (fs::exists(model_.weights, error)) files.emplace_back(model_.weights);
-  fs::directory_iterator stages(plan.directory, error);
-  for (; !error && stages != fs::directory_iterator(); stages.increment(error)) {
-    files.push_back(stages->path());
-  }
-  if (error) return Status::io(plan.directory + ": " + error.message());
-  for (const fs::path& file : files) {
-    const std::string name = file.filename().string();
-    fs::copy_file(file, target_->file(name), error);
-    if (error) return Status::io(options_.directory + "/" + name + ": " + error.message());
-  }
-  if (Status s = write_placement(target_->file("placement.json"), plan.placement); !s.ok())
-    return s;
-  if (Status s = write_problem(measured); !s.ok()) return s;
-  Json report{{"format_version", 1},         {"model", options_.model},
-              {"engine", engine_version()},  {"chosen", described(winner.info)},
-              {"why", result.why},           {"rounds", result.rounds},
-              {"whole_us", result.whole_us}, {"notes", result.notes},
-              {"providers", Json::object()}, {"contenders", Json::array()}};
-  for (size_t d = 0; d < machine_.devices.size(); ++d) {
-    report["providers"][machine_.devices[d].name] = options_.providers[d];
-  }
-  if (!placed) report["providers"][machine_.devices[winner.device].name] = winner.provider;
-  for (const Contender& info : result.contenders) report["contenders"].push_back(described(info));
-  if (Status s = write_file_atomically(target_->file("tune.json"), report.dump(1) + "\n");
-      !s.ok()) {
-    return s;
-  }
-  return target_->commit();
+  return hand_out({model_, machine_, result, winner, measured}, options_, scratch_.root(),
+                  *target_);
 }
 
 Result<TuneResult> Tuner::run() {
