@@ -151,11 +151,11 @@ template <class Visit>
 [[gnu::always_inline]] inline void in_pieces(uint32_t begin, uint32_t end, Stop* stop,
                                              const Visit& visit) {
   constexpr uint32_t kPiece = Stop::kWorkPerLook;
-  for (; end - begin > kPiece; begin += kPiece) {
-    for (uint32_t i = begin; i < begin + kPiece; ++i) visit(i);
-    if (spend(stop, kPiece)) return;
+  while (begin != end) {
+    const uint32_t piece_end = begin + std::min(end - begin, kPiece);
+    for (; begin != piece_end; ++begin) visit(begin);
+    if (begin != end && spend(stop, kPiece)) return;
   }
-  for (uint32_t i = begin; i < end; ++i) visit(i);
 }
 
 // A span for a range-based for that looks at the clock in between where the span is very long, and

@@ -22,7 +22,7 @@ struct PricedDivision {
   Division division;
   std::vector<StageRun> stages;
   std::vector<StageCut> cuts;
-  std::vector<uint32_t> readers;  // of each cut
+  std::vector<uint32_t> readers;  // of each cut; as long as can be
   std::vector<double> busy_us;    // per device: what its stages take
 
   explicit PricedDivision(const Problem& problem);  // with room for every division
@@ -38,15 +38,16 @@ class StagePricer {
 
  private:
   void find_cuts(PricedDivision& priced);
-  void add_cut(uint32_t output, uint32_t stage, PricedDivision& priced);
-  void add_controls(uint32_t node, uint32_t stage, PricedDivision& priced);
+  uint32_t add_cut(uint32_t output, uint32_t stage, uint32_t end, PricedDivision& priced);
+  uint32_t add_controls(uint32_t node, uint32_t stage, uint32_t end, PricedDivision& priced);
   static void lead(PricedDivision& priced, uint32_t stage, StageCut cut);
   double price_us(uint32_t device, uint32_t output) const;
 
   const Problem& problem_;
   Stop* stop_;
   bool has_control_ = false;
-  std::vector<uint32_t> seen_;  // per stage: the last output that it was found to read
+  std::vector<uint32_t> same_price_;  // per device: the first with its price of cuts
+  std::vector<uint32_t> seen_;        // per stage: the last output that it was found to read
 };
 
 // Whether devices take the stage of the highest upward rank, rather than the first that was ready.

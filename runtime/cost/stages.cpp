@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "runtime/base/random.h"
+
 namespace placeto {
 
 // Devices that are tried to start with: each costs as much as going through the graph.
@@ -20,9 +22,8 @@ uint32_t Division::add_stage(uint32_t on_device, uint32_t beside, bool before) {
 StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop)
     : graph_(graph),
       predecessors_(graph.node_count(), 0),
-      missing_(graph.node_count()),
-      ready_(device_count),
-      ready_count_(device_count),
+      begun_(graph.node_count(), device_count),
+      at_(begun_),
       next_(graph.node_count()),
       open_(device_count),
       before_(graph.node_count()),
@@ -31,6 +32,10 @@ StageFormer::StageFormer(const StageGraph& graph, uint32_t device_count, Stop* s
       sends_elsewhere_(graph.node_count()),
       found_(std::bit_ceil(size_t{2} * graph.node_count())) {
   keys_.reserve(graph.node_count());
+  other_.stage_of.reserve(graph.node_count());
+  other_.device.reserve(graph.node_count());
+  taken_by_.reserve(graph.node_count());
+  best_taken_by_.reserve(graph.node_count());
   for (uint32_t target : watched(graph.target, stop)) ++predecessors_[target];
   for (uint32_t v : watched(graph.order, stop)) {
     if (predecessors_[v] == 0) roots_.push_back(v);
@@ -51,54 +56,67 @@ bool StageFormer::form(std::span<const uint32_t> device_of, StageRule rule, Divi
   return false;
 }
 
-// Takes all that `device` can run now into the stage.
-void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
-                       std::span<uint32_t> stage_of, Stop* stop) {
-  while (ready_[device] != kNoIndex) {
-    const uint32_t v = ready_[device];
-    ready_[device] = next_[v];
-    stage_of[v] = stage;
-    in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
-      const uint32_t w = graph_.target[i];
-      if (--missing_[w] == 0) make_ready(w, device_of[w]);
-    });
-    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) break;
-  }
-  ready_count_[device] = 0;
-}
-
-// Peeling that starts with `device`, given up when it needs more than `most` stages. False if it
-// was, if nothing can start there, and if stopped.
+// What a start finds: the roots are ready, and nothing has been taken.
 //
 // A node that reads nothing and whose readers are all on its device, as what dequantizes a weight,
-// is in the first stage that reads it: taken as soon as it can be, it would only make a cut.
-bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
-                            Division& division, Stop* stop) {
-  std::fill(ready_.begin(), ready_.end(), kNoIndex);
-  std::fill(ready_count_.begin(), ready_count_.end(), 0);
-  std::copy(predecessors_.begin(), predecessors_.end(), missing_.begin());
+// is in the first stage that reads it: taken as soon as it can be, it would only make a cut. False
+// if stopped.
+bool StageFormer::prepare(std::span<const uint32_t> device_of, Stop* stop) {
+  std::fill(begun_.ready.begin(), begun_.ready.end(), kNoIndex);
+  std::fill(begun_.ready_count.begin(), begun_.ready_count.end(), 0);
+  std::copy(predecessors_.begin(), predecessors_.end(), begun_.missing.begin());
   for (uint32_t v : roots_) {
     const auto readers =
         graph_.target.subspan(graph_.begin[v], graph_.begin[v + 1] - graph_.begin[v]);
     bool waits = !readers.empty();
     for (uint32_t w : watched(readers, stop)) waits &= device_of[w] == device_of[v];
-    if (!waits) make_ready(v, device_of[v]);
+    if (!waits) make_ready(v, device_of[v], begun_);
     for (uint32_t w : watched(readers, stop)) {
-      if (waits && --missing_[w] == 0) make_ready(w, device_of[w]);
+      if (waits && --begun_.missing[w] == 0) make_ready(w, device_of[w], begun_);
     }
     if (spend(stop, 1 + readers.size())) return false;
   }
+  return true;
+}
+
+// Takes all that `device` can run now into the stage.
+void StageFormer::peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
+                       std::span<uint32_t> stage_of, Stop* stop) {
+  while (at_.ready[device] != kNoIndex) {
+    const uint32_t v = at_.ready[device];
+    at_.ready[device] = next_[v];
+    stage_of[v] = stage;
+    taken_ += Random(v).next();
+    in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
+      const uint32_t w = graph_.target[i];
+      if (--at_.missing[w] == 0) make_ready(w, device_of[w], at_);
+    });
+    if (spend(stop, 1 + graph_.begin[v + 1] - graph_.begin[v])) break;
+  }
+  at_.ready_count[device] = 0;
+}
+
+// Peeling that starts with `device`, given up when it needs more than `most` stages: what follows
+// depends on nothing but what has been taken, so that is known as soon as the best start so far had
+// taken the same with no more of them. False if it was, and if stopped.
+bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
+                            Division& division, Stop* stop) {
+  at_ = begun_;
+  taken_ = 0;
+  taken_by_.clear();
   division.device.clear();
   division.stage_of.assign(graph_.node_count(), kNoStage);
-  if (ready_count_[device] == 0) return false;
-  while (ready_count_[device] != 0) {
+  while (at_.ready_count[device] != 0) {
     if (division.stage_count() == most) return false;
+    const uint32_t stage = division.stage_count();
     division.device.push_back(device);
-    peel(device, division.stage_count() - 1, device_of, division.stage_of, stop);
-    for (uint32_t d = 0; d < ready_.size(); ++d) {
-      if (ready_count_[d] > ready_count_[device]) device = d;
+    peel(device, stage, device_of, division.stage_of, stop);
+    if (most != kNoIndex && best_taken_by_[stage] == taken_) return false;
+    taken_by_.push_back(taken_);
+    for (uint32_t d = 0; d < at_.ready.size(); ++d) {
+      if (at_.ready_count[d] > at_.ready_count[device]) device = d;
     }
-    if (spend(stop, 1 + Stop::looked_up(ready_.size()))) return false;
+    if (spend(stop, 1 + Stop::looked_up(at_.ready.size()))) return false;
   }
   for (uint32_t v : roots_) {
     in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
@@ -113,21 +131,20 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
 bool StageFormer::fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
   division.device.clear();
   division.stage_of.assign(graph_.node_count(), kNoStage);
-  std::fill(open_.begin(), open_.end(), kNoIndex);  // here: whether a root is on the device
-  for (uint32_t v : roots_) open_[device_of[v]] = 0;
-  uint32_t best = kNoIndex, last = kNoIndex, most = kNoIndex;
-  uint32_t starts = kMostStarts;
-  for (uint32_t d = 0; d < open_.size() && most != 0 && starts > 0; ++d) {
-    if (open_[d] == kNoIndex) continue;
+  if (!prepare(device_of, stop)) return false;
+  uint32_t most = kNoIndex, starts = kMostStarts;
+  for (uint32_t d = 0; d < begun_.ready.size() && most != 0 && starts > 0; ++d) {
+    if (begun_.ready_count[d] == 0) continue;
     --starts;
-    last = d;
-    if (peel_from(d, most, device_of, division, stop)) {
-      best = d;
-      most = division.stage_count() - 1;
+    if (peel_from(d, most, device_of, other_, stop)) {
+      most = other_.stage_count() - 1;
+      std::swap(division.stage_of, other_.stage_of);
+      std::swap(division.device, other_.device);
+      std::swap(taken_by_, best_taken_by_);
     }
     if (stopped(stop)) return false;
   }
-  return best == last || peel_from(best, most + 1, device_of, division, stop);
+  return true;
 }
 
 bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop) {

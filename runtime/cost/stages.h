@@ -71,32 +71,46 @@ class StageFormer {
   StageFormer(const StageGraph& graph, uint32_t device_count, Stop* stop = nullptr);
 
   // Overwrites all of `division`; its order is left empty. device_of[v] < device_count. False if
-  // stopped. Time: nodes + edges; for kFewest also stages
-  // times devices, and all of that for each device that it tries to start with.
+  // stopped. Time: nodes + edges; for kFewest also stages times devices, and all of that for each
+  // device that it tries to start with, at most: about half of it, as those that come to where the
+  // best one was are given up.
   bool form(std::span<const uint32_t> device_of, StageRule rule, Division& division,
             Stop* stop = nullptr);
 
  private:
+  // Nodes that can be taken next.
+  struct Peeling {
+    std::vector<uint32_t> ready, ready_count;  // per device: the first of a chain, how many
+    std::vector<uint32_t> missing;             // per node: predecessors that have not been taken
+    Peeling(uint32_t nodes, uint32_t devices)
+        : ready(devices), ready_count(devices), missing(nodes) {}
+  };
+
   bool fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop);
   bool overlap(std::span<const uint32_t> device_of, Division& division, Stop* stop);
   bool count_crossings(std::span<const uint32_t> device_of, Stop* stop);
   bool crossings(std::span<const uint32_t> device_of, Division& division, Stop* stop);
+  bool prepare(std::span<const uint32_t> device_of, Stop* stop);
   bool peel_from(uint32_t device, uint32_t most, std::span<const uint32_t> device_of,
                  Division& division, Stop* stop);
   void peel(uint32_t device, uint32_t stage, std::span<const uint32_t> device_of,
             std::span<uint32_t> stage_of, Stop* stop);
-  void make_ready(uint32_t node, uint32_t device) {
-    next_[node] = ready_[device];
-    ready_[device] = node;
-    ++ready_count_[device];
+  void make_ready(uint32_t node, uint32_t device, Peeling& peeling) {
+    next_[node] = peeling.ready[device];
+    peeling.ready[device] = node;
+    ++peeling.ready_count[device];
   }
 
   StageGraph graph_;
-  std::vector<uint32_t> roots_;                             // nodes without predecessors
-  std::vector<uint32_t> predecessors_, missing_;            // per node: how many
-  std::vector<uint32_t> ready_, ready_count_, next_;        // nodes to take, chained per device
-  std::vector<uint32_t> open_;                              // per device: stage that takes nodes
-  std::vector<uint32_t> before_, behind_;                   // crossings, per node
+  std::vector<uint32_t> roots_;                     // nodes without predecessors
+  std::vector<uint32_t> predecessors_;              // per node: how many
+  Peeling begun_, at_;                              // before every start, and by now
+  std::vector<uint32_t> next_;                      // nodes to take, chained per device
+  Division other_;                                  // another start's
+  uint64_t taken_ = 0;                              // a sum that tells apart what has been taken
+  std::vector<uint64_t> taken_by_, best_taken_by_;  // the same by each stage
+  std::vector<uint32_t> open_;                      // per device: stage that takes nodes
+  std::vector<uint32_t> before_, behind_;           // crossings, per node
   std::vector<uint8_t> reads_elsewhere_, sends_elsewhere_;  // per node
   std::vector<uint32_t> found_;                             // stages, by a hash of their keys
   std::vector<uint64_t> keys_;                              // of stages, as they were found
