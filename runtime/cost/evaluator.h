@@ -58,6 +58,8 @@ class Evaluator {
   // Start times of the last placement evaluated.
   std::span<const double> start_us() const { return simulator_.start_us(); }
   std::span<const double> finish_us() const { return simulator_.finish_us(); }
+  // The same for its stages, under staged execution; 0 under others.
+  uint32_t stage_count() const { return simulator_.stage_count(); }
 
   // How many placements have been evaluated.
   uint64_t evaluations() const { return evaluations_; }

@@ -88,6 +88,10 @@ std::span<const double> Simulator::finish_us() const {
   return work_->serial ? work_->timeline.finish_us : work_->engine.finish_us();
 }
 
+uint32_t Simulator::stage_count() const {
+  return work_->staged ? work_->staged->stage_count() : 0;
+}
+
 // Occupation of every device, gaps included.
 static void fill_busy_times(const Problem& problem, std::span<const uint32_t> assignment,
                             Timeline& timeline, Stop* stop) {

@@ -78,6 +78,9 @@ class Simulator {
   std::span<const double> start_us() const;
   std::span<const double> finish_us() const;
 
+  // Of the last makespan_us or run that was not late, under staged execution; 0 under others.
+  uint32_t stage_count() const;
+
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
   // Under staged execution, divided as given, or by the best rule if that is empty; the division

@@ -59,9 +59,10 @@ class StagedSimulator {
   // Runs the placement divided in this way. The division fits it.
   double run(std::span<const uint32_t> assignment, const Division& division, double cutoff_us);
 
-  // Of the last run, per node.
+  // Of the last run; times per node.
   std::span<const double> start_us() { return times().start_us; }
   std::span<const double> finish_us() { return times().finish_us; }
+  uint32_t stage_count() const { return kept_->priced.division.stage_count(); }
   // All of the timeline but memory. Hands the transfers over: not twice after one run.
   void describe(Timeline& timeline);
 

@@ -108,11 +108,9 @@ class Refiner {
     const bool within = aim == kFewer && score.objective_us <= limit_us_;
     const bool better = gains(score, best_.score), equal = !better && score <= best_.score;
     if (!better && !within && !equal) return false;
+    if ((aim == kFewer || equal) && evaluator_.stage_count() >= stages()) return false;
     const Timeline& timeline = evaluator_.timeline(assignment, division);
-    const bool fewer = timeline.stages.size() < stages();
-    if (stopped(evaluator_.stop()) || ((aim == kFewer || equal) && !fewer)) {
-      return false;
-    }
+    if (stopped(evaluator_.stop())) return false;
     best_.assignment = assignment;
     best_.score = score;
     keep(timeline, division);
