@@ -105,6 +105,23 @@ for step in $steps; do
       "$train" eval models/default.plpo --equal-time --threads 1 --graphs "$nets/*.graph" \
         --topologies models/topologies/{4xk80,8xk80,2x4-gpu-two-hosts,4xa100-nvlink}.json \
         --csv "$out/equal-time-networks.csv"
+      # Random graphs run in stages, on machines whose stages and cuts have prices.
+      rm "$nets"/*
+      for family in layered series_parallel fork_join erdos; do
+        for nodes in 20 40 80 160 240; do
+          for ccr in 0.1 0.3 1 3; do
+            "$(dirname "$train")/placeto" generate "$family" --nodes "$nodes" --ccr "$ccr" \
+              --seed 9000 -o "$nets/${family}_${nodes}_$ccr.graph"
+          done
+        done
+      done
+      for machine in 2xk80 4xk80 cpu+gpu; do
+        sed -e 's/"parallel"/"staged"/' \
+          -e 's/"kind"/"stage_us": 20, "cut_us": 5, "cut_bytes_per_us": 5000, "kind"/' \
+          "models/topologies/$machine.json" >"$nets/$machine.json"
+      done
+      "$train" eval models/default.plpo --equal-time --threads 1 --graphs "$nets/*.graph" \
+        --topologies "$nets/*.json" --csv "$out/equal-time-staged.csv"
       ;;
     *)
       echo "unknown step $step" >&2

@@ -67,9 +67,17 @@ uint64_t polish_work(const Problem& problem) {
   return moves * (uint64_t{graph.node_count()} + graph.edge_count()) / 2;
 }
 
-bool polish_pays(const Problem& problem, uint64_t evaluations) {
+// As many as a round has moves. In stages each of these takes as long as an evaluation, since no
+// bound rules it out.
+uint64_t evaluations_to_polish(const Problem& problem) {
+  constexpr uint64_t kStagedRounds = 10;
+  const bool staged = problem.topology().spec().execution == Execution::kStaged;
   const uint64_t moves = uint64_t{problem.group_count()} * (problem.device_count() - 1);
-  return polish_work(problem) <= kMostPolishWork || moves <= evaluations;
+  return staged ? kStagedRounds * moves : moves;
+}
+
+bool polish_pays(const Problem& problem, uint64_t evaluations) {
+  return polish_work(problem) <= kMostPolishWork || evaluations_to_polish(problem) <= evaluations;
 }
 
 bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start) {

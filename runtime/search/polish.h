@@ -11,9 +11,10 @@ namespace placeto {
 
 // Moves to look at, times the nodes that each simulates: what a round of polishing costs.
 uint64_t polish_work(const Problem& problem);
-// Up to here every placement is polished; a search with a budget of as many evaluations as a round
-// has moves is polished beyond it.
+// Up to here every placement is polished; beyond it those of searches with at least so many
+// evaluations.
 inline constexpr uint64_t kMostPolishWork = 400'000;
+uint64_t evaluations_to_polish(const Problem& problem);
 bool polish_pays(const Problem& problem, uint64_t evaluations);
 
 // What polishing a placement gave.

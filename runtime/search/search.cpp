@@ -172,20 +172,17 @@ class Annealing {
   }
 
  private:
-  uint64_t moves() const {
-    const Problem& problem = evaluator_.problem();
-    return uint64_t{problem.group_count()} * (problem.device_count() - 1);
-  }
   bool polishes(uint64_t mark) const {
     return polishes_ && polish_pays(evaluator_.problem(), mark);
   }
   // Often where polishing is cheap beside what it follows. On a large graph it begins where it
   // pays, and follows as many evaluations as it is worth.
   uint64_t next_stretch(uint64_t mark) const {
-    if (mark >= 4 * moves()) return next_mark(mark, {10, 15, 20, 30, 50, 70});
+    const uint64_t enough = evaluations_to_polish(evaluator_.problem());
+    if (mark >= 4 * enough) return next_mark(mark, {10, 15, 20, 30, 50, 70});
     if (polishes(0)) return next_mark(mark, {1, 3});
-    if (mark < moves()) return std::min(moves(), next_mark(mark, {1, 3}));
-    return next_mark(std::max(mark, 2 * moves() - 1), {1, 2, 3, 5});
+    if (mark < enough) return std::min(enough, next_mark(mark, {1, 3}));
+    return next_mark(std::max(mark, 2 * enough - 1), {1, 2, 3, 5});
   }
   // The last point up to which the budget reaches at which it would be polished; all of the budget
   // if there is none.

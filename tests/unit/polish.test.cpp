@@ -58,4 +58,20 @@ TEST_CASE("a stopped polishing returns no worse and claims nothing") {
   CHECK(best.assignment == start);
 }
 
+TEST_CASE("a large problem is polished by searches as long as a round, in stages by ten such") {
+  for (const Execution execution : {Execution::kParallel, Execution::kStaged}) {
+    TopologySpec topology = test::equal_devices(4);
+    topology.execution = execution;
+    Random random(93);
+    const test::Instance instance =
+        test::build_instance(test::random_graph({.most_nodes = 2'000}, random), topology);
+    REQUIRE(instance.problem);
+    REQUIRE(polish_work(*instance.problem) > kMostPolishWork);
+    const uint64_t moves = uint64_t{3} * instance.problem->group_count();
+    const uint64_t enough = execution == Execution::kStaged ? 10 * moves : moves;
+    CHECK(!polish_pays(*instance.problem, enough - 1));
+    CHECK(polish_pays(*instance.problem, enough));
+  }
+}
+
 }  // namespace placeto

@@ -143,7 +143,7 @@ std::string why_not_polished(const MethodChoice& method, const Problem& problem)
   }
   return fmt::format(
       "over the size up to which every placement is polished (--budget-evals {} polishes it)",
-      problem.group_count() * uint64_t{problem.device_count() - 1});
+      evaluations_to_polish(problem));
 }
 
 void check_usage(const PlaceOptions& options) {
