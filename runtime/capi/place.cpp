@@ -106,11 +106,11 @@ Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
   Result<Problem> problem = Problem::build(*graph.value, *topology.value, rules, limits, &stop);
   if (!problem.ok()) {
     Outcome outcome = problem.status();
+    if (outcome.code != PLACETO_BAD_INPUT) return outcome;
     // The graph may well run on the topology, and the caller's own rules leave no device.
-    if (outcome.code == PLACETO_BAD_INPUT &&
-        Problem::build(*graph.value, *topology.value, {}, limits, &stop).ok()) {
-      outcome.code = PLACETO_INFEASIBLE;
-    }
+    const auto unruled = Problem::build(*graph.value, *topology.value, {}, limits, &stop);
+    if (!unruled.ok() && stop.stopped()) return Status::stopped();
+    if (unruled.ok()) outcome.code = PLACETO_INFEASIBLE;
     return outcome;
   }
   result = std::make_unique<placeto_placement>(graph.value, topology.value, std::move(*problem));

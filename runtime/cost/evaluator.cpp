@@ -43,27 +43,20 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
 }
 
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us) {
-  ++evaluations_;
-  const bool latency = problem_->objective() == Objective::kLatency;
-  if (!latency) return score_of(&simulator_.run(assignment));
-  if (surely_fits(assignment)) {
-    const double makespan_us = simulator_.makespan_us(assignment, cutoff_us);
-    return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
-  }
-  return score_of(simulator_.run_below(cutoff_us, assignment));
+  return evaluate(assignment, {}, cutoff_us);
 }
 
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division,
                           double cutoff_us) {
-  if (division.empty()) return evaluate(assignment, cutoff_us);
   ++evaluations_;
   const bool latency = problem_->objective() == Objective::kLatency;
-  if (!latency) return score_of(&simulator_.run(assignment, division));
   if (surely_fits(assignment)) {
-    const double makespan_us = simulator_.makespan_us(assignment, division, cutoff_us);
-    return stopped(stop_) ? Score::worst() : Score{0, makespan_us};
+    const double objective_us = latency ? simulator_.makespan_us(assignment, division, cutoff_us)
+                                        : simulator_.bottleneck_us(assignment, division);
+    return stopped(stop_) ? Score::worst() : Score{0, objective_us};
   }
-  return score_of(simulator_.run_below(cutoff_us, assignment, division));
+  return score_of(latency ? simulator_.run_below(cutoff_us, assignment, division)
+                          : &simulator_.run(assignment, division));
 }
 
 Score Evaluator::score_of(const Timeline* timeline) const {

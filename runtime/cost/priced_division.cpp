@@ -41,7 +41,7 @@ void StagePricer::price(std::span<const uint32_t> assignment, PricedDivision& pr
   const Graph& graph = problem_.graph();
   const Division& division = priced.division;
   const uint32_t stages = division.stage_count();
-  priced.stages.assign(stages, StageRun{});
+  if (assign(priced.stages, stages, StageRun{}, stop_)) return;
   for (uint32_t s = 0; s < stages; ++s) {
     priced.stages[s].head_us = problem_.topology().device(division.device[s]).stage_us;
   }

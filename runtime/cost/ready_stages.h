@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/no_index.h"
+#include "runtime/base/stop.h"
 #include "runtime/cost/stages.h"
 
 namespace placeto {
@@ -30,8 +31,8 @@ struct StageRun {
 // Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap", 1986.
 class ReadyStages {
  public:
-  ReadyStages(uint32_t devices, uint32_t most_stages, bool by_rank)
-      : by_rank_(by_rank), devices_(devices) {
+  ReadyStages(uint32_t devices, uint32_t most_stages, bool by_rank, Stop* stop)
+      : by_rank_(by_rank), stop_(stop), devices_(devices) {
     touched_.reserve(devices);
     sequence_.reserve(most_stages);
   }
@@ -132,7 +133,8 @@ class ReadyStages {
     return a;
   }
 
-  // Pairs from left to right, then all of them together from right to left.
+  // Pairs from left to right, then all of them together from right to left. Not all of the heap,
+  // once stopped.
   uint32_t without_first(uint32_t root) {
     uint32_t pairs = kNoIndex;
     for (uint32_t a = stages_[root].child; a != kNoIndex;) {
@@ -142,17 +144,20 @@ class ReadyStages {
       stages_[pair].sibling = pairs;
       pairs = pair;
       a = rest;
+      if (spend(stop_, 1)) break;
     }
     uint32_t heap = kNoIndex;
     while (pairs != kNoIndex) {
       const uint32_t rest = stages_[pairs].sibling;
       heap = meld(heap, pairs);
       pairs = rest;
+      if (spend(stop_, 1)) break;
     }
     return heap;
   }
 
   bool by_rank_;
+  Stop* stop_;
   std::span<StageRun> stages_;
   const Division* division_ = nullptr;
   std::vector<Device> devices_;

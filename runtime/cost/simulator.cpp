@@ -60,21 +60,22 @@ Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 double Simulator::makespan_us(std::span<const uint32_t> assignment, double cutoff_us) {
-  constexpr double kStopped = std::numeric_limits<double>::infinity();
-  if (stopped(work_->stop)) return kStopped;
+  if (stopped(work_->stop)) return kNever;
   if (work_->staged) return work_->staged->run(assignment, cutoff_us);
   if (work_->serial) {
     const bool done =
         run_serially(work_->problem, assignment, false, work_->sends, work_->timeline, work_->stop);
-    return done ? work_->timeline.makespan_us : kStopped;
+    return done ? work_->timeline.makespan_us : kNever;
   }
   work_->engine.record_transfers(false);
-  return work_->engine.run(assignment) ? work_->engine.makespan_us() : kStopped;
+  return work_->engine.run(assignment) ? work_->engine.makespan_us() : kNever;
 }
 
 double Simulator::makespan_us(std::span<const uint32_t> assignment, const Division& division,
                               double cutoff_us) {
-  if (!work_->staged || stopped(work_->stop)) return makespan_us(assignment, cutoff_us);
+  if (!work_->staged || division.empty() || stopped(work_->stop)) {
+    return makespan_us(assignment, cutoff_us);
+  }
   return work_->staged->run(assignment, division, cutoff_us);
 }
 
@@ -109,47 +110,66 @@ const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
-  Timeline& timeline = work_->timeline;
-  run_below(std::numeric_limits<double>::infinity(), assignment, division);
-  if (stopped(work_->stop)) return timeline;
-  if (!work_->staged) fill_busy_times(work_->problem, assignment, timeline, work_->stop);
-  timeline.bottleneck_us =
-      work_->bottleneck.find(assignment, timeline.device_busy_us, timeline.transfers,
-                             timeline.channel_busy_us, work_->stop);
-  return timeline;
+  run_below(kNever, assignment, division);
+  find_bottleneck(assignment);
+  return work_->timeline;
 }
 
 const Timeline* Simulator::run_below(double cutoff_us, std::span<const uint32_t> assignment,
                                      const Division& division) {
   Timeline& timeline = work_->timeline;
+  if (!simulate(cutoff_us, assignment, division)) return nullptr;
+  if (!stopped(work_->stop)) {
+    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+  }
+  return &timeline;
+}
+
+double Simulator::bottleneck_us(std::span<const uint32_t> assignment, const Division& division) {
+  if (work_->staged) {
+    makespan_us(assignment, division, kNever);
+    return stopped(work_->stop) ? kNever : work_->staged->objective_us();
+  }
+  simulate(kNever, assignment, division);
+  find_bottleneck(assignment);
+  return stopped(work_->stop) ? kNever : work_->timeline.bottleneck_us;
+}
+
+// After simulate().
+void Simulator::find_bottleneck(std::span<const uint32_t> assignment) {
+  Timeline& timeline = work_->timeline;
+  if (stopped(work_->stop)) return;
+  if (!work_->staged) fill_busy_times(work_->problem, assignment, timeline, work_->stop);
+  timeline.bottleneck_us =
+      work_->bottleneck.find(assignment, timeline.device_busy_us, timeline.transfers,
+                             timeline.channel_busy_us, work_->stop);
+}
+
+bool Simulator::simulate(double cutoff_us, std::span<const uint32_t> assignment,
+                         const Division& division) {
+  Timeline& timeline = work_->timeline;
   EventEngine& engine = work_->engine;
-  if (stopped(work_->stop)) return &timeline;
+  if (stopped(work_->stop)) return true;
   const auto is_late = [cutoff_us](double makespan_us) {
-    return makespan_us >= cutoff_us && cutoff_us < std::numeric_limits<double>::infinity();
+    return makespan_us >= cutoff_us && cutoff_us < kNever;
   };
   if (work_->staged) {
-    const double makespan_us = division.empty()
-                                   ? work_->staged->run(assignment, cutoff_us)
-                                   : work_->staged->run(assignment, division, cutoff_us);
-    if (is_late(makespan_us)) return nullptr;
+    if (is_late(makespan_us(assignment, division, cutoff_us))) return false;
     if (!stopped(work_->stop)) work_->staged->describe(timeline);
   } else if (work_->serial) {
     run_serially(work_->problem, assignment, true, work_->sends, timeline, work_->stop);
-    if (is_late(timeline.makespan_us)) return nullptr;
+    if (is_late(timeline.makespan_us)) return false;
   } else {
     engine.record_transfers(true);
-    if (!engine.run(assignment)) return &timeline;
-    if (is_late(engine.makespan_us())) return nullptr;
+    if (!engine.run(assignment)) return true;
+    if (is_late(engine.makespan_us())) return false;
     timeline.makespan_us = engine.makespan_us();
     timeline.drain_us = engine.drain_us();
     std::copy(engine.start_us().begin(), engine.start_us().end(), timeline.start_us.begin());
     std::copy(engine.finish_us().begin(), engine.finish_us().end(), timeline.finish_us.begin());
     timeline.transfers.swap(engine.transfers());
   }
-  if (!stopped(work_->stop)) {
-    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
-  }
-  return &timeline;
+  return true;
 }
 
 Division recorded_division(const Timeline& timeline) {

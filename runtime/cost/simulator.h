@@ -70,7 +70,8 @@ class Simulator {
   double makespan_us(std::span<const uint32_t> assignment,
                      double cutoff_us = std::numeric_limits<double>::infinity());
 
-  // The same of a placement divided as given, under staged execution.
+  // The same of a placement divided as given, under staged execution; by the best rule if that is
+  // empty.
   double makespan_us(std::span<const uint32_t> assignment, const Division& division,
                      double cutoff_us);
 
@@ -80,6 +81,10 @@ class Simulator {
 
   // Of the last makespan_us or run that was not late, under staged execution; 0 under others.
   uint32_t stage_count() const;
+
+  // Objective::kThroughput: the bottleneck of a placement, divided as given under staged execution,
+  // or by the best rule if that is empty. Infinity once stopped.
+  double bottleneck_us(std::span<const uint32_t> assignment, const Division& division = {});
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
@@ -94,6 +99,10 @@ class Simulator {
   Timeline take_timeline() &&;
 
  private:
+  // Fills the timeline, but for memory, busy times and the bottleneck; false where it is late.
+  bool simulate(double cutoff_us, std::span<const uint32_t> assignment, const Division& division);
+  void find_bottleneck(std::span<const uint32_t> assignment);
+
   struct Workspace;
   std::unique_ptr<Workspace> work_;
 };

@@ -22,7 +22,7 @@ StageEngine::StageEngine(const Problem& problem, Stop* stop)
     : problem_(problem),
       stop_(stop),
       device_left_us_(problem.device_count()),
-      ready_(problem.device_count(), problem.node_count(), ranks_stages(problem)),
+      ready_(problem.device_count(), problem.node_count(), ranks_stages(problem), stop),
       sender_(problem, stop) {
   events_.reserve(size_t{problem.graph().edge_count()} + problem.device_count());
 }
@@ -43,6 +43,7 @@ void StageEngine::find_what_is_left(std::span<const uint32_t> assignment, Priced
       if (spend(stop_, 1 + cut.reader_end - cut.reader_begin)) return;
     }
     priced.stages[s].left_us = priced.stages[s].taken_us() + behind_us;
+    if (spend(stop_, 1)) return;
   }
 }
 
@@ -71,6 +72,7 @@ double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us,
     if (stage.waits) continue;
     ready_.arrive(s, 0);
     late |= may_be_late && stage.left_us > latest_us;
+    if (spend(stop_, 1)) return kNever;
   }
   double last_end_us = 0, last_event_us = 0;
   for (double now = 0; !late;) {

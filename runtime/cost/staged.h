@@ -62,6 +62,7 @@ class StagedSimulator {
   // Of the last run; times per node.
   std::span<const double> start_us() { return times().start_us; }
   std::span<const double> finish_us() { return times().finish_us; }
+  double objective_us() const { return kept_->objective_us; }
   uint32_t stage_count() const { return kept_->priced.division.stage_count(); }
   // All of the timeline but memory. Hands the transfers over: not twice after one run.
   void describe(Timeline& timeline);

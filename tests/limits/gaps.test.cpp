@@ -222,6 +222,7 @@ TEST_CASE("nor does one where a node has a hundred thousand neighbours, or a mil
       {Wide::kColocated, 100'000, 0, Devices::kUnlike},
       {Wide::kStar, 1'000'000, 0, Devices::kLike},
       {Wide::kFunnel, 1'000'000, 3, Devices::kUnlike},
+      {Wide::kStar, 1'000'000, 18, Devices::kLike},
       {Wide::kStar, 300'000, 0, Devices::kUnlike, Objective::kThroughput},
       {Wide::kFunnel, 300'000, 16, Devices::kLike, Objective::kThroughput},
       {Wide::kDense, 800, 2, Devices::kUnlike, Objective::kThroughput},
@@ -303,9 +304,12 @@ TEST_CASE("nor does one where there are a million rules") {
 TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs are placed") {
   const std::atomic<bool> cancelled = true;
   const auto policy = test::load_policy(test::small_pairwise_policy());
-  for (const uint32_t nodes : {10u, 100u, 1'000u, 3'000u, 10'000u, 100'000u}) {
-    Result<Graph> graph = Graph::build(layered_graph(nodes));
-    Result<Topology> topology = Topology::build(eight_devices(0, Devices::kUnlike));
+  const auto check = [&](uint32_t nodes, Devices devices, const Rules& rules) {
+    GraphSpec spec = layered_graph(nodes);
+    for (NodeSpec& node : spec.nodes) node.outputs.resize(3, node.outputs[0]);
+    for (uint32_t e = 0; e < spec.edges.size(); ++e) spec.edges[e].output = e % 3;
+    Result<Graph> graph = Graph::build(std::move(spec));
+    Result<Topology> topology = Topology::build(eight_devices(0, devices));
     REQUIRE(graph.ok());
     REQUIRE(topology.ok());
     double least_ms = std::numeric_limits<double>::infinity();
@@ -314,7 +318,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
       const double began_ms = thread_ms();
       Stop stop(&cancelled);
       stop.head_start_for(uint64_t{graph->node_count()} + graph->edge_count());
-      const Result<Problem> problem = Problem::build(*graph, *topology, {}, {}, &stop);
+      const Result<Problem> problem = Problem::build(*graph, *topology, rules, {}, &stop);
       MethodOptions options;
       options.budget.stop = &stop;
       placed = problem.ok() && place_auto(*problem, options, {.policy = policy.get()}).ok();
@@ -323,6 +327,14 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
     MESSAGE(nodes, " nodes: ", least_ms, " ms, ", std::string(placed ? "placed" : "stopped"));
     CHECK(least_ms < kMostMs);
     if (nodes <= 1'000) CHECK(placed);
+  };
+  for (const uint32_t nodes : {10u, 100u, 1'000u, 3'000u, 10'000u, 100'000u}) {
+    Rules throughput;
+    throughput.objective = Objective::kThroughput;
+    for (const Devices devices : {Devices::kLike, Devices::kUnlike}) {
+      check(nodes, devices, {});
+      check(nodes, devices, throughput);
+    }
   }
 }
 

@@ -215,7 +215,7 @@ TEST_CASE("an engine's demands follow the caller's rules, and its notes say what
   CHECK(raw == nullptr);
   CHECK(mentions(error, "no provider 'metal'"));
   placeto_onnx_engine* none = nullptr;
-  CHECK(placeto_onnx_engine_load("no-engine", &none, &error) == PLACETO_BAD_INPUT);
+  CHECK(placeto_onnx_engine_load("no-engine", &none, &error) == PLACETO_IO);
 }
 
 TEST_CASE("the default policy places, and a placement is JSON that tools read") {

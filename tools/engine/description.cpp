@@ -249,7 +249,7 @@ Result<EngineDescription> EngineDescription::load(const std::string& name) {
   }
   std::error_code error;
   if (!std::filesystem::exists(name, error)) {
-    return Status::bad_input(name + ": no such file, and no built-in engine; there are " + known);
+    return Status::io(name + ": no such file, and no built-in engine; there are " + known);
   }
   constexpr uint64_t kMostBytes = 1u << 24;
   const auto bytes = read_file(name, kMostBytes);

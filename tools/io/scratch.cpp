@@ -49,11 +49,14 @@ void remove_leftovers(const fs::path& path) {
   }
 }
 
-// mkdtemp makes it private; others get the permissions that mkdir would have given.
+// mkdtemp makes it private; others get the permissions that mkdir would have given, and gives to
+// one within: asking for the process's umask would change it for a moment, for all threads.
 bool open_up(const std::string& directory) {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return chmod(directory.c_str(), 0777 & ~mask) == 0;
+  const std::string within = directory + "/.placeto-permissions";
+  struct stat made {};
+  if (::mkdir(within.c_str(), 0777) != 0) return false;
+  const bool told = ::stat(within.c_str(), &made) == 0;
+  return ::rmdir(within.c_str()) == 0 && told && chmod(directory.c_str(), made.st_mode & 0777) == 0;
 }
 
 }  // namespace

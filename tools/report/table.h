@@ -31,7 +31,6 @@ class Table {
 
   // Missing cells at the end are empty; cells beyond the last column are dropped.
   void add_row(std::vector<std::string> cells, Emphasis emphasis = Emphasis::kNone);
-  size_t row_count() const { return rows_.size(); }
 
   // Titles first, unless all are empty. Every line ends with a newline and none with spaces.
   // Escape sequences only if `color`. No line is wider than `columns` (0: as wide as it takes):
