@@ -6,7 +6,7 @@
 
 namespace placeto {
 
-PricedDivision::PricedDivision(const Problem& problem) {
+PricedDivision::PricedDivision(const Problem& problem, Stop* stop) {
   const uint32_t nodes = problem.node_count();
   const size_t edges = problem.graph().edge_count();
   division.stage_of.reserve(nodes);
@@ -14,7 +14,7 @@ PricedDivision::PricedDivision(const Problem& problem) {
   division.order.reserve(nodes);
   stages.reserve(nodes);
   cuts.reserve(size_t{problem.graph().output_count()} + edges);
-  readers.resize(edges);
+  assign(readers, edges, uint32_t{0}, stop);
   busy_us.resize(problem.device_count());
 }
 
@@ -42,9 +42,9 @@ void StagePricer::price(std::span<const uint32_t> assignment, PricedDivision& pr
   const Division& division = priced.division;
   const uint32_t stages = division.stage_count();
   if (assign(priced.stages, stages, StageRun{}, stop_)) return;
-  for (uint32_t s = 0; s < stages; ++s) {
+  in_pieces(0, stages, stop_, [&](uint32_t s) {
     priced.stages[s].head_us = problem_.topology().device(division.device[s]).stage_us;
-  }
+  });
   StageRun* const runs = priced.stages.data();
   const uint32_t* const stage_of = division.stage_of.data();
   for (const uint32_t v : watched(graph.topological_order(), stop_)) {
@@ -54,9 +54,8 @@ void StagePricer::price(std::span<const uint32_t> assignment, PricedDivision& pr
   priced.cuts.clear();
   if (stages > 1) find_cuts(priced);
   std::fill(priced.busy_us.begin(), priced.busy_us.end(), 0);
-  for (uint32_t s = 0; s < stages; ++s) {
-    priced.busy_us[division.device[s]] += priced.stages[s].taken_us();
-  }
+  in_pieces(0, stages, stop_,
+            [&](uint32_t s) { priced.busy_us[division.device[s]] += priced.stages[s].taken_us(); });
 }
 
 // From the last node to the first, since a stage's chain of cuts grows at its head.

@@ -25,7 +25,8 @@ struct PricedDivision {
   std::vector<uint32_t> readers;  // of each cut; as long as can be
   std::vector<double> busy_us;    // per device: what its stages take
 
-  explicit PricedDivision(const Problem& problem);  // with room for every division
+  // With room for every division.
+  explicit PricedDivision(const Problem& problem, Stop* stop = nullptr);
 };
 
 // Not shareable between threads; the problem must outlive it. No call allocates.

@@ -29,9 +29,9 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
       pricer_(problem, stop),
       engine_(problem, stop),
       bottleneck_(problem),
-      divided_{{PricedDivision(problem), StagedRun(problem)},
-               {PricedDivision(problem), StagedRun(problem)},
-               {PricedDivision(problem), StagedRun(problem)}} {
+      divided_{{PricedDivision(problem, stop), StagedRun(problem)},
+               {PricedDivision(problem, stop), StagedRun(problem)},
+               {PricedDivision(problem, stop), StagedRun(problem)}} {
   const uint32_t nodes = problem.node_count();
   for (Divided& divided : divided_) {
     divided.channel_busy_us.resize(problem.topology().channel_count());
