@@ -51,4 +51,6 @@ TEST_CASE("run times on kinds that a graph does not list are estimated, if rates
   const Graph graph = with_times({3, 3});
   CHECK(unlike_times(graph, with_kinds({"cpu", "npu"})) == "cpu measured, npu estimated");
   CHECK(unlike_times(graph, with_kinds({"cpu", "fpga"})) == "");
+  CHECK(unlike_times(graph, with_kinds({"npu"})) == "npu estimated, cpu given, gpu given");
+  CHECK(unlike_times(with_times({0, 0}), with_kinds({"cpu", "npu"})) == "cpu given, npu estimated");
 }

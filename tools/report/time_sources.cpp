@@ -21,14 +21,22 @@ bool runs(const NodeSpec& node, size_t column, const DeviceSpec& device) {
 const char* source_of(const Graph& graph, const TimeSources& sources, const DeviceSpec& device) {
   const size_t column = sources.column_of(device.kind);
   const bool is_listed = graph.kinds().empty() || column < graph.kinds().size();
-  bool measured = false, other = false;
+  bool found[3] = {};  // by source
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
-    if (!runs(graph.node(v), column, device)) continue;
-    (sources.at(v, column) == TimeSource::kMeasured ? measured : other) = true;
-    if (other && (measured || !is_listed)) break;
+    if (runs(graph.node(v), column, device))
+      found[static_cast<size_t>(sources.at(v, column))] = true;
+    if (!is_listed && found[0]) break;
   }
-  if (measured) return other ? "measured in part" : "measured";
-  return other ? "estimated" : "";
+  const auto [estimated, given, measured] = found;
+  if (measured) return estimated || given ? "measured in part" : "measured";
+  if (given) return estimated ? "given in part" : "given";
+  return estimated ? "estimated" : "";
+}
+
+bool has_times(const Graph& graph) {
+  const auto& nodes = graph.spec().nodes;
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const NodeSpec& node) { return !node.cost_us.empty(); });
 }
 
 }  // namespace
@@ -54,7 +62,6 @@ TimeSource TimeSources::at(uint32_t node, size_t column) const {
 
 std::string unlike_times(const Graph& graph, const Topology& topology) {
   const TimeSources sources(graph);
-  if (!sources.any_measured()) return "";
   std::vector<std::pair<std::string, std::string>> found;  // by kind
   for (const DeviceSpec& device : topology.spec().devices) {
     const auto seen = [&](const auto& other) { return other.first == device.kind; };
@@ -62,6 +69,12 @@ std::string unlike_times(const Graph& graph, const Topology& topology) {
     found.emplace_back(device.kind, source_of(graph, sources, device));
   }
   std::erase_if(found, [](const auto& kind) { return kind.second.empty(); });
+  const auto is_listed = [&](const auto& kind) {
+    return sources.column_of(kind.first) < graph.kinds().size();
+  };
+  if (has_times(graph) && std::none_of(found.begin(), found.end(), is_listed)) {
+    for (const std::string& kind : graph.kinds()) found.emplace_back(kind, "given");
+  }
   const auto other = [&](const auto& kind) { return kind.second != found.front().second; };
   if (std::none_of(found.begin(), found.end(), other)) return "";
   std::string text;

@@ -32,8 +32,9 @@ class TimeSources {
   bool any_measured_;
 };
 
-// "cpu measured, gpu estimated" if run times on some kinds of the topology's devices were measured
-// and on others not, or of fewer nodes; else "". What a kind cannot run does not count.
+// "cpu measured, gpu estimated" if run times on some kinds of the topology's devices were measured,
+// or are given, and on others not, or of fewer nodes; "gpu estimated, cpu given" if the graph has
+// them for other kinds alone; else "". What a kind cannot run does not count.
 std::string unlike_times(const Graph& graph, const Topology& topology);
 
 }  // namespace placeto
