@@ -1,5 +1,7 @@
 // ONNX models exported: folders of stages, annotated copies, rules by name.
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +13,14 @@
 #include "tools/export/new_directory.h"
 #include "tools/export/onnx_export.h"
 #include "tools/export/value_types.h"
+
+// The system's, in all of this program, counted: it is one for all threads, so that changing it for
+// a moment gives the files of others permissions that nobody asked for.
+static int umask_calls = 0;
+extern "C" mode_t umask(mode_t mask) noexcept {
+  ++umask_calls;
+  return static_cast<mode_t>(syscall(SYS_umask, mask));
+}
 
 namespace placeto {
 namespace {
@@ -42,6 +52,24 @@ TEST_CASE("annotations are on nodes of the main graph, and older ones are gone")
   CHECK(b.graph().node(1).attribute(0).g().node(0).name() == "neg");
   CHECK(b.graph().node(0).SerializeAsString().find(other) != std::string::npos);
   CHECK(annotation_rules(std::vector<std::string>{"cpu", "", "gpu"}) == "cpu(=plc0);gpu(=plc2)");
+}
+
+TEST_CASE("a new directory has the permissions that mkdir gives, without setting the umask") {
+  const Folder folder;
+  for (const mode_t mask : {022u, 027u}) {
+    const mode_t before = umask(mask);
+    const int calls = umask_calls;
+    auto target = NewDirectory::create(folder.path("out"));
+    REQUIRE(target.ok());
+    REQUIRE(target->commit().ok());
+    CHECK(umask_calls == calls);
+    struct stat made {};
+    REQUIRE(stat(folder.path("out").c_str(), &made) == 0);
+    CHECK((made.st_mode & 0777) == (0777 & ~mask));
+    CHECK(fs::is_empty(folder.path("out")));
+    fs::remove(folder.path("out"));
+    umask(before);
+  }
 }
 
 TEST_CASE("a model that was read from a descriptor has no name") {
