@@ -126,14 +126,13 @@ inline bool stopped(const Stop* stop) {
 template <class T>
 bool assign(std::vector<T>& items, size_t count, const T& value, Stop* stop) {
   constexpr size_t kPiece = (size_t{1} << 19) / sizeof(T);
-  items.clear();
   items.reserve(count);
-  while (items.size() < count) {
-    const size_t piece = std::min(kPiece, count - items.size());
-    items.resize(items.size() + piece, value);
+  items.assign(std::min(kPiece, count), value);
+  for (size_t piece = items.size();; items.resize(items.size() + piece, value)) {
     if (spend(stop, Stop::copied(piece * sizeof(T) / sizeof(double)))) return true;
+    piece = std::min(kPiece, count - items.size());
+    if (piece == 0) return false;
   }
-  return false;
 }
 
 // Empties the vector and gives its memory back. A look comes after every large one, so that those

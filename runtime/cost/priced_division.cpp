@@ -42,9 +42,10 @@ void StagePricer::price(std::span<const uint32_t> assignment, PricedDivision& pr
   const Division& division = priced.division;
   const uint32_t stages = division.stage_count();
   if (assign(priced.stages, stages, StageRun{}, stop_)) return;
-  in_pieces(0, stages, stop_, [&](uint32_t s) {
+  for (uint32_t s = 0; s < stages; ++s) {
     priced.stages[s].head_us = problem_.topology().device(division.device[s]).stage_us;
-  });
+  }
+  if (spend(stop_, stages)) return;
   StageRun* const runs = priced.stages.data();
   const uint32_t* const stage_of = division.stage_of.data();
   for (const uint32_t v : watched(graph.topological_order(), stop_)) {
@@ -54,8 +55,10 @@ void StagePricer::price(std::span<const uint32_t> assignment, PricedDivision& pr
   priced.cuts.clear();
   if (stages > 1) find_cuts(priced);
   std::fill(priced.busy_us.begin(), priced.busy_us.end(), 0);
-  in_pieces(0, stages, stop_,
-            [&](uint32_t s) { priced.busy_us[division.device[s]] += priced.stages[s].taken_us(); });
+  for (uint32_t s = 0; s < stages; ++s) {
+    priced.busy_us[division.device[s]] += priced.stages[s].taken_us();
+  }
+  spend(stop_, stages);
 }
 
 // From the last node to the first, since a stage's chain of cuts grows at its head.
