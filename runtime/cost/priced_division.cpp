@@ -6,7 +6,8 @@
 
 namespace placeto {
 
-PricedDivision::PricedDivision(const Problem& problem, Stop* stop) {
+// Once for each simulator: small rather than fast.
+[[gnu::cold]] PricedDivision::PricedDivision(const Problem& problem, Stop* stop) {
   const uint32_t nodes = problem.node_count();
   const size_t edges = problem.graph().edge_count();
   division.stage_of.reserve(nodes);
