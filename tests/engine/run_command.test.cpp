@@ -180,6 +180,37 @@ TEST_CASE("a run leaves no files of the engine behind") {
   CHECK(empty.size() == 0);
 }
 
+TEST_CASE("run says of inputs that it made up where the engine refuses them") {
+  const Folder folder;
+  OnnxBuilder b;
+  b.input("index", {"1"}, onnx::TensorProto::INT64);  // 1 is made up, and only 0 is in range
+  b.weight("row", {1}, onnx::TensorProto::FLOAT, 4);
+  b.node("Gather", {"row", "index"}, {"y"}, "gather");
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"1"});
+  const std::string model = folder.path("model.onnx"), said = folder.path("said");
+  std::ofstream(model, std::ios::binary) << b.bytes();
+  const std::string line = PLACETO_CLI " run " + model;
+  const auto status = [&](const std::string& more) {
+    return WEXITSTATUS(std::system((line + more + " >" + said + " 2>&1").c_str()));
+  };
+  CHECK(status("") != 0);
+  const std::string why = "; its input 'index' was made up (--input)";
+  CHECK_MESSAGE(test::bytes_of(said).find(why) != std::string::npos, test::bytes_of(said));
+  CHECK(status(" --input index=3") != 0);
+  CHECK(test::bytes_of(said).find("made up") == std::string::npos);
+  CHECK(status(" --input index=0 --runs 1") == 0);
+}
+
+TEST_CASE("run refuses what only a stream takes where there is none") {
+  const Folder folder;
+  const std::string line = PLACETO_CLI " run " + write_stages(folder) + " --runs 1 --mode latency";
+  CHECK(std::system((line + " >" + folder.path("said")).c_str()) == 0);
+  for (const char* option : {" --in-flight 2", " --replicas 2"}) {
+    const std::string said = " >" + folder.path("said") + " 2>&1";
+    CHECK(WEXITSTATUS(std::system((line + option + said).c_str())) == 2);
+  }
+}
+
 TEST_CASE("run refuses a tune.json that tune did not write") {
   const Folder folder;
   const std::string stages = write_stages(folder), said = folder.path("said");

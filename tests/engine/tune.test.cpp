@@ -92,6 +92,9 @@ TEST_CASE("tune hands out a plan that runs, and says what it measured") {
     one_device = one_device || (c.way == Contender::Way::kPlaced && c.stages == 1);
     engine = engine || c.way == Contender::Way::kEngine;
     CHECK(c.over_whole > 0);
+    REQUIRE(c.output);
+    CHECK(c.output->name == "y");
+    CHECK(!c.deviates());
   }
   CHECK(one_device);
   CHECK(engine);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tools/tune/feedback.h"
+#include "tools/tune/outputs.h"
 #include "tools/tune/spread_whole.h"
 #include "tools/tune/tune.h"
 
@@ -156,6 +157,33 @@ TEST_CASE("one sentence says what won, by how much, and over what") {
   CHECK(
       explain_choice(contenders, 2, "cuda")
           .starts_with("one device, 2 threads: 0.61 of the whole model on one thread with cuda;"));
+}
+
+// Contenders whose one output deviates so far, by at most 0.01 where nothing is wrong; none: not
+// compared.
+std::vector<std::unique_ptr<Runnable>> contenders_of(
+    std::vector<std::optional<double>> deviations) {
+  std::vector<std::unique_ptr<Runnable>> contenders;
+  for (const std::optional<double>& deviation : deviations) {
+    contenders.push_back(std::make_unique<Runnable>());
+    if (deviation) contenders.back()->info.output = OutputDeviation{"y", *deviation, 0.01};
+  }
+  return contenders;
+}
+
+TEST_CASE("what gives other outputs than the model is not handed out, unless everything does") {
+  std::vector<std::string> notes;
+  using Indices = std::vector<size_t>;
+  CHECK(without_deviating(contenders_of({0.0, 0.01, std::nullopt}), notes) == Indices{0, 1, 2});
+  CHECK(notes.empty());
+  CHECK(without_deviating(contenders_of({0.5, 0.0, 0.2}), notes) == Indices{1});
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] ==
+        "2 of 3 ways deviate from the model's outputs and are not handed out: 'y' by up to 0.5, "
+        "expected at most 0.01 (--tolerance)");
+  CHECK(without_deviating(contenders_of({0.5, 0.2}), notes) == Indices{0, 1});
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[1].starts_with("2 of 2 ways deviate from the model's outputs: 'y'"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // placeto run: a split model on real workers, what was predicted beside what was measured.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/cli/by_device.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
@@ -117,6 +119,15 @@ RunChoice choice_of(const RunOptions& options, const Manifest& manifest,
   return choice;
 }
 
+// What only a stream takes.
+void check_mode(const RunOptions& options) {
+  if (options.mode != "latency") return;
+  for (const auto& [name, value] :
+       {std::pair("--in-flight", options.in_flight), {"--replicas", options.replicas}}) {
+    if (value != 0) throw Failure(kBadUsage, fmt::format("{}: --mode latency has no stream", name));
+  }
+}
+
 // As many requests of one replica as keep its devices busy.
 uint32_t busy_slots(const Manifest& manifest, uint32_t replicas) {
   std::set<uint32_t> used;
@@ -161,6 +172,23 @@ void fill(StagedModel& model, const RunOptions& options, const Manifest& manifes
   require(fill_model_inputs(model, given));
 }
 
+// "; its inputs 'ids', 'mask' were made up (--input)": why the engine may have refused to run.
+std::string made_up(const StagedModel& model, const RunOptions& options) {
+  constexpr size_t kShown = 5;
+  std::vector<std::string> names;
+  for (const TensorInfo& input : model.inputs()) {
+    const auto gives = [&](const std::string& text) { return text.starts_with(input.name + "="); };
+    if (std::ranges::none_of(options.inputs, gives)) names.push_back(in_quotes(input.name));
+  }
+  if (names.empty()) return "";
+  if (names.size() > kShown) {
+    names.resize(kShown);
+    names.emplace_back("...");
+  }
+  return fmt::format("; its input{} {} {} made up (--input)", names.size() == 1 ? "" : "s",
+                     fmt::join(names, ", "), names.size() == 1 ? "was" : "were");
+}
+
 // The first writes profiles, if any does.
 std::unique_ptr<Runner> open_replica(const RunJob& job, const SessionSettings& settings) {
   const Manifest& manifest = job.outcome.manifest;
@@ -168,7 +196,10 @@ std::unique_ptr<Runner> open_replica(const RunJob& job, const SessionSettings& s
       .share = shares_by_device({manifest.devices}, job.options.holds, "--hold")};
   auto runner = require(Runner::open(manifest, job.outcome.directory, settings, workers));
   fill(runner->model(), job.options, runner->manifest());
-  require(runner->start());
+  const Status started = runner->start();
+  if (!started.ok()) {
+    require(Status{started.code(), started.message() + made_up(runner->model(), job.options)});
+  }
   return runner;
 }
 
@@ -260,27 +291,23 @@ void check_written(const std::vector<std::string>& profiles) {
 }
 
 void compare(RunJob& job, const StagedModel& model) {
-  auto& deviations = job.outcome.deviations;
-  deviations = require(output_deviations(model, *job.whole));
+  auto deviations = require(output_deviations(model, require(keep_outputs(*job.whole))));
   for (OutputDeviation& output : deviations) {
     if (job.options.tolerance >= 0) output.tolerance = job.options.tolerance;
   }
-  const auto over = [](const OutputDeviation& output) {
-    return output.deviation <= 0 ? 0 : output.deviation / output.tolerance;  // or infinite
-  };
-  std::stable_sort(deviations.begin(), deviations.end(),
-                   [&](const auto& a, const auto& b) { return over(a) > over(b); });
+  job.outcome.deviation = worst_of(deviations);
 }
 
 void measure(RunJob& job) {
+  constexpr uint32_t kWarmUps = 3, kBatches = 3;
   const auto runs = static_cast<uint32_t>(job.options.runs);
   RunOutcome& outcome = job.outcome;
   Runner& first = *job.replicas.front();
   {
     RunningLine line("running one request at a time");
     require(wake_devices(first.model()));
-    outcome.latency =
-        require(measure_latency(first.workers(), job.whole.get(), runs, 3, std::ref(line)));
+    outcome.latency = require(measure_latency(first.workers(), job.whole.get(), runs,
+                                              std::min(runs, kWarmUps), std::ref(line)));
   }
   if (job.options.check) compare(job, first.model());
   if (job.options.mode != "latency") {
@@ -288,7 +315,8 @@ void measure(RunJob& job) {
     for (const auto& replica : job.replicas) workers.push_back(&replica->workers());
     const auto in_flight = static_cast<uint32_t>(workers.size()) * outcome.slots;
     const uint32_t requests = requests_of_batch(in_flight, median(outcome.latency.latency_us));
-    const uint32_t batches = std::max(3u, runs / requests);
+    // As many requests as runs, or three batches, of few runs fewer.
+    const uint32_t batches = std::max(std::min(runs, kBatches), runs / requests);
     RunningLine line("running a stream of requests");
     outcome.stream =
         require(measure_stream(workers, job.whole.get(), batches, requests, std::ref(line)));
@@ -304,6 +332,7 @@ void measure(RunJob& job) {
 void run_run(const RunOptions& options) {
   // The engine adds the time to the names of its profiles.
   const std::string& prefix = options.profile;
+  check_mode(options);
   check_outputs({options.report, prefix.empty() ? "" : prefix + "_stage_0.json"});
   RunJob job = open(options);
   measure(job);
@@ -339,7 +368,10 @@ void add_run(Program& program) {
   command.argument("DIR", options->plan, "Directory of export --split, its manifest, or a model")
       .required();
   command.option("--model", "MODEL", options->model, "The whole model, to compare with");
-  command.count("--runs", options->runs, "Runs that count", 1, 1'000'000);
+  command.count("--runs", options->runs,
+                "Requests that count; of a stream so many, too, in batches of at least three for "
+                "each in flight",
+                1, 1'000'000);
   command
       .option("--mode", "latency|stream|both", options->mode,
               "One request at a time, several in flight, or both")

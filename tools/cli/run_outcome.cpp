@@ -146,16 +146,16 @@ std::vector<Cut> cuts_of(Runner& runner) {
 }
 
 std::string deviation_problem(const RunOutcome& run) {
-  if (run.deviations.empty()) return "";
-  const OutputDeviation& worst = run.deviations[0];
-  if (worst.deviation <= worst.tolerance) return "";
+  if (!run.deviation || !run.deviation->exceeded()) return "";
+  const OutputDeviation& worst = *run.deviation;
   std::string text = fmt::format(
       "output {} deviates from the whole model's by {:.2g}, expected at most {:.2g} (--tolerance)",
       in_quotes(worst.name), worst.deviation, worst.tolerance);
   if (run.rounds_to_steps) {
     text +=
-        "; the model is quantized: where sums differ in their last digit, its results may move "
-        "by whole steps, which need not be wrong";
+        "; the model is quantized: a sum that differs in its last digit may move a result by a "
+        "whole step, which is not wrong, and an operator that the engine fuses in only one of both "
+        "may be less exact";
   }
   return text;
 }
@@ -189,10 +189,10 @@ Json json_of_run(const RunOutcome& run) {
           spread(over_whole(run.stream.request_us, run.stream.whole_us));
     }
   }
-  if (!run.deviations.empty()) {
+  if (run.deviation) {
     // JSON has no infinity: other sizes, or a number where there should be none.
-    report["deviation"] = std::min(run.deviations[0].deviation, std::numeric_limits<double>::max());
-    report["tolerance"] = run.deviations[0].tolerance;
+    report["deviation"] = std::min(run.deviation->deviation, std::numeric_limits<double>::max());
+    report["tolerance"] = run.deviation->tolerance;
   }
   if (!run.profiles.empty()) report["profiles"] = run.profiles;
   report["stages"] = stages_json(run);
@@ -228,10 +228,9 @@ std::string text_of_run(const RunOutcome& run, bool color) {
     }
     text += "\n";
   }
-  if (!run.deviations.empty()) {
-    const OutputDeviation& worst = run.deviations[0];
+  if (run.deviation) {
     text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}, tolerance {:.2g}\n",
-                        worst.deviation, worst.tolerance);
+                        run.deviation->deviation, run.deviation->tolerance);
   }
   for (const std::string& file : run.profiles) text += "profile: " + file + "\n";
   return text;

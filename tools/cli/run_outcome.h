@@ -35,7 +35,7 @@ struct RunOutcome {
   StreamRuns stream;          // empty: none was wanted
   std::vector<Cut> cuts;
   // From the whole model's, what exceeds its tolerance the most first; none: not compared.
-  std::vector<OutputDeviation> deviations;
+  std::optional<OutputDeviation> deviation;
   bool rounds_to_steps = false;  // the whole model does (import.h)
   std::vector<std::string> profiles;
 };

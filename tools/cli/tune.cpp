@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -39,6 +40,7 @@ struct TuneSettings {
   std::string objective = "latency";
   std::vector<std::string> dims, values, inputs, providers, holds;
   uint64_t threads = 1, finalists = 4, rounds = 3, runs = 15, evaluations = 1000;
+  double tolerance = -1;  // not given
 };
 
 // A device that is held computes that much slower, in the run and in the cost model.
@@ -47,21 +49,6 @@ std::vector<double> hold(const TuneSettings& options, TopologySpec& machine) {
       shares_by_device(device_names(machine), options.holds, "--hold");
   for (size_t d = 0; d < shares.size(); ++d) machine.devices[d].slowdown /= shares[d];
   return shares;
-}
-
-Json described(const Contender& c) {
-  Json object{{"name", c.name},
-              {"stages", c.stages},
-              {"devices", c.devices},
-              {"threads", c.threads},
-              {"replicas", c.replicas},
-              {"measured_us", c.measured_us},
-              {"over_whole", c.over_whole}};
-  if (c.predicted_us > 0) {
-    object["predicted_us"] = c.predicted_us;
-    object["predicted_over_whole"] = c.predicted_over_whole;
-  }
-  return object;
 }
 
 void print_result(const TuneSettings& options, const TuneResult& result) {
@@ -76,16 +63,22 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                        {"notes", result.notes},
                        {"contenders", std::move(contenders)}});
   }
-  Table table({{""},
-               {"way"},
-               {"measured", Align::kRight},
-               {"over one thread", Align::kRight},
-               {"predicted", Align::kRight}});
+  std::vector<Table::Column> columns{{""},
+                                     {"way"},
+                                     {"measured", Align::kRight},
+                                     {"over one thread", Align::kRight},
+                                     {"predicted", Align::kRight}};
+  const auto deviates = [](const Contender& c) { return c.deviates(); };
+  if (std::ranges::any_of(result.contenders, deviates)) columns.push_back({"outputs"});
+  Table table(columns);
   for (size_t i = 0; i < result.contenders.size(); ++i) {
     const Contender& c = result.contenders[i];
     table.add_row({i == result.chosen ? "*" : "", c.name, format_us(c.measured_us),
                    fmt::format("{:.3f}", c.over_whole),
-                   c.predicted_us > 0 ? fmt::format("{:.3f}", c.predicted_over_whole) : "-"},
+                   c.predicted_us > 0 ? fmt::format("{:.3f}", c.predicted_over_whole) : "-",
+                   !c.output      ? "-"
+                   : c.deviates() ? "deviate"
+                                  : "the same"},
                   i == result.chosen ? Emphasis::kStrong : Emphasis::kNone);
   }
   std::string text = table.render(options.common.color()) + "\n" + result.why + "\n";
@@ -136,6 +129,7 @@ void run_tune(const TuneSettings& options) {
   tuning.rounds = static_cast<uint32_t>(options.rounds);
   tuning.runs = static_cast<uint32_t>(options.runs);
   tuning.evaluations = options.evaluations;
+  tuning.output_tolerance = options.tolerance;
   if (!options.common.json && isatty(STDERR_FILENO) != 0) {
     tuning.progress = [](const std::string& text) { note(text); };
   }
@@ -177,6 +171,10 @@ void add_tune(Program& program) {
   command.count("--finalists", options->finalists, "Placements that run in each round", 1, 100);
   command.count("--rounds", options->rounds, "Rounds at most", 1, 100);
   command.count("--runs", options->runs, "Runs of each placement", 3, 100'000);
+  command.number("--tolerance", options->tolerance,
+                 "The largest |a - b| / (1 + |b|) of outputs of what is handed out, against the "
+                 "model's; if absent by the types of elements, 0.001 for float",
+                 0, 1e9);
   command.count("--budget-evals", options->evaluations, "Evaluations of the search, in each round",
                 0, 1'000'000'000);
   add_policy_option(command, options->policy);

@@ -73,13 +73,25 @@ Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set);
 // Fails with kBadInput, naming them, when one model has outputs that the other lacks: the stages
 // are then those of another model.
 Status check_same_outputs(const StagedModel& actual, const StagedModel& expected);
-// The deviation (tensor.h) of each output of the latter, slot 0, and how far it may deviate by the
-// types of `actual`. Fails as check_same_outputs does.
+// What a model gave back for slot 0, kept.
+struct ModelOutput {
+  std::string name;
+  Element element = Element::kUndefined;
+  std::vector<std::byte> bytes;
+};
+// Fails with kInvalidArgument where an output is none that has bytes: texts, sequences.
+Result<std::vector<ModelOutput>> keep_outputs(const StagedModel& model);
+// The deviation (tensor.h) of each output of the latter, of slot 0, and how far it may deviate by
+// the types of `actual`. Fails as keep_outputs does, and with kBadInput where one is lacking.
 struct OutputDeviation {
   std::string name;
   double deviation = 0, tolerance = 0;
+
+  bool exceeded() const { return deviation > tolerance; }
 };
 Result<std::vector<OutputDeviation>> output_deviations(const StagedModel& actual,
-                                                       const StagedModel& expected);
+                                                       std::span<const ModelOutput> expected);
+// The one that is furthest beyond its tolerance, or nearest to it. There is one.
+const OutputDeviation& worst_of(std::span<const OutputDeviation> deviations);
 
 }  // namespace placeto

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -30,7 +31,9 @@ const Contender* fastest(const std::vector<Contender>& contenders, auto&& wanted
 }
 
 std::string comparison(const char* what, const Contender* other) {
-  return other == nullptr ? "" : fmt::format("{} takes {:.2f}", what, other->over_whole);
+  if (other == nullptr) return "";
+  return fmt::format("{} takes {:.2f}{}", what, other->over_whole,
+                     other->deviates() ? " and deviates" : "");
 }
 
 }  // namespace
@@ -65,6 +68,10 @@ nlohmann::ordered_json described(const Contender& info) {
   if (info.predicted_us > 0) {
     object["predicted_us"] = info.predicted_us;
     object["predicted_over_whole"] = info.predicted_over_whole;
+  }
+  if (info.output) {  // JSON has no infinity
+    object["deviation"] = std::min(info.output->deviation, std::numeric_limits<double>::max());
+    object["tolerance"] = info.output->tolerance;
   }
   return object;
 }

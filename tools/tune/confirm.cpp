@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <set>
 
 namespace placeto {
@@ -15,9 +14,10 @@ using Contenders = std::span<const std::unique_ptr<Runnable>>;
 
 constexpr size_t kFastest = 3;
 
-std::vector<size_t> by_time(Contenders contenders) {
-  std::vector<size_t> order(contenders.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+using Indices = std::span<const size_t>;
+
+std::vector<size_t> by_time(Contenders contenders, Indices eligible) {
+  std::vector<size_t> order(eligible.begin(), eligible.end());
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return contenders[a]->info.over_whole < contenders[b]->info.over_whole;
   });
@@ -25,11 +25,11 @@ std::vector<size_t> by_time(Contenders contenders) {
 }
 
 // The fastest, and what they must not be worse than.
-std::set<size_t> wanted_first(Contenders contenders, std::span<const size_t> order,
-                              const Runnable* one_device) {
-  const auto fastest = order.first(std::min(kFastest, order.size()));
+std::set<size_t> wanted_first(Contenders contenders, Indices eligible, const Runnable* one_device) {
+  const std::vector<size_t> order = by_time(contenders, eligible);
+  const auto fastest = Indices(order).first(std::min(kFastest, order.size()));
   std::set<size_t> wanted(fastest.begin(), fastest.end());
-  for (size_t i = 0; i < contenders.size(); ++i) {
+  for (const size_t i : eligible) {
     const bool engine = contenders[i]->info.way == Contender::Way::kEngine;
     if (engine || contenders[i].get() == one_device) wanted.insert(i);
   }
@@ -37,11 +37,12 @@ std::set<size_t> wanted_first(Contenders contenders, std::span<const size_t> ord
 }
 
 // What was faster in its short runs than the best of the confirmed is now.
-std::set<size_t> faster_once(Contenders contenders, const std::set<size_t>& confirmed) {
+std::set<size_t> faster_once(Contenders contenders, Indices eligible,
+                             const std::set<size_t>& confirmed) {
   double least = std::numeric_limits<double>::infinity();
   for (const size_t i : confirmed) least = std::min(least, contenders[i]->info.over_whole);
   std::set<size_t> faster;
-  for (size_t i = 0; i < contenders.size(); ++i) {
+  for (const size_t i : eligible) {
     if (!confirmed.contains(i) && contenders[i]->info.over_whole < least) faster.insert(i);
   }
   return faster;
@@ -50,9 +51,9 @@ std::set<size_t> faster_once(Contenders contenders, const std::set<size_t>& conf
 }  // namespace
 
 Result<std::vector<size_t>> confirm(const TuneOptions& options, Contenders contenders,
-                                    const Runnable* one_device, StagedModel& whole,
-                                    double whole_us) {
-  std::set<size_t> wanted = wanted_first(contenders, by_time(contenders), one_device);
+                                    Indices eligible, const Runnable* one_device,
+                                    StagedModel& whole, double whole_us) {
+  std::set<size_t> wanted = wanted_first(contenders, eligible, one_device);
   std::set<size_t> confirmed;
   while (!wanted.empty()) {
     std::vector<Runnable*> turn;
@@ -61,7 +62,7 @@ Result<std::vector<size_t>> confirm(const TuneOptions& options, Contenders conte
       return s;
     }
     confirmed.merge(wanted);
-    wanted = faster_once(contenders, confirmed);
+    wanted = faster_once(contenders, eligible, confirmed);
   }
   return std::vector<size_t>(confirmed.begin(), confirmed.end());
 }

@@ -2,7 +2,6 @@
 // times, and contenders that can run. Private to this folder.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -60,9 +59,6 @@ Status run_contenders(const TuneOptions& options, std::span<Runnable* const> con
 // Leaves the fastest of those that have run open. Every contender holds its weights, on its
 // devices, too.
 void close_slow(std::span<const std::unique_ptr<Runnable>> contenders);
-
-// As tune.json has it.
-nlohmann::ordered_json described(const Contender& info);
 
 // What its stages teach (feedback.h). Stages of the manifest are told by the nodes in their files.
 Result<std::vector<StageObservation>> observations_of(const Topology& topology, const Graph& graph,

@@ -14,6 +14,7 @@
 #include "tools/io/scratch.h"
 #include "tools/tune/confirm.h"
 #include "tools/tune/hand_out.h"
+#include "tools/tune/outputs.h"
 #include "tools/tune/session.h"
 
 namespace placeto {
@@ -46,6 +47,7 @@ class Tuner {
 
  private:
   Status start();
+  Status keep_expected();
   Status add_unplaced();
   Status add_engine_with_providers();
   Status restrict_providers(const Graph& graph, const Topology& topology, Rules& rules);
@@ -71,7 +73,8 @@ class Tuner {
   std::optional<NewDirectory> target_;
   ProfiledModel model_;
   std::unique_ptr<StagedModel> whole_;
-  EngineDescription engine_;  // which operators providers have
+  std::vector<ModelOutput> expected_;  // of the model as it came; empty: none can be compared
+  EngineDescription engine_;           // which operators providers have
   std::vector<std::string> engine_notes_, notes_;
   std::vector<std::unique_ptr<Runnable>> contenders_;
   std::set<std::pair<Assignment, std::vector<uint32_t>>> seen_;  // with stages
@@ -105,7 +108,20 @@ Status Tuner::start() {
   if (!whole.ok()) return whole.status();
   whole_ = *std::move(whole);
   if (Status s = fill_model_inputs(*whole_, options_.inputs); !s.ok()) return s;
-  return whole_->prepare();
+  if (Status s = whole_->prepare(); !s.ok()) return s;
+  return keep_expected();
+}
+
+Status Tuner::keep_expected() {
+  auto outputs = outputs_of_model(sessions_);
+  if (outputs.ok()) {
+    expected_ = *std::move(outputs);
+  } else if (outputs.status().code() == StatusCode::kInvalidArgument) {
+    notes_.push_back("outputs were not compared: " + outputs.status().message());
+  } else {
+    return outputs.status();
+  }
+  return {};
 }
 
 // The whole model in one session with each provider beside the processor's: the engine divides it
@@ -360,6 +376,9 @@ Status Tuner::round(bool& settled) {
       !s.ok()) {
     return s;
   }
+  if (!expected_.empty()) {
+    if (Status s = compare_outputs(options_, turn, expected_); !s.ok()) return s;
+  }
   double worst = 0;
   for (const Runnable* contender : turn) {
     const Contender& info = contender->info;
@@ -409,8 +428,9 @@ Result<TuneResult> Tuner::run() {
     say(fmt::format("round {} of at most {}", rounds_ + 1, options_.rounds));
     if (Status s = round(settled); !s.ok()) return s;
   }
+  const std::vector<size_t> eligible = without_deviating(contenders_, notes_);
   const Result<std::vector<size_t>> confirmed =
-      confirm(sessions_, contenders_, one_device(), *whole_, model_.whole_us);
+      confirm(sessions_, contenders_, eligible, one_device(), *whole_, model_.whole_us);
   if (!confirmed.ok()) return confirmed.status();
   if (Status s = predict_from_stages(); !s.ok()) return s;
   TuneResult result;

@@ -13,7 +13,8 @@
 // 5. What stages took goes into the cost model (feedback.h), and 3 and 4 are done again until a
 //    round brings no placement that has not been measured, or prediction and measurement agree.
 // 6. The best and one device run again, more often. What is handed out is the fastest *measured*,
-//    the simplest among equals; so it is never worse than one device or the engine alone.
+//    the simplest among equals; so it is never worse than one device or the engine alone. What
+//    gives other outputs than the model as it came is not handed out, unless everything does.
 //
 // What is predicted of a placed contender in the end is what the cost model makes of the times that
 // its own stages took.
@@ -23,6 +24,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +49,8 @@ struct TuneOptions {
   uint32_t threads = 1;  // of each session of a placed model
   uint32_t finalists = 4, rounds = 3, runs = 15;
   uint64_t evaluations = 1000;
-  double tolerance = 0.02;  // measurements this close are equal, and the simpler wins
+  double tolerance = 0.02;       // measurements this close are equal, and the simpler wins
+  double output_tolerance = -1;  // of every output (runner.h); if negative by types of elements
   std::function<void(const std::string&)> progress = {};
   const std::atomic<bool>* interrupted = nullptr;  // once set: kStopped, and nothing is left
 
@@ -70,6 +74,10 @@ struct Contender {
   // |predicted - measured| over measured, both over the whole model.
   double error() const;
   double predicted_over_whole = 0;
+  // Which output deviates the most from those of the model as it came; none: not compared, as texts
+  // and sequences are not.
+  std::optional<OutputDeviation> output = {};
+  bool deviates() const { return output && output->exceeded(); }
 };
 
 struct TuneResult {
@@ -86,6 +94,9 @@ struct TuneResult {
 // (graph.bin, machine.json), tune.json (tools/engine/tuned_choice.h reads it). Fails as placing,
 // exporting and running do; nothing is left then.
 Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
+
+// As tune.json has it.
+nlohmann::ordered_json described(const Contender& info);
 
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
 // fewest stages, devices, replicas and threads.
