@@ -185,9 +185,7 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
       .only_with("--hosts");
   command
       .count("--timeout", a.hosts.timeout_seconds,
-             fmt::format("Seconds after which a silent host counts as gone (default {})",
-                         a.hosts.timeout_seconds),
-             1)
+             "Seconds after which a silent host counts as gone", 1)
       .only_with("--hosts");
   command.flag("--print-config", print_config, "Print every setting with its default and meaning");
 }

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "tools/options/options.h"
 #include "tools/options/units.h"
 
@@ -155,6 +157,36 @@ TEST_CASE("help and version are found wherever they are asked for") {
   CHECK(asks({"brew", "--hot", "-h"}).what == Request::kHelp);
   CHECK(asks({"-V"}).what == Request::kVersion);
   CHECK(asks({"--version"}).what == Request::kVersion);
+}
+
+TEST_CASE("help says what a count is if it is not given, where that is a number") {
+  uint64_t cups = 3, least = 0, most = std::numeric_limits<uint64_t>::max();
+  Program program("kettle", "Makes tea.", "1.2");
+  Command& brew = program.add("brew", "Make some tea");
+  brew.count("--cups", cups, "How many");
+  brew.count("--least", least, "As few");
+  brew.count("--most", most, "As many");
+  const std::string text = help_text(program, brew, 80);
+  CHECK(text.find("How many (default 3)\n") != std::string::npos);
+  CHECK(text.find("As few\n") != std::string::npos);
+  CHECK(text.find("As many\n") != std::string::npos);
+}
+
+TEST_CASE("options may need another one together") {
+  uint64_t cups = 0, spoons = 0;
+  bool hot = false;
+  Program program("kettle", "Makes tea.", "1.2");
+  Command& brew = program.add("brew", "Make some tea");
+  brew.flag("--hot", hot, "Not cold");
+  brew.needs("--hot");
+  brew.count("--cups", cups, "How many");
+  brew.needs("");
+  brew.count("--spoons", spoons, "Of sugar");
+  brew.action([] {});
+  CHECK(parse(program, {"brew", "--hot", "--cups", "2"}).ok());
+  CHECK(parse(program, {"brew", "--spoons", "2"}).ok());
+  const auto alone = parse(program, {"brew", "--cups", "2"});
+  CHECK(alone.status().message() == "--cups: goes with --hot only");
 }
 
 TEST_CASE("help shows every option and fits the terminal") {

@@ -68,11 +68,8 @@ void add_method_options(Command& command, MethodOptions& options) {
                 "Search with that many evaluations: the same answer on every machine");
   command.milliseconds("--budget-ms", options.budget.milliseconds,
                        "Search for that long; the answer depends on the machine");
-  command.count(
-      "--passes", options.passes,
-      fmt::format("Passes of methods that repeat them, and ten windows for each (default {})",
-                  options.passes),
-      1, 1'000'000);
+  command.count("--passes", options.passes,
+                "Passes of methods that repeat them, and ten windows for each", 1, 1'000'000);
   command.count("--samples", options.samples,
                 "Placements the policy draws by chance beside its greedy one (default 0)", 0,
                 100'000);
@@ -88,8 +85,7 @@ void add_method_options(Command& command, MethodOptions& options) {
                 "Of placements that cost at most this share more than the best, the one with the "
                 "fewest stages (default 0, or the engine's)",
                 1);
-  command.count("--seed", options.seed,
-                fmt::format("Of methods that draw at random (default {})", options.seed));
+  command.count("--seed", options.seed, "Of methods that draw at random");
   command.heading("");
 }
 

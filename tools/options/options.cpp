@@ -47,6 +47,7 @@ Option& Command::add(const std::string& names, const std::string& value, const s
   option.takes_file = value.find('=') == std::string::npos || value.ends_with("=FILE");
   option.help = help;
   option.heading = heading_;
+  option.needs = needs_;
   return option;
 }
 
@@ -113,18 +114,25 @@ static Option& no_file(Option& option) {
   return option;
 }
 
+// 0 and what nobody asks for stand for no number: none, or as something else says.
+static std::string with_default(const std::string& help, uint64_t value, uint64_t max) {
+  return value == 0 || value >= max ? help : help + " (default " + std::to_string(value) + ")";
+}
+
 Option& Command::count(const std::string& names, uint64_t& target, const std::string& help,
                        uint64_t min, uint64_t max) {
-  return no_file(custom(names, "N", help, [&target, min, max](const std::string& text) {
+  const auto set = [&target, min, max](const std::string& text) {
     return check_count(text, target, min, max);
-  }));
+  };
+  return no_file(custom(names, "N", with_default(help, target, max), set));
 }
 
 Option& Command::count(const std::string& names, uint32_t& target, const std::string& help,
                        uint32_t min, uint32_t max) {
-  return no_file(custom(names, "N", help, [&target, min, max](const std::string& text) {
+  const auto set = [&target, min, max](const std::string& text) {
     return check_count(text, target, min, max);
-  }));
+  };
+  return no_file(custom(names, "N", with_default(help, target, max), set));
 }
 
 template <class Number>

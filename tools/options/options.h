@@ -77,7 +77,7 @@ class Command {
   // Values separated by commas.
   Option& comma_list(const std::string& names, const std::string& value,
                      std::vector<std::string>& target, const std::string& help);
-  // Whole numbers: 1000, 100k, 1e5.
+  // Whole numbers: 1000, 100k, 1e5. What is in `target` is said to be the default, unless it is 0.
   Option& count(const std::string& names, uint64_t& target, const std::string& help,
                 uint64_t min = 0, uint64_t max = std::numeric_limits<uint64_t>::max());
   Option& count(const std::string& names, uint32_t& target, const std::string& help,
@@ -104,6 +104,8 @@ class Command {
 
   // Options that follow are listed under this heading; "": under "Options".
   void heading(std::string text) { heading_ = std::move(text); }
+  // Options that follow need this one, too; "": none.
+  void needs(std::string option) { needs_ = std::move(option); }
   // What the help ends with: examples, remarks.
   void footer(std::string text) { footer_ = std::move(text); }
   // What the command does, once its line is parsed.
@@ -120,7 +122,7 @@ class Command {
  private:
   Option& add(const std::string& names, const std::string& value, const std::string& help);
 
-  std::string name_, summary_, footer_, heading_;
+  std::string name_, summary_, footer_, heading_, needs_;
   std::deque<Option> options_;
   std::function<void()> run_;
 };

@@ -229,11 +229,8 @@ void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
   eval.flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
   eval.count("--rnn", a.what.rnn_placements,
              "Also the RNN placer, trained on each graph with so many placements");
-  eval.count(
-      "--long-searches", a.what.long_searches,
-      fmt::format("Searches for the best known placement (default {})", a.what.long_searches));
-  eval.count("--long-evaluations", a.what.long_evaluations,
-             fmt::format("Length of each (default {})", a.what.long_evaluations), 1);
+  eval.count("--long-searches", a.what.long_searches, "Searches for the best known placement");
+  eval.count("--long-evaluations", a.what.long_evaluations, "Length of each", 1);
   eval.flag("--annealings", a.what.annealings,
             "All of them multilevel annealing, not only every other one");
   eval.count("--passes", a.what.passes, "Passes of the policy; 0: as place makes them");
@@ -317,7 +314,7 @@ void add_starts(cli::Program& program, StartsArguments& a, Status& status) {
       "random devices");
   starts.arguments("POLICY", a.policies, "Policy files").required();
   a.on.add_to(starts);
-  starts.count("--passes", a.what.passes, fmt::format("Of the policy (default {})", a.what.passes));
+  starts.count("--passes", a.what.passes, "Of the policy");
   starts.count("--rnn", a.what.rnn_placements,
                "Also the RNN placer, trained on each graph with so many placements");
   starts.count("--threads", a.what.threads, "0: one per processor");
@@ -353,17 +350,13 @@ void add_table(cli::Program& program, TableArguments& a, Status& status) {
   table.count("--groups", a.what.groups,
               "Nodes that policies of the published architecture and the RNN placer place, at most "
               "(default: 250, of NMT 600)");
-  table.count("--rnn", a.what.rnn_placements,
-              fmt::format("Placements of the RNN placer; 0: leave it out (default {})",
-                          a.what.rnn_placements));
+  table.count("--rnn", a.what.rnn_placements, "Placements of the RNN placer; 0: leave it out");
   table.count("--hierarchical", a.what.hierarchical_placements,
-              fmt::format("Placements of the hierarchical placer; 0: leave it out (default {})",
-                          a.what.hierarchical_placements));
-  table.count("--trained", a.what.trained_placements,
-              fmt::format("Placements of the published method, trained on each network itself; 0: "
-                          "leave it out (default {})",
-                          a.what.trained_placements));
-  table.count("--seed", a.what.sampling_seed, "Of those three (default 1)");
+              "Placements of the hierarchical placer; 0: leave it out");
+  table.count(
+      "--trained", a.what.trained_placements,
+      "Placements of the published method, trained on each network itself; 0: leave it out");
+  table.count("--seed", a.what.sampling_seed, "Of those three");
   table.option("--csv", "FILE", a.csv, "One line per network, GPUs and way");
   table.action([&] { status = run_table(a); });
 }

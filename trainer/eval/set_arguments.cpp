@@ -28,14 +28,9 @@ void SetArguments::add_to(cli::Command& command) {
   command.list("--topologies", "FILE", topologies, "Topology files or patterns, with --graphs")
       .several()
       .only_with("--graphs");
-  const auto with_default = [](const char* help, uint32_t value) {
-    return fmt::format("{} (default {})", help, value);
-  };
-  command.count("--problems", tests.problems,
-                with_default("Problems of each set, at most", tests.problems), 1);
-  command.count("--large", tests.large, with_default("Random graphs of 1,000 nodes", tests.large));
-  command.count("--devices", tests.devices,
-                with_default("GPUs for cifar10, ptb and nmt", tests.devices), 2, 64);
+  command.count("--problems", tests.problems, "Problems of each set, at most", 1);
+  command.count("--large", tests.large, "Random graphs of 1,000 nodes");
+  command.count("--devices", tests.devices, "GPUs for cifar10, ptb and nmt", 2, 64);
   command.count("--groups", tests.groups,
                 "Merge operators of cifar10, ptb and nmt into at most so many nodes for a policy "
                 "of the published architecture and for the RNN placer; 0: as the policy was "
