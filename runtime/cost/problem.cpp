@@ -64,7 +64,7 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
   constexpr uint32_t kShown = 4;
   for (uint32_t d = 0; d < topology.device_count() && d < kShown; ++d) {
     const DeviceSpec& device = topology.device(d);
-    const char* why = " without peak_flops and memory_bandwidth to estimate from";
+    const char* why = " without peak_flops or memory_bandwidth to estimate from";
     if (stated_run_us(graph, v, device.kind)) why = " at a negative cost_us";
     if (!allows_kind(graph.node(v), device.kind)) why = " not among its allowed_kinds";
     text += (d ? ", " : "") + device.name + ": kind " + device.kind + why;

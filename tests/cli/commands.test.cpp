@@ -189,6 +189,46 @@ TEST_CASE_FIXTURE(PlacedScene, "simulate predicts the timeline of the published 
   CHECK(run.at("bottleneck_us") == 283.25);
   CHECK(run.at("lower_bound_us") == 171.25);
   CHECK(run.at("violations").empty());
+  // a's output and c's.
+  const json transfers = run.at("transfers");
+  REQUIRE(transfers.size() == 2);
+  CHECK(transfers[0].at("node") == 0);
+  CHECK(transfers[0].at("output") == 0);
+  CHECK(transfers[0].at("start_us") == 10);
+  CHECK(transfers[0].at("arrival_us") == 11);
+  CHECK(transfers[1].at("node") == 2);
+  const json path = run.at("critical_path");
+  CHECK(path.at("nodes").back() == 5);
+  CHECK(path.at("transfers").size() == 2);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "simulate says so where run times or prices are others") {
+  const json placed =
+      run_json({"place", graph, "-t", topology, "-m", "single", "-o", path("p.json"), "--json"});
+  json slower = json::parse(small_topology());
+  for (json& device : slower["devices"]) device["slowdown"] = 2;
+  const std::string other = write("slower.json", slower.dump());
+  const Run same = run({"simulate", graph, "-t", topology, "-p", path("p.json")});
+  CHECK(same.err == "");
+  const Run twice = run({"simulate", graph, "-t", other, "-p", path("p.json")});
+  CHECK(twice.status == 0);
+  CHECK_MESSAGE(twice.err.find("p.json records a makespan of") != std::string::npos, twice.err);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "a device that lacks rates is named where it runs nothing for it") {
+  json lacks = json::parse(small_topology());
+  lacks["devices"][1]["kind"] = "npu";
+  lacks["devices"][1]["memory_bandwidth"] = 1e9;
+  lacks["devices"][0]["peak_flops"] = lacks["devices"][0]["memory_bandwidth"] = 1e9;
+  const std::string machine = write("lacks.json", lacks.dump());
+  const std::string net = write("net.json", R"({"format_version": 1, "nodes": [
+      {"name": "a", "op": "X", "outputs": [1000], "flops": 1000, "cost_us": []}], "edges": []})");
+  const Run result = run({"place", net, "-t", machine, "--json"});
+  const std::string why = "1 of 1 nodes cannot run on '" +
+                          std::string(lacks["devices"][1]["name"]) +
+                          "', which lacks peak_flops to estimate run times from";
+  CHECK_MESSAGE(result.err.find(why) != std::string::npos, result.err);
+  CHECK_MESSAGE(json::parse(result.out).at("note") == why, result.out);
 }
 
 TEST_CASE_FIXTURE(PlacedScene,

@@ -54,3 +54,26 @@ TEST_CASE("run times on kinds that a graph does not list are estimated, if rates
   CHECK(unlike_times(graph, with_kinds({"npu"})) == "npu estimated, cpu given, gpu given");
   CHECK(unlike_times(with_times({0, 0}), with_kinds({"cpu", "npu"})) == "cpu given, npu estimated");
 }
+
+TEST_CASE("a device that lacks a rate is named with the nodes that it cannot run for it") {
+  GraphSpec spec;
+  for (const uint64_t flops : {0, 0, 10}) {
+    NodeSpec node;
+    node.name = std::to_string(spec.nodes.size());
+    node.flops = flops;
+    node.bytes_accessed = spec.nodes.empty() ? 0 : 8;
+    spec.nodes.push_back(node);
+  }
+  const Graph graph = *Graph::build(spec);
+  TopologySpec machine = with_kinds({"npu", "gpu"}).spec();
+  DeviceSpec& gpu = machine.devices[1];
+  gpu.peak_flops = gpu.memory_bandwidth = 1e9;
+  CHECK(lacking_rates(graph, *Topology::build(machine)) == "");
+  gpu.peak_flops = 0;
+  CHECK(lacking_rates(graph, *Topology::build(machine)) ==
+        "1 of 3 nodes cannot run on 'gpu:0', which lacks peak_flops to estimate run times from");
+  gpu.memory_bandwidth = 0;
+  const std::string both = lacking_rates(graph, *Topology::build(machine));
+  CHECK(both.starts_with("2 of 3 nodes cannot run on 'gpu:0', which lacks peak_flops and memory_"));
+  CHECK(lacking_rates(with_times({0, 0}), with_kinds({"cpu", "gpu"})) == "");  // they are given
+}

@@ -119,7 +119,7 @@ Case run_case(const CompareOptions& options, const Input& graph, const Input& to
   Case result{graph.path,
               topology.path,
               heading(problem),
-              unlike_numbers(*graph.graph, *topology.topology),
+              note_on_numbers(*graph.graph, *topology.topology),
               lower_bounds(problem).best_us(),
               std::numeric_limits<double>::infinity(),
               {}};
@@ -270,7 +270,7 @@ void run_compare(CompareOptions options) {
   check_profile_kinds(options.model.costs, all);
   for (const Input& graph : graphs) {
     for (const Input& topology : topologies) {
-      note_unlike_times(graph.path, *graph.graph, topology.path, *topology.topology);
+      note_times(graph.path, *graph.graph, topology.path, *topology.topology);
     }
   }
   std::vector<Case> cases;

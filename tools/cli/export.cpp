@@ -163,7 +163,7 @@ Prediction predict(Job& job) {
   const Topology topology =
       engine_of(job.placement, options.placement, options.engine).load(options.topology);
   check_profile_kinds(options.import.costs, {&topology});
-  note_unlike_times(path, graph, options.topology, topology);
+  note_times(path, graph, options.topology, topology);
   const Problem problem = build_problem(path, graph, options.topology, topology);
   const Assignment assignment =
       assignment_of(job.placement, options.placement, graph, path, topology);
@@ -179,6 +179,8 @@ Prediction predict(Job& job) {
                       ": execution is not 'staged', so it predicts no stages; with --engine "
                       "onnxruntime it is");
   }
+  note_unlike_recorded(job.placement, options.placement, options.engine, options.import,
+                       timeline.makespan_us);
   job.placement.stages = timeline.stage_of;
   job.placement.order = timeline.stage_order;
   prediction.makespan_us = timeline.makespan_us;

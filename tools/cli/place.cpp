@@ -171,6 +171,9 @@ std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& eng
   if (method.options.budget.limited() && !takes_budget(method.name)) {
     notes.push_back(fmt::format("the method '{}' takes no budget", method.name));
   }
+  if (method.options.samples > 0 && method.policy == nullptr) {
+    notes.push_back("--samples draws from a policy, and there is none");
+  }
   if (comes_through_pipe(options.engine.name) && !options.out.empty()) {
     notes.push_back(
         "the engine came through a pipe and is not recorded: give it again, by --engine FILE, "
@@ -207,7 +210,7 @@ PlacementSpec describe(const PlaceOptions& options, const Problem& problem, cons
       with_report(describe_placement(graph, topology, best.assignment, timeline.makespan_us,
                                      timeline.peak_memory_bytes, best.method),
                   found.result, found.rows);
-  const std::string unlike = unlike_numbers(graph, topology);  // said on standard error before
+  const std::string unlike = note_on_numbers(graph, topology);  // said on standard error before
   add_note(unlike, placement.note);
   placement.stages = timeline.stage_of;
   placement.order = timeline.stage_order;
@@ -265,7 +268,7 @@ void run_place(PlaceOptions& options) {
   Engine engine(options.engine);
   const Topology topology = engine.load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
-  note_unlike_times(options.graph, graph, options.topology, topology);
+  note_times(options.graph, graph, options.topology, topology);
   Rules rules = resolve_rules(options.rules, graph, topology);
   engine.restrict(graph, topology, rules);
   double& tolerance = options.method.options.tolerance;

@@ -1,5 +1,9 @@
 #include "tools/cli/recorded.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "tools/cli/common.h"
 
 namespace placeto::cli {
@@ -39,6 +43,19 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
   }
   require(status);
   return {};
+}
+
+void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
+                          const std::string& given_engine, const ModelOptions& options,
+                          double makespan_us) {
+  constexpr double kRounding = 1e-6;
+  const double recorded = placement.makespan_us;
+  const bool is_like = std::abs(makespan_us - recorded) <= kRounding * recorded;
+  if (recorded <= 0 || is_like || !given_engine.empty() || !options.dims.empty()) return;
+  note(
+      fmt::format("note: {} records a makespan of {}, and this one is {}: run times or prices are "
+                  "others than it was placed with (--profile, --costs, the graph, the topology)",
+                  file, format_us(recorded), format_us(makespan_us)));
 }
 
 }  // namespace placeto::cli

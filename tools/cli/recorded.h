@@ -21,4 +21,10 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
                          const Graph& graph, const std::string& graph_path,
                          const Topology& topology);
 
+// A line on standard error where the makespan is not the one that the placement records, and the
+// caller asked for no other engine or dimensions.
+void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
+                          const std::string& given_engine, const ModelOptions& options,
+                          double makespan_us);
+
 }  // namespace placeto::cli

@@ -150,7 +150,7 @@ void run_report(ReportOptions& options) {
   const Topology topology =
       engine_of(specs[0], options.placements[0], options.engine).load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
-  note_unlike_times(options.graph, graph, options.topology, topology);
+  note_times(options.graph, graph, options.topology, topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);
   if (options.candidates) options.method.policy = load_policy(options.policy);
@@ -208,9 +208,11 @@ void add_report(Program& program) {
                 "Say for that many nodes what the second-best device would cost (default: as many "
                 "as a few seconds allow)");
   add_recorded_engine(command, options->engine);
+  command.needs("--candidates");
   add_policy_option(command, options->policy);
-  add_common(command, options->common);
   add_method_options(command, options->method.options);
+  command.needs("");
+  add_common(command, options->common);
   add_rules(command, options->rules);
   add_model_options(command, options->model);
   command.footer(kReportExamples);

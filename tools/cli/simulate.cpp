@@ -30,7 +30,11 @@ constexpr const char* kSimulateExamples = R"(Examples:
 A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
 reported as not feasible; one with a node on a device that cannot run it ends with status 1.
 The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
-staged execution it runs in the stages that it records, or else by the best rule.)";
+staged execution it runs in the stages that it records, or else by the best rule.
+
+The bottleneck is how long its busiest part is taken by one run, so that a stream of runs has no
+shorter interval. Devices that feed each other in a circle are one part, with all their times:
+without a stream such a run may be over sooner.)";
 
 // Simulations times nodes, links and pairs of devices: well under a second.
 constexpr uint64_t kAdviceWork = 1'000'000;
@@ -61,8 +65,26 @@ struct SimulateOptions {
   Reports reports;
 };
 
-Json describe(const Problem& problem, const Timeline& timeline, const LowerBounds& bounds,
-              const std::vector<std::string>& found, const Advice& advice) {
+// In the order in which they start to be sent; those of "critical_path" are indices into them.
+void add_transfers(Json& object, const Problem& problem, const Timeline& timeline) {
+  const Graph& graph = problem.graph();
+  Json transfers = Json::array();
+  for (const TransferSlice& sent : timeline.transfers) {
+    const uint32_t node = graph.producer(sent.output);
+    Json& transfer = transfers.emplace_back(
+        Json{{"node", node}, {"output", sent.output - graph.output_begin(node)}});
+    if (sent.destination != TransferSlice::kBroadcast) transfer["to"] = sent.destination;
+    transfer["channel"] = sent.channel;
+    transfer["start_us"] = sent.start_us;
+    transfer["end_us"] = sent.end_us;
+    transfer["arrival_us"] = sent.arrival_us;
+  }
+  object["transfers"] = std::move(transfers);
+}
+
+Json describe(const Problem& problem, const Assignment& assignment, const Timeline& timeline,
+              const LowerBounds& bounds, const std::vector<std::string>& found,
+              const Advice& advice) {
   Json object{{"graph", problem.graph().name()},
               {"topology", problem.topology().name()},
               {"devices", device_names(problem.topology())},
@@ -74,10 +96,13 @@ Json describe(const Problem& problem, const Timeline& timeline, const LowerBound
               {"peak_memory_bytes", timeline.peak_memory_bytes},
               {"feasible", found.empty()},
               {"violations", found},
-              {"note", unlike_numbers(problem.graph(), problem.topology())}};
+              {"note", note_on_numbers(problem.graph(), problem.topology())}};
   object["memory_shortfall_bytes"] = memory_shortfall(problem, timeline.peak_memory_bytes);
   add_figures(object, timeline, bounds);
   add_stages(object, problem, timeline);
+  add_transfers(object, problem, timeline);
+  const CriticalPath path = critical_path(problem, assignment, timeline);
+  object["critical_path"] = {{"nodes", path.nodes}, {"transfers", path.transfers}};
   object["waits_for"] = Json::array();
   for (const WaitingShare& share : advice.waits_for) {
     object["waits_for"].push_back({{"what", share.what}, {"us", share.us}});
@@ -133,9 +158,7 @@ void run_simulate(SimulateOptions& options) {
   const Topology topology =
       engine_of(placement, options.placement, options.engine).load(options.topology);
   check_profile_kinds(options.model.costs, {&topology});
-  note_unlike_times(options.graph, graph, options.topology, topology);
-  const std::string tuned = tuned_graph(options.placement, options.graph);
-  if (!tuned.empty()) note("note: " + tuned);
+  note_times(options.graph, graph, options.topology, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
   const Assignment assignment =
       assignment_of(placement, options.placement, graph, options.graph, topology);
@@ -145,11 +168,18 @@ void run_simulate(SimulateOptions& options) {
 
   Simulator simulator(problem);
   const Timeline& timeline = simulator.run(assignment, *division);
+  const std::string tuned = tuned_graph(options.placement, options.graph);
+  if (!tuned.empty()) {
+    note("note: " + tuned);
+  } else {
+    note_unlike_recorded(placement, options.placement, options.engine, options.model,
+                         timeline.makespan_us);
+  }
   const LowerBounds bounds = lower_bounds(problem);
   const auto found = violations(problem, assignment, timeline);
   const Advice advice = advise(problem, assignment, timeline, kAdviceWork);
   if (options.common.json) {
-    print_json(describe(problem, timeline, bounds, found, advice));
+    print_json(describe(problem, assignment, timeline, bounds, found, advice));
   } else {
     print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
   }

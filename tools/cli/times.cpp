@@ -33,18 +33,22 @@ void check_profile_kinds(const CostSources& costs, const std::vector<const Topol
   }
 }
 
-std::string unlike_numbers(const Graph& graph, const Topology& topology) {
+std::string note_on_numbers(const Graph& graph, const Topology& topology) {
   std::string found = mixed_sources(topology.spec());
   const std::string times = unlike_times(graph, topology);
   if (!times.empty()) found += (found.empty() ? "" : "; ") + kRunTimes + times;
-  return found.empty() ? found : kCompared + found;
+  if (!found.empty()) found = kCompared + found;
+  const std::string lacking = lacking_rates(graph, topology);
+  return found + (found.empty() || lacking.empty() ? "" : "; ") + lacking;
 }
 
-void note_unlike_times(const std::string& graph_path, const Graph& graph,
-                       const std::string& topology_path, const Topology& topology) {
+void note_times(const std::string& graph_path, const Graph& graph, const std::string& topology_path,
+                const Topology& topology) {
+  const std::string place = graph_path + " on " + topology_path + ": ";
   const std::string unlike = unlike_times(graph, topology);
-  if (unlike.empty()) return;
-  note(as_given(graph_path + " on " + topology_path + ": " + kCompared + kRunTimes + unlike));
+  if (!unlike.empty()) note(as_given(place + kCompared + kRunTimes + unlike));
+  const std::string lacking = lacking_rates(graph, topology);
+  if (!lacking.empty()) note(as_given(place + lacking));
 }
 
 }  // namespace placeto::cli

@@ -14,14 +14,15 @@ namespace placeto::cli {
 // made of it.
 void check_profile_kinds(const CostSources& costs, const std::vector<const Topology*>& topologies);
 
-// What --json says where numbers of unlike sources are compared: rates and prices of the topology's
-// devices, run times of the graph. "" where none are. On standard error it is said apart: of the
-// topology when it is read, of run times by `note_unlike_times`.
-std::string unlike_numbers(const Graph& graph, const Topology& topology);
+// What --json says where numbers of unlike sources are compared (rates and prices of the topology's
+// devices, run times of the graph), and where a device runs nothing for a rate that it lacks. ""
+// where neither is so. On standard error it is said apart: of the topology when it is read, of run
+// times by `note_times`.
+std::string note_on_numbers(const Graph& graph, const Topology& topology);
 
-// A line on standard error, as of a topology's own numbers, when run times on some of its kinds of
-// device were measured and on others estimated.
-void note_unlike_times(const std::string& graph_path, const Graph& graph,
-                       const std::string& topology_path, const Topology& topology);
+// Lines on standard error when run times on some of the topology's kinds of device were measured
+// and on others estimated, and when rates to estimate them from are lacking.
+void note_times(const std::string& graph_path, const Graph& graph, const std::string& topology_path,
+                const Topology& topology);
 
 }  // namespace placeto::cli

@@ -4,17 +4,34 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cost/estimate.h"
+#include "runtime/graph/text.h"
+
 namespace placeto {
 namespace {
 
+bool allows(const NodeSpec& node, const DeviceSpec& device) {
+  const auto& kinds = node.allowed_kinds;
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), device.kind) != kinds.end();
+}
+
 // Whether the device may run the node: a run time is listed, or rates are there to estimate from.
 bool runs(const NodeSpec& node, size_t column, const DeviceSpec& device) {
-  const auto& kinds = node.allowed_kinds;
-  if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), device.kind) == kinds.end()) {
-    return false;
-  }
+  if (!allows(node, device)) return false;
   if (column < node.cost_us.size()) return node.cost_us[column] >= 0;
   return device.peak_flops > 0 && device.memory_bandwidth > 0;
+}
+
+// Nodes that the device may run, but for a rate that it lacks.
+uint32_t not_estimated(const Graph& graph, const TimeSources& sources, const DeviceSpec& device) {
+  const size_t column = sources.column_of(device.kind);
+  uint32_t count = 0;
+  for (uint32_t v = 0; v < graph.node_count(); ++v) {
+    const NodeSpec& node = graph.node(v);
+    const bool wanted = allows(node, device) && node.cost_us.size() <= column;
+    count += wanted && !estimate_run_us(graph, v, device) ? 1 : 0;
+  }
+  return count;
 }
 
 // "" where the device runs nothing.
@@ -80,6 +97,26 @@ std::string unlike_times(const Graph& graph, const Topology& topology) {
   std::string text;
   for (const auto& [kind, source] : found) {
     text += (text.empty() ? "" : ", ") + kind + " " + source;
+  }
+  return text;
+}
+
+std::string lacking_rates(const Graph& graph, const Topology& topology) {
+  constexpr uint32_t kShown = 3;
+  const TimeSources sources(graph);
+  std::string text;
+  uint32_t found = 0;
+  for (const DeviceSpec& device : topology.spec().devices) {
+    if (device.peak_flops > 0 && device.memory_bandwidth > 0) continue;
+    const uint32_t count = not_estimated(graph, sources, device);
+    if (count == 0) continue;
+    if (found++ == kShown) return text + ", ...";
+    const char* lacks = device.peak_flops > 0         ? "memory_bandwidth"
+                        : device.memory_bandwidth > 0 ? "peak_flops"
+                                                      : "peak_flops and memory_bandwidth";
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " of " +
+            std::to_string(graph.node_count()) + " nodes cannot run on " + in_quotes(device.name) +
+            ", which lacks " + lacks + " to estimate run times from";
   }
   return text;
 }

@@ -37,4 +37,8 @@ class TimeSources {
 // them for other kinds alone; else "". What a kind cannot run does not count.
 std::string unlike_times(const Graph& graph, const Topology& topology);
 
+// "3 of 9 nodes cannot run on 'gpu:0', which lacks peak_flops to estimate run times from" of every
+// device of which that is true; else "".
+std::string lacking_rates(const Graph& graph, const Topology& topology);
+
 }  // namespace placeto
