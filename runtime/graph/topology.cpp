@@ -143,7 +143,8 @@ Status Topology::index_links(const Limits& limits) {
     }
     link_of_[ends] = static_cast<uint32_t>(links_.size());
     links_.push_back(link.parameters);
-    if (link.channel.empty()) continue;
+    // A broadcast leaves by its device's egress, whatever the links say.
+    if (link.channel.empty() || spec_.transfer == Transfer::kBroadcast) continue;
     const auto next = static_cast<uint32_t>(n + channels_.size());
     const auto [channel, fresh] = channels.emplace(link.channel, next);
     if (fresh) channels_.push_back(link.channel);

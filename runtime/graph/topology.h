@@ -34,6 +34,13 @@ struct DeviceSpec {
   double cut_bytes_per_us = 0;  // 0: cuts take no time by size
   Source memory_source = Source::kUnknown, flops_source = Source::kUnknown;
   Source bandwidth_source = Source::kUnknown, prices_source = Source::kUnknown;
+
+  bool same_but_name(const DeviceSpec& other) const {
+    DeviceSpec named = other;
+    named.name = name;
+    return *this == named;
+  }
+  friend bool operator==(const DeviceSpec&, const DeviceSpec&) = default;
 };
 
 struct LinkParameters {
@@ -74,7 +81,8 @@ class Topology {
   // Index of the device of that name, or device_count().
   uint32_t find_device(std::string_view name) const;
 
-  // Channel c < device_count() is device c's egress; named channels follow in order of first use.
+  // Channel c < device_count() is device c's egress; named channels, which only unicast has, follow
+  // in order of first use.
   uint32_t channel_count() const {
     return device_count() + static_cast<uint32_t>(channels_.size());
   }
@@ -86,6 +94,10 @@ class Topology {
   }
   uint32_t channel(uint32_t from, uint32_t to) const {
     return link_of_.empty() ? from : channel_of_[pair(from, to)];
+  }
+  // What a transfer is charged beyond the time that it takes its channel: nothing under broadcast.
+  double latency_us(uint32_t from, uint32_t to) const {
+    return spec_.transfer == Transfer::kUnicast ? link(from, to).latency_us : 0;
   }
   // True when no link is named: every pair of devices has default_link and the source's egress.
   bool uniform_links() const { return link_of_.empty(); }

@@ -132,6 +132,29 @@ TEST_CASE("every method gives the same placement twice; seeds matter to random a
   CHECK(std::count(moved.begin(), moved.end(), "anneal") > 0);
 }
 
+TEST_CASE("names of channels, which a broadcast does not use, change no method's answer") {
+  Random random(7);
+  for (int trial = 0; trial < 20; ++trial) {
+    const test::RandomShape shape{.most_nodes = 30, .most_devices = 4, .whole_numbers = false};
+    const GraphSpec graph = test::random_graph(shape, random);
+    TopologySpec topology = test::equal_devices(4);
+    for (const DeviceSpec& a : topology.devices) {
+      for (const DeviceSpec& b : topology.devices) {
+        if (a.name == b.name) continue;
+        topology.links.push_back({a.name, b.name, topology.default_link, ""});
+      }
+    }
+    const test::Instance plain = test::build_instance(graph, topology);
+    for (LinkSpec& link : topology.links) link.channel = "bus";
+    const test::Instance named = test::build_instance(graph, topology);
+    for (const Method* method : all_methods()) {
+      CAPTURE(method->name());
+      const auto expected = method->place(*plain.problem, quick());
+      CHECK(method->place(*named.problem, quick())->assignment == expected->assignment);
+    }
+  }
+}
+
 TEST_CASE("auto is at least as good as every candidate and every heuristic, and repeats itself") {
   // Its weights are random: whatever a policy says, the answer is no worse for it.
   const auto policy = test::load_policy(test::small_pairwise_policy());

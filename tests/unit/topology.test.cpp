@@ -50,6 +50,7 @@ TEST_CASE("links that name a channel share it, and others use the egress of thei
   spec.devices.push_back({.name = "cpu", .kind = "cpu"});
   spec.links = {link("gpu:0", "cpu", 7, "pcie"), link("gpu:1", "cpu", 7, "pcie"),
                 link("cpu", "gpu:0", 7, "pcie back")};
+  spec.transfer = Transfer::kUnicast;
   const Result<Topology> topology = Topology::build(spec);
   REQUIRE(topology.ok());
   CHECK(topology->channel_count() == 5);
@@ -59,6 +60,22 @@ TEST_CASE("links that name a channel share it, and others use the egress of thei
   CHECK(topology->channel(0, 1) == 0);
   CHECK(topology->channel_name(4) == "pcie back");
   CHECK(topology->channel_name(1) == "gpu:1 egress");
+}
+
+TEST_CASE("a broadcast is charged no latency and leaves by its device's egress") {
+  TopologySpec spec = pair_of_gpus();
+  spec.links = {link("gpu:0", "gpu:1", 7, "bus")};
+  spec.links[0].parameters.latency_us = 3;
+  const Topology broadcast = *Topology::build(spec);
+  CHECK(broadcast.channel_count() == 2);
+  CHECK(broadcast.channel(0, 1) == 0);
+  CHECK(broadcast.latency_us(0, 1) == 0);
+  spec.transfer = Transfer::kUnicast;
+  const Topology unicast = *Topology::build(spec);
+  CHECK(unicast.channel_count() == 3);
+  CHECK(unicast.channel(0, 1) == 2);
+  CHECK(unicast.latency_us(0, 1) == 3);
+  CHECK(unicast.latency_us(1, 0) == unicast.spec().default_link.latency_us);
 }
 
 TEST_CASE("without links every pair has the default link") {
