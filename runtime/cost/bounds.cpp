@@ -30,10 +30,10 @@ double surely(double sum, uint32_t count) {
   return sum * (1 - (count + 4.0) * std::numeric_limits<double>::epsilon());
 }
 
-// Time a node keeps a device of class c: its run and the gap after it.
-double occupancy_us(const Problem& problem, uint32_t v, uint32_t c, double gap_us) {
+// Time a node keeps a device of class c.
+double occupancy_us(const Problem& problem, uint32_t v, uint32_t c) {
   const double run = problem.run_row(v)[c];
-  return run == 0 ? 0 : run + gap_us;
+  return run + problem.gap_after_us(run);
 }
 
 // Linear-programming bound. If x[v][c] is the share of node v on class c, a schedule of length T
@@ -41,7 +41,7 @@ double occupancy_us(const Problem& problem, uint32_t v, uint32_t c, double gap_u
 // w >= 0 with sum_c w[c] * size[c] = 1 that gives T >= sum_v min_c w[c] * occupancy[v][c] - gap;
 // with w proportional to speed this is "work over aggregate speed". Multiplicative updates then
 // raise the weight of classes that the minimum overloads.
-double spread_work_us(const Problem& problem, double gap_us, Stop* stop) {
+double spread_work_us(const Problem& problem, Stop* stop) {
   const uint32_t classes = problem.class_count(), n = problem.node_count();
   std::vector<double> size(classes, 0), weight(classes), load(classes);
   for (uint32_t d = 0; d < problem.device_count(); ++d) ++size[problem.class_of(d)];
@@ -71,14 +71,14 @@ double spread_work_us(const Problem& problem, double gap_us, Stop* stop) {
       uint32_t cheapest = 0;
       double least = std::numeric_limits<double>::infinity();
       for (uint32_t c = 0; c < classes; ++c) {
-        const double weighted = weight[c] * occupancy_us(problem, v, c, gap_us);
+        const double weighted = weight[c] * occupancy_us(problem, v, c);
         if (weighted < least) least = weighted, cheapest = c;
       }
       sum += least;
-      load[cheapest] += occupancy_us(problem, v, cheapest, gap_us);
+      load[cheapest] += occupancy_us(problem, v, cheapest);
       if (spend(stop, classes)) return best;
     }
-    best = std::max(best, surely(sum, n + classes) - gap_us);
+    best = std::max(best, surely(sum, n + classes) - problem.op_gap_us());
     if (classes == 1) break;
     // The multiplier shrinks so that the weights settle.
     const double step = 1.0 / (2 + round);
@@ -106,9 +106,8 @@ LowerBounds lower_bounds(const Problem& problem, Stop* stop) {
   if (topology.execution == Execution::kSerial) {
     bounds.work_us = surely(std::accumulate(fastest.begin(), fastest.end(), 0.0), n);
   } else {
-    const bool staged = topology.execution == Execution::kStaged;
-    bounds.work_us = spread_work_us(problem, staged ? 0 : topology.op_gap_us, stop);
-    if (staged) {  // there is at least one stage
+    bounds.work_us = spread_work_us(problem, stop);
+    if (problem.is_staged()) {  // there is at least one stage
       double least = topology.devices[0].stage_us;
       for (const DeviceSpec& device : topology.devices) least = std::min(least, device.stage_us);
       bounds.critical_path_us = surely(bounds.critical_path_us + least, n);

@@ -24,7 +24,7 @@ class CutWay {
     if (device == source_ || output_ == kControlEdge) return 0;
     if (problem_.topology().spec().transfer == Transfer::kUnicast) {
       return problem_.transfer_us(output_, source_, device) +
-             problem_.topology().link(source_, device).latency_us;
+             problem_.topology().latency_us(source_, device);
     }
     if (broadcast_us_ < 0) {
       broadcast_us_ =

@@ -12,12 +12,6 @@ Outlook::Outlook(const Problem& problem, uint32_t stride, Stop* stop)
       block_left_us_(size_t{(problem.node_count() - 1) / stride + 1} * problem.device_count()),
       left_us_(problem.device_count()) {}
 
-// For how long a node keeps its device from running another.
-double Outlook::occupied_us(uint32_t node, uint32_t device) const {
-  const double run = problem_->run_us(node, device);
-  return run == 0 ? 0 : run + problem_->topology().spec().op_gap_us;
-}
-
 void Outlook::rebase(std::span<const uint32_t> assignment,
                      std::span<const uint32_t> dispatch_index) {
   assignment_ = assignment;
@@ -37,7 +31,7 @@ void Outlook::rebase(std::span<const uint32_t> assignment,
     }
     tail_us_[*v] = kRounding * tail;
     const uint32_t block = dispatch_index[*v] / stride_;
-    block_left_us_[size_t{block} * devices + device] += occupied_us(*v, device);
+    block_left_us_[size_t{block} * devices + device] += problem_->occupied_us(*v, device);
     if (spend(stop_, 1 + 2 * graph.out_edges(*v).size())) return;
   }
   for (size_t i = block_left_us_.size() - devices; i-- > 0;) {
@@ -47,14 +41,14 @@ void Outlook::rebase(std::span<const uint32_t> assignment,
 
 void Outlook::begin(uint32_t block, std::span<const Change> changes) {
   const uint32_t devices = problem_->device_count();
-  const double gap = problem_->topology().spec().op_gap_us;
+  const double gap = problem_->op_gap_us();
   const auto left = block_left_us_.begin() + size_t{block} * devices;
   for (uint32_t d = 0; d < devices; ++d) left_us_[d] = left[d] - gap;
   last_change_ = 0;
   for (const Change& change : changes) {
     const uint32_t from = assignment_[change.node];
-    left_us_[from] -= occupied_us(change.node, from);
-    left_us_[change.device] += occupied_us(change.node, change.device);
+    left_us_[from] -= problem_->occupied_us(change.node, from);
+    left_us_[change.device] += problem_->occupied_us(change.node, change.device);
     last_change_ = std::max(last_change_, dispatch_index_[change.node]);
     if (spend(stop_, 1)) return;
   }

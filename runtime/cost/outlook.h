@@ -49,8 +49,6 @@ class Outlook {
  private:
   static constexpr double kRounding = 1 - 1e-9;  // a run adds in another order
 
-  double occupied_us(uint32_t node, uint32_t device) const;
-
   const Problem* problem_;
   uint32_t stride_;
   Stop* stop_;

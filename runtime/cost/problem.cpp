@@ -181,7 +181,7 @@ Status Problem::check_times(Stop* stop) {
   // At worst every node is a stage and every edge two times a cut.
   double stage_us = 0, cut_us = 0, cut_us_per_byte = 0;
   for (const DeviceSpec& device : topology_->spec().devices) {
-    if (topology_->spec().execution != Execution::kStaged) break;
+    if (!is_staged()) break;
     stage_us = std::max(stage_us, device.stage_us);
     cut_us = std::max(cut_us, device.cut_us);
     if (device.cut_bytes_per_us > 0) {

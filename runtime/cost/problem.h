@@ -52,6 +52,7 @@ class Problem {
   uint32_t node_count() const { return graph_->node_count(); }
   uint32_t device_count() const { return topology_->device_count(); }
   Objective objective() const { return objective_; }
+  bool is_staged() const { return topology_->spec().execution == Execution::kStaged; }
   // The same in all else.
   Problem for_latency() const;
   Problem without_memory_limits() const;
@@ -70,6 +71,15 @@ class Problem {
   // A run longer than this moves the clock of every simulation, whenever it starts: what the node
   // holds is held. No time is longer than all runs, transfers and gaps one after the other.
   double shortest_passing_us() const { return shortest_passing_us_; }
+  // Idle time of a device after a run that takes time; under staged execution starting is paid for
+  // by the stage.
+  double op_gap_us() const { return is_staged() ? 0 : topology_->spec().op_gap_us; }
+  double gap_after_us(double run_us) const { return run_us == 0 ? 0 : op_gap_us(); }
+  // For how long a node keeps its device from running another.
+  double occupied_us(uint32_t node, uint32_t device) const {
+    const double run = run_us(node, device);
+    return run + gap_after_us(run);
+  }
   // Mean over the devices that can run the node.
   double mean_run_us(uint32_t node) const { return mean_run_us_[node]; }
 

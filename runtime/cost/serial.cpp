@@ -63,7 +63,6 @@ double send(const Problem& problem, std::span<const uint32_t> assignment, const 
 
 bool run_serially(const Problem& problem, std::span<const uint32_t> assignment, bool record,
                   std::vector<SerialSend>& scratch, Timeline& timeline, Stop* stop) {
-  const double op_gap_us = problem.topology().spec().op_gap_us;
   timeline.transfers.clear();
   double clock = 0;
   timeline.makespan_us = 0;
@@ -81,7 +80,7 @@ bool run_serially(const Problem& problem, std::span<const uint32_t> assignment, 
       sent = send(problem, assignment, what, sent, slice);
       if (record) timeline.transfers.push_back(slice);
     }
-    clock = std::max(sent, run == 0 ? finish : finish + op_gap_us);
+    clock = std::max(sent, finish + problem.gap_after_us(run));
     if (spend(stop, 1 + problem.graph().out_edges(v).size())) return false;
   }
   timeline.drain_us = clock;

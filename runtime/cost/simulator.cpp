@@ -21,7 +21,7 @@ struct Simulator::Workspace {
         bottleneck(p),
         memory(p, s) {
     if (stopped(stop)) return;
-    if (p.topology().spec().execution == Execution::kStaged) {
+    if (p.is_staged()) {
       staged.emplace(p, s);
       timeline.stage_of.reserve(p.node_count());
       timeline.stages.reserve(p.node_count());
@@ -96,11 +96,9 @@ uint32_t Simulator::stage_count() const {
 // Occupation of every device, gaps included.
 static void fill_busy_times(const Problem& problem, std::span<const uint32_t> assignment,
                             Timeline& timeline, Stop* stop) {
-  const Topology& topology = problem.topology();
-  timeline.device_busy_us.assign(topology.device_count(), 0);
+  timeline.device_busy_us.assign(problem.device_count(), 0);
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
-    const double run = problem.run_us(v, assignment[v]);
-    timeline.device_busy_us[assignment[v]] += run == 0 ? 0 : run + topology.spec().op_gap_us;
+    timeline.device_busy_us[assignment[v]] += problem.occupied_us(v, assignment[v]);
     if (spend(stop, 1)) return;
   }
 }

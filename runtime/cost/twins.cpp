@@ -1,5 +1,7 @@
 #include "runtime/cost/twins.h"
 
+#include <tuple>
+
 namespace placeto {
 namespace {
 
@@ -24,18 +26,25 @@ bool order_is_heard(const Problem& problem, Stop* stop) {
   return false;
 }
 
-bool alike(const Problem& problem, uint32_t a, uint32_t b) {
-  if (problem.class_of(a) != problem.class_of(b) ||
-      problem.memory_limit(a) != problem.memory_limit(b)) {
-    return false;
-  }
-  for (uint32_t g = 0; g < problem.group_count(); ++g) {
-    if (problem.allowed(g, a) != problem.allowed(g, b)) return false;
-  }
-  return true;
+auto prices(const Problem& problem, uint32_t d) {
+  const DeviceSpec& device = problem.topology().device(d);
+  return std::tie(device.stage_us, device.cut_us, device.cut_bytes_per_us);
 }
 
 }  // namespace
+
+bool interchangeable(const Problem& problem, uint32_t a, uint32_t b, Stop* stop) {
+  if (problem.class_of(a) != problem.class_of(b) ||
+      problem.memory_limit(a) != problem.memory_limit(b) ||
+      (problem.is_staged() && prices(problem, a) != prices(problem, b))) {
+    return false;
+  }
+  if (!problem.is_restricted()) return true;  // kinds allow what they allow the class
+  for (uint32_t g = 0; g < problem.group_count(); ++g) {
+    if (problem.allowed(g, a) != problem.allowed(g, b) || spend(stop, 1)) return false;
+  }
+  return true;
+}
 
 std::vector<uint32_t> first_twins(const Problem& problem, Stop* stop) {
   const bool apart = !problem.topology().uniform_links() || order_is_heard(problem, stop);
@@ -43,7 +52,7 @@ std::vector<uint32_t> first_twins(const Problem& problem, Stop* stop) {
   for (uint32_t d = 0; d < first.size(); ++d) {
     first[d] = d;
     for (uint32_t e = 0; e < d && !apart && first[d] == d; ++e) {
-      if (first[e] == e && alike(problem, d, e)) first[d] = e;
+      if (first[e] == e && interchangeable(problem, d, e, stop)) first[d] = e;
     }
   }
   return first;

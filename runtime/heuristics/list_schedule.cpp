@@ -9,7 +9,7 @@ namespace placeto {
 ListSchedule::ListSchedule(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
-      unicast_(arrives_apart(problem)),
+      apart_(arrives_apart(problem)),
       contended_(problem.topology().spec().contention == Contention::kEgress),
       device_free_(problem.device_count()),
       channel_free_(problem.topology().channel_count()),
@@ -23,7 +23,7 @@ void ListSchedule::clear() {
   std::fill(device_free_.begin(), device_free_.end(), 0);
   std::fill(channel_free_.begin(), channel_free_.end(), 0);
   const size_t slots =
-      size_t{problem_->graph().output_count()} * (unicast_ ? problem_->device_count() : 1);
+      size_t{problem_->graph().output_count()} * (apart_ ? problem_->device_count() : 1);
   if (assign(arrived_, slots, kNotSent, stop_)) return;
   std::fill(device_of_.begin(), device_of_.end(), kNoIndex);
 }
@@ -31,7 +31,7 @@ void ListSchedule::clear() {
 void ListSchedule::ready_times(uint32_t node, std::span<double> ready) const {
   const uint32_t devices = problem_->device_count();
   const auto in_edges = problem_->graph().in_edges(node);
-  if (uniform_us_ != nullptr && !unicast_) return ready_by_latest_two(in_edges, ready);
+  if (uniform_us_ != nullptr && !apart_) return ready_by_latest_two(in_edges, ready);
   std::fill(ready.begin(), ready.end(), 0);
   for (const InEdge& in : watched(in_edges, stop_, devices)) {
     const uint32_t source = device_of_[in.source];
@@ -92,7 +92,7 @@ void ListSchedule::place(uint32_t node, uint32_t device) {
   const double run = problem_->run_us(node, device);
   device_of_[node] = device;
   finish_[node] = start + run;
-  device_free_[device] = finish_[node] + (run == 0 ? 0 : problem_->topology().spec().op_gap_us);
+  device_free_[device] = finish_[node] + problem_->gap_after_us(run);
 }
 
 }  // namespace placeto

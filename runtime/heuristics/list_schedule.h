@@ -51,9 +51,8 @@ class ListSchedule {
                                   : problem_->transfer_us(output, source, destination);
   }
   double transfer_with_latency_us(uint32_t output, uint32_t source, uint32_t destination) const {
-    const double transfer = transfer_us(output, source, destination);
-    if (!unicast_) return transfer;
-    return transfer + problem_->topology().link(source, destination).latency_us;
+    return transfer_us(output, source, destination) +
+           problem_->topology().latency_us(source, destination);
   }
   // When an output of `producer`, which is on the device `source`, is on another one: sent before,
   // or now.
@@ -72,29 +71,29 @@ class ListSchedule {
     const double arrival = next_arrival_us(producer, output, source, destination);
     if (contended_) {
       const Topology& topology = problem_->topology();
-      const LinkParameters& link = topology.link(source, destination);
       channel_free_[topology.channel(source, destination)] =
-          arrival - (unicast_ ? link.latency_us : 0) + link.gap_us;
+          arrival - topology.latency_us(source, destination) +
+          topology.link(source, destination).gap_us;
     }
     return arrival;
   }
   double& sent_slot(uint32_t output, uint32_t destination) {
-    return arrived_[unicast_ ? size_t{output} * problem_->device_count() + destination : output];
+    return arrived_[apart_ ? size_t{output} * problem_->device_count() + destination : output];
   }
   const double& sent_slot(uint32_t output, uint32_t destination) const {
     return const_cast<ListSchedule*>(this)->sent_slot(output, destination);
   }
 
   std::span<double> arrivals(uint32_t output) {
-    const size_t width = unicast_ ? problem_->device_count() : 1;
+    const size_t width = apart_ ? problem_->device_count() : 1;
     return {arrived_.data() + output * width, width};
   }
 
   const Problem* problem_;
   Stop* stop_;
-  bool unicast_, contended_;
+  bool apart_, contended_;
   std::vector<double> device_free_, channel_free_, finish_;
-  std::vector<double> arrived_;  // per output (unicast: and destination), or kNotSent
+  std::vector<double> arrived_;  // per output (apart: and destination), or kNotSent
   std::vector<uint32_t> device_of_;
 
  private:

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "runtime/base/no_index.h"
+#include "runtime/cost/twins.h"
 
 namespace placeto {
 namespace {
@@ -63,8 +64,6 @@ class PipelineSplits {
     uint32_t begin = kNoIndex, kind = 0;
   };
 
-  bool staged() const { return problem_.topology().spec().execution == Execution::kStaged; }
-
   void find_prices() {
     const Topology& topology = problem_.topology();
     const uint32_t devices = problem_.device_count();
@@ -79,16 +78,7 @@ class PipelineSplits {
   }
 
   bool alike(uint32_t a, uint32_t b) const {
-    const DeviceSpec &x = problem_.topology().device(a), &y = problem_.topology().device(b);
-    if (problem_.class_of(a) != problem_.class_of(b) || plan_.room(a) != plan_.room(b) ||
-        (staged() && (x.stage_us != y.stage_us || x.cut_us != y.cut_us ||
-                      x.cut_bytes_per_us != y.cut_bytes_per_us))) {
-      return false;
-    }
-    for (const uint32_t g : watched(order_, stop_)) {
-      if (problem_.allowed(g, a) != problem_.allowed(g, b)) return false;
-    }
-    return true;
+    return plan_.room(a) == plan_.room(b) && interchangeable(problem_, a, b, stop_);
   }
 
   // As many devices as there may be sets of them told apart.
@@ -167,7 +157,6 @@ class PipelineSplits {
   uint32_t place(uint32_t node) const { return place_of_[position_[problem_.group_of(node)]]; }
 
   void sum_up() {
-    const double gap = staged() ? 0 : problem_.topology().spec().op_gap_us;
     footprint_.assign(places_ + 1, 0);
     resident_.assign(places_ + 1, 0);
     for (Kind& kind : kinds_) {
@@ -184,8 +173,7 @@ class PipelineSplits {
           continue;
         }
         for (const uint32_t v : watched(problem_.members(g), stop_)) {
-          const double run = problem_.run_us(v, kind.devices[0]);
-          kind.work_us[at] += run == 0 ? 0 : run + gap;
+          kind.work_us[at] += problem_.occupied_us(v, kind.devices[0]);
         }
       }
       if (spend(stop_, kinds_.size() * problem_.members(g).size())) return;
@@ -262,7 +250,7 @@ class PipelineSplits {
                              : resident_[end] - resident_[begin] + held.peak;
     if (plan_.limited() && bytes > plan_.room(device)) return kNever;
     double us = kind.work_us[end] - kind.work_us[begin];
-    if (staged()) {
+    if (problem_.is_staged()) {
       const DeviceSpec& spec = problem_.topology().device(device);
       us += spec.stage_us + (in.tensors + out.tensors) * spec.cut_us;
       if (spec.cut_bytes_per_us > 0) us += (in.bytes + out.bytes) / spec.cut_bytes_per_us;

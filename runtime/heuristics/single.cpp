@@ -46,7 +46,7 @@ std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
     }
     if (spend(stop, problem.class_count())) break;
   }
-  const bool staged = problem.topology().spec().execution == Execution::kStaged;
+  const bool staged = problem.is_staged();
   const auto key = [&](uint32_t d) {
     const uint32_t c = problem.class_of(d);
     const double stage_us = staged ? problem.topology().device(d).stage_us : 0;
@@ -87,7 +87,7 @@ class Single final : public Method {
 
 std::vector<Candidate> place_on_each_device(const Problem& problem, Evaluator& evaluator) {
   std::vector<Candidate> candidates;
-  const bool staged = problem.topology().spec().execution == Execution::kStaged;
+  const bool staged = problem.is_staged();
   // Without a transfer nothing but class and memory tells devices apart.
   const auto score_of_twin = [&](uint32_t device) -> const Score* {
     for (const Candidate& other : candidates) {

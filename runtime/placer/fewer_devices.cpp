@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
+
+#include "runtime/cost/twins.h"
 
 namespace placeto {
 namespace {
-
-auto all_but_name(const Problem& problem, uint32_t d) {
-  const DeviceSpec& device = problem.topology().device(d);
-  return std::make_tuple(problem.class_of(d), problem.memory_limit(d), device.stage_us,
-                         device.cut_us, device.cut_bytes_per_us);
-}
 
 uint32_t next_lower(uint32_t devices) {
   return devices <= 4 ? devices - 1 : std::bit_floor(devices - 1);
@@ -35,7 +30,7 @@ std::vector<std::vector<uint32_t>> like_devices(const Problem& problem) {
   if (problem.is_restricted() || !problem.topology().uniform_links()) return sets;
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& known) {
-      return all_but_name(problem, known[0]) == all_but_name(problem, d);
+      return interchangeable(problem, known[0], d);
     });
     if (set == sets.end()) {
       sets.push_back({d});

@@ -29,7 +29,7 @@ bool is_for_throughput(const Placing& placing) {
   return !is_for_latency(placing);
 }
 bool is_staged(const Placing& placing) {
-  return placing.bench.problem().topology().spec().execution == Execution::kStaged;
+  return placing.bench.problem().is_staged();
 }
 bool is_staged_and_tolerant(const Placing& placing) {
   return is_staged(placing) && placing.bench.options().tolerance > 0;

@@ -90,7 +90,7 @@ class ChainSplits {
       us += crossings_[i].tensors * device->cut_us;
       if (device->cut_bytes_per_us > 0) us_per_byte += 1 / device->cut_bytes_per_us;
     }
-    if (topology.spec().transfer == Transfer::kUnicast) us += link.latency_us;
+    us += topology.latency_us(from, to);
     return us + crossings_[i].bytes * us_per_byte;
   }
 

@@ -85,7 +85,7 @@ class BranchBound {
     } else if (spec_.execution == Execution::kSerial) {
       us = serial_us();
     } else {
-      us = std::max({path_us(), devices_us(), channels_us(), work_us(spec_.op_gap_us)});
+      us = std::max({path_us(), devices_us(), channels_us(), work_us(problem_.op_gap_us())});
     }
     least.objective_us = kRoundedUp * us;
     return least;
@@ -120,8 +120,7 @@ class BranchBound {
   double transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
     if (output == kControlEdge || from == to) return 0;
     const double us = problem_.transfer_us(output, from, to);
-    return spec_.transfer == Transfer::kUnicast ? us + problem_.topology().link(from, to).latency_us
-                                                : us;
+    return us + problem_.topology().latency_us(from, to);
   }
 
   // Longest paths: each node, on each device it may have, after the predecessors at their best.
@@ -171,11 +170,6 @@ class BranchBound {
     return problem_.group_of(a) == problem_.group_of(b);
   }
 
-  double occupied_us(uint32_t node, uint32_t device) const {
-    const double run = problem_.run_us(node, device);
-    return run == 0 ? 0 : run + spec_.op_gap_us;
-  }
-
   // After path_us().
   double devices_us() {
     for (auto& jobs : jobs_) jobs.clear();
@@ -184,7 +178,7 @@ class BranchBound {
       if (d == kNoIndex) continue;
       const double run = problem_.run_us(v, d);
       jobs_[d].push_back(
-          {finish_us_[at(v, d)] - run, run, run == 0 ? 0 : spec_.op_gap_us, tail_us_[at(v, d)]});
+          {finish_us_[at(v, d)] - run, run, problem_.gap_after_us(run), tail_us_[at(v, d)]});
     }
     return longest_of_jobs();
   }
@@ -222,7 +216,7 @@ class BranchBound {
         const double us = problem_.transfer_us(o, from, to);
         if (unicast) {
           visit(o, from, to, problem_.topology().channel(from, to), us,
-                tail + problem_.topology().link(from, to).latency_us);
+                tail + problem_.topology().latency_us(from, to));
         }
         longest = std::max(longest, us);
         longest_tail = std::max(longest_tail, tail);
@@ -243,7 +237,7 @@ class BranchBound {
     double sum = 0;
     for (uint32_t v = 0; v < graph_.node_count(); ++v) {
       double least = kNever;
-      each_device(v, [&](uint32_t d) { least = std::min(least, occupied_us(v, d)); });
+      each_device(v, [&](uint32_t d) { least = std::min(least, problem_.occupied_us(v, d)); });
       sum += least;
     }
     constexpr double kSurely = 1 - 1e-12;
@@ -265,7 +259,7 @@ class BranchBound {
     std::vector<Job>& busy = jobs_[0];
     busy.assign(jobs_.size(), Job{});
     for (uint32_t v = 0; v < graph_.node_count(); ++v) {
-      if (device(v) != kNoIndex) busy[device(v)].run_us += occupied_us(v, device(v));
+      if (device(v) != kNoIndex) busy[device(v)].run_us += problem_.occupied_us(v, device(v));
     }
     const double gap = problem_.topology().uniform_links() ? spec_.default_link.gap_us : 0;
     each_transfer([&](uint32_t, uint32_t, uint32_t, uint32_t channel, double us, double) {

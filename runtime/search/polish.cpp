@@ -71,9 +71,8 @@ uint64_t polish_work(const Problem& problem) {
 // bound rules it out.
 uint64_t evaluations_to_polish(const Problem& problem) {
   constexpr uint64_t kStagedRounds = 10;
-  const bool staged = problem.topology().spec().execution == Execution::kStaged;
   const uint64_t moves = uint64_t{problem.group_count()} * (problem.device_count() - 1);
-  return staged ? kStagedRounds * moves : moves;
+  return problem.is_staged() ? kStagedRounds * moves : moves;
 }
 
 bool polish_pays(const Problem& problem, uint64_t evaluations) {

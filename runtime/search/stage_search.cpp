@@ -323,7 +323,7 @@ void simplify_stages(uint64_t evaluations, double limit_us, Evaluator& evaluator
 
 uint32_t count_stages(const Candidate& candidate, Evaluator& evaluator) {
   const Problem& problem = evaluator.problem();
-  if (problem.topology().spec().execution == Execution::kStaged) {
+  if (problem.is_staged()) {
     return static_cast<uint32_t>(
         evaluator.timeline(candidate.assignment, candidate.division).stages.size());
   }

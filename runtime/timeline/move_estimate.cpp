@@ -67,11 +67,10 @@ void MoveEstimate::put_in(uint32_t device, double enough_us) {
   stoppable_sort(
       moved_.begin(), moved_.end(),
       [this](uint32_t a, uint32_t b) { return run_->position(a) < run_->position(b); }, stop_);
-  const double gap_us = problem_.topology().spec().op_gap_us;
   for (const uint32_t v : moved_) {
     const double run_us = problem_.run_us(v, device);
     const double finish_us = insert(run_->on_device(device), ready_us(v, device), run_us,
-                                    run_us == 0 ? 0 : gap_us, on_device_);
+                                    problem_.gap_after_us(run_us), on_device_);
     finish_us_[v] = finish_us;
     late_us_ = std::max(late_us_, finish_us - run_->makespan_us());
     read(v, device, finish_us);
@@ -136,7 +135,7 @@ double MoveEstimate::send(uint32_t output, uint32_t from, uint32_t to, double re
     if (!inserted.any) channels_.push_back(channel);
     arrival_us = insert(run_->on_channel(channel), ready_us, transfer_us, link.gap_us, inserted);
   }
-  if (run_->apart()) arrival_us += link.latency_us;
+  arrival_us += problem_.topology().latency_us(from, to);
   arrivals_.push_back({slot, arrival_us});
   return arrival_us;
 }

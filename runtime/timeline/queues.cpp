@@ -54,7 +54,6 @@ void Queues::load(const SimulatedRun& run, Stop* stop) {
 }
 
 void Queues::queue_nodes(const SimulatedRun& run, Stop* stop) {
-  const double gap_us = problem_->topology().spec().op_gap_us;
   devices_.begin.assign(problem_->device_count() + 1, 0);
   for (const uint32_t device : run.assignment) ++devices_.begin[device + 1];
   devices_.open(order_.size());
@@ -62,7 +61,7 @@ void Queues::queue_nodes(const SimulatedRun& run, Stop* stop) {
   for (uint32_t position = 0; position < order_.size(); ++position) {
     const uint32_t v = order_[position], device = run.assignment[v];
     const double start_us = run.start_us[v], finish_us = run.finish_us[v];
-    const double free_us = finish_us + (finish_us == start_us ? 0 : gap_us);
+    const double free_us = finish_us + problem_->gap_after_us(finish_us - start_us);
     const uint32_t entry = devices_.add(device, position, start_us, free_us);
     nodes_[v] = {position, device, entry, start_us, finish_us, 0};
     if (spend(stop, 2)) return;
@@ -112,12 +111,11 @@ void Queues::queue_sends(Stop* stop) {
 // From the end: a node has to be through before what is next on its device and what reads it, a
 // transfer before its readers and what is next on its channel.
 void Queues::find_latest_starts(Stop* stop) {
-  const double gap_us = problem_->topology().spec().op_gap_us;
   for (auto position = static_cast<uint32_t>(order_.size()); position-- > 0;) {
     Node& node = nodes_[order_[position]];
     const double run_us = node.finish_us - node.start_us;
     const double next_us = devices_.latest_behind_us(node.device, node.entry);
-    double finish_by_us = std::min(makespan_us_, next_us - (run_us == 0 ? 0 : gap_us));
+    double finish_by_us = std::min(makespan_us_, next_us - problem_->gap_after_us(run_us));
     const auto out_edges = problem_->graph().out_edges(order_[position]);
     for (const OutEdge& out : watched(out_edges, stop)) {
       const uint32_t there = nodes_[out.target].device;
@@ -152,7 +150,7 @@ double Queues::find_latest_start_us(const Send& send, uint32_t source) {
 
 Queues::Transfer Queues::find_transfer(uint32_t output, uint32_t from, uint32_t to) const {
   const double us = problem_->transfer_us(output, from, to);
-  return {us, apart_ ? us + problem_->topology().link(from, to).latency_us : us};
+  return {us, us + problem_->topology().latency_us(from, to)};
 }
 
 }  // namespace placeto

@@ -22,7 +22,7 @@
 namespace placeto {
 
 // Whether arrivals of an output are kept for each device that it is sent to, as unicast needs.
-// Beyond 2^24 pairs one arrival per output stands for all, as under broadcast: slightly optimistic,
+// Beyond 2^24 pairs the first arrival of an output stands for all, as under broadcast: optimistic,
 // but bounded.
 bool arrives_apart(const Problem& problem);
 

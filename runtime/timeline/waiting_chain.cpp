@@ -25,7 +25,7 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
     if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;
     const uint32_t before = before_on_device_[node];
     const auto free_us = [&](uint32_t v) {  // what takes no time leaves no gap
-      return finish[v] + (finish[v] == start[v] ? 0 : problem.topology().spec().op_gap_us);
+      return finish[v] + problem.gap_after_us(finish[v] - start[v]);
     };
     const bool device_was_busy = before != kNoIndex && free_us(before) >= start[node] - slack_us;
     node = device_was_busy ? before

@@ -17,17 +17,12 @@ struct Column {
 };
 using Columns = std::vector<Column>;
 
-bool same(const DeviceSpec& a, const DeviceSpec& b) {
-  return a.kind == b.kind && a.memory_bytes == b.memory_bytes && a.slowdown == b.slowdown &&
-         a.peak_flops == b.peak_flops && a.memory_bandwidth == b.memory_bandwidth;
-}
-
 // Devices that follow each other and have everything in common but their names.
 Columns equal_devices(const Problem& problem) {
   Columns columns;
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     const Topology& topology = problem.topology();
-    if (d == 0 || !same(topology.device(d - 1), topology.device(d))) columns.emplace_back();
+    if (d == 0 || !topology.device(d - 1).same_but_name(topology.device(d))) columns.emplace_back();
     columns.back().devices.push_back(d);
   }
   for (Column& column : columns) {
@@ -80,7 +75,7 @@ bool alike(const Problem& problem, const CandidateRow& a, const CandidateRow& b)
   return a.only_device && b.only_device && *b.only_device == *a.only_device + 1 && !a.chosen &&
          !b.chosen && a.feasible == b.feasible && a.makespan_us == b.makespan_us &&
          a.bottleneck_us == b.bottleneck_us &&
-         same(topology.device(*a.only_device), topology.device(*b.only_device));
+         topology.device(*a.only_device).same_but_name(topology.device(*b.only_device));
 }
 
 // Rows of equal devices as one, "single gpu:0 to gpu:7": what each would hold, alone.

@@ -79,11 +79,6 @@ std::string sourced(std::string number, Source source) {
   return number;
 }
 
-bool same_sources(const DeviceSpec& a, const DeviceSpec& b) {
-  return a.memory_source == b.memory_source && a.flops_source == b.flops_source &&
-         a.bandwidth_source == b.bandwidth_source && a.prices_source == b.prices_source;
-}
-
 std::string device_sheet(const TopologySpec& spec, bool color) {
   const bool staged = spec.execution == Execution::kStaged;
   std::vector<Table::Column> columns{{"device", Align::kLeft},      {"kind", Align::kLeft},
@@ -96,15 +91,8 @@ std::string device_sheet(const TopologySpec& spec, bool color) {
   Table devices(std::move(columns));
   for (size_t i = 0; i < spec.devices.size(); ++i) {
     const DeviceSpec& d = spec.devices[i];
-    const auto same = [&d, staged](const DeviceSpec& other) {
-      return other.kind == d.kind && other.memory_bytes == d.memory_bytes &&
-             other.peak_flops == d.peak_flops && other.memory_bandwidth == d.memory_bandwidth &&
-             other.slowdown == d.slowdown && same_sources(other, d) &&
-             (!staged || (other.stage_us == d.stage_us && other.cut_us == d.cut_us &&
-                          other.cut_bytes_per_us == d.cut_bytes_per_us));
-    };
     size_t last = i;  // equal devices share a line
-    while (last + 1 < spec.devices.size() && same(spec.devices[last + 1])) ++last;
+    while (last + 1 < spec.devices.size() && d.same_but_name(spec.devices[last + 1])) ++last;
     const std::string names =
         last == i ? d.name : fmt::format("{} to {}", d.name, spec.devices[last].name);
     std::vector<std::string> cells{

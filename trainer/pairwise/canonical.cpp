@@ -2,22 +2,14 @@
 
 #include <vector>
 
+#include "runtime/cost/twins.h"
+
 namespace placeto::train {
 
 bool devices_alike(const Problem& problem) {
-  const Topology& topology = problem.topology();
-  if (!topology.uniform_links()) return false;
-  const DeviceSpec& first = topology.device(0);
-  for (uint32_t d = 1; d < topology.device_count(); ++d) {
-    const DeviceSpec& other = topology.device(d);
-    if (other.kind != first.kind || other.memory_bytes != first.memory_bytes ||
-        other.peak_flops != first.peak_flops || other.memory_bandwidth != first.memory_bandwidth ||
-        other.slowdown != first.slowdown) {
-      return false;
-    }
-    for (uint32_t g = 0; g < problem.group_count(); ++g) {
-      if (problem.allowed(g, d) != problem.allowed(g, 0)) return false;
-    }
+  if (!problem.topology().uniform_links()) return false;
+  for (uint32_t d = 1; d < problem.device_count(); ++d) {
+    if (!interchangeable(problem, 0, d)) return false;
   }
   return true;
 }
