@@ -106,6 +106,7 @@ TEST_CASE("wirings that training never has are what they are called") {
   CHECK(ring.topology->link(0, 5).bandwidth_bytes_per_us ==
         ring.topology->link(0, 1).bandwidth_bytes_per_us);
   const Instance bus = test_set("bus", options)->problems[0]();
+  CHECK(bus.topology->spec().transfer == Transfer::kUnicast);  // a broadcast shares nothing
   CHECK(bus.topology->channel(0, 1) == bus.topology->channel(4, 2));
   const Instance tree = test_set("tree", options)->problems[0]();
   CHECK(tree.topology->channel(0, 2) == tree.topology->channel(1, 5));

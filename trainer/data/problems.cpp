@@ -75,6 +75,7 @@ void add_links_of_their_own(TopologySpec& topology, Random& random) {
   const auto n = static_cast<uint32_t>(topology.devices.size());
   const bool two_hosts = random.below(2) == 0;
   const double factor = two_hosts ? log_uniform(0.05, 0.5, random) : 1;
+  if (two_hosts) topology.transfer = Transfer::kUnicast;  // a broadcast would leave by its egress
   for (uint32_t a = 0; a < n; ++a) {
     for (uint32_t b = 0; b < n; ++b) {
       if (a == b || (two_hosts && (a < n / 2) == (b < n / 2))) continue;
@@ -95,6 +96,7 @@ void wire_irregularly(TopologySpec& topology, Random& random) {
   const uint32_t channels = 2 + random.below(n - 1);
   std::vector<double> adapter;
   for (uint32_t d = 0; d < n; ++d) adapter.push_back(log_uniform(0.15, 3, random));
+  if (kind == 2) topology.transfer = Transfer::kUnicast;
   for (uint32_t a = 0; a < n; ++a) {
     for (uint32_t b = 0; b < n; ++b) {
       if (a == b) continue;

@@ -44,6 +44,8 @@ LinkSpec link_between(const TopologySpec& topology, uint32_t a, uint32_t b, doub
 }
 
 void wire(TopologySpec& topology, std::string_view wiring) {
+  // A broadcast has no channel but its device's egress.
+  if (wiring == "bus" || wiring == "tree") topology.transfer = Transfer::kUnicast;
   const auto n = static_cast<uint32_t>(topology.devices.size());
   for (uint32_t a = 0; a < n; ++a) {
     for (uint32_t b = 0; b < n; ++b) {
