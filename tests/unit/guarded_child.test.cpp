@@ -26,6 +26,12 @@ std::string misbehave(const std::string& request) {
   if (request == "abort") abort();
   if (request == "exit") _exit(0);
   if (request == "hang") pause();
+  if (request == "part" || request == "drip") {  // an answer of a thousand bytes begins
+    const uint64_t header[2] = {1000, 0};
+    if (write(3, header, sizeof header) < 0) _exit(1);
+    while (request == "drip" && write(3, "x", 1) == 1) usleep(100'000);
+    pause();
+  }
   if (request == "fill") {
     std::vector<std::vector<char>> all;
     while (true) all.emplace_back(1 << 20, 'x');
@@ -82,7 +88,14 @@ TEST_CASE("a guarded function that crashes, hangs or fills memory leaves the cal
     CHECK(*child.ask("ab") == "abab");
   }
   GuardedChild slow(misbehave, {.wall_seconds = 1});
-  CHECK(slow.ask("hang").status().message() == "took too long");
+  // A child that something has taken over may say anything to the parent, and as slowly as it
+  // likes.
+  for (const char* request : {"hang", "part", "drip"}) {
+    CHECK_MESSAGE(slow.ask(request).status().message() == "took too long", request);
+  }
+  int looks = 0;
+  Stop stop([](void* seen) { return ++*static_cast<int*>(seen) > 2; }, &looks);
+  CHECK(slow.ask("part", &stop).status().code() == StatusCode::kStopped);
 }
 
 #ifdef __linux__

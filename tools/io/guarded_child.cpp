@@ -31,43 +31,74 @@ struct Header {
   uint64_t failed = 0;
 };
 
-bool send_all(int socket, const void* data, size_t size) {
-  const auto* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t sent = send(socket, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    size -= static_cast<size_t>(sent);
+using Clock = std::chrono::steady_clock;
+
+// One end of the socket. The child's has all the time there is; the parent's has until `end`, for
+// every byte of a message: a child that something has taken over may send a part of one.
+struct End {
+  enum class Moved : uint8_t { kAll, kClosed, kTooLong, kStopped };
+
+  int socket;
+  Clock::time_point end = Clock::time_point::max();
+  Stop* stop = nullptr;
+
+  // The child's blocks: it may not have as many files as poll looks at.
+  int flags() const { return end == Clock::time_point::max() ? 0 : MSG_DONTWAIT; }
+
+  // Until more can be moved, or the other end is closed. That may be before the first look at
+  // `stop`: of what is quick there is an answer under any deadline.
+  Moved wait(short event) const {
+    constexpr int kBetweenLooksMs = 2;
+    while (true) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+      if (left.count() <= 0) return Moved::kTooLong;
+      const int ms = static_cast<int>(std::min<int64_t>(left.count(), 1'000'000));
+      pollfd file{socket, event, 0};
+      if (poll(&file, 1, stop != nullptr ? kBetweenLooksMs : ms) > 0) return Moved::kAll;
+      if (stop != nullptr && stop->requested()) return Moved::kStopped;
+    }
   }
-  return true;
-}
 
-bool receive_all(int socket, void* data, size_t size) {
-  auto* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t got = recv(socket, at, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    size -= static_cast<size_t>(got);
+  template <class Data, class Move>
+  Moved move(Data* data, size_t size, short event, Move some) const {
+    while (size > 0) {
+      const ssize_t moved = some(data, size);
+      if (moved > 0) {
+        data += moved;
+        size -= static_cast<size_t>(moved);
+      } else if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        if (const Moved waited = wait(event); waited != Moved::kAll) return waited;
+      } else if (moved == 0 || errno != EINTR) {
+        return Moved::kClosed;
+      }
+    }
+    return Moved::kAll;
   }
-  return true;
-}
+  Moved send_all(const void* data, size_t size) const {
+    return move(static_cast<const char*>(data), size, POLLOUT, [this](const char* at, size_t left) {
+      return send(socket, at, left, MSG_NOSIGNAL | flags());
+    });
+  }
+  Moved receive_all(void* data, size_t size) const {
+    return move(static_cast<char*>(data), size, POLLIN,
+                [this](char* at, size_t left) { return recv(socket, at, left, flags()); });
+  }
 
-bool send_message(int socket, const std::string& text, bool failed) {
-  const Header header{text.size(), failed};
-  return send_all(socket, &header, sizeof header) && send_all(socket, text.data(), text.size());
-}
-
-bool receive_message(int socket, std::string& text, bool& failed) {
-  Header header;
-  if (!receive_all(socket, &header, sizeof header)) return false;
-  if (header.bytes > GuardedChild::kMostBytes) return false;
-  failed = header.failed != 0;
-  text.resize(header.bytes);
-  return receive_all(socket, text.data(), text.size());
-}
+  Moved send_message(const std::string& text, bool failed) const {
+    const Header header{text.size(), failed};
+    const Moved sent = send_all(&header, sizeof header);
+    return sent == Moved::kAll ? send_all(text.data(), text.size()) : sent;
+  }
+  Moved receive_message(std::string& text, bool& failed) const {
+    Header header;
+    const Moved got = receive_all(&header, sizeof header);
+    if (got != Moved::kAll) return got;
+    if (header.bytes > GuardedChild::kMostBytes) return Moved::kClosed;
+    failed = header.failed != 0;
+    text.resize(header.bytes);
+    return receive_all(text.data(), text.size());
+  }
+};
 
 void limit(int resource, rlim_t most) {
   rlimit now;
@@ -142,9 +173,10 @@ void renounce(int socket, const ChildLimits& limits) {
 [[noreturn]] void serve_until_closed(int socket, const GuardedChild::Serve& serve,
                                      const ChildLimits& limits) {
   renounce(socket, limits);
+  const End end{3};
   std::string request, answer;
   bool failed = false;
-  while (receive_message(3, request, failed)) {
+  while (end.receive_message(request, failed) == End::Moved::kAll) {
     limit_cpu(limits.cpu_seconds);
     failed = false;
     try {
@@ -153,7 +185,8 @@ void renounce(int socket, const ChildLimits& limits) {
       failed = true;
       answer = error.what();
     }
-    if (answer.size() > GuardedChild::kMostBytes || !send_message(3, answer, failed)) break;
+    if (answer.size() > GuardedChild::kMostBytes) break;
+    if (end.send_message(answer, failed) != End::Moved::kAll) break;
   }
   _exit(0);
 }
@@ -161,10 +194,7 @@ void renounce(int socket, const ChildLimits& limits) {
 }  // namespace
 
 GuardedChild::~GuardedChild() {
-  if (child_ < 0) return;
-  close(socket_);
-  kill(child_, SIGKILL);
-  waitpid(child_, nullptr, 0);
+  if (child_ >= 0) end();
 }
 
 Status GuardedChild::start() {
@@ -208,36 +238,21 @@ Status GuardedChild::bury() {
   return Status::bad_input("crashed (signal " + std::to_string(WTERMSIG(status)) + ")");
 }
 
-// Until there is something to read, or the child has closed its end. It may answer before the first
-// look at `stop`: of what is quick there is an answer under any deadline.
-GuardedChild::Wait GuardedChild::wait(Stop* stop) const {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kBetweenLooksMs = 2;
-  const auto end = Clock::now() + std::chrono::seconds(limits_.wall_seconds);
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0) return Wait::kTooLong;
-    const int ms = static_cast<int>(std::min<int64_t>(left.count(), 1'000'000));
-    pollfd readable{socket_, POLLIN, 0};
-    if (poll(&readable, 1, stop != nullptr ? kBetweenLooksMs : ms) > 0) return Wait::kAnswered;
-    if (stop != nullptr && stop->requested()) return Wait::kStopped;
-  }
-}
-
 Result<std::string> GuardedChild::ask(const std::string& request, Stop* stop) {
   if (request.size() > kMostBytes) return Status::bad_input("is asked too much");
   if (deaths_ >= limits_.deaths) return Status::bad_input("failed too often");
   if (child_ < 0) {
     if (Status s = start(); !s.ok()) return s;
   }
+  const End end_of_parent{socket_, Clock::now() + std::chrono::seconds(limits_.wall_seconds), stop};
   std::string answer;
   bool failed = false;
-  if (!send_message(socket_, request, false)) return bury();
-  const Wait waited = wait(stop);
-  if (waited == Wait::kAnswered && !receive_message(socket_, answer, failed)) return bury();
-  if (waited != Wait::kAnswered) end();
-  if (waited == Wait::kTooLong) return Status::bad_input("took too long");
-  if (waited == Wait::kStopped) return Status::stopped();
+  End::Moved moved = end_of_parent.send_message(request, false);
+  if (moved == End::Moved::kAll) moved = end_of_parent.receive_message(answer, failed);
+  if (moved == End::Moved::kClosed) return bury();
+  if (moved != End::Moved::kAll) end();
+  if (moved == End::Moved::kTooLong) return Status::bad_input("took too long");
+  if (moved == End::Moved::kStopped) return Status::stopped();
   if (failed) return Status::bad_input(std::move(answer));
   return answer;
 }

@@ -44,8 +44,6 @@ class GuardedChild {
 
  private:
   Status start();
-  enum class Wait : uint8_t { kAnswered, kTooLong, kStopped };
-  Wait wait(Stop* stop) const;
   int end();      // the exit status
   Status bury();  // why it died by itself
 
