@@ -16,6 +16,14 @@ std::span<std::byte> memory_of(auto& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
+TEST_CASE("a shape of more bytes than there can be has as many as there can be") {
+  CHECK(shape_bytes(Element::kFloat, std::vector<int64_t>{2, 3}) == 24);
+  CHECK(shape_bytes(Element::kDouble, std::vector<int64_t>{}) == 8);
+  constexpr int64_t kLong = int64_t{1} << 31;
+  CHECK(shape_bytes(Element::kFloat, std::vector<int64_t>{kLong, kLong}) == UINT64_MAX);
+  CHECK(shape_bytes(Element::kFloat, std::vector<int64_t>{kLong, kLong, 0}) == 0);
+}
+
 TEST_CASE("inputs are the same numbers on every run: floats in [0, 1), whole numbers 1") {
   std::vector<float> a(100), b(100), c(100);
   fill_inputs(Element::kFloat, 7, memory_of(a));

@@ -15,25 +15,20 @@
 namespace placeto {
 namespace {
 
-void append_cuda(Ort::SessionOptions& options, const std::string& ordinal) {
-  OrtCUDAProviderOptionsV2* cuda = nullptr;
-  Ort::ThrowOnError(Ort::GetApi().CreateCUDAProviderOptions(&cuda));
+// A provider with options of its own, for one of its devices; by the functions that the engine has
+// for these options.
+template <class Options>
+void append(Ort::SessionOptions& session, const std::string& ordinal,
+            OrtStatus* (*create)(Options**),
+            OrtStatus* (*update)(Options*, const char* const*, const char* const*, size_t),
+            OrtStatus* (*append)(OrtSessionOptions*, const Options*), void (*release)(Options*)) {
+  Options* options = nullptr;
+  Ort::ThrowOnError(create(&options));
   const char* key = "device_id";
   const char* value = ordinal.c_str();
-  OrtStatus* status = Ort::GetApi().UpdateCUDAProviderOptions(cuda, &key, &value, 1);
-  if (status == nullptr) options.AppendExecutionProvider_CUDA_V2(*cuda);
-  Ort::GetApi().ReleaseCUDAProviderOptions(cuda);
-  Ort::ThrowOnError(status);
-}
-
-void append_tensorrt(Ort::SessionOptions& options, const std::string& ordinal) {
-  OrtTensorRTProviderOptionsV2* tensorrt = nullptr;
-  Ort::ThrowOnError(Ort::GetApi().CreateTensorRTProviderOptions(&tensorrt));
-  const char* key = "device_id";
-  const char* value = ordinal.c_str();
-  OrtStatus* status = Ort::GetApi().UpdateTensorRTProviderOptions(tensorrt, &key, &value, 1);
-  if (status == nullptr) options.AppendExecutionProvider_TensorRT_V2(*tensorrt);
-  Ort::GetApi().ReleaseTensorRTProviderOptions(tensorrt);
+  OrtStatus* status = update(options, &key, &value, 1);
+  if (status == nullptr) status = append(session, options);
+  release(options);
   Ort::ThrowOnError(status);
 }
 
@@ -63,11 +58,15 @@ Status append_provider(const std::string& given, const std::string& device,
                            in_quotes(given) + ", it has " + names_text(available));
   }
   const std::string ordinal = ordinal_of(device);
+  const OrtApi& api = Ort::GetApi();
   try {
     if (provider == "cuda") {
-      append_cuda(options, ordinal);
+      append(options, ordinal, api.CreateCUDAProviderOptions, api.UpdateCUDAProviderOptions,
+             api.SessionOptionsAppendExecutionProvider_CUDA_V2, api.ReleaseCUDAProviderOptions);
     } else if (provider == "tensorrt") {
-      append_tensorrt(options, ordinal);
+      append(options, ordinal, api.CreateTensorRTProviderOptions, api.UpdateTensorRTProviderOptions,
+             api.SessionOptionsAppendExecutionProvider_TensorRT_V2,
+             api.ReleaseTensorRTProviderOptions);
     } else {
       const auto type = device_type(*known, device);
       if (!type.ok()) return type.status();

@@ -56,10 +56,6 @@ Ort::Value value_over(const TensorInfo& info, std::span<std::byte> bytes,
                                   static_cast<ONNXTensorElementDataType>(info.element));
 }
 
-uint64_t bytes_of(const TensorInfo& info) {
-  return element_count(info.shape) * element_bytes(info.element);
-}
-
 bool holds_tensor(const Ort::Value& value) {
   return value && value.HasValue() && value.IsTensor();
 }
@@ -256,7 +252,7 @@ Status StagedModel::State::connect(const SessionSettings& settings) {
 
 void StagedModel::State::take_memory(Slot& slot, uint32_t t) {
   const TensorInfo& info = tensors[t].info;
-  slot.memory[t] = Buffer(bytes_of(info));
+  slot.memory[t] = Buffer(shape_bytes(info.element, info.shape));
   slot.values[t] = value_over(info, slot.memory[t].bytes(), host);
 }
 
@@ -430,7 +426,7 @@ Result<TensorView> StagedModel::output(uint32_t slot, size_t i) const {
       return Status::invalid("output " + in_quotes(name) + " is " + element_name(view.element));
     }
     view.bytes = {static_cast<const std::byte*>(value.GetTensorRawData()),
-                  element_count(view.shape) * element_bytes(view.element)};
+                  shape_bytes(view.element, view.shape)};
     return view;
   } catch (const Ort::Exception& error) {
     return engine_failure(error).at(name);

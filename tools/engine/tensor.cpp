@@ -259,10 +259,15 @@ std::string element_name(Element element) {
   return name.empty() ? "type " + std::to_string(type) : std::string(name);
 }
 
-uint64_t element_count(std::span<const int64_t> shape) {
-  uint64_t count = 1;
-  for (const int64_t extent : shape) count *= static_cast<uint64_t>(extent);
-  return count;
+uint64_t shape_bytes(Element element, std::span<const int64_t> shape) {
+  uint64_t bytes = element_bytes(element);
+  for (const int64_t extent : shape) {
+    if (extent == 0) return 0;
+  }
+  for (const int64_t extent : shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return UINT64_MAX;
+  }
+  return bytes;
 }
 
 // Rounded up to the alignment, what is nearly all of 64 bits would be nothing.

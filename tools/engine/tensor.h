@@ -44,8 +44,9 @@ struct TensorInfo {
   std::vector<std::string> symbols;       // per axis, "" for those without
 };
 
-// Product of the axes; all must be known.
-uint64_t element_count(std::span<const int64_t> shape);
+// Of a tensor whose axes are all known; as many as there can be where that is more: no memory is so
+// large.
+uint64_t shape_bytes(Element element, std::span<const int64_t> shape);
 
 // Memory that begins on a cache line, zeroed.
 class Buffer {

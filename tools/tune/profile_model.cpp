@@ -89,7 +89,7 @@ WholeRun run_apart(const StagedModel& model, const ImportedGraph& imported,
   };
   WholeRun run{all_us, prices.stage_us, 0, {}};
   for (const TensorInfo& input : model.inputs()) {
-    const uint64_t bytes = element_count(input.shape) * element_bytes(input.element);
+    const uint64_t bytes = shape_bytes(input.element, input.shape);
     run.inputs_us += way_us(static_cast<double>(bytes));
   }
   std::map<std::string_view, uint32_t> maker;
