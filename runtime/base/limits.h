@@ -18,4 +18,16 @@ struct Limits {
   uint64_t max_run_entries = 256'000'000;   // nodes x distinct classes of device
 };
 
+// What was accepted once may be as large as it is when it is built again.
+inline constexpr Limits kNoLimits = {
+    .max_nodes = UINT32_MAX - 1,
+    .max_edges = UINT32_MAX - 1,
+    .max_outputs = UINT32_MAX - 1,
+    .max_kinds = UINT32_MAX - 1,
+    .max_devices = UINT32_MAX - 1,
+    .max_links = UINT32_MAX - 1,
+    .max_name_bytes = UINT32_MAX - 1,
+    .max_run_entries = UINT64_MAX,
+};
+
 }  // namespace placeto

@@ -54,7 +54,7 @@ class CutSender {
     destinations_.reserve(problem.device_count());
   }
 
-  // Of another run.
+  // Begins another run.
   void begin(std::span<const uint32_t> assignment, std::vector<TransferSlice>& transfers) {
     assignment_ = assignment;
     transfers_ = &transfers;
@@ -83,7 +83,7 @@ class CutSender {
       arrival_us_[device] = occupy(what, problem_.topology().link(source, device));
     }
   }
-  // Of what was sent last, on a device that reads it.
+  // When what was sent last is on a device that reads it.
   double arrival_us(uint32_t device) const { return arrival_us_[device]; }
 
   // When the last channel is free.

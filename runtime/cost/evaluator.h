@@ -15,7 +15,7 @@ struct Score {
   uint64_t overflow_bytes = 0;  // peak memory beyond the limits, over all devices; saturates
   double objective_us = 0;      // makespan, or the bottleneck for Objective::kThroughput
 
-  // Of what was not evaluated to the end. Nothing is worse.
+  // The score of what was not evaluated to the end. Nothing is worse.
   static Score worst() {
     return {std::numeric_limits<uint64_t>::max(), std::numeric_limits<double>::infinity()};
   }

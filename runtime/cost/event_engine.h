@@ -38,7 +38,7 @@ class EventEngine {
     return advance(problem_->node_count());
   }
 
-  // Of the last run.
+  // What the last run took, and its times.
   double makespan_us() const { return run_.makespan_us; }
   double drain_us() const;
   std::span<const double> start_us() const { return times_.start_us; }

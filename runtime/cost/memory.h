@@ -11,7 +11,7 @@
 
 namespace placeto {
 
-// Of each group: bytes that its device holds at some time beside resident bytes, whatever the
+// Bytes that the device of each group holds at some time beside resident bytes, whatever the
 // placement: for that one of its nodes that needs most while it runs, its inputs, outputs and
 // workspace. Zeros for groups not looked at once stopped.
 std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop = nullptr);
@@ -36,7 +36,7 @@ class MemoryMeter {
   // Peak bytes per device. `timeline` needs start_us, finish_us and transfers. False if stopped.
   bool peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
              std::vector<uint64_t>& peak);
-  // Of the last peaks(): changes on one device in time order, after the resident bytes.
+  // Changes on one device by the last peaks(), in time order, after the resident bytes.
   std::span<const MemoryChange> changes(uint32_t device) const {
     return {changes_.data() + begin_[device], changes_.data() + begin_[device + 1]};
   }

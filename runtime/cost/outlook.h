@@ -18,7 +18,7 @@
 
 namespace placeto {
 
-// Of parallel execution. Not shareable between threads; the problem must outlive it.
+// For parallel execution. Not shareable between threads; the problem must outlive it.
 class Outlook {
  public:
   // Neighbours start in the base's run when some multiple of `stride` nodes have started.
@@ -55,7 +55,7 @@ class Outlook {
   std::span<const uint32_t> assignment_, dispatch_index_;
   std::vector<double> tail_us_;        // of each node's finish, nobody waiting
   std::vector<double> block_left_us_;  // what starts in a block or later, by block and device
-  // Of the neighbour: what has not started, by device, but for the gap after the last; how many
+  // What has not started in the neighbour, by device, but for the gap after the last; how many
   // nodes had started in the base when the last that moves did.
   std::vector<double> left_us_;
   uint32_t last_change_ = 0;

@@ -37,7 +37,7 @@ class ReadyStages {
     sequence_.reserve(most_stages);
   }
 
-  // Of another run. Both stay with the caller.
+  // Begins another run. Both stay with the caller.
   void begin(std::span<StageRun> stages, const Division& division) {
     stages_ = stages;
     division_ = &division;

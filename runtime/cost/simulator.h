@@ -75,11 +75,12 @@ class Simulator {
   double makespan_us(std::span<const uint32_t> assignment, const Division& division,
                      double cutoff_us);
 
-  // Of the last makespan_us or run, per node.
+  // Times of the last makespan_us or run, per node.
   std::span<const double> start_us() const;
   std::span<const double> finish_us() const;
 
-  // Of the last makespan_us or run that was not late, under staged execution; 0 under others.
+  // How many stages the last makespan_us or run that was not late had, under staged execution; 0
+  // under others.
   uint32_t stage_count() const;
 
   // Objective::kThroughput: the bottleneck of a placement, divided as given under staged execution,

@@ -59,7 +59,7 @@ class StagedSimulator {
   // Runs the placement divided in this way. The division fits it.
   double run(std::span<const uint32_t> assignment, const Division& division, double cutoff_us);
 
-  // Of the last run; times per node.
+  // What the last run was; times per node.
   std::span<const double> start_us() { return times().start_us; }
   std::span<const double> finish_us() { return times().finish_us; }
   double objective_us() const { return kept_->objective_us; }

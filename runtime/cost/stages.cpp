@@ -257,7 +257,7 @@ bool StageNumbering::connect(const Division& division, Stop* stop) {
   return true;
 }
 
-// Of stages that could be next, the first of the recorded order, or of the numbers so far.
+// Next is the first of the recorded order, or of the numbers so far, among stages that could be.
 bool StageNumbering::number(const Division& division, Stop* stop) {
   const uint32_t stages = division.stage_count();
   place_.resize(stages);

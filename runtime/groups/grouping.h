@@ -12,8 +12,8 @@ namespace placeto {
 
 enum class Grouping : uint8_t { kAutomatic, kNone };
 
-// Of every group of the problem, the merged group it is in; `count` of them, numbered by their
-// lowest member. Two groups are merged if
+// The merged group that every group of the problem is in; `count` of them, numbered by their lowest
+// member. Two groups are merged if
 //   - one decides where the other goes (free_nodes.h), which has no say in what follows; or
 //   - they are neighbours in a chain (one produces for the other alone, which consumes from it
 //     alone), and the transfer between them takes as long as the shorter of the two runs; or

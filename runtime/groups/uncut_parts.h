@@ -11,8 +11,9 @@
 
 namespace placeto {
 
-// Of the problem's groups: the parts that edges within one device, in all of `placements`, hold
-// together. Empty if there are no placements, or if stopped.
+// The part that each of the problem's groups is in: edges within one device, in all of
+// `placements`, hold parts together (the backbone of the placements). Empty if there are no
+// placements, or if stopped.
 std::vector<uint32_t> uncut_parts(const Problem& problem,
                                   std::span<const std::span<const uint32_t>> placements,
                                   Stop* stop);

@@ -88,7 +88,7 @@ uint32_t EarliestFinish::choose(uint32_t met, const LastTimeline& last, const Pa
   schedule_.ready_times(node, ready_);
   std::fill(penalty_.begin(), penalty_.end(), 0);
   const bool alone = problem_->members(group).size() == 1;
-  // Of a whole group only transfers tell: its members finish at different times.
+  // Where a whole group moves only transfers tell: its members finish at different times.
   const bool by_lateness =
       rule.kind == PassRule::Kind::kLateness && alone && !last.assignment.empty();
   if (rule.kind != PassRule::Kind::kFinish && !by_lateness) {

@@ -204,8 +204,8 @@ class EarliestTaskFirst {
   GroupDevices devices_;
   size_t window_size_;
   std::vector<double> ready_us_;
-  // Of ready nodes: when they could start at the earliest as they were last looked at. It only
-  // becomes later. 0 where the group's other members count.
+  // When ready nodes could start at the earliest as they were last looked at. It only becomes
+  // later. 0 where the group's other members count.
   std::vector<double> least_us_;
   std::vector<uint32_t> window_;  // the ready nodes of highest rank, descending
   std::vector<uint32_t> rest_;    // the other ready nodes: a heap, the highest rank first

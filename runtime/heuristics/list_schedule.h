@@ -34,7 +34,7 @@ class ListSchedule {
   // Appends the node to the device and the transfers it needs to their channels.
   void place(uint32_t node, uint32_t device);
 
-  // Of a node that takes no time and waits for nothing: there from the beginning.
+  // For a node that takes no time and waits for nothing: there from the beginning.
   void place_free(uint32_t node, uint32_t device) {
     device_of_[node] = device;
     finish_[node] = 0;

@@ -32,9 +32,9 @@ struct MethodOptions {
   uint32_t passes = 4;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
   Grouping grouping = Grouping::kAutomatic;
-  // Of placements within that share of the best, `auto` hands out the one with the fewest stages,
-  // so one device unless leaving it gains more; of those that leave it, only what itself gains as
-  // much. At 0, ties alone.
+  // `auto` hands out the placement with the fewest stages among those within that share of the
+  // best, so one device unless leaving it gains more; among those that leave it, only what itself
+  // gains as much. At 0, ties alone.
   double tolerance = 0;
 };
 

@@ -234,7 +234,7 @@ class Packer {
       sums.swap(sums_.merged);
     }
   }
-  // Of the chosen groups those whose bytes together come closest to the target.
+  // Those of the chosen groups whose bytes together come closest to the target.
   uint32_t closest_subset(uint64_t target) {
     const auto size = static_cast<uint32_t>(chosen_.size());
     list_sums(0, size / 2, sums_.low);

@@ -19,8 +19,8 @@ std::vector<std::vector<uint32_t>> pipeline_orders(const Problem& problem, Stop*
 // seen, and only the share, which is learned, allows for it.
 enum class StageMemory { kShare, kHeld };
 
-// Of all divisions of the order into consecutive stages, and all choices of devices for them, that
-// keep within the plan, the one with the least bottleneck; of equals one of the fewest stages.
+// The division of the order into consecutive stages, with a choice of devices for them, that has
+// the least bottleneck of all that keep within the plan; among equals one of the fewest stages.
 // Exact where devices are linked alike, by broadcasts, the order has up to some hundred groups and
 // no group waits for a later one: of longer orders the places to cut are thinned out, links count
 // as their mean, and stages in a circle each alone. Of many unlike devices those listed first are

@@ -96,7 +96,7 @@ bool WindowSchedule::is_late(uint32_t node, double late_us) const {
          finish_[node] - run_->makespan_us() >= late_us;
 }
 
-// Of what reads the node at `end` and behind.
+// How late what reads the node, at `end` and behind, would be.
 double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
                                       std::span<const uint32_t> group_device) {
   const uint32_t device = device_of_[node];
@@ -131,7 +131,7 @@ double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t
   return latest;
 }
 
-// Of what is next on devices.
+// How late what is next on devices would be.
 double WindowSchedule::lateness_of_devices_us(uint32_t end) const {
   double latest = -kInfinity;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
@@ -141,7 +141,7 @@ double WindowSchedule::lateness_of_devices_us(uint32_t end) const {
   return latest;
 }
 
-// Of what reads the window, of the end of the run, and then of what is next on channels.
+// How late what reads the window, the end of the run, and then what is next on channels would be.
 double WindowSchedule::lateness_of_transfers_us(uint32_t end,
                                                 std::span<const uint32_t> group_device,
                                                 double enough_us) {

@@ -13,7 +13,7 @@
 
 namespace placeto {
 
-// Of one placing: not shareable between threads. Problem and options must outlive it.
+// Serves one placing: not shareable between threads. Problem and options must outlive it.
 class Workbench {
  public:
   Workbench(const Problem& problem, const MethodOptions& options)

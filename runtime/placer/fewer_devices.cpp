@@ -63,11 +63,11 @@ std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
     spec.devices.back().memory_bytes = limit == Problem::kUnlimited ? 0 : limit;
     fewer->device_.push_back(d);
   }
-  Result<Topology> smaller = Topology::build(std::move(spec));
+  Result<Topology> smaller = Topology::build(std::move(spec), kNoLimits);
   if (!smaller.ok()) return nullptr;
   fewer->topology_ = std::move(*smaller);
   Result<Problem> built =
-      Problem::build(problem.graph(), *fewer->topology_, rules_of(problem), {}, stop);
+      Problem::build(problem.graph(), *fewer->topology_, rules_of(problem), kNoLimits, stop);
   if (!built.ok()) return nullptr;
   fewer->problem_ = std::move(*built);
   return fewer;

@@ -52,8 +52,8 @@ void leave_timeline_out(const Problem& problem, PlaceResult& result) {
   result.simulated = false;
 }
 
-// Of the candidates that the tolerance allows, the one with the fewest stages; of these the better,
-// and of these the one tried first.
+// The candidate with the fewest stages among those that the tolerance allows; then the better, and
+// then the one tried first.
 const Candidate& simplest(Workbench& bench) {
   const Candidate* chosen = &bench.best();
   if (!chosen->score.feasible()) return *chosen;

@@ -52,12 +52,11 @@ struct PlaceResult {
   bool one_move_optimal = false;
   Timeline timeline;    // of the best
   double place_us = 0;  // wall time the placing took
-  // Of runs, where a copy of the graph on every device serves them, placed for throughput; 0: a
-  // copy does not fit on each.
+  // Time per run when every device has a copy of the graph, placed for throughput; 0: a copy does
+  // not fit on each.
   double replicas_us = 0;
-  // Of runs that follow each other, the next when all of the last is done, placed for latency,
-  // where that is less than the bottleneck that was found for throughput; 0: it is not, or was not
-  // tried.
+  // Time per run when the next starts after the last has ended, placed for latency, where that is
+  // less than the bottleneck that was found for throughput; 0: it is not, or was not tried.
   double sequential_us = 0;
   std::string note;      // why a policy that was given was not used; empty otherwise
   bool stopped = false;  // budget.stop ended it: not everything was tried, or the bounds are 0

@@ -269,7 +269,7 @@ void tell_finished(const Candidate& candidate, const Placing& placing) {
   if (placing.options.on_finished) placing.options.on_finished(candidate);
 }
 
-// Of two answers of a search the better one, and whether it is one-move-optimal.
+// Keeps the better one of two answers of a search, and whether it is one-move-optimal.
 void take_if_better(Candidate found, bool optimal, Placing& placing) {
   Workbench& bench = placing.bench;
   if (found.score < bench.best().score) {

@@ -1,4 +1,4 @@
-// Of several moves the one that shortens the run most, as far as can be told without a simulation.
+// Which of several moves shortens the run most, as far as can be told without a simulation.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,8 @@
 
 namespace placeto {
 namespace {
-// Bounds add in another order than the simulator. What could only be better by less is no better.
+// Bounds add in another order than the simulator. What could only be better by less is no better,
+// so that a proof is one up to 1e-9 of the objective.
 constexpr double kRoundedUp = 1 + 1e-9;
 
 uint32_t first_allowed(const Problem& problem, uint32_t group, uint32_t from) {
@@ -38,8 +39,8 @@ struct Job {
   double head_us, run_us, gap_us, tail_us;
 };
 
-// Of the jobs with the latest heads, however many: they cannot begin before the least of these
-// heads, and the last of them has at least the least tail behind it.
+// The bound of the jobs with the latest heads, however many: they cannot begin before the least of
+// these heads, and the last of them has at least the least tail behind it.
 double one_machine_us(std::vector<Job>& jobs, Uncleared<Job>& scratch) {
   stoppable_sort(
       jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.head_us > b.head_us; },
@@ -270,8 +271,9 @@ class BranchBound {
     return most;
   }
 
-  // Of each device: resident bytes, and beside them the most that one node needs while it runs, of
-  // what has been placed; what has not goes where there is room, as if it could be cut to measure.
+  // What has been placed takes its resident bytes on each device, and beside them the most that one
+  // node needs while it runs; what has not goes where there is room, as if it could be cut to
+  // measure.
   uint64_t overflow_bytes() {
     if (!problem_.memory_limited()) return 0;
     resident_.assign(devices_, 0);

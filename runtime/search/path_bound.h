@@ -10,7 +10,7 @@
 
 namespace placeto {
 
-// Of one placement after the other. Not shareable between threads; the problem must outlive it.
+// Takes one placement after the other. Not shareable between threads; the problem must outlive it.
 class PathBound {
  public:
   explicit PathBound(const Problem& problem, Stop* stop = nullptr);

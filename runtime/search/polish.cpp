@@ -8,7 +8,7 @@ namespace {
 
 class Descent {
  public:
-  // Of moves from where the evaluator is; one counts if it is better than `than`, too.
+  // Moves start from where the evaluator is; one counts if it is better than `than`, too.
   explicit Descent(MoveEvaluator& evaluator, const Score& than = Score::worst())
       : problem_(evaluator.problem()),
         evaluator_(evaluator),

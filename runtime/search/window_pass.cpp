@@ -37,8 +37,8 @@ bool WindowPass::load() {
   return !stopped(stop_);
 }
 
-// Of a few windows the one behind which everything could start earliest, if that is earlier. Where
-// lateness tells nothing, any.
+// Takes that one of a few windows behind which everything could start earliest, if that is earlier.
+// Where lateness tells nothing, any.
 void WindowPass::propose(Random& random, std::vector<Change>& changes) {
   changes.clear();
   if (timeline_is_old_ && !load()) return;

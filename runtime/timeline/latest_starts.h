@@ -23,7 +23,8 @@ struct SimulatedRun {
 void find_latest_starts(const SimulatedRun& run, std::vector<double>& latest_start_us,
                         Stop* stop = nullptr);
 
-// Fixed order: a node has to be through before the next one on its device, too, and a gap earlier.
+// Fixed order: a node has to be through before the next one on its device, too, and a gap earlier:
+// also one that takes no time and leaves none, as policies were trained with that.
 // Slack: how much later it could finish; never less than 0. Keeps its buffers between calls.
 class OrderedSlack {
  public:

@@ -50,7 +50,7 @@ void Queues::load(const SimulatedRun& run, Stop* stop) {
   }
   first_send_.push_back(static_cast<uint32_t>(sends_.size()));
   if (!stopped(stop)) queue_sends(stop);
-  if (!stopped(stop)) find_latest_starts(stop);
+  if (!stopped(stop)) find_latest_starts_in_order(stop);
 }
 
 void Queues::queue_nodes(const SimulatedRun& run, Stop* stop) {
@@ -110,7 +110,7 @@ void Queues::queue_sends(Stop* stop) {
 
 // From the end: a node has to be through before what is next on its device and what reads it, a
 // transfer before its readers and what is next on its channel.
-void Queues::find_latest_starts(Stop* stop) {
+void Queues::find_latest_starts_in_order(Stop* stop) {
   for (auto position = static_cast<uint32_t>(order_.size()); position-- > 0;) {
     Node& node = nodes_[order_[position]];
     const double run_us = node.finish_us - node.start_us;

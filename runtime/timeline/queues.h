@@ -133,7 +133,7 @@ class Queues {
   void queue_nodes(const SimulatedRun& run, Stop* stop);
   void book_sends(uint32_t position, std::span<const uint32_t> assignment, Stop* stop);
   void queue_sends(Stop* stop);
-  void find_latest_starts(Stop* stop);
+  void find_latest_starts_in_order(Stop* stop);
   double find_latest_start_us(const Send& send, uint32_t source);
 
   const Problem* problem_;

@@ -12,10 +12,6 @@
 
 namespace placeto::capi {
 
-// What was accepted once may be as large as it is.
-inline constexpr Limits kNoLimits = {UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1,
-                                     UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1};
-
 // A status that a function of placeto.h returned, with what it said.
 inline Outcome outcome_of(placeto_status status, const placeto_error& error) {
   return status == PLACETO_OK ? Outcome() : Outcome(status, error.message);

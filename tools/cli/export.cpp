@@ -147,7 +147,13 @@ void export_names(const Job& job) {
   const auto engine = require(engine_devices(placed, job.names));
   const PlacedModel model = read_model(job, options.format, placed);
   const Result<std::string> value = model.name_rules(engine);
-  if (value.ok()) return report_option(options, kNameOption, *value, "", "");
+  if (value.ok()) {
+    const std::string unused = options.out.empty() ? ""
+                                                   : options.out +
+                                                         " is not written: names of "
+                                                         "nodes tell the engine all of it";
+    return report_option(options, kNameOption, *value, "", unused);
+  }
   const std::string why = fmt::format("no name-based assignment: {}", value.status().message());
   if (options.out.empty()) {
     throw Failure(kBadUsage, why + "; with -o MODEL.onnx an annotated copy is written instead");

@@ -128,12 +128,10 @@ void check_mode(const RunOptions& options) {
   }
 }
 
-// As many requests of one replica as keep its devices busy.
-uint32_t busy_slots(const Manifest& manifest, uint32_t replicas) {
+uint32_t devices_used(const Manifest& manifest) {
   std::set<uint32_t> used;
   for (const ManifestStage& stage : manifest.stages) used.insert(stage.device);
-  const bool alone = used.size() <= 1 && replicas == 1;
-  return alone ? 1 : static_cast<uint32_t>(used.size()) + 1;
+  return static_cast<uint32_t>(used.size());
 }
 
 // And what it says of the whole run.
@@ -148,7 +146,7 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
   settings.dims = dims_of(manifest, dims);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;
-  if (settings.slots == 0) settings.slots = busy_slots(manifest, choice.replicas);
+  if (settings.slots == 0) settings.slots = busy_slots(devices_used(manifest), choice.replicas);
   outcome.chosen = choice.tuned;
   outcome.threads = settings.threads;
   outcome.replicas = choice.replicas;

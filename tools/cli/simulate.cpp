@@ -27,8 +27,8 @@ constexpr const char* kSimulateExamples = R"(Examples:
   placeto simulate graph.json --topology 2xk80 --placement p.json --json
   placeto simulate graph.json --topology 2xk80 --placement p.json --trace trace.json
 
-A placement that breaks a rule (memory, allowed kinds, colocation) is simulated all the same and
-reported as not feasible; one with a node on a device that cannot run it ends with status 1.
+A placement that breaks a rule (memory, colocation) is simulated all the same and reported as not
+feasible; one with a node on a device whose kind may not or cannot run it ends with status 1.
 The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
 staged execution it runs in the stages that it records, or else by the best rule.
 

@@ -131,6 +131,10 @@ Result<LatencyRuns> measure_latency(Workers& workers, StagedModel* whole, uint32
   return result;
 }
 
+uint32_t busy_slots(uint32_t devices, uint32_t replicas) {
+  return devices <= 1 && replicas == 1 ? 1 : devices + 1;
+}
+
 uint32_t requests_of_batch(uint32_t in_flight, double request_us, double longer_us) {
   constexpr double kBatchUs = 10'000, kLongestUs = 1e6, kMost = 1'000;
   double enough = request_us > 0 ? std::min(kMost, std::ceil(kBatchUs / request_us)) : 0;

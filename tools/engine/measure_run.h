@@ -44,6 +44,10 @@ struct StreamRuns {
   std::vector<double> whole_us;    // per batch: the same for one thread with the whole model
 };
 
+// Requests in flight in each replica that keep its devices busy: one more than devices, so that the
+// next waits where one ends; of one device that is alone one.
+uint32_t busy_slots(uint32_t devices, uint32_t replicas);
+
 // As many that threads which wake up and cold caches hardly count: 10 ms of requests that take so
 // long, and three for each that can be in flight. No more than a second's of what may take
 // `longer_us` instead, as a request on a slow device beside a fast one; 0: nothing is known of

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "runtime/base/disjoint_sets.h"
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
@@ -191,12 +192,6 @@ void Importer::add_edges(int position) {
   }
 }
 
-// The root of the colocation group of node v.
-uint32_t root(std::vector<uint32_t>& parent, uint32_t v) {
-  while (parent[v] != v) v = parent[v] = parent[parent[v]];
-  return v;
-}
-
 void Importer::attribute_parameters() {
   std::vector<NodeSpec>& nodes = result_.spec.nodes;
   for (const auto& [name, parameter] : parameters_) {
@@ -235,16 +230,14 @@ ImportedGraph Importer::run(const std::string& fallback_name) {
 
 // Gives nodes that have to share a device a key of their own.
 void colocate(const NodePairs& pairs, std::vector<NodeSpec>& nodes) {
-  std::vector<uint32_t> parent(nodes.size());
-  for (uint32_t v = 0; v < parent.size(); ++v) parent[v] = v;
+  DisjointSets together(static_cast<uint32_t>(nodes.size()));
   std::vector<bool> tied(nodes.size(), false);
   for (const auto& [u, v] : pairs) {
-    const uint32_t a = root(parent, u), b = root(parent, v);
-    parent[std::max(a, b)] = std::min(a, b);
+    together.merge(u, v);
     tied[u] = tied[v] = true;
   }
   for (uint32_t v = 0; v < nodes.size(); ++v) {
-    if (tied[v]) nodes[v].colocate = "together " + std::to_string(root(parent, v));
+    if (tied[v]) nodes[v].colocate = "together " + std::to_string(together.find(v));
   }
 }
 
@@ -357,19 +350,19 @@ Result<ImportedGraph> import_model(OnnxModel model, const std::string& name,
 }
 
 // QuantizeLinear, DynamicQuantizeMatMul, QLinearConv, MatMulInteger; not DequantizeLinear.
-bool quantizes(const std::string& op) {
+bool rounds(const std::string& op) {
   return op.find("Quantize") != op.npos || op.find("Integer") != op.npos ||
          op.starts_with("QLinear") || op == "QGemm" || op == "QAttention";
 }
 
 template <class Nodes>
-bool any_quantizes(const Nodes& nodes) {
+bool any_rounds(const Nodes& nodes) {
   for (const NodeProto& node : nodes) {
-    if (quantizes(node.op_type())) return true;
+    if (rounds(node.op_type())) return true;
     for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g() && any_quantizes(attribute.g().node())) return true;
+      if (attribute.has_g() && any_rounds(attribute.g().node())) return true;
       for (const GraphProto& body : attribute.graphs()) {
-        if (any_quantizes(body.node())) return true;
+        if (any_rounds(body.node())) return true;
       }
     }
   }
@@ -397,9 +390,9 @@ bool rounds_to_steps(const std::string& path) {
   const Result<OnnxModel> model = read_onnx(path);
   if (!model.ok()) return false;
   const auto& functions = model->proto.functions();
-  return any_quantizes(model->proto.graph().node()) ||
+  return any_rounds(model->proto.graph().node()) ||
          std::any_of(functions.begin(), functions.end(),
-                     [](const auto& function) { return any_quantizes(function.node()); });
+                     [](const auto& function) { return any_rounds(function.node()); });
 }
 
 Result<ImportedGraph> import_onnx(std::span<const uint8_t> bytes, const std::string& name,

@@ -90,9 +90,9 @@ double objective_us(const Problem& problem, const Timeline& timeline) {
 // cannot be described.
 double objective_on(const Problem& problem, TopologySpec spec, std::span<const uint32_t> assignment,
                     const Division& division) {
-  const Result<Topology> topology = Topology::build(std::move(spec));
+  const Result<Topology> topology = Topology::build(std::move(spec), kNoLimits);
   if (!topology.ok()) return std::numeric_limits<double>::infinity();
-  const Result<Problem> changed = Problem::build(problem.graph(), *topology);
+  const Result<Problem> changed = Problem::build(problem.graph(), *topology, {}, kNoLimits);
   if (!changed.ok()) return std::numeric_limits<double>::infinity();
   return objective_us(problem, Simulator(*changed).run(assignment, division));
 }

@@ -70,8 +70,7 @@ Status open_contender(const TuneOptions& options, Runnable& contender) {
   WorkerOptions workers;
   const bool placed = contender.info.way == Contender::Way::kPlaced;
   if (options.objective == Objective::kThroughput) {
-    const bool alone = contender.info.devices == 1 && contender.info.replicas == 1;
-    settings.slots = alone ? 1 : contender.info.devices + 1;
+    settings.slots = busy_slots(contender.info.devices, contender.info.replicas);
   }
   for (uint32_t i = 0; i < contender.info.replicas; ++i) {
     std::string folder;

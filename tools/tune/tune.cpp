@@ -94,7 +94,9 @@ Status Tuner::start() {
   auto target = NewDirectory::create(options_.directory);
   if (!target.ok()) return target.status();
   target_.emplace(*std::move(target));
-  auto model = profile_model(*Topology::build(machine_), options_, scratch_.root());
+  const auto topology = Topology::build(machine_);
+  if (!topology.ok()) return topology.status();
+  auto model = profile_model(*topology, options_, scratch_.root());
   if (!model.ok()) return model.status();
   model_ = *std::move(model);
   if (options_.stopped()) return Status::stopped();

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "runtime/base/disjoint_sets.h"
 #include "trainer/data/contract.h"
 
 namespace placeto::train {
@@ -107,20 +108,13 @@ class Intervals {
 // Groups that hold operators of one colocated set: the lowest of them is the root of all.
 std::vector<uint32_t> colocated(const Problem& problem, const std::vector<uint32_t>& group_of,
                                 uint32_t groups) {
-  std::vector<uint32_t> root(groups);
-  std::iota(root.begin(), root.end(), 0u);
-  const auto find = [&](uint32_t g) {
-    while (root[g] != g) g = root[g] = root[root[g]];
-    return g;
-  };
+  DisjointSets together(groups);
   for (uint32_t set = 0; set < problem.group_count(); ++set) {
     const auto members = problem.members(set);
-    for (const uint32_t v : members) {
-      const uint32_t a = find(group_of[v]), b = find(group_of[members[0]]);
-      root[std::max(a, b)] = std::min(a, b);
-    }
+    for (const uint32_t v : members) together.merge(group_of[v], group_of[members[0]]);
   }
-  for (uint32_t g = 0; g < groups; ++g) root[g] = find(g);
+  std::vector<uint32_t> root(groups);
+  for (uint32_t g = 0; g < groups; ++g) root[g] = together.find(g);
   return root;
 }
 

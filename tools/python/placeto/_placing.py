@@ -141,12 +141,12 @@ class Placement(_Handle):
 
     @property
     def lower_bound_us(self) -> float:
-        """No placement takes less."""
+        """No placement that obeys the rules it was made with takes less."""
         return _ask("placeto_placement_lower_bound_us", self._handle)
 
     @property
     def proved(self) -> bool:
-        """No placement is better, by the objective."""
+        """No placement that obeys those rules is better by more than 1e-9 of the objective."""
         return _ask("placeto_placement_proved", self._handle) != 0
 
     @property
