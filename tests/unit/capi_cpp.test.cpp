@@ -1,5 +1,4 @@
 // The C++ wrapper. Includes nothing else of the library: its own headers name other types alike.
-#define PLACETO_EXCEPTIONS
 #include <doctest/doctest.h>
 
 #include <placeto/placeto.hpp>

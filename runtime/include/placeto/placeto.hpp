@@ -6,8 +6,8 @@
 //     auto placement = placeto::place(*graph, *topology, &*policy, options);
 //     std::vector<uint32_t> devices = placement->assignment();
 //
-// Nothing here throws, unless PLACETO_EXCEPTIONS is defined before the header is included: then
-// Expected has value_or_throw(), which throws placeto::Exception. (Running out of memory in a
+// Nothing here throws but Expected::value_or_throw(), for programs that want a placeto::Exception;
+// where exceptions are disabled it does not compile, and all else does. (Running out of memory in a
 // std::vector or std::string is the standard library's to report, as ever.)
 #ifndef PLACETO_PLACETO_HPP
 #define PLACETO_PLACETO_HPP
@@ -18,12 +18,10 @@
 #include <cassert>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-#ifdef PLACETO_EXCEPTIONS
-#include <stdexcept>
-#endif
 
 namespace placeto {
 // The library's own types live in namespace placeto as well. This one gives those here names of
@@ -35,18 +33,6 @@ struct Error {
   std::string message;
   bool ok() const { return status == PLACETO_OK; }
 };
-
-#ifdef PLACETO_EXCEPTIONS
-class Exception : public std::runtime_error {
- public:
-  explicit Exception(const Error& error)
-      : std::runtime_error(error.message), status_(error.status) {}
-  placeto_status status() const { return status_; }
-
- private:
-  placeto_status status_;
-};
-#endif
 
 // Either a T or the Error that says why there is none.
 template <class T>
@@ -63,17 +49,35 @@ class [[nodiscard]] Expected {
   T* operator->() { return &**this; }
   const T* operator->() const { return &**this; }
 
-#ifdef PLACETO_EXCEPTIONS
+  // The value, or an Exception with the error.
   T value_or_throw() && {
-    if (!value_) throw Exception(error_);
+    if (!value_) throw_error_of(*this);
     return std::move(*value_);
   }
-#endif
 
  private:
   std::optional<T> value_;
   Error error_;
 };
+
+// What value_or_throw() needs stands here and is found when that is called, so that Expected is the
+// same class in every source of a program, with exceptions or without.
+#ifdef __cpp_exceptions
+class Exception : public std::runtime_error {
+ public:
+  explicit Exception(const Error& error)
+      : std::runtime_error(error.message), status_(error.status) {}
+  placeto_status status() const { return status_; }
+
+ private:
+  placeto_status status_;
+};
+
+template <class T>
+[[noreturn]] void throw_error_of(const Expected<T>& expected) {
+  throw Exception(expected.error());
+}
+#endif
 
 namespace detail {
 
