@@ -328,7 +328,8 @@ typedef struct placeto_topology_rules {
                                     PRIORITY: the one with the longest way to go */
   double bandwidth_bytes_per_us; /* of links that are not added one by one; > 0 when devices
                                     without a link of their own can exchange a tensor; default 0 */
-  double latency_us;             /* of those links; default 0; needs PLACETO_TRANSFER_UNICAST */
+  double latency_us;             /* of those links; default 0; charged under
+                                    PLACETO_TRANSFER_UNICAST only */
   double gap_us;                 /* of those links, after each transfer; default 0 */
 } placeto_topology_rules;
 
@@ -352,9 +353,11 @@ typedef struct placeto_link {
   const char* from; /* name of a device */
   const char* to;   /* name of another; the way back is a link of its own */
   double bandwidth_bytes_per_us;
-  double latency_us;   /* added to arrival; does not occupy the channel */
+  double latency_us;   /* added to arrival, under PLACETO_TRANSFER_UNICAST only; does not occupy the
+                          channel */
   double gap_us;       /* idle time of the channel after a transfer */
-  const char* channel; /* links with the same channel share one queue; NULL: that of `from` */
+  const char* channel; /* links with the same channel share one queue, under
+                          PLACETO_TRANSFER_UNICAST only; NULL: that of `from` */
 } placeto_link;
 
 PLACETO_API placeto_status placeto_default_topology_rules(placeto_topology_rules* rules,
@@ -606,11 +609,12 @@ PLACETO_API double placeto_placement_makespan_us(const placeto_placement* placem
  * in a pipeline. */
 PLACETO_API double placeto_placement_bottleneck_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
-/* No placement has a shorter makespan. */
+/* No placement that fits memory and obeys the rules it was made with (kinds, colocation, pins and
+ * forbids) has a shorter makespan; 0: not known. */
 PLACETO_API double placeto_placement_lower_bound_us(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
-/* 1 if no placement is better by the objective: all were looked at or ruled out, or the makespan is
- * a lower bound. 0 after placeto_score. */
+/* 1 if no such placement is better by more than 1e-9 of the objective: all were looked at or ruled
+ * out, or the makespan is a lower bound. 0 after placeto_score. */
 PLACETO_API int32_t placeto_placement_proved(const placeto_placement* placement) PLACETO_NOEXCEPT;
 /* What else serves a stream of runs, placed with PLACETO_THROUGHPUT: time per run if every device
  * has a copy of the model; 0 if it does not fit on each, or otherwise unknown. */
