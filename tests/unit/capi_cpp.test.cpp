@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <placeto/placeto.hpp>
+#include <thread>
 #include <type_traits>
 
 namespace {
@@ -160,6 +161,29 @@ TEST_CASE("the C++ wrapper reports a policy's decisions to a lambda, and says wh
   CHECK(placement->stopped() == 0);
   CHECK(placement->start_us().size() == 6);
   CHECK(placement->finish_us().back() == placement->makespan_us());
+}
+
+TEST_CASE("the C++ wrapper ends a placing that another thread cancels, until that is taken back") {
+  auto cancel = placeto::Cancel::create();
+  REQUIRE(cancel);
+  const auto graph = chain(40);
+  const auto topology = host(0);
+  placeto::Options options;
+  options.cancel = cancel->get();
+  options.method = "anneal";
+  options.budget_milliseconds = 600'000;
+  std::thread other([&cancel] { cancel->request(); });
+  const auto cancelled = placeto::place(*graph, *topology, nullptr, options);  // not ten minutes
+  other.join();
+  if (cancelled) CHECK(cancelled->stopped() > 0);
+  if (!cancelled) CHECK(cancelled.error().status == PLACETO_STOPPED);
+
+  cancel->reset();
+  options.budget_milliseconds = 0;
+  options.budget_evaluations = 100;
+  const auto placement = placeto::place(*graph, *topology, nullptr, options);
+  REQUIRE(placement);
+  CHECK(placement->stopped() == 0);
 }
 
 TEST_CASE("the C++ wrapper hands errors on, and throws them when asked to") {

@@ -344,6 +344,24 @@ class TopologyBuilder {
   placeto_error error_;
 };
 
+// Ends placings from another thread, or from a signal handler: those that were given it by
+// `options.cancel = cancel->get()`. It has to outlive them.
+class Cancel {
+ public:
+  static Expected<Cancel> create() {
+    return detail::make<Cancel, placeto_cancel>(placeto_cancel_create);
+  }
+  explicit Cancel(placeto_cancel* handle) : handle_(handle) {}
+
+  void request() { placeto_cancel_request(handle_.get()); }
+  // Makes it usable again.
+  void reset() { placeto_cancel_reset(handle_.get()); }
+  const placeto_cancel* get() const { return handle_.get(); }
+
+ private:
+  detail::Owned<placeto_cancel, placeto_cancel_free> handle_;
+};
+
 class Placement {
  public:
   explicit Placement(placeto_placement* handle) : handle_(handle) {}
