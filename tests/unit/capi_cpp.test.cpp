@@ -1,6 +1,7 @@
 // The C++ wrapper. Includes nothing else of the library: its own headers name other types alike.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <placeto/placeto.hpp>
 #include <thread>
 #include <type_traits>
@@ -44,6 +45,24 @@ placeto::Expected<placeto::Topology> host(uint64_t memory_bytes) {
   link.to = "gpu:1";
   link.bandwidth_bytes_per_us = 2;
   builder.add_link(link);
+  return builder.build();
+}
+
+// a (on a gpu) -> b (anywhere), and c (on a cpu) after a.
+placeto::Expected<placeto::Graph> unlike_nodes() {
+  placeto::GraphBuilder builder("unlike");
+  builder.set_kinds({"gpu", "cpu"});
+  const uint64_t bytes = 8;
+  for (const auto& costs : {std::array<double, 2>{7, -1}, {1, 2}, {-1, 5}}) {
+    placeto::Node node;
+    node.cost_us = costs.data();
+    node.cost_count = costs.size();
+    node.outputs = &bytes;
+    node.output_count = 1;
+    builder.add_node(node);
+  }
+  builder.add_edge(0, 0, 1);
+  builder.add_edge(0, PLACETO_CONTROL_EDGE, 2);
   return builder.build();
 }
 
@@ -115,6 +134,58 @@ TEST_CASE("the C++ wrapper says of a node what it was given") {
   REQUIRE(given->input_type_count == 2);
   CHECK(std::string(given->input_types[1]) == "int64");
   CHECK(graph->node(1).error().status == PLACETO_INVALID_ARGUMENT);
+}
+
+TEST_CASE("by the C++ wrapper a graph can be built again from what it says of itself") {
+  const auto graph = unlike_nodes();
+  REQUIRE(graph);
+  placeto::GraphBuilder again(graph->name());
+  std::vector<std::string> kinds;
+  for (uint32_t k = 0; k < graph->kind_count(); ++k) kinds.push_back(graph->kind(k));
+  CHECK(kinds == std::vector<std::string>{"gpu", "cpu"});
+  CHECK(graph->kind(2).empty());
+  again.set_kinds({kinds[0].c_str(), kinds[1].c_str()});
+  for (uint32_t v = 0; v < graph->node_count(); ++v) again.add_node(*graph->node(v));
+  for (const placeto::Edge& edge : graph->edges()) {
+    again.add_edge(edge.source, edge.output, edge.target);
+  }
+  CHECK(graph->edges().size() == 2);
+  CHECK(graph->edges()[1].output == PLACETO_CONTROL_EDGE);
+  CHECK(*again.build()->encode() == *graph->encode());
+}
+
+TEST_CASE("by the C++ wrapper a topology can be built again from what it says of itself") {
+  const auto topology = host(1000);
+  placeto::TopologyBuilder again(topology->name());
+  again.set_rules(*topology->rules());
+  for (uint32_t d = 0; d < topology->device_count(); ++d) again.add_device(*topology->device(d));
+  again.add_link(*topology->link(0, 1));
+  CHECK(*again.build()->encode() == *topology->encode());
+  CHECK(topology->device(1)->memory_bytes == 1000);
+  CHECK(topology->link(1, 0)->bandwidth_bytes_per_us == 1);  // the default one
+  CHECK(topology->device(2).error().status == PLACETO_INVALID_ARGUMENT);
+  CHECK(topology->link(0, 0).error().status == PLACETO_INVALID_ARGUMENT);
+}
+
+TEST_CASE("by the C++ wrapper run times are those of the cost model") {
+  placeto::TopologyBuilder builder;
+  for (const char* kind : {"gpu", "cpu"}) {
+    placeto::Device device;
+    device.name = device.kind = kind;
+    device.slowdown = 2;
+    builder.add_device(device);
+  }
+  placeto::TopologyRules rules;
+  rules.bandwidth_bytes_per_us = 1;
+  builder.set_rules(rules);
+  const auto topology = builder.build();
+  const auto us = placeto::run_times(*unlike_nodes(), *topology);
+  REQUIRE(us);
+  CHECK(*us == std::vector<double>{14, -1, 2, 4, -1, 10});
+  placeto::Limits limits;
+  limits.max_run_entries = 1;
+  CHECK(placeto::run_times(*unlike_nodes(), *topology, &limits).error().status ==
+        PLACETO_BAD_INPUT);
 }
 
 TEST_CASE("the C++ wrapper encodes and loads") {

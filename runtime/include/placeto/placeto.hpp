@@ -101,6 +101,25 @@ Expected<Object> make(Make call) {
   return Object(handle);
 }
 
+// Calls fill(Struct*, placeto_error*), which writes no more than this header knows of.
+template <class Struct, class Fill>
+Expected<Struct> filled(Fill fill) {
+  placeto_error error;
+  Struct value{};
+  value.struct_size = sizeof value;
+  if (fill(&value, &error) != PLACETO_OK) return error_of(error);
+  return value;
+}
+
+// Calls copy(T*, capacity, placeto_error*), which writes `count` entries.
+template <class T, class Copy>
+Expected<std::vector<T>> copied(size_t count, Copy copy) {
+  placeto_error error;
+  std::vector<T> values(count);
+  if (copy(values.data(), count, &error) != PLACETO_OK) return error_of(error);
+  return values;
+}
+
 // Calls encode(buffer, capacity, size, error) once for the size and once for the bytes.
 template <class Encode>
 Expected<std::vector<unsigned char>> encode(Encode call) {
@@ -175,6 +194,11 @@ class Policy {
   detail::Owned<placeto_policy, placeto_policy_free> handle_;
 };
 
+// `target` reads the output number `output` of `source`, or waits for it: PLACETO_CONTROL_EDGE.
+struct Edge {
+  uint32_t source, output, target;
+};
+
 class Graph {
  public:
   static Expected<Graph> load_file(const std::string& path,
@@ -205,14 +229,22 @@ class Graph {
   }
   // What its pointers lead to lives as long as the graph.
   Expected<placeto_node> node(uint32_t node) const {
-    placeto_error error;
-    placeto_node value{};
-    value.struct_size = sizeof value;
-    if (placeto_graph_node(get(), node, &value, &error) != PLACETO_OK) {
-      return detail::error_of(error);
-    }
-    return value;
+    return detail::filled<placeto_node>([&](placeto_node* to, placeto_error* error) {
+      return placeto_graph_node(get(), node, to, error);
+    });
   }
+  // In the order in which they were given, as GraphBuilder::add_edge takes them.
+  std::vector<Edge> edges() const {
+    std::vector<uint32_t> sources(edge_count()), outputs(edge_count()), targets(edge_count());
+    placeto_graph_edges(get(), sources.data(), outputs.data(), targets.data(), sources.size(),
+                        nullptr);
+    std::vector<Edge> list(sources.size());
+    for (size_t i = 0; i < list.size(); ++i) list[i] = {sources[i], outputs[i], targets[i]};
+    return list;
+  }
+  // The kinds of device that a node's cost_us refers to.
+  uint32_t kind_count() const { return placeto_graph_kind_count(get()); }
+  std::string kind(uint32_t kind) const { return placeto_graph_kind(get(), kind); }
   const placeto_graph* get() const { return handle_.get(); }
 
  private:
@@ -294,6 +326,24 @@ class Topology {
   }
   uint32_t find_device(const std::string& name) const {
     return placeto_topology_find_device(get(), name.c_str());
+  }
+  // What was given, as TopologyBuilder takes it: the rules, a device, the link from one device to
+  // another or else the default one. What pointers lead to lives as long as the topology.
+  Expected<placeto_topology_rules> rules() const {
+    return detail::filled<placeto_topology_rules>(
+        [&](placeto_topology_rules* to, placeto_error* error) {
+          return placeto_topology_get_rules(get(), to, error);
+        });
+  }
+  Expected<placeto_device> device(uint32_t device) const {
+    return detail::filled<placeto_device>([&](placeto_device* to, placeto_error* error) {
+      return placeto_topology_device(get(), device, to, error);
+    });
+  }
+  Expected<placeto_link> link(uint32_t from, uint32_t to_device) const {
+    return detail::filled<placeto_link>([&](placeto_link* to, placeto_error* error) {
+      return placeto_topology_link(get(), from, to_device, to, error);
+    });
   }
   const placeto_topology* get() const { return handle_.get(); }
 
@@ -406,13 +456,9 @@ class Placement {
   }
   // One thread at a time.
   Expected<placeto_reason> explain(uint32_t node) {
-    placeto_error error;
-    placeto_reason reason{};
-    reason.struct_size = sizeof reason;
-    if (placeto_placement_explain(handle_.get(), node, &reason, &error) != PLACETO_OK) {
-      return detail::error_of(error);
-    }
-    return reason;
+    return detail::filled<placeto_reason>([&](placeto_reason* reason, placeto_error* error) {
+      return placeto_placement_explain(handle_.get(), node, reason, error);
+    });
   }
   Expected<std::vector<unsigned char>> encode() const {
     return detail::encode([&](void* buffer, size_t capacity, size_t* size, placeto_error* error) {
@@ -436,6 +482,16 @@ class Placement {
   }
   detail::Owned<placeto_placement, placeto_placement_free> handle_;
 };
+
+// The run times that the cost model computes with: that of a node on a device is at
+// [node * devices + device], negative where the device cannot run the node.
+inline Expected<std::vector<double>> run_times(const Graph& graph, const Topology& topology,
+                                               const placeto_limits* limits = nullptr) {
+  const size_t count = size_t{graph.node_count()} * topology.device_count();
+  return detail::copied<double>(count, [&](double* us, size_t capacity, placeto_error* error) {
+    return placeto_run_times(graph.get(), topology.get(), limits, us, capacity, error);
+  });
+}
 
 // `policy` may be NULL: heuristics alone. options.on_step takes a lambda without captures; what it
 // needs comes through options.step_context.
