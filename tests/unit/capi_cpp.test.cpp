@@ -28,10 +28,12 @@ placeto::Expected<placeto::Graph> chain(int nodes, bool cycle = false) {
   return builder.build();
 }
 
-placeto::Expected<placeto::Topology> host(uint64_t memory_bytes) {
+placeto::Expected<placeto::Topology> host(uint64_t memory_bytes,
+                                          int32_t execution = PLACETO_EXECUTION_PARALLEL) {
   placeto::TopologyBuilder builder("host");
   placeto::TopologyRules rules;
   rules.bandwidth_bytes_per_us = 1;
+  rules.execution = execution;
   builder.set_rules(rules);
   for (const char* name : {"gpu:0", "gpu:1"}) {
     placeto::Device device;
@@ -202,6 +204,36 @@ TEST_CASE("the C++ wrapper encodes and loads") {
   CHECK(*graph_again->encode() == *graph_bytes);
   CHECK(*topology_again->encode() == *topology_bytes);
   CHECK(placeto::place(*graph, *topology)->encode()->size() > 8);
+}
+
+TEST_CASE("the C++ wrapper reads an assignment from a file of its placement") {
+  const auto graph = chain(3);
+  const auto topology = host(0);
+  const std::vector<uint32_t> apart{0, 1, 1};
+  const auto bytes = placeto::score(*graph, *topology, apart)->encode();
+  REQUIRE(bytes);
+  const auto read = placeto::decode_assignment(bytes->data(), bytes->size(), *graph, *topology);
+  REQUIRE(read);
+  CHECK(*read == apart);
+  const auto other = placeto::decode_assignment(bytes->data(), bytes->size(), *chain(4), *topology);
+  CHECK(other.error().status == PLACETO_BAD_INPUT);
+}
+
+TEST_CASE("the C++ wrapper says in which stages nodes run, and in what order") {
+  const auto graph = chain(3);
+  const auto staged = host(0, PLACETO_EXECUTION_STAGED);
+  REQUIRE(staged);
+  const auto placement = placeto::score(*graph, *staged, {0, 1, 1});
+  REQUIRE(placement);
+  CHECK(placement->stage_count() == 2);
+  CHECK(placement->stages() == std::vector<uint32_t>{0, 1, 1});
+  CHECK(placement->stage_order() == std::vector<uint32_t>{0, 1});
+
+  const auto unstaged = placeto::score(*graph, *host(0), {0, 1, 1});
+  REQUIRE(unstaged);
+  CHECK(unstaged->stage_count() == 0);
+  CHECK(unstaged->stages().empty());
+  CHECK(unstaged->stage_order().empty());
 }
 
 TEST_CASE("the C++ wrapper hands a caller's verification on") {

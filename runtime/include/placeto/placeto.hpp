@@ -445,6 +445,15 @@ class Placement {
   std::vector<uint64_t> shortfall() const {
     return copied<uint64_t>(device_count(), placeto_placement_shortfall);
   }
+  // Staged execution: the stage of every node, and every stage once, in an order in which they may
+  // run. Other executions have no stages, nor has what was stopped before it was simulated.
+  uint32_t stage_count() const { return placeto_placement_stage_count(get()); }
+  std::vector<uint32_t> stages() const {
+    return copied<uint32_t>(stage_count() == 0 ? 0 : node_count(), placeto_placement_stages);
+  }
+  std::vector<uint32_t> stage_order() const {
+    return copied<uint32_t>(stage_count(), placeto_placement_stage_order);
+  }
   // Their `method` lives as long as the placement.
   std::vector<placeto_candidate> candidates() const {
     std::vector<placeto_candidate> list(placeto_placement_candidate_count(get()));
@@ -512,6 +521,19 @@ inline Expected<Placement> score(const Graph& graph, const Topology& topology,
       [&](placeto_placement** out, placeto_error* error) {
         return placeto_score(graph.get(), topology.get(), assignment.data(), assignment.size(),
                              &options, out, error);
+      });
+}
+
+// The assignment in a file of a placement of this graph on this topology, which
+// Placement::encode() makes: for score(), or to be used as it is.
+inline Expected<std::vector<uint32_t>> decode_assignment(const void* bytes, size_t size,
+                                                         const Graph& graph,
+                                                         const Topology& topology,
+                                                         const placeto_limits* limits = nullptr) {
+  return detail::copied<uint32_t>(
+      graph.node_count(), [&](uint32_t* devices, size_t capacity, placeto_error* error) {
+        return placeto_assignment_decode(bytes, size, graph.get(), topology.get(), limits, devices,
+                                         capacity, error);
       });
 }
 
