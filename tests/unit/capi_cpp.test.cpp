@@ -289,6 +289,16 @@ TEST_CASE("the C++ wrapper ends a placing that another thread cancels, until tha
   CHECK(placement->stopped() == 0);
 }
 
+TEST_CASE("the C++ wrapper says which library it runs with, and what a status is called") {
+  CHECK(placeto::version() == PLACETO_VERSION);
+  CHECK(placeto::version_text() == std::to_string(PLACETO_VERSION_MAJOR) + "." +
+                                       std::to_string(PLACETO_VERSION_MINOR) + "." +
+                                       std::to_string(PLACETO_VERSION_PATCH));
+  CHECK(placeto::has_onednn() == (placeto_has_onednn() == 1));
+  CHECK(placeto::status_text(PLACETO_IO) == "input/output error");
+  CHECK(placeto::status_text(99) == "unknown");
+}
+
 TEST_CASE("the C++ wrapper hands errors on, and throws them when asked to") {
   const auto graph = chain(3, true);
   CHECK_FALSE(graph);

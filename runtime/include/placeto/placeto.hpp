@@ -28,6 +28,22 @@ namespace placeto {
 // their own for the linker, for programs that link the static library.
 inline namespace api {
 
+// The version of the library that the program runs with; PLACETO_VERSION is that of the headers.
+inline uint32_t version() {
+  return placeto_version();
+}
+inline std::string version_text() {
+  return placeto_version_text();
+}
+// True if oneDNN can run; if not, the portable kernels do, whatever options ask for.
+inline bool has_onednn() {
+  return placeto_has_onednn() != 0;
+}
+// "ok", "infeasible", ...; "unknown" for what is no status.
+inline std::string status_text(placeto_status status) {
+  return placeto_status_text(status);
+}
+
 struct Error {
   placeto_status status = PLACETO_OK;
   std::string message;
