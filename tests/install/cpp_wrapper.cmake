@@ -1,4 +1,5 @@
-# The C++ wrapper, placeto.hpp, as a text: two sources of one program must read the same one.
+# The C++ wrapper, placeto.hpp, as a text: two sources of one program must read the same one, and
+# nothing of placeto.h may be missing.
 #
 #   cmake -D INCLUDE=runtime/include -D CXX=compiler -D WORK=scratch folder -P cpp_wrapper.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -61,3 +62,41 @@ if(result EQUAL 0 OR NOT error MATCHES "throw_error_of")
   message(FATAL_ERROR "value_or_throw compiles without exceptions, or fails in another way:\n${error}")
 endif()
 message(STATUS "without exceptions value_or_throw is refused, and nothing else")
+
+# 3. Every function of placeto.h is called, or is left to C on purpose.
+set(left_to_c "")  # names, with the reason; so far there are none
+
+file(READ ${INCLUDE}/placeto/placeto.h c_header)
+string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" "" c_header "${c_header}")
+string(REGEX MATCHALL "PLACETO_API [^(;]*placeto_[a-z0-9_]+\\(" declared "${c_header}")
+string(REGEX MATCHALL "PLACETO_API [^(;]*\\(" marked "${c_header}")
+list(FILTER marked EXCLUDE REGEX "__attribute__")
+list(LENGTH declared count)
+list(LENGTH marked marked_count)
+if(count LESS 70 OR NOT count EQUAL marked_count)
+  message(FATAL_ERROR "found ${count} names of ${marked_count} functions in placeto.h")
+endif()
+file(READ ${INCLUDE}/placeto/placeto.hpp wrapper)
+string(REGEX REPLACE "//[^\n]*" "" wrapper "${wrapper}")
+set(missing "")
+foreach(function ${declared})
+  string(REGEX REPLACE "^.*[^a-z0-9_](placeto_[a-z0-9_]+)\\($" "\\1" function "${function}")
+  string(REGEX MATCH "[^a-z0-9_]${function}[^a-z0-9_]" called "${wrapper}")
+  if(function IN_LIST left_to_c)
+    list(REMOVE_ITEM left_to_c ${function})
+    if(called)
+      message(FATAL_ERROR "${function} is called by placeto.hpp: take it off the list in this test")
+    endif()
+  elseif(NOT called)
+    list(APPEND missing ${function})
+  endif()
+endforeach()
+if(missing)
+  list(JOIN missing ", " missing)
+  message(FATAL_ERROR "in placeto.h and not in placeto.hpp: ${missing}. Give each a counterpart, or "
+    "name it in this test, and at the top of placeto.hpp, as left to C")
+endif()
+if(left_to_c)
+  message(FATAL_ERROR "left to C in this test, and not in placeto.h: ${left_to_c}")
+endif()
+message(STATUS "${count} functions of placeto.h, all with a counterpart or left to C")

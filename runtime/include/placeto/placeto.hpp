@@ -9,6 +9,14 @@
 // Nothing here throws but Expected::value_or_throw(), for programs that want a placeto::Exception;
 // where exceptions are disabled it does not compile, and all else does. (Running out of memory in a
 // std::vector or std::string is the standard library's to report, as ever.)
+//
+// Every function of placeto.h has its counterpart here; a test sees to that. Those of two other
+// headers are for C alone. They take what get() lends, and what they make can be handed to the
+// class that is to free it, as in placeto::Graph(graph).
+// - placeto_onnx.h: models and JSON (placeto_onnx_load_graph and _load_topology, from memory, too;
+//   _placement_json), the default policy (_default_policy), engines and what they demand
+//   (_engine_..., _rules_...), files of stages (_write_stages), _version and _has_onnx
+// - placeto_runner.h: all that runs such stages (placeto_runner_...)
 #ifndef PLACETO_PLACETO_HPP
 #define PLACETO_PLACETO_HPP
 
