@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/trainer/support.h"
+#include "tools/io/read.h"
 #include "tools/io/write.h"
 #include "tools/workloads/workload.h"
 #include "trainer/base/files.h"
@@ -122,6 +123,33 @@ TEST_CASE_FIXTURE(Files, "a split holds out whole graphs, the same for the same 
   CHECK(split_by_graph(all, 0, 1).held_out.graphs.empty());
 }
 
+TEST_CASE_FIXTURE(Files,
+                  "a copy of a graph or topology counts once, under whatever name and form") {
+  const GraphSpec graph = *read_graph_spec(file("net0.graph"), {});
+  GraphSpec renamed = graph;
+  renamed.name = "another";
+  REQUIRE(write_graph(file("net0.json"), graph).ok());
+  REQUIRE(write_graph(file("zoo.graph"), renamed).ok());
+  Config c = config();
+  c.data.graphs = {file("net*"), file("zoo.graph")};
+  c.data.topologies = {file("box2.topology"), file("./box2.topology"), file("box3.topology")};
+  const Result<ProblemSource> source = ProblemSource::open(c);
+  REQUIRE_MESSAGE(source.ok(), source.status().message());
+  const OwnSplit& split = *source->own();
+  CHECK(split.train.topologies.size() == 2);
+  CHECK(split.train.graphs.size() + split.held_out.graphs.size() == 5);
+  const std::string text = source->describe();
+  for (const char* copy : {"net0.json", "zoo.graph"}) {
+    const std::string line = "\n" + file(copy) + " equals " + file("net0.graph");
+    CHECK_MESSAGE(text.find(line + ": counted once") != std::string::npos, text);
+  }
+  CHECK_MESSAGE(text.find("box2.topology equals ") != std::string::npos, text);
+  const Result<TestSet> set = own_test_set(c.data.graphs, c.data.topologies);
+  REQUIRE(set.ok());
+  CHECK(set->problems.size() == 10);
+  CHECK(set->notes.size() == 3);
+}
+
 TEST_CASE_FIXTURE(Files, "both architectures train on files, and say what they hold out") {
   for (const bool published : {false, true}) {
     Config c = config();
@@ -212,6 +240,7 @@ TEST_CASE_FIXTURE(Files, "graphs that are too large to train on are refused, by 
   std::vector<std::string> many;
   for (uint64_t i = 0; i <= kMostOwnNodesTogether / kMostOwnNodes; ++i) {
     many.push_back(file("part" + std::to_string(i) + ".graph"));
+    large.nodes[0].name = many.back();  // copies count once
     REQUIRE(write_graph(many.back(), large).ok());
   }
   const Status together = read_own_problems(many, {file("box2.topology")}).status();

@@ -5,9 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "runtime/base/random.h"
+#include "runtime/base/sha256.h"
+#include "runtime/format/graph_file.h"
+#include "runtime/format/topology_file.h"
 #include "runtime/heuristics/packing.h"
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
@@ -44,6 +49,33 @@ Result<GraphSpec> read_any_graph(const std::string& path) {
   if (!imported.ok()) return imported.status();
   return std::move(imported->spec);
 }
+
+// Which contents were met, and where first. The name that a graph or topology has inside does not
+// count: importers take it from the file.
+class Contents {
+ public:
+  // Whether they were met before, which `copies` then says.
+  bool has(GraphSpec& graph, const std::string& path, std::vector<std::string>& copies) {
+    return has(graph, path, copies, [](const GraphSpec& g) { return encode_graph(g); });
+  }
+  bool has(TopologySpec& topology, const std::string& path, std::vector<std::string>& copies) {
+    return has(topology, path, copies, [](const TopologySpec& t) { return encode_topology(t); });
+  }
+
+ private:
+  template <class Spec>
+  bool has(Spec& spec, const std::string& path, std::vector<std::string>& copies, auto encode) {
+    std::string name = std::exchange(spec.name, "");
+    const Result<std::vector<uint8_t>> bytes = encode(spec);
+    spec.name = std::move(name);
+    if (!bytes.ok()) return false;  // what is wrong with it is said where it is used
+    const auto [first, is_new] = paths_.try_emplace(sha256(*bytes), path);
+    if (!is_new) copies.push_back(path + " equals " + first->second + ": counted once");
+    return !is_new;
+  }
+
+  std::map<Sha256Digest, std::string> paths_;
+};
 
 bool asked_to(const std::atomic<bool>* stop) {
   return stop != nullptr && *stop;
@@ -121,26 +153,31 @@ Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
   if (!graph_paths.ok()) return graph_paths.status();
   if (!topology_paths.ok()) return topology_paths.status();
   OwnProblems own;
+  Contents met;
+  std::vector<std::string> kept_topologies;
   for (const std::string& path : *topology_paths) {
     Result<TopologySpec> spec = topology_of(path);
     if (!spec.ok()) return as_input(spec.status());
+    if (met.has(*spec, path, own.copies)) continue;
     if (spec->devices.size() < 2) {
       return Status::bad_input(path +
                                ": one device, expected two or more: nothing is to be decided");
     }
     own.topologies.push_back(std::move(*spec));
+    kept_topologies.push_back(path);
   }
   uint64_t nodes = 0;
   for (const std::string& path : *graph_paths) {
     if (asked_to(stop)) return Status(StatusCode::kStopped, "stopped while graphs were read");
     Result<GraphSpec> spec = read_any_graph(path);
     if (!spec.ok()) return as_input(spec.status());
+    if (met.has(*spec, path, own.copies)) continue;
     nodes += spec->nodes.size();
     if (nodes > kMostOwnNodesTogether) {
       return Status::bad_input(path + ": the graphs up to this one have " + std::to_string(nodes) +
                                " nodes, expected at most " + std::to_string(kMostOwnNodesTogether));
     }
-    if (Status s = check_fit(*spec, own.topologies, *topology_paths, stop); !s.ok()) {
+    if (Status s = check_fit(*spec, own.topologies, kept_topologies, stop); !s.ok()) {
       return s.code() == StatusCode::kStopped ? s : Status::bad_input(path + " " + s.message());
     }
     own.graphs.push_back({path, std::move(*spec)});
@@ -161,7 +198,7 @@ OwnSplit split_by_graph(const OwnProblems& all, double share, uint64_t seed) {
   }
   std::sort(order.begin(), order.begin() + held_out);
   std::sort(order.begin() + held_out, order.end());
-  OwnSplit split{{{}, all.topologies}, {{}, all.topologies}};
+  OwnSplit split{{{}, all.topologies, all.copies}, {{}, all.topologies, all.copies}};
   for (uint32_t i = 0; i < count; ++i) {
     (i < held_out ? split.held_out : split.train).graphs.push_back(all.graphs[order[i]]);
   }

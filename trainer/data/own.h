@@ -22,6 +22,7 @@ struct OwnProblems {
   };
   std::vector<File> graphs;
   std::vector<TopologySpec> topologies;
+  std::vector<std::string> copies;  // which files were left out, and what each equals: a line each
 
   uint32_t count() const { return static_cast<uint32_t>(graphs.size() * topologies.size()); }
   // All topologies of the first graph, then those of the second. Its family is the file's name.
@@ -34,9 +35,10 @@ Result<std::vector<std::string>> own_files(const std::vector<std::string>& patte
                                            bool are_topologies);
 
 // Reads the files that the patterns name (`*`, `?`, `[...]`, as a shell expands them), sorted by
-// path: graphs in either form, or ONNX models (*.onnx). kBadInput, naming the file, where one is
-// not what it should be, where a graph and a topology do not fit each other, where graphs are
-// too large, or where a pattern names no file. kStopped once `stop` is set.
+// path: graphs in either form, or ONNX models (*.onnx). Files of equal contents count once,
+// whatever they are called: a copy of what is learned from could not be held out. kBadInput, naming
+// the file, where one is not what it should be, where a graph and a topology do not fit each other,
+// where graphs are too large, or where a pattern names no file. kStopped once `stop` is set.
 Result<OwnProblems> read_own_problems(const std::vector<std::string>& graphs,
                                       const std::vector<std::string>& topologies,
                                       const std::atomic<bool>* stop = nullptr);

@@ -65,10 +65,12 @@ std::string ProblemSource::describe() const {
   if (own_ == nullptr) return "";
   const std::string out = names_of(own_->held_out);
   const size_t graphs = own_->train.graphs.size(), topologies = own_->train.topologies.size();
-  return fmt::format(
+  std::string text = fmt::format(
       "{} {} on {} {}; {}", graphs, graphs == 1 ? "graph" : "graphs", topologies,
       topologies == 1 ? "topology" : "topologies",
       out.empty() ? "none held out: checks are on what is learned from" : "held out: " + out);
+  for (const std::string& copy : own_->train.copies) text += "\n" + copy;
+  return text;
 }
 
 std::string ProblemSource::inventory() const {

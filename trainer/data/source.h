@@ -24,7 +24,7 @@ class ProblemSource {
   Instance held_out(uint32_t i) const;
   uint32_t held_out_count() const;
 
-  // One line for people; empty for a distribution.
+  // Lines for people; empty for a distribution.
   std::string describe() const;
   // A line for each of one's own graphs and topologies: its part, SHA-256 and name; empty for a
   // distribution.

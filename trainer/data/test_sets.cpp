@@ -174,7 +174,7 @@ Result<TestSet> own_test_set(const std::vector<std::string>& graphs,
   Result<OwnProblems> read = read_own_problems(graphs, topologies);
   if (!read.ok()) return read.status();
   const auto own = std::make_shared<const OwnProblems>(std::move(*read));
-  TestSet set{"own", {}, static_cast<uint32_t>(own->topologies.size())};
+  TestSet set{"own", {}, static_cast<uint32_t>(own->topologies.size()), own->copies};
   for (uint32_t i = 0; i < own->count(); ++i) {
     set.problems.push_back([own, i] { return own->problem(i); });
   }

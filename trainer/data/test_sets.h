@@ -34,6 +34,7 @@ struct TestSet {
   std::string name;
   std::vector<std::function<Instance()>> problems;
   uint32_t per_graph = 1;  // so many problems in a row are one graph, on as many topologies
+  std::vector<std::string> notes = {};  // lines for people
 };
 
 // kInvalidArgument, with the names there are, if there is none of that name.

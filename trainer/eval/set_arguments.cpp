@@ -1,6 +1,7 @@
 #include "trainer/eval/set_arguments.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -62,6 +63,7 @@ Result<std::vector<TestSet>> SetArguments::open(const std::vector<NamedPolicy>& 
   if (!graphs.empty()) {
     Result<TestSet> own = own_test_set(graphs, topologies);
     if (!own.ok()) return own.status();
+    for (const std::string& note : own->notes) fmt::print(stderr, "{}\n", note);
     all.push_back(std::move(*own));
     return all;
   }

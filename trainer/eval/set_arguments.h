@@ -22,8 +22,8 @@ struct SetArguments {
   // pattern matches none.
   Result<std::vector<std::string>> inputs(const std::vector<std::string>& policies) const;
 
-  // The test sets, with graphs merged as a policy of the published architecture was trained.
-  // Errors: those of own_test_set and test_set.
+  // The test sets, notes on which go to standard error; with graphs merged as a policy of the
+  // published architecture was trained. Errors: those of own_test_set and test_set.
   Result<std::vector<TestSet>> open(const std::vector<NamedPolicy>& policies) const;
 };
 

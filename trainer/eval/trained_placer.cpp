@@ -69,7 +69,7 @@ Result<Sampled> place_by_training(const Instance& instance, const OneGraphOption
   TrainOptions train_options;
   train_options.on_episode = [&follower](const Episode& episode) { follower.see(episode); };
   RunFolder nowhere("");
-  OwnProblems one{{{"graph", instance.graph->spec()}}, {instance.topology->spec()}};
+  OwnProblems one{{{"graph", instance.graph->spec()}}, {instance.topology->spec()}, {}};
   Run run{config, "",     nowhere, train_options, ProblemSource::of(config, std::move(one)),
           {},     nullptr};
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
