@@ -152,6 +152,15 @@ TEST_CASE_FIXTURE(Place, "options that mean nothing without another are refused"
         "--rank: goes with --hosts only");
 }
 
+TEST_CASE_FIXTURE(Place, "what has no effect on a measurement at equal time is refused") {
+  for (const std::string option :
+       {"--budgets 10", "--baselines", "--rnn 10", "--long-searches 1", "--long-evaluations 10",
+        "--annealings", "--passes 1", "--svg x", "--cdf x", "--effort x", "--bars x"}) {
+    fails("eval default --equal-time " + option, 2,
+          "--equal-time: does not go with " + option.substr(0, option.find(' ')));
+  }
+}
+
 TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures anything") {
   const std::string policy = PLACETO_MODELS "/default.plpo";
   fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",

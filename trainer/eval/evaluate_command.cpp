@@ -221,7 +221,9 @@ void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
   eval.flag("--equal-time", a.equal_time,
             "What the first policy is worth in equal processor time, on problems that no other "
             "measurement has: --sets, --graphs, --problems, --csv, --json; one thread unless "
-            "--threads asks for more");
+            "--threads asks for more")
+      .not_with({"--budgets", "--baselines", "--rnn", "--long-searches", "--long-evaluations",
+                 "--annealings", "--passes", "--svg", "--cdf", "--effort", "--bars"});
   eval.counts("--budgets", a.what.budgets,
               fmt::format("Evaluations of the searches, ascending (default {})",
                           fmt::join(a.what.budgets, " ")),
