@@ -161,6 +161,16 @@ TEST_CASE_FIXTURE(Place, "what has no effect on a measurement at equal time is r
   }
 }
 
+TEST_CASE_FIXTURE(Place, "what is of test sets alone is refused with graphs of one's own") {
+  for (const std::string command : {"eval default", "starts default"}) {
+    for (const std::string option :
+         {"--sets mixed", "--problems 1", "--large 1", "--devices 2", "--groups 9"}) {
+      fails(command + " --graphs x.json --topologies 2xk80 " + option, 2,
+            "--graphs: does not go with " + option.substr(0, option.find(' ')));
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures anything") {
   const std::string policy = PLACETO_MODELS "/default.plpo";
   fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",

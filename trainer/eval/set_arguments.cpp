@@ -25,7 +25,7 @@ void SetArguments::add_to(cli::Command& command) {
             "patterns, each on all --topologies")
       .several()
       .only_with("--topologies")
-      .not_with({"--sets"});
+      .not_with({"--sets", "--problems", "--large", "--devices", "--groups"});
   command.list("--topologies", "FILE", topologies, "Topology files or patterns, with --graphs")
       .several()
       .only_with("--graphs");
