@@ -105,6 +105,18 @@ TEST_CASE("a configuration is bounded, and its keys are printed as text") {
   CHECK(message_of("\"\\u001b[31mx\" = 1").find("c.toml:1: ?[31mx: no such key") == 0);
 }
 
+TEST_CASE("networks that no policy file holds are refused where the configuration is read") {
+  for (const std::string name : {"hidden", "graph_hidden"}) {
+    const std::string layers = "[learn]\n" + name + " = [9, 9, 9, 9, 9, 9, 9, 9";
+    CHECK(parse_config(layers + "]\n", "c.toml").ok());
+    CHECK(message_of(layers + ", 9]\n") ==
+          "c.toml:2: learn." + name + ": expected a list of 1 to 8 widths from 1 to 4096");
+  }
+  CHECK(
+      message_of("[learn]\nembedding = 4097\n").starts_with("c.toml:2: learn.embedding: expected"));
+  CHECK(message_of("[placeto]\nrounds = 65\n").starts_with("c.toml:2: placeto.rounds: expected"));
+}
+
 TEST_CASE("errors of a configuration name file, line and key") {
   CHECK(message_of("seed = 1\nseeds = 2\n") ==
         "c.toml:2: seeds: no such key, did you mean 'seed'?");

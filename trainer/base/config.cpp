@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/policy/file/architecture.h"
 #include "tools/io/shipped.h"
 #include "tools/options/options.h"
 #include "tools/report/table.h"
@@ -54,10 +55,13 @@ class ValueReader {
                 key_.words.empty() ? "a string" : "one of: " + joined(key_.words, ", "));
   }
   std::string operator()(std::vector<uint32_t>* value) const {
-    return take(value, list<uint32_t, int64_t>([this](int64_t width) {
-                  return double(width) >= key_.least && double(width) <= key_.most;
-                }),
-                fmt::format("a list of widths from {} to {}", key_.least, key_.most));
+    auto widths = list<uint32_t, int64_t>([this](int64_t width) {
+      return double(width) >= key_.least && double(width) <= key_.most;
+    });
+    if (widths && widths->size() > kMaxHiddenLayers) widths.reset();
+    return take(value, widths,
+                fmt::format("a list of 1 to {} widths from {} to {}", kMaxHiddenLayers, key_.least,
+                            key_.most));
   }
   std::string operator()(std::vector<std::string>* value) const {
     return take(value, list<std::string, std::string>([this](const std::string& word) {

@@ -121,13 +121,13 @@ const std::vector<ConfigKey> kKeys = {
      "length of the searches that visit states: log-uniform", 1, 10 * kMillion},
     {"collect", "max_evaluations", AT(collect.max_evaluations), "", 1, 10 * kMillion},
 
-    {"learn", "hidden", AT(learn.hidden), "hidden layers of the head", 1, 4'096},
+    {"learn", "hidden", AT(learn.hidden), "hidden layers of the head", 1, kMaxLayerWidth},
     {"learn", "embedding", AT(learn.embedding),
-     "credit: floats per node that a graph network adds; 0: no graph network", 0, 4'096},
+     "credit: floats per node that a graph network adds; 0: no graph network", 0, kMaxLayerWidth},
     {"learn", "rounds", AT(learn.rounds),
-     "of its message passing, each along the edges and against them", 0, 64},
+     "of its message passing, each along the edges and against them", 0, kMaxRounds},
     {"learn", "graph_hidden", AT(learn.graph_hidden),
-     "hidden layers of its encoder and of each f and g of its messages", 1, 4'096},
+     "hidden layers of its encoder and of each f and g of its messages", 1, kMaxLayerWidth},
     {.section = "learn",
      .name = "states",
      .slot = AT(learn.states),
@@ -176,7 +176,7 @@ const std::vector<ConfigKey> kKeys = {
          "weights then differ in the last bits from run to run",
      .words = {"cpu", "cuda"}},
 
-    {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, 64},
+    {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, kMaxRounds},
     {"placeto", "averaging", AT(placeto.averaging),
      "of the weights over steps; the average is what ships", 0, 0.999999},
 
