@@ -171,6 +171,19 @@ TEST_CASE_FIXTURE(Place, "what is of test sets alone is refused with graphs of o
   }
 }
 
+// The first of mixed has no room for its network.
+TEST_CASE_FIXTURE(Place, "problems without a placement that fits memory are counted") {
+  const std::string eval = "eval default --budgets 1 --long-searches 0 ";
+  fails(eval + "--sets mixed --problems 1", 2,
+        "on none of the problems, 1, was a placement found that fits memory");
+  REQUIRE(run(eval + "--sets mixed --problems 2", file("out")) == 0);
+  const std::string text = *read_text(file("out"));
+  CHECK_MESSAGE(text.find("left out, 1 of 2 problems: no placement was found that fits memory\n") !=
+                    std::string::npos,
+                text);
+  fails(eval + "--sets large --large 0", 2, "--large: 0 leaves no problem");
+}
+
 TEST_CASE_FIXTURE(Place, "what eval cannot write stops it before it measures anything") {
   const std::string policy = PLACETO_MODELS "/default.plpo";
   fails("eval " + policy + " --json " + file("no/such/x.json"), 4, "x.json: cannot create",

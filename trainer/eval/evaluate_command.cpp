@@ -81,12 +81,27 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
 }
 
-Status none_fits() {
-  return Status::invalid("no problem has a placement that fits its memory");
+size_t problems_of(const std::vector<TestSet>& sets) {
+  size_t count = 0;
+  for (const TestSet& set : sets) count += set.problems.size();
+  return count;
 }
 
-// All problems, at least one. A single policy fits one of them, too; of several, each is left out
-// where it does not fit.
+Status none_fits(const std::vector<TestSet>& sets) {
+  return Status::invalid(fmt::format(
+      "on none of the problems, {}, was a placement found that fits memory", problems_of(sets)));
+}
+
+// A line on problems that are in no result; empty if all are.
+std::string note_on_memory(const std::vector<TestSet>& sets, size_t measured) {
+  const size_t all = problems_of(sets);
+  if (measured == all) return "";
+  return fmt::format("left out, {} of {} problems: no placement was found that fits memory\n",
+                     all - measured, all);
+}
+
+// All problems but those on which no placement was found that fits memory, at least one. A single
+// policy fits one of them, too; of several, each is left out where it does not fit.
 Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
                                       const std::vector<NamedPolicy>& policies,
                                       const EvaluateOptions& what, uint32_t threads) {
@@ -107,7 +122,7 @@ Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
         return one;
       },
       progress.callback());
-  if (graded.empty()) return none_fits();
+  if (graded.empty()) return none_fits(sets);
   return graded;
 }
 
@@ -141,12 +156,14 @@ std::string note_on(const Networks& networks, const std::vector<NamedPolicy>& po
       networks.problems, fmt::join(networks.names, ", "));
 }
 
-// The table, a line on networks that were trained on, and one on policies that do not fit some of
-// the problems.
-std::string text_of(const std::vector<Graded>& graded, const std::vector<NamedPolicy>& policies) {
+// The table, a line on networks that were trained on, one on problems that are left out, and one on
+// policies that do not fit some of the problems.
+std::string text_of(const std::vector<TestSet>& sets, const std::vector<Graded>& graded,
+                    const std::vector<NamedPolicy>& policies) {
   Networks networks;
   for (const Graded& g : graded) networks.add(g.set, g.ccr, g.family);
-  std::string text = report_table(graded, on_terminal()) + note_on(networks, policies);
+  std::string text = report_table(graded, on_terminal()) + note_on(networks, policies) +
+                     note_on_memory(sets, graded.size());
   const auto left_out = [](const Graded& g) { return !g.unfit.empty(); };
   const auto first = std::find_if(graded.begin(), graded.end(), left_out);
   if (first == graded.end()) return text;
@@ -166,8 +183,11 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   options.on_progress = progress.callback();
   const auto rows = measure_equal_time(*sets, *policies[0].policy, options);
   if (!rows.ok()) return rows.status();
-  if (rows->empty()) return none_fits();
+  if (rows->empty()) return none_fits(*sets);
   progress.clear();
+  size_t measured = 0;
+  for (const EqualTimeRow& row : *rows) measured += row.problems;
+  measured /= options.budgets.size();  // a set has a row for each
   Networks networks;
   for (const TestSet& set : *sets) {
     for (const auto& problem : set.problems) {
@@ -177,8 +197,9 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
     }
   }
   return deliver(
-      fmt::format("makespan with the policy over makespan without it, geometric means\n{}{}",
-                  equal_time_table(*rows, on_terminal()), note_on(networks, {{policies[0]}})),
+      fmt::format("makespan with the policy over makespan without it, geometric means\n{}{}{}",
+                  equal_time_table(*rows, on_terminal()), note_on(networks, {{policies[0]}}),
+                  note_on_memory(*sets, measured)),
       {{a.csv, equal_time_csv(*rows)}, {a.json, equal_time_json(*rows)}});
 }
 
@@ -203,12 +224,13 @@ Status run_eval(const EvalArguments& a) {
     bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
   }
   const std::vector<Way> shown = ways_to_show(graded);
-  return deliver(text_of(graded, *policies), {{a.json, report_json(graded, (*policies)[0].name)},
-                                              {a.csv, report_csv(graded)},
-                                              {a.svg, cdf_svg(graded, shown)},
-                                              {a.cdf, cdf_csv(graded, shown)},
-                                              {a.effort, effort_svg(graded)},
-                                              {a.bars, sets_svg(graded, bars)}});
+  return deliver(text_of(*sets, graded, *policies),
+                 {{a.json, report_json(graded, (*policies)[0].name)},
+                  {a.csv, report_csv(graded)},
+                  {a.svg, cdf_svg(graded, shown)},
+                  {a.cdf, cdf_csv(graded, shown)},
+                  {a.effort, effort_svg(graded)},
+                  {a.bars, sets_svg(graded, bars)}});
 }
 
 void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
@@ -302,10 +324,13 @@ Status run_starts(const StartsArguments& a) {
   options.on_progress = progress.callback();
   const Result<std::vector<StartRow>> rows = measure_starts(*sets, *policies, options);
   if (!rows.ok()) return rows.status();
-  if (rows->empty()) return none_fits();
+  if (rows->empty()) return none_fits(*sets);
   progress.clear();
-  return deliver(fmt::format("makespan of merged graphs over the best heuristic's\n{}",
-                             starts_table(*rows, on_terminal())),
+  size_t measured = 0;
+  for (const StartRow& row : *rows) measured += row.graphs;
+  measured /= policies->size();  // a set has a row for each
+  return deliver(fmt::format("makespan of merged graphs over the best heuristic's\n{}{}",
+                             starts_table(*rows, on_terminal()), note_on_memory(*sets, measured)),
                  {{a.csv, starts_csv(*rows)}});
 }
 
@@ -405,7 +430,8 @@ Status compare_after_training(const Config& config, const std::string& policy,
   if (own != nullptr) names.insert(names.begin(), kShips);
   const Result<std::vector<NamedPolicy>> policies = load_policies(names);
   if (!policies.ok()) return policies.status();
-  const auto graded = grade_all({set}, *policies, what, config.threads);
+  const std::vector<TestSet> sets = {set};
+  const auto graded = grade_all(sets, *policies, what, config.threads);
   if (!graded.ok()) return graded.status();
   return deliver(
       fmt::format(
@@ -413,7 +439,7 @@ Status compare_after_training(const Config& config, const std::string& policy,
           own == nullptr ? fmt::format("problems of {} not learned from", set.name)
           : held_out     ? "the problems held out, on which the best policy was chosen"
                          : "the problems learned from, since none is held out",
-          text_of(*graded, *policies)),
+          text_of(sets, *graded, *policies)),
       {});
 }
 

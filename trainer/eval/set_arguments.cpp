@@ -72,6 +72,9 @@ Result<std::vector<TestSet>> SetArguments::open(const std::vector<NamedPolicy>& 
     if (!set.ok()) return set.status();
     all.push_back(std::move(*set));
   }
+  if (std::ranges::all_of(all, [](const TestSet& set) { return set.problems.empty(); })) {
+    return Status::invalid("--large: 0 leaves no problem of --sets large, expected 1 or more");
+  }
   return all;
 }
 

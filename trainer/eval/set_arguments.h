@@ -23,7 +23,8 @@ struct SetArguments {
   Result<std::vector<std::string>> inputs(const std::vector<std::string>& policies) const;
 
   // The test sets, notes on which go to standard error; with graphs merged as a policy of the
-  // published architecture was trained. Errors: those of own_test_set and test_set.
+  // published architecture was trained. There is a problem among them. Errors: those of
+  // own_test_set and test_set.
   Result<std::vector<TestSet>> open(const std::vector<NamedPolicy>& policies) const;
 };
 
