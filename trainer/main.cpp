@@ -175,10 +175,12 @@ void add_training(cli::Command& command, TrainArguments& a, bool& print_config) 
   command.list("--topologies", "FILE", a.topologies, "Topology files, with --graphs")
       .several()
       .only_with("--graphs");
-  command.flag("--compare", a.compare,
-               "At the end, measure the best policy against heuristics and search, on problems of "
-               "its data that it did not learn from; with graphs of one's own, also against the "
-               "shipped policy and as long a search as training took");
+  command.flag(
+      "--compare", a.compare,
+      "At the end, measure the best policy against heuristics and search, on problems that "
+      "it did not learn from: the test set mixed, for placeto others drawn as [data] says; "
+      "of a family, or of graphs of one's own, those left out. With one's own, also "
+      "against the shipped policy and as long a search as training took");
   command.count("--hosts", a.hosts.count, "Hosts that train together: one command on each", 1);
   command.count("--rank", a.hosts.rank, "Number of this host, from 0").only_with("--hosts");
   command.option("--address", "HOST:PORT", a.hosts.address, "Of host 0, reachable by all")

@@ -146,6 +146,13 @@ TEST_CASE_FIXTURE(Place, "eval says which networks of mixed a policy was trained
   CHECK(read_text(file("out"))->find("not held out") == std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Place, "a comparison says what it is on") {
+  REQUIRE(run("--compare --config " + config + " -o " + file("run"), file("out")) == 0);
+  const std::string text = *read_text(file("out"));
+  CHECK_MESSAGE(
+      text.find("over the fixed test set mixed, whatever [data] says") != std::string::npos, text);
+}
+
 TEST_CASE_FIXTURE(Place, "options that mean nothing without another are refused") {
   fails("eval default --topologies 2xk80", 2, "--topologies: goes with --graphs only");
   fails("--config " + config + " -o " + file("run") + " --rank 1", 2,

@@ -406,6 +406,20 @@ Measurements::Measurements(cli::Program& program, Status& status)
 }
 Measurements::~Measurements() = default;
 
+// What the comparison after training is on. `own`: null without graphs of one's own.
+static std::string over_what(const Config& config, const OwnSplit* own) {
+  if (own != nullptr) {
+    return own->held_out.count() > 0 ? "the problems held out, on which the best policy was chosen"
+                                     : "the problems learned from, since none is held out";
+  }
+  if (config.data.set != "mixed") {
+    return fmt::format("problems of {} not learned from", config.data.set);
+  }
+  return config.architecture == "placeto"
+             ? "problems drawn as those learned from, and not among them"
+             : "the fixed test set mixed, whatever [data] says";
+}
+
 Status compare_after_training(const Config& config, const std::string& policy,
                               double training_seconds) {
   EvaluateOptions what;
@@ -436,10 +450,7 @@ Status compare_after_training(const Config& config, const std::string& policy,
   return deliver(
       fmt::format(
           "\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n{}",
-          own == nullptr ? fmt::format("problems of {} not learned from", set.name)
-          : held_out     ? "the problems held out, on which the best policy was chosen"
-                         : "the problems learned from, since none is held out",
-          text_of(sets, *graded, *policies)),
+          over_what(config, own), text_of(sets, *graded, *policies)),
       {});
 }
 
