@@ -37,6 +37,20 @@ TEST_CASE("the printed default configuration is the default configuration") {
   CHECK(published->episodes == default_config("reinforce").episodes);
 }
 
+TEST_CASE("a configuration that is written is read as it was") {
+  Config config = default_config("siblings");
+  config.algorithm = "siblings";
+  config.seed = 1'234'567'890'123;
+  config.data.graphs = {"a\"b.graph"};
+  config.data.topologies = {"x.json", "y.json"};
+  config.episodes.clip = 1e-6;
+  config.learn.hidden = {3, 4, 5};
+  const Result<Config> read = parse_config(config_text(config), "written");
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(*read == config);
+  CHECK(changed_setting(config, *read) == "");
+}
+
 TEST_CASE("paths of one's own graphs are written as they are, whatever they hold") {
   const std::string odd = "/a\"b\\c\n'd.graph";
   const Result<Config> config = parse_config(own_config_text({odd}, {"2xk80"}), "--graphs");

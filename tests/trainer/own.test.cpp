@@ -276,9 +276,8 @@ TEST_CASE_FIXTURE(Files, "graphs that take no time make finite policies and metr
   REQUIRE(write_topology(file("idle.topology"), pair).ok());
   for (const std::string architecture : {"pairwise", "reinforce", "siblings"}) {
     INFO(architecture);
-    Config c = architecture == "siblings" ? test::small_placeto_config("siblings")
-                                          : test::small_graph_config();
-    if (architecture == "reinforce") c.algorithm = architecture;
+    Config c = architecture == "pairwise" ? test::small_graph_config()
+                                          : test::small_placeto_config(architecture);
     c.data.graphs = {file("idle.graph")};
     c.data.topologies = {file("idle.topology")};
     RunFolder folder(file(architecture));

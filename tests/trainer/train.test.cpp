@@ -264,6 +264,47 @@ TEST_CASE("what the last check measured is kept over an interruption") {
   CHECK(folder.load_latest().status().message().find("ends in no numbers") != std::string::npos);
 }
 
+TEST_CASE("a run continues with what decides learning as it began, and with more iterations") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  config.iterations = 2;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  const auto refused = [&](const Config& other, const std::string& text) {
+    const Status status = train::train(other, "", folder, true, {});
+    CHECK(status.code() == StatusCode::kBadInput);
+    CHECK_MESSAGE(status.message().starts_with(folder.file("config.toml: ") + text),
+                  status.message());
+    CHECK(export_run(other, "", folder).status().message() == status.message());
+  };
+  Config other = config;
+  other.seed = 9;
+  refused(other, "seed is 9, the run began with 1: expected the same");
+  other = config;
+  other.data.max_nodes = 70;
+  refused(other, "data.max_nodes is 70, the run began with 60");
+  other = config;
+  other.algorithm = "siblings";
+  refused(other, "algorithm is \"siblings\", the run began with \"credit\"");
+  other = config;
+  other.learn.hidden = {9};
+  refused(other, "learn.hidden is [9], the run began with [8]");
+  config.iterations = 3;
+  config.threads = 2;
+  config.check.every = 3;
+  config.check.problems = 2;
+  const Status status = train::train(config, "", folder, true, {});
+  CHECK_MESSAGE(status.ok(), status.message());
+  CHECK(folder.load_latest()->iteration == 3);
+  // As runs are that began before this was kept.
+  std::filesystem::remove(folder.file("settings.toml"));
+  config.iterations = 4;
+  CHECK(train::train(config, "", folder, true, {}).ok());
+  config.seed = 9;
+  refused(config, "seed");
+}
+
 TEST_CASE("a folder in which another is training is refused") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run")), other(place.file("run"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -223,6 +224,26 @@ struct ValueText {
   }
 };
 
+// With its section: "learn.hidden".
+std::string full_name(const ConfigKey& key) {
+  return *key.section == '\0' ? key.name : fmt::format("{}.{}", key.section, key.name);
+}
+
+// A comment that says which keys may change while a run goes on.
+std::string names_that_may_change() {
+  constexpr size_t kWidth = 100;
+  std::string text,
+      line = "# A run that continues may have other values of these, and of nothing else:";
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.may_change) continue;
+    const std::string name = " " + full_name(key) + ",";
+    if (line.size() + name.size() > kWidth) text += std::exchange(line, "#") + "\n";
+    line += name;
+  }
+  line.pop_back();
+  return text + line + "\n";
+}
+
 // A comment beside `line`, in as many lines as it takes.
 std::string with_comment(std::string line, std::string_view comment) {
   constexpr size_t kColumn = 30, kWidth = 100;
@@ -253,7 +274,8 @@ Config default_config(std::string_view algorithm) {
 std::string default_config_text() {
   std::string text =
       "# A training run of placeto-train. Every key may be left out; the values here are the "
-      "defaults.\n# A key behind a # has another default for the algorithm reinforce.\n\n";
+      "defaults.\n# A key behind a # has another default for the algorithm reinforce.\n";
+  text += names_that_may_change() + "\n";
   Config config, reinforce = default_config("reinforce");
   std::string section;
   for (const ConfigKey& key : config_keys()) {
@@ -272,6 +294,31 @@ std::string default_config_text() {
                          meaning);
   }
   return text;
+}
+
+std::string config_text(const Config& config) {
+  Config copy = config;  // slots are to be written to
+  std::string text, section;
+  for (const ConfigKey& key : config_keys()) {
+    if (section != key.section) {
+      section = key.section;
+      text += fmt::format("\n[{}]\n", section);
+    }
+    text += fmt::format("{} = {}\n", key.name, std::visit(ValueText(), key.slot(copy)));
+  }
+  return text;
+}
+
+std::string changed_setting(const Config& began, const Config& now) {
+  Config before = began, after = now;  // slots are to be written to
+  for (const ConfigKey& key : config_keys()) {
+    const std::string was = std::visit(ValueText(), key.slot(before));
+    const std::string is = std::visit(ValueText(), key.slot(after));
+    const bool differs = key.may_change ? (was == "[]") != (is == "[]") : was != is;
+    if (!differs) continue;
+    return fmt::format("{} is {}, the run began with {}", full_name(key), is, was);
+  }
+  return "";
 }
 
 std::string own_config_text(const std::vector<std::string>& graphs,

@@ -119,6 +119,13 @@ Config default_config(std::string_view algorithm);
 // A complete configuration file: every key with its default and its meaning.
 std::string default_config_text();
 
+// Every key with its value, and nothing else.
+std::string config_text(const Config& config);
+
+// "seed is 9, the run began with 1" of the first key that decides what is learned and differs;
+// empty if none does. Others, such as iterations and threads, may change while a run goes on.
+std::string changed_setting(const Config& began, const Config& now);
+
 // A configuration that trains the shipped policy further on files of one's own, in minutes.
 std::string own_config_text(const std::vector<std::string>& graphs,
                             const std::vector<std::string>& topologies);

@@ -61,14 +61,33 @@ const std::vector<ConfigKey> kKeys = {
      .meaning = kArchitectureMeaning.c_str(),
      .words = {"pairwise", "placeto"}},
     {"", "seed", AT(seed), "of problems, initial weights and minibatches; same seed, same policy"},
-    {"", "iterations", AT(iterations), "of collecting and learning", 1},
-    {"", "threads", AT(threads),
-     "that collect and, with placeto, learn; 0: one per processor. Never changes the result", 0,
-     1'024},
+    {.section = "",
+     .name = "iterations",
+     .slot = AT(iterations),
+     .meaning = "of collecting and learning",
+     .least = 1,
+     .may_change = true},
+    {.section = "",
+     .name = "threads",
+     .slot = AT(threads),
+     .meaning =
+         "that collect and, with placeto, learn; 0: one per processor. Never changes the result",
+     .most = 1'024,
+     .may_change = true},
 
-    {"data", "graphs", AT(data.graphs),
-     "files of one's own, *.graph, *.json or *.onnx, as patterns; on each of `topologies`"},
-    {"data", "topologies", AT(data.topologies), "files, as patterns"},
+    // Files may have moved: that they are the same is known by what they hold
+    // (RunFolder::keep_inventory).
+    {.section = "data",
+     .name = "graphs",
+     .slot = AT(data.graphs),
+     .meaning =
+         "files of one's own, *.graph, *.json or *.onnx, as patterns; on each of `topologies`",
+     .may_change = true},
+    {.section = "data",
+     .name = "topologies",
+     .slot = AT(data.topologies),
+     .meaning = "files, as patterns",
+     .may_change = true},
     {"data", "held_out_share", AT(data.held_out_share),
      "of one's own graphs, drawn by seed: checked on, not learned from", 0, 0.9},
     {.section = "data",
@@ -174,7 +193,8 @@ const std::vector<ConfigKey> kKeys = {
      .meaning =
          "where LibTorch computes, for placeto too; cuda, a GPU, pays for wide networks alone, and "
          "weights then differ in the last bits from run to run",
-     .words = {"cpu", "cuda"}},
+     .words = {"cpu", "cuda"},
+     .may_change = true},
 
     {"placeto", "rounds", AT(placeto.rounds), "of message passing", 0, kMaxRounds},
     {"placeto", "averaging", AT(placeto.averaging),
@@ -221,13 +241,27 @@ const std::vector<ConfigKey> kKeys = {
     {"episodes", "most_gradient", AT(episodes.most_gradient),
      "placeto: norm that gradients are clipped to", 1e-9, 1e9},
 
-    {"check", "every", AT(check.every),
-     "iterations; on held-out problems, greedy and with search (placeto: greedy, on the graphs it "
-     "learns from)",
-     1},
-    {"check", "problems", AT(check.problems), "", 1, 10'000},
-    {"check", "save_every", AT(check.save_every),
-     "iterations between checkpoints; a check makes one, too", 1},
+    {.section = "check",
+     .name = "every",
+     .slot = AT(check.every),
+     .meaning =
+         "iterations; on held-out problems, greedy and with search (placeto: greedy, on the graphs "
+         "it learns from)",
+     .least = 1,
+     .may_change = true},
+    {.section = "check",
+     .name = "problems",
+     .slot = AT(check.problems),
+     .meaning = "",
+     .least = 1,
+     .most = 10'000,
+     .may_change = true},
+    {.section = "check",
+     .name = "save_every",
+     .slot = AT(check.save_every),
+     .meaning = "iterations between checkpoints; a check makes one, too",
+     .least = 1,
+     .may_change = true},
 };
 
 constexpr ConfigSection kSections[] = {

@@ -30,6 +30,7 @@ struct ConfigKey {
   double least = 0, most = std::numeric_limits<uint32_t>::max();  // of numbers
   std::vector<std::string> words = {};  // that text, or a list of text, may be; empty: any
   const char* formerly = nullptr;       // a name that is still read
+  bool may_change = false;              // while a run goes on; lists: but become empty, or cease to
 };
 
 struct ConfigSection {

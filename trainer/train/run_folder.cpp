@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "placeto-train checkpoint 1";
 constexpr size_t kCheckpointsKept = 2;
+constexpr const char* kSettings = "settings.toml";
 constexpr const char* kData = "data.txt";
 constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
 
@@ -120,7 +121,7 @@ void RunFolder::abandon() {
   for (const char* name : {"metrics.jsonl", "metrics.csv", kEvents}) {
     if (has(name)) return;
   }
-  for (const char* name : {"config.toml", kData, "checkpoints", "records"})
+  for (const char* name : {"config.toml", kSettings, kData, "checkpoints", "records"})
     fs::remove(file(name), ignored);
   if (fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
 }
@@ -205,6 +206,23 @@ Result<Checkpoint> RunFolder::load(uint32_t iteration) const {
   }
   c.learner = content->substr(line + 1);
   return c;
+}
+
+Status RunFolder::keep_settings(const Config& config) {
+  // Runs of versions that did not keep it begin to, as they are now.
+  if (!has_content(kSettings)) return write_whole(file(kSettings), config_text(config));
+  return check_settings(config);
+}
+
+Status RunFolder::check_settings(const Config& config) const {
+  if (!has_content(kSettings)) return {};
+  const Result<Config> began = load_config(file(kSettings), nullptr);
+  if (!began.ok()) return began.status();
+  const std::string changed = changed_setting(*began, config);
+  if (changed.empty()) return {};
+  return Status::bad_input(fmt::format(
+      "{}: {}: expected the same, or begin another run with its best policy (learn.start)",
+      file("config.toml"), changed));
 }
 
 Status RunFolder::keep_inventory(const std::string& lines) {

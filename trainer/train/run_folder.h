@@ -1,6 +1,7 @@
 // A run folder: everything a training run leaves behind, and what --resume needs.
 //
-//   config.toml            copy of the configuration
+//   config.toml            copy of the configuration, to be changed where that changes no learning
+//   settings.toml          the configuration that it began with
 //   data.txt               graphs and topologies of one's own, and which are held out
 //   metrics.jsonl, .csv    one line per iteration
 //   events.out.tfevents    the same for TensorBoard: tensorboard --logdir RUN
@@ -15,6 +16,7 @@
 #include <string>
 
 #include "runtime/base/result.h"
+#include "trainer/base/config.h"
 #include "trainer/pairwise/samples.h"
 
 namespace placeto::train {
@@ -56,6 +58,12 @@ class RunFolder {
   // Fails with kInvalidArgument if another is training here; does nothing the second time.
   Status lock();
 
+  // Keeps the configuration, or compares it with the one that was kept: kBadInput, naming the key,
+  // if what decides learning has changed since the run began. Policies say what they were trained
+  // by.
+  Status keep_settings(const Config& config);
+  // That comparison alone.
+  Status check_settings(const Config& config) const;
   // Keeps what problems are of (ProblemSource::inventory), or compares it with what was kept:
   // kBadInput, naming a file, if the run began with others. Policies could have learned from what
   // is held out now.

@@ -143,6 +143,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   run.state.best = std::numeric_limits<double>::infinity();
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
   if (Status s = folder.lock(); !s.ok()) return s;
+  if (Status s = folder.keep_settings(config); !s.ok()) return s;
   if (Status s = folder.keep_inventory(run.problems.inventory()); !s.ok()) return s;
   const Result<uint32_t> begin = find_beginning(run, resume);
   if (!begin.ok()) return begin.status();
@@ -169,6 +170,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
 
 Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view config_text,
                                         const RunFolder& folder) {
+  if (Status s = folder.check_settings(config); !s.ok()) return s;
   const Result<Checkpoint> checkpoint = folder.load_latest();
   if (!checkpoint.ok()) return checkpoint.status();
   Config here = config;
