@@ -59,7 +59,11 @@ decisions = 8
 
 TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
   const std::string absent = write("absent.toml", "[learn]\nstart = \"absent.plpo\"\n");
-  fails("--config " + absent + " -o " + file("run"), 3, "absent.plpo: cannot open");
+  fails("--config " + absent + " -o " + file("run"), 3,
+        "absent.toml:2: learn.start: absent.plpo: cannot open");
+  const std::string other = write("other.toml", "[learn]\nhidden = [3]\nstart = \"default\"\n");
+  fails("--config " + other + " -o " + file("run"), 3,
+        "other.toml:3: learn.start: default: another architecture, hidden layers or features");
   CHECK(!fs::exists(file("run")));
   const std::string hosts = "--config " + config + " -o " + file("run") + " --hosts 2 ";
   fails(hosts + "--rank 5 --address localhost:1", 2, "rank 5 of 2 hosts");

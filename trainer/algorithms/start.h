@@ -1,15 +1,14 @@
 // The policy that training begins with, instead of weights drawn by seed: `learn.start`.
 #pragma once
 
-#include <string>
-
 #include "runtime/base/result.h"
+#include "trainer/base/config.h"
 #include "trainer/nn/learner.h"
 
 namespace placeto::train {
 
-// `start`: a policy file, or "default", the one that ships. kBadInput if the learner cannot take
-// it.
-Status begin_with_file(const std::string& start, Learner& learner);
+// That is a policy file, or "default", the one that ships. kBadInput, saying where the
+// configuration names it, if the learner cannot take it.
+Status begin_with_file(const Config& config, Learner& learner);
 
 }  // namespace placeto::train

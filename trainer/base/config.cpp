@@ -111,6 +111,11 @@ Status bad_at(const std::string& file, const toml::node& node, const std::string
                                        section.empty() ? "" : ".", printable(key), problem));
 }
 
+// With its section: "learn.hidden".
+std::string full_name(const ConfigKey& key) {
+  return *key.section == '\0' ? key.name : fmt::format("{}.{}", key.section, key.name);
+}
+
 bool is_section(std::string_view name) {
   const auto sections = config_sections();
   return std::any_of(sections.begin(), sections.end(),
@@ -144,6 +149,7 @@ Status read_table(const toml::table& table, const std::string& section, const st
     }
     const std::string problem = std::visit(ValueReader(*key, node), key->slot(config));
     if (!problem.empty()) return bad_at(file, node, section, name, problem);
+    config.origin.lines[full_name(*key)] = node.source().begin.line;
   }
   return {};
 }
@@ -224,11 +230,6 @@ struct ValueText {
   }
 };
 
-// With its section: "learn.hidden".
-std::string full_name(const ConfigKey& key) {
-  return *key.section == '\0' ? key.name : fmt::format("{}.{}", key.section, key.name);
-}
-
 // A comment that says which keys may change while a run goes on.
 std::string names_that_may_change() {
   constexpr size_t kWidth = 100;
@@ -259,6 +260,12 @@ std::string with_comment(std::string line, std::string_view comment) {
 }
 
 }  // namespace
+
+std::string Config::where(const std::string& key) const {
+  const auto line = origin.lines.find(key);
+  return line == origin.lines.end() ? key
+                                    : fmt::format("{}:{}: {}", origin.file, line->second, key);
+}
 
 Config default_config(std::string_view algorithm) {
   Config config;
@@ -369,6 +376,7 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
                              std::string(error.description()));
   }
   Config config = default_config(root["algorithm"].value_or(std::string_view()));
+  config.origin.file = file_name;
   if (Status s = read_table(root, "", file_name, config); !s.ok()) return s;
   if (Status s = check_whole(config, file_name); !s.ok()) return s;
   return config;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,14 @@ struct CheckConfig {
   friend bool operator==(const CheckConfig&, const CheckConfig&) = default;
 };
 
+// Where keys are, for messages.
+struct ConfigOrigin {
+  std::string file;
+  std::map<std::string, uint32_t> lines;  // by name: "learn.start"
+  // It is no part of what a configuration is.
+  friend bool operator==(const ConfigOrigin&, const ConfigOrigin&) { return true; }
+};
+
 struct Config {
   std::string algorithm = "credit";
   std::string architecture = "pairwise";
@@ -109,6 +118,10 @@ struct Config {
   PlacetoConfig placeto;
   EpisodesConfig episodes;
   CheckConfig check;
+  ConfigOrigin origin;
+
+  // "c.toml:3: learn.start", or the key alone where no file has it.
+  std::string where(const std::string& key) const;
   friend bool operator==(const Config&, const Config&) = default;
 };
 

@@ -50,7 +50,7 @@ PairwiseAlgorithm::PairwiseAlgorithm(const Config& config)
 
 Status PairwiseAlgorithm::begin(Run&, bool resumed) {
   if (resumed || !begins_with_a_policy()) return {};
-  return begin_with_file(learn_.start, learner_);
+  return begin_with_file(config_, learner_);
 }
 
 double PairwiseAlgorithm::check(const Run& run, std::shared_ptr<const Policy> policy) {

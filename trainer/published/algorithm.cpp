@@ -28,7 +28,7 @@ PublishedAlgorithm::PublishedAlgorithm(const Config& config)
 
 Status PublishedAlgorithm::begin(Run& run, bool resumed) {
   if (!resumed && !config_.learn.start.empty()) {
-    if (Status s = begin_with_file(config_.learn.start, learner_); !s.ok()) return s;
+    if (Status s = begin_with_file(config_, learner_); !s.ok()) return s;
   }
   const auto [first, last] = run.share(episode_count());
   Result<std::vector<Course>> courses =
