@@ -81,7 +81,9 @@ struct TrainArguments {
 
 int run_training(const TrainArguments& arguments) {
   const bool resume = !arguments.resume.empty();
-  RunFolder folder(resume ? arguments.resume : arguments.output);
+  RunFolder folder(resume ? std::filesystem::absolute(arguments.resume).string()
+                          : arguments.output);
+  if (resume) folder.enter_directory();
   std::string text = default_config_text();
   Result<Config> config = Config{};
   if (resume || !arguments.config.empty()) {

@@ -72,6 +72,41 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
   fails("--config " + config + " -o " + config, 4, "c.toml: cannot create");
 }
 
+TEST_CASE_FIXTURE(Place, "a run with relative paths continues from any directory") {
+  write("x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]},
+    {"name": "b", "op": "X", "cost_us": [5]}, {"name": "c", "op": "X", "cost_us": [5]}]})");
+  const std::string own = write("own.toml", R"(
+iterations = 1
+threads = 1
+[data]
+graphs = ["x*.json"]
+topologies = ["2xk80"]
+[collect]
+problems = 4
+[check]
+problems = 1
+[learn]
+steps = 1
+decisions = 2
+)");
+  const auto in = [&](const std::string& folder, const std::string& arguments) {
+    const std::string line = "cd " + folder + " && " PLACETO_TRAIN " " + arguments + " 2>" +
+                             file("messages") + " >/dev/null";
+    return WEXITSTATUS(std::system(line.c_str()));
+  };
+  REQUIRE(in(file(""), "--config own.toml -o run") == 0);
+  CHECK(in("/", "--resume " + file("run")) == 0);
+  CHECK(in("/", "--config " + own + " -o " + file("other")) == 3);
+  CHECK(*read_text(file("messages")) ==
+        "placeto-train: error: " + own +
+            ":5: data.graphs: x*.json: no such file, nor a pattern of any in /\n");
+  // As runs are that began before the directory was kept.
+  fs::remove(file("run/directory.txt"));
+  CHECK(in("/", "--resume " + file("run")) == 3);
+  CHECK(read_text(file("messages"))->find(file("run/config.toml:5: data.graphs: x*.json")) !=
+        std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Place, "the number of processors changes no weight") {
   const std::string wide = write("wide.toml", R"(
 iterations = 1

@@ -131,7 +131,11 @@ Result<std::vector<std::string>> own_files(const std::vector<std::string>& patte
       close = cli::suggestion(std::filesystem::path(pattern).filename().string(),
                               shipped::topology_names());
     }
-    return Status::bad_input(pattern + ": no such file, nor a pattern of any" + close);
+    std::string where;
+    if (std::filesystem::path(pattern).is_relative()) {
+      where = " in " + std::filesystem::current_path(error).string();
+    }
+    return Status::bad_input(pattern + ": no such file, nor a pattern of any" + where + close);
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());

@@ -29,6 +29,13 @@ static std::string line_on(std::string_view part, std::span<const uint8_t> bytes
 Result<ProblemSource> ProblemSource::open(const Config& config, const std::atomic<bool>* stop) {
   ProblemSource source(config);
   if (config.data.graphs.empty()) return source;
+  for (const auto* patterns : {&config.data.graphs, &config.data.topologies}) {
+    const bool are_topologies = patterns == &config.data.topologies;
+    const Status found = own_files(*patterns, are_topologies).status();
+    if (!found.ok()) {
+      return found.at(config.where(are_topologies ? "data.topologies" : "data.graphs"));
+    }
+  }
   const Result<OwnProblems> all =
       read_own_problems(config.data.graphs, config.data.topologies, stop);
   if (!all.ok()) return all.status();

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "placeto-train checkpoint 1";
 constexpr size_t kCheckpointsKept = 2;
 constexpr const char* kSettings = "settings.toml";
+constexpr const char* kDirectory = "directory.txt";
 constexpr const char* kData = "data.txt";
 constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
 
@@ -110,7 +111,15 @@ Status RunFolder::create(std::string_view config_text) {
     fs::create_directories(file(folder), error);
     if (error) return Status::io(file(folder) + ": cannot create: " + error.message());
   }
+  const std::string here = fs::current_path(error).string();
+  if (Status s = write_whole(file(kDirectory), here); !s.ok()) return s;
   return write_whole(file("config.toml"), config_text);
+}
+
+void RunFolder::enter_directory() const {
+  const Result<std::string> directory = read_text(file(kDirectory));
+  std::error_code ignored;
+  if (directory.ok() && !directory->empty()) fs::current_path(*directory, ignored);
 }
 
 void RunFolder::abandon() {
@@ -121,7 +130,7 @@ void RunFolder::abandon() {
   for (const char* name : {"metrics.jsonl", "metrics.csv", kEvents}) {
     if (has(name)) return;
   }
-  for (const char* name : {"config.toml", kSettings, kData, "checkpoints", "records"})
+  for (const char* name : {"config.toml", kSettings, kDirectory, kData, "checkpoints", "records"})
     fs::remove(file(name), ignored);
   if (fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
 }

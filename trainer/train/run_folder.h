@@ -2,6 +2,7 @@
 //
 //   config.toml            copy of the configuration, to be changed where that changes no learning
 //   settings.toml          the configuration that it began with
+//   directory.txt          where the command ran that began it: relative paths are from there
 //   data.txt               graphs and topologies of one's own, and which are held out
 //   metrics.jsonl, .csv    one line per iteration
 //   events.out.tfevents    the same for TensorBoard: tensorboard --logdir RUN
@@ -42,6 +43,9 @@ class RunFolder {
   Status create(std::string_view config_text);
   // Takes that back, if nothing has come of the run yet.
   void abandon();
+  // Goes to the directory in which the run began, from which its configuration names files; stays
+  // where that is unknown or gone. The folder's own path has to be absolute.
+  void enter_directory() const;
 
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
