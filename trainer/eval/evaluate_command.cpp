@@ -382,7 +382,8 @@ void add_table(cli::Program& program, TableArguments& a, Status& status) {
               "Placements of the hierarchical placer; 0: leave it out");
   table.count(
       "--trained", a.what.trained_placements,
-      "Placements of the published method, trained on each network itself; 0: leave it out");
+      "Placements of the published method, trained on each network itself in whole iterations, so "
+      "that the table may have more; 0: leave it out");
   table.count("--seed", a.what.sampling_seed, "Of those three");
   table.option("--csv", "FILE", a.csv, "One line per network, GPUs and way");
   table.action([&] { status = run_table(a); });
