@@ -305,6 +305,34 @@ TEST_CASE("a run continues with what decides learning as it began, and with more
   refused(config, "seed");
 }
 
+TEST_CASE("a best policy that is gone or damaged is replaced when the run continues, and said so") {
+  const test::TemporaryFolder place;
+  Config config = test::small_config();
+  config.iterations = 2;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  const std::string best = folder.file("best.plpo");
+  std::string notes;
+  TrainOptions options;
+  options.on_note = [&](const std::string& note) { notes += note; };
+  const auto continue_run = [&] {
+    notes.clear();
+    REQUIRE(train::train(config, "", folder, true, options).ok());
+  };
+  continue_run();
+  CHECK(notes == "");
+  for (const bool damaged : {false, true}) {
+    std::filesystem::remove(best);
+    if (damaged) REQUIRE(write_whole(best, "damaged").ok());
+    continue_run();
+    CHECK_MESSAGE(notes.starts_with(best + ": gone or damaged"), notes);
+    CHECK(load_exported(as_bytes(*read_text(best))).ok());
+    continue_run();
+    CHECK(notes == "");
+  }
+}
+
 TEST_CASE("a folder in which another is training is refused") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run")), other(place.file("run"));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/graph/text.h"
 #include "trainer/algorithms/algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/train/export.h"
@@ -68,6 +69,13 @@ Status check(Run& run, Algorithm& algorithm) {
   return write_whole(run.folder.file("best.plpo"), std::span<const uint8_t>(*bytes));
 }
 
+// Whether checks so far have found a best policy that is not in its file any more.
+bool has_lost_best(const Run& run) {
+  if (!std::isfinite(run.state.best)) return false;
+  const Result<std::string> bytes = read_text(run.folder.file("best.plpo"));
+  return !bytes.ok() || !load_exported(as_bytes(*bytes)).ok();
+}
+
 void report(const Run& run, const Algorithm& algorithm, const Iteration& done, double seconds,
             uint32_t first_iteration) {
   if (!run.options.on_progress) return;
@@ -92,6 +100,20 @@ Status save(Run& run, const Algorithm& algorithm) {
   run.state.checked.clear();
   for (const auto& [name, value] : algorithm.checked) run.state.checked.push_back(value);
   return run.folder.save(run.state, algorithm.records_kept());
+}
+
+// The policy of where the run continues, which may be worse, takes the place of a best one that is
+// gone. What checks to come compare with is saved along with it.
+Status replace_lost_best(Run& run, Algorithm& algorithm) {
+  if (!has_lost_best(run)) return {};
+  if (run.options.on_note) {
+    run.options.on_note(fmt::format(
+        "{}: gone or damaged; until a better one comes, it is the policy of iteration {}",
+        run.folder.file("best.plpo"), run.state.iteration));
+  }
+  run.state.best = std::numeric_limits<double>::infinity();
+  if (Status s = check(run, algorithm); !s.ok()) return s;
+  return save(run, algorithm);
 }
 
 Status repeat(Run& run, Algorithm& algorithm) {
@@ -164,6 +186,9 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   }
   if (resume || algorithm->acts_at_once()) {
     if (Status s = run.act_by(algorithm->acting_policy()); !s.ok()) return s;
+  }
+  if (resume) {
+    if (Status s = replace_lost_best(run, *algorithm); !s.ok()) return s;
   }
   return repeat(run, *algorithm);
 }
