@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <limits>
 #include <sstream>
 
 #include "runtime/graph/text.h"
@@ -247,6 +248,20 @@ TEST_CASE("metrics that a full disk or a kill left cut are whole again after the
   CHECK(!take_event(left)->file_version.empty());
   CHECK(take_event(left)->step == 1);
   CHECK(take_event(left)->step == 2);
+}
+
+TEST_CASE("metrics.csv is written again from metrics.jsonl where it is gone") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  REQUIRE(folder.append_metrics({{"iteration", 1}, {"cost", 0.1234567891}, {"other", none}}).ok());
+  REQUIRE(folder.append_metrics({{"iteration", 2}, {"cost", 1e-9}, {"other", 3}}).ok());
+  REQUIRE(folder.append_metrics({{"iteration", 3}, {"cost", 1}, {"other", 3}}).ok());
+  std::filesystem::remove(folder.file("metrics.csv"));
+  REQUIRE(folder.truncate_metrics(2).ok());
+  CHECK(*read_text(folder.file("metrics.csv")) ==
+        "iteration,cost,other\n1,0.123456789,\n2,1e-09,3\n");
 }
 
 TEST_CASE("what the last check measured is kept over an interruption") {

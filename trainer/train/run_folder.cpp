@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "trainer/base/files.h"
 #include "trainer/train/tensorboard.h"
@@ -60,6 +61,40 @@ std::set<std::string> lines_of(const std::string& text) {
 
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
+}
+
+// A line of each: names, and values, which are empty where they are no number.
+struct CsvLines {
+  std::string names, values;
+};
+
+CsvLines csv_of(const Metrics& metrics) {
+  CsvLines lines;
+  for (const auto& [name, value] : metrics) {
+    lines.names += (lines.names.empty() ? "" : ",") + name;
+    lines.values +=
+        (lines.values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
+  }
+  lines.names += "\n";
+  lines.values += "\n";
+  return lines;
+}
+
+// The CSV of lines of JSON, as far as they are what append_metrics writes.
+std::string csv_of_json(const std::string& json) {
+  std::istringstream lines(json);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const auto object = nlohmann::ordered_json::parse(line, nullptr, false);
+    if (!object.is_object()) break;
+    Metrics metrics;
+    for (const auto& [name, value] : object.items()) {
+      metrics.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
+    }
+    const CsvLines csv = csv_of(metrics);
+    text += (text.empty() ? csv.names : "") + csv.values;
+  }
+  return text;
 }
 
 }  // namespace
@@ -279,6 +314,11 @@ Status RunFolder::truncate_metrics(uint32_t iteration) {
     }
     if (Status s = write_whole(file(name), kept); !s.ok()) return s;
   }
+  if (has_content("metrics.jsonl") && !has_content("metrics.csv")) {
+    const Result<std::string> json = read_text(file("metrics.jsonl"));
+    if (!json.ok()) return json.status();
+    if (Status s = write_whole(file("metrics.csv"), csv_of_json(*json)); !s.ok()) return s;
+  }
   if (!has(kEvents)) return {};
   Result<std::string> old = read_text(file(kEvents));
   if (!old.ok()) return old.status();
@@ -286,18 +326,14 @@ Status RunFolder::truncate_metrics(uint32_t iteration) {
 }
 
 Status RunFolder::append_metrics(const Metrics& metrics) {
-  std::string json, names, values;
+  std::string json;
   for (const auto& [name, value] : metrics) {
     json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", name, json_number(value));
-    names += (names.empty() ? "" : ",") + name;
-    values += (values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
   }
   if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
-  if (has_content("metrics.csv"))
-    names.clear();
-  else
-    names += "\n";
-  if (Status s = append(file("metrics.csv"), names + values + "\n"); !s.ok()) return s;
+  const CsvLines csv = csv_of(metrics);
+  const std::string names = has_content("metrics.csv") ? "" : csv.names;
+  if (Status s = append(file("metrics.csv"), names + csv.values); !s.ok()) return s;
   return append_event(metrics);
 }
 

@@ -77,7 +77,7 @@ class RunFolder {
   Result<Samples> load_records(uint32_t iteration) const;
 
   // Drops lines and events of iterations from `iteration` on, which a run that continues there
-  // writes again.
+  // writes again. A CSV that is gone is made anew of the JSON.
   Status truncate_metrics(uint32_t iteration);
   // One object of numbers, the iteration first; columns are the names of the first line of the CSV.
   Status append_metrics(const Metrics& metrics);
