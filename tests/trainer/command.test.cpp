@@ -66,8 +66,9 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
         "other.toml:3: learn.start: default: another architecture, hidden layers or features");
   CHECK(!fs::exists(file("run")));
   const std::string hosts = "--config " + config + " -o " + file("run") + " --hosts 2 ";
-  fails(hosts + "--rank 5 --address localhost:1", 2, "rank 5 of 2 hosts");
-  fails(hosts + "--address nonsense", 2, "expected host:port");
+  fails(hosts + "--rank 5 --address localhost:1", 2, "--rank: 5 of 2 hosts");
+  fails(hosts + "--address nonsense", 2, "--address: 'nonsense': expected host:port");
+  fails(hosts, 2, "--hosts: needs --address HOST:PORT");
   CHECK(!fs::exists(file("run")));
   fails("--config " + config + " -o " + config, 4, "c.toml: cannot create");
 }

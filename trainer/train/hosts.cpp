@@ -79,13 +79,16 @@ Status Hosts::failed(const char* what, const std::string& why) const {
 }
 
 Result<std::unique_ptr<Hosts>> Hosts::join(const HostsOptions& options) {
+  if (options.address.empty()) {
+    return Status::invalid("--hosts: needs --address HOST:PORT, of host 0, e.g. 10.0.0.1:29500");
+  }
   const auto [host, port] = split_address(options.address);
   if (options.count == 0 || options.rank >= options.count) {
-    return Status::invalid(fmt::format("rank {} of {} hosts: expected one below their number",
+    return Status::invalid(fmt::format("--rank: {} of {} hosts: expected one below their number",
                                        options.rank, options.count));
   }
   if (host.empty() || port == 0) {
-    return Status::invalid("address '" + options.address +
+    return Status::invalid("--address: '" + options.address +
                            "': expected host:port of host 0, e.g. 10.0.0.1:29500");
   }
   std::unique_ptr<Hosts> hosts(new Hosts(options));
