@@ -263,6 +263,12 @@ TEST_CASE_FIXTURE(Place, "policies of one file name in two folders are told apar
   for (const std::string& path : {here, there}) {
     CHECK(csv.find("," + path.substr(0, path.size() - 5) + ",") != std::string::npos);
   }
+  for (const std::string& second : {std::string(), there}) {
+    REQUIRE(run("eval " + here + " " + second + on + " --json -", file("out")) == 0);
+    const std::string json = *read_text(file("out"));
+    CHECK((json.find("\"policy\":") != std::string::npos) == second.empty());
+    CHECK(json.find("\"policies\":") != std::string::npos);
+  }
   fails("eval " + here + " " + here + on, 2, "given twice, expected each policy once");
 }
 

@@ -224,13 +224,14 @@ Status run_eval(const EvalArguments& a) {
     bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
   }
   const std::vector<Way> shown = ways_to_show(graded);
-  return deliver(text_of(*sets, graded, *policies),
-                 {{a.json, report_json(graded, (*policies)[0].name)},
-                  {a.csv, report_csv(graded)},
-                  {a.svg, cdf_svg(graded, shown)},
-                  {a.cdf, cdf_csv(graded, shown)},
-                  {a.effort, effort_svg(graded)},
-                  {a.bars, sets_svg(graded, bars)}});
+  std::vector<std::string> names;
+  for (const NamedPolicy& p : *policies) names.push_back(p.name);
+  return deliver(text_of(*sets, graded, *policies), {{a.json, report_json(graded, names)},
+                                                     {a.csv, report_csv(graded)},
+                                                     {a.svg, cdf_svg(graded, shown)},
+                                                     {a.cdf, cdf_csv(graded, shown)},
+                                                     {a.effort, effort_svg(graded)},
+                                                     {a.bars, sets_svg(graded, bars)}});
 }
 
 void add_eval(cli::Program& program, EvalArguments& a, Status& status) {

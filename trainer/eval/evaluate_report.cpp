@@ -130,9 +130,10 @@ std::string report_table(std::span<const Graded> graded, bool color) {
   return table.render(color);
 }
 
-std::string report_json(std::span<const Graded> graded, std::string_view policy_name) {
+std::string report_json(std::span<const Graded> graded, std::span<const std::string> policies) {
   nlohmann::ordered_json json;
-  json["policy"] = policy_name;
+  if (policies.size() == 1) json["policy"] = policies[0];
+  json["policies"] = policies;
   json["ratio"] = "geometric mean of makespan over the best known";
   for (const std::string& column : columns_of(graded)) {
     for (const Way& way : ways_of(graded)) {
