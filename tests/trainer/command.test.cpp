@@ -193,6 +193,19 @@ TEST_CASE_FIXTURE(Place, "a comparison says what it is on") {
       text.find("over the fixed test set mixed, whatever [data] says") != std::string::npos, text);
 }
 
+TEST_CASE_FIXTURE(Place, "a comparison says where training found nothing better") {
+  const std::string still = write("still.toml", *read_text(config) + R"(
+start = "default"
+learning_rate = 0
+final_learning_rate = 0
+)");
+  REQUIRE(run("--compare --config " + still + " -o " + file("run"), file("out")) == 0);
+  const std::string text = *read_text(file("out"));
+  CHECK_MESSAGE(text.find("training found nothing better: the best policy is the one it began "
+                          "with, the shipped one\n") != std::string::npos,
+                text);
+}
+
 TEST_CASE_FIXTURE(Place, "options that mean nothing without another are refused") {
   fails("eval default --topologies 2xk80", 2, "--topologies: goes with --graphs only");
   fails("--config " + config + " -o " + file("run") + " --rank 1", 2,

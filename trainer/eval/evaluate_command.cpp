@@ -422,6 +422,14 @@ static std::string over_what(const Config& config, const OwnSplit* own) {
              : "the fixed test set mixed, whatever [data] says";
 }
 
+// A best policy that no step of the optimizer has changed is the one that training began with.
+static std::string note_on_best(const Config& config, const Policy& best) {
+  if (config.learn.start.empty() || best.provenance().steps > 0) return "";
+  return fmt::format(
+      "training found nothing better: the best policy is the one it began with, {}\n",
+      config.learn.start == kShips ? "the shipped one" : config.learn.start);
+}
+
 Status compare_after_training(const Config& config, const std::string& policy,
                               double training_seconds) {
   EvaluateOptions what;
@@ -452,7 +460,8 @@ Status compare_after_training(const Config& config, const std::string& policy,
   return deliver(
       fmt::format(
           "\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n{}",
-          over_what(config, own), text_of(sets, *graded, *policies)),
+          over_what(config, own),
+          text_of(sets, *graded, *policies) + note_on_best(config, *policies->back().policy)),
       {});
 }
 
