@@ -19,6 +19,19 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
+TEST_CASE_FIXTURE(PlacedScene, "files of placeto are named where a model is expected") {
+  const std::pair<std::vector<std::string>, std::string> lines[] = {
+      {{"import", placement, "-o", "g.json"}, "is a placement, expected an ONNX model"},
+      {{"import", graph, "-o", "g.json"}, "is a graph, expected an ONNX model"},
+      {{"tune", topology, "-t", topology, "-o", "d"}, "is a topology, expected an ONNX model"},
+      {{"run", placement}, "is a placement, expected a directory of stages"}};
+  for (const auto& [line, why] : lines) {
+    const Run result = run(line);
+    CHECK(result.status == 3);
+    CHECK_MESSAGE(result.err.find(why) != std::string::npos, result.err);
+  }
+}
+
 TEST_CASE_FIXTURE(FailuresScene, "bad usage ends with status 2") {
   fails({"nonsense"}, 2, "no command 'nonsense'");
   fails({"place"}, 2, "place: GRAPH is missing");

@@ -9,6 +9,8 @@
 
 #include "runtime/graph/text.h"
 #include "tools/cli/common.h"
+#include "tools/cli/graph_input.h"
+#include "tools/io/read.h"
 
 namespace placeto::cli {
 namespace {
@@ -105,15 +107,31 @@ std::optional<ForeignModel> foreign_model(Bytes head) {
   return in_zip(first_in_zip(head));
 }
 
-void refuse_foreign_model(const std::string& path) {
+// The first bytes of a file; none if it is no regular one.
+static std::vector<uint8_t> head_of(const std::string& path) {
   struct stat info = {};
-  if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              std::fclose);
-  if (file == nullptr) return;
+  if (file == nullptr) return {};
   std::vector<uint8_t> head(kForeignHead);
   head.resize(std::fread(head.data(), 1, head.size(), file.get()));
-  const auto foreign = foreign_model(head);
+  return head;
+}
+
+void refuse_own_file(const std::string& path, const std::string& expected) {
+  const std::vector<uint8_t> head = head_of(path);
+  FileKind kind = detect(head);
+  if (kind == FileKind::kUnknown && has_at(head, 0, "{")) {
+    if (const auto any = read_any(path); any.ok()) kind = kind_of(*any);
+  }
+  if (kind == FileKind::kUnknown) return;
+  throw Failure(kBadInputFile,
+                as_given(path) + ": is a " + name_of(kind) + ", expected " + expected);
+}
+
+void refuse_foreign_model(const std::string& path) {
+  const auto foreign = foreign_model(head_of(path));
   if (!foreign) return;
   throw Failure(kBadInputFile,
                 path + ": is " + foreign->format +

@@ -21,4 +21,8 @@ std::optional<ForeignModel> foreign_model(std::span<const uint8_t> head);
 // happens if it cannot be read: whoever reads it says so.
 void refuse_foreign_model(const std::string& path);
 
+// A Failure if the file is a graph, topology, placement or policy, where `expected` is something
+// else: "an ONNX model".
+void refuse_own_file(const std::string& path, const std::string& expected);
+
 }  // namespace placeto::cli

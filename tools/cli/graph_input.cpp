@@ -187,6 +187,7 @@ AnySpec load_any(const std::string& path) {
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   const std::string file = input_path(path);
   refuse_foreign_model(file);
+  refuse_own_file(file, "an ONNX model");
   note_model(file);
   ImportOptions import;
   import.settings = model_settings(options);

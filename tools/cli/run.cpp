@@ -240,6 +240,7 @@ RunJob open(const RunOptions& options) {
   const std::string plan = input_path(options.plan);
   if (plan != options.plan && holds_json(plan)) fail_without_stages();
   refuse_foreign_model(plan);
+  refuse_own_file(plan, "a directory of stages, its manifest, or an ONNX model");
   RunJob job{options, {}, {}, nullptr};
   RunOutcome& outcome = job.outcome;
   outcome.plan = options.plan;

@@ -110,6 +110,7 @@ void run_tune(const TuneSettings& options) {
   complete_providers(devices, tuning.providers);
   tuning.model = readable_path(options.model);
   refuse_foreign_model(tuning.model);
+  refuse_own_file(tuning.model, "an ONNX model");
   tuning.directory = options.out;
   for (const std::string& dim : options.dims) {
     tuning.dims.push_back(dim_setting(dim));
