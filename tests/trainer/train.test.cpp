@@ -279,13 +279,19 @@ TEST_CASE("what the last check measured is kept over an interruption") {
   CHECK(folder.load_latest().status().message().find("ends in no numbers") != std::string::npos);
 }
 
-TEST_CASE("a run continues with what decides learning as it began, and with more iterations") {
-  const test::TemporaryFolder place;
+// A run of two iterations in the folder; its configuration.
+static Config two_iterations(RunFolder& folder) {
   Config config = test::small_config();
   config.iterations = 2;
-  RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
   REQUIRE(train::train(config, "", folder, false, {}).ok());
+  return config;
+}
+
+TEST_CASE("a run continues with what decides learning as it began, and with more iterations") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  Config config = two_iterations(folder);
   const auto refused = [&](const Config& other, const std::string& text) {
     const Status status = train::train(other, "", folder, true, {});
     CHECK(status.code() == StatusCode::kBadInput);
@@ -322,11 +328,8 @@ TEST_CASE("a run continues with what decides learning as it began, and with more
 
 TEST_CASE("a best policy that is gone or damaged is replaced when the run continues, and said so") {
   const test::TemporaryFolder place;
-  Config config = test::small_config();
-  config.iterations = 2;
   RunFolder folder(place.file("run"));
-  REQUIRE(folder.create("").ok());
-  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  Config config = two_iterations(folder);
   const std::string best = folder.file("best.plpo");
   std::string notes;
   TrainOptions options;

@@ -148,10 +148,10 @@ void export_names(const Job& job) {
   const PlacedModel model = read_model(job, options.format, placed);
   const Result<std::string> value = model.name_rules(engine);
   if (value.ok()) {
-    const std::string unused = options.out.empty() ? ""
-                                                   : options.out +
-                                                         " is not written: names of "
-                                                         "nodes tell the engine all of it";
+    std::string unused;
+    if (!options.out.empty()) {
+      unused = options.out + " is not written: names of nodes tell the engine all of it";
+    }
     return report_option(options, kNameOption, *value, "", unused);
   }
   const std::string why = fmt::format("no name-based assignment: {}", value.status().message());

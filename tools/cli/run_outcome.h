@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct RunOutcome {
   LatencyRuns latency;        // without whole runs if there was no whole model
   StreamRuns stream;          // empty: none was wanted
   std::vector<Cut> cuts;
-  // From the whole model's, what exceeds its tolerance the most first; none: not compared.
+  // What deviates the most from the whole model's outputs; none: not compared.
   std::optional<OutputDeviation> deviation;
   bool rounds_to_steps = false;  // the whole model does (import.h)
   std::vector<std::string> profiles;

@@ -21,13 +21,13 @@ template <class Options>
 void append(Ort::SessionOptions& session, const std::string& ordinal,
             OrtStatus* (*create)(Options**),
             OrtStatus* (*update)(Options*, const char* const*, const char* const*, size_t),
-            OrtStatus* (*append)(OrtSessionOptions*, const Options*), void (*release)(Options*)) {
+            OrtStatus* (*take)(OrtSessionOptions*, const Options*), void (*release)(Options*)) {
   Options* options = nullptr;
   Ort::ThrowOnError(create(&options));
   const char* key = "device_id";
   const char* value = ordinal.c_str();
   OrtStatus* status = update(options, &key, &value, 1);
-  if (status == nullptr) status = append(session, options);
+  if (status == nullptr) status = take(session, options);
   release(options);
   Ort::ThrowOnError(status);
 }

@@ -1,6 +1,8 @@
 #include "tools/report/time_sources.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -104,16 +106,20 @@ std::string unlike_times(const Graph& graph, const Topology& topology) {
 std::string lacking_rates(const Graph& graph, const Topology& topology) {
   constexpr uint32_t kShown = 3;
   const TimeSources sources(graph);
+  std::map<std::tuple<std::string, bool, bool>, uint32_t> counts;  // a thousand devices are alike
   std::string text;
   uint32_t found = 0;
   for (const DeviceSpec& device : topology.spec().devices) {
-    if (device.peak_flops > 0 && device.memory_bandwidth > 0) continue;
-    const uint32_t count = not_estimated(graph, sources, device);
+    const bool has_flops = device.peak_flops > 0, has_bandwidth = device.memory_bandwidth > 0;
+    if (has_flops && has_bandwidth) continue;
+    const auto [known, is_new] = counts.try_emplace({device.kind, has_flops, has_bandwidth}, 0);
+    if (is_new) known->second = not_estimated(graph, sources, device);
+    const uint32_t count = known->second;
     if (count == 0) continue;
     if (found++ == kShown) return text + ", ...";
-    const char* lacks = device.peak_flops > 0         ? "memory_bandwidth"
-                        : device.memory_bandwidth > 0 ? "peak_flops"
-                                                      : "peak_flops and memory_bandwidth";
+    const char* lacks = has_flops       ? "memory_bandwidth"
+                        : has_bandwidth ? "peak_flops"
+                                        : "peak_flops and memory_bandwidth";
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " of " +
             std::to_string(graph.node_count()) + " nodes cannot run on " + in_quotes(device.name) +
             ", which lacks " + lacks + " to estimate run times from";
