@@ -47,8 +47,11 @@ TEST_CASE("stages on two devices give what the whole model gives") {
   const auto split = open(scene.stages, {.slots = 2});
   CHECK(split->manifest().stages.size() >= 3);
   CHECK(split->model().all_bound());
+  const auto first = keep_outputs(split->model());  // of the run that prepared it
+  REQUIRE(first.ok());
   run_once(*whole, 0);
   run_once(*split, 0);
+  CHECK(worst_of(*output_deviations(split->model(), *first)).deviation == 0);
   const auto deviation = compare_outputs(split->model(), whole->model());
   REQUIRE(deviation.ok());
   CHECK(*deviation < 1e-6);

@@ -152,6 +152,7 @@ TEST_CASE("an input that is set decides the branch that is tuned, and is no inpu
     return c.way == Contender::Way::kEngine && c.over_whole > 0;
   });
   CHECK(engine);
+  for (const Contender& c : result->contenders) CHECK_MESSAGE(!c.deviates(), c.name);
   SessionSettings settings;
   settings.dims = dims_of_whole({}, options.set);  // nobody says how long the past is
   const auto tuned = *Runner::open(options.directory, {});

@@ -351,7 +351,11 @@ Status StagedModel::State::prepare() {
     for (Stage& stage : stages) slot.bindings.emplace_back(stage.session);
     for (const Stage& stage : stages) {
       for (const uint32_t t : stage.makes) {
-        if (tensors[t].bound) take_memory(slot, t);
+        if (!tensors[t].bound) continue;
+        const Ort::Value made = std::move(slot.values[t]);
+        take_memory(slot, t);
+        const auto memory = slot.memory[t].bytes();
+        if (&slot == &first) std::memcpy(memory.data(), made.GetTensorRawData(), memory.size());
       }
     }
     for (const uint32_t t : input_tensor) {

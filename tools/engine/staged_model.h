@@ -68,8 +68,9 @@ class StagedModel {
   const std::vector<TensorInfo>& outputs() const;
   std::span<std::byte> input(uint32_t slot, size_t i);
 
-  // Runs slot 0 once, stage by stage, on this thread: the engine loads what it loads late, and
-  // shapes become known. Inputs of slot 0 must be there; those of other slots become equal to them.
+  // Runs slot 0 once, stage by stage, on this thread: the engine loads what it loads late, shapes
+  // become known, and slot 0 has outputs. Its inputs must be there; those of other slots become
+  // equal to them.
   // Where the engine refuses them, it may be called again with others.
   Status prepare();
 
