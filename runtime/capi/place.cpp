@@ -158,7 +158,7 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
 void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
                      placeto_placement& result) {
   // The objective is the makespan unless it is the bottleneck; only then is there more to simulate.
-  const bool latency = result.problem.objective() == Objective::kLatency;
+  const bool latency = result.problem.is_for_latency();
   std::optional<Simulator> simulator;
   if (!latency) simulator.emplace(result.problem, &stop);
   bool found = false;
@@ -350,8 +350,7 @@ placeto_status placeto_run_times(const placeto_graph* graph, const placeto_topol
     if (!problem.ok()) return problem.status();
     for (uint32_t v = 0; v < nodes; ++v) {
       for (uint32_t d = 0; d < devices; ++d) {
-        const double run_us = problem->run_us(v, d);
-        us[v * devices + d] = std::isfinite(run_us) ? run_us : -1;
+        us[v * devices + d] = problem->can_run(v, d) ? problem->run_us(v, d) : -1;
       }
     }
     return {};

@@ -228,13 +228,9 @@ placeto_status placeto_placement_encode(const placeto_placement* placement, void
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
-    const Timeline& timeline = placement->timeline;
-    PlacementSpec spec = describe_placement(*placement->graph, *placement->topology,
-                                            placement->chosen.assignment, timeline.makespan_us,
-                                            timeline.peak_memory_bytes, placement->chosen.method);
-    spec.stages = timeline.stage_of;
-    spec.order = timeline.stage_order;
-    const Result<std::vector<uint8_t>> bytes = encode_placement(spec);
+    const Result<std::vector<uint8_t>> bytes = encode_placement(
+        describe_placement(*placement->graph, *placement->topology, placement->chosen.assignment,
+                           placement->timeline, placement->chosen.method));
     if (!bytes.ok()) return bytes.status();
     return copy_out(*bytes, buffer, capacity, size);
   });

@@ -132,7 +132,7 @@ void Bottleneck::find_returns(Stop* stop) {
 bool Bottleneck::comes_back(const OutEdge& out, uint32_t device) const {
   if (!returns_.empty() && returns_[&out - problem_->graph().out_edges(0).data()]) return true;
   if (set_.empty() || set_[out.target] == kNoIndex) {
-    return problem_->run_us(out.target, device) == kNever;
+    return !problem_->can_run(out.target, device);
   }
   const size_t row = size_t{set_[out.target]} * problem_->class_count();
   return cannot_run_[row + problem_->class_of(device)] != 0;

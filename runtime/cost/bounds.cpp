@@ -48,9 +48,9 @@ double spread_work_us(const Problem& problem, Stop* stop) {
   std::vector<double> fast(classes, 0), slow(classes, 0);  // over the nodes the class can run
   for (uint32_t v = 0; v < n; ++v) {
     const double* row = problem.run_row(v);
-    const double fastest = *std::min_element(row, row + classes);
+    const double fastest = problem.fastest_us(v);
     for (uint32_t c = 0; c < classes; ++c) {
-      if (std::isinf(row[c])) continue;
+      if (row[c] == kNever) continue;
       fast[c] += fastest;
       slow[c] += row[c];
     }
@@ -69,7 +69,7 @@ double spread_work_us(const Problem& problem, Stop* stop) {
     double sum = 0;
     for (uint32_t v = 0; v < n; ++v) {
       uint32_t cheapest = 0;
-      double least = std::numeric_limits<double>::infinity();
+      double least = kNever;
       for (uint32_t c = 0; c < classes; ++c) {
         const double weighted = weight[c] * occupancy_us(problem, v, c);
         if (weighted < least) least = weighted, cheapest = c;
@@ -97,7 +97,7 @@ LowerBounds lower_bounds(const Problem& problem, Stop* stop) {
   const uint32_t n = problem.node_count(), classes = problem.class_count();
   std::vector<double> fastest(n);
   for (uint32_t v = 0; v < n; ++v) {
-    fastest[v] = *std::min_element(problem.run_row(v), problem.run_row(v) + classes);
+    fastest[v] = problem.fastest_us(v);
     if (spend(stop, classes)) return {};
   }
   const TopologySpec& topology = problem.topology().spec();

@@ -49,7 +49,7 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, double cutoff_us
 Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& division,
                           double cutoff_us) {
   ++evaluations_;
-  const bool latency = problem_->objective() == Objective::kLatency;
+  const bool latency = problem_->is_for_latency();
   if (surely_fits(assignment)) {
     const double objective_us = latency ? simulator_.makespan_us(assignment, division, cutoff_us)
                                         : simulator_.bottleneck_us(assignment, division);
@@ -62,7 +62,7 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& 
 Score Evaluator::score_of(const Timeline* timeline) const {
   if (stopped(stop_)) return Score::worst();
   if (timeline == nullptr) return {0, kNever};  // late
-  const bool latency = problem_->objective() == Objective::kLatency;
+  const bool latency = problem_->is_for_latency();
   Score score;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t peak = timeline->peak_memory_bytes[d], limit = problem_->memory_limit(d);

@@ -16,9 +16,7 @@ struct Score {
   double objective_us = 0;      // makespan, or the bottleneck for Objective::kThroughput
 
   // The score of what was not evaluated to the end. Nothing is worse.
-  static Score worst() {
-    return {std::numeric_limits<uint64_t>::max(), std::numeric_limits<double>::infinity()};
-  }
+  static Score worst() { return {std::numeric_limits<uint64_t>::max(), kNever}; }
 
   bool feasible() const { return overflow_bytes == 0; }
   friend auto operator<=>(const Score&, const Score&) = default;
@@ -34,11 +32,10 @@ class Evaluator {
   // Score of a placement that obeys the rules (allowed devices, colocation); Score::worst() once
   // stopped. A makespan that is sure not to be below `cutoff_us` may come back as infinity, and
   // then its memory has not been looked at.
-  Score evaluate(std::span<const uint32_t> assignment,
-                 double cutoff_us = std::numeric_limits<double>::infinity());
+  Score evaluate(std::span<const uint32_t> assignment, double cutoff_us = kNever);
   // The same of a placement that is divided in this way; by the best rule if that is empty.
   Score evaluate(std::span<const uint32_t> assignment, const Division& division,
-                 double cutoff_us = std::numeric_limits<double>::infinity());
+                 double cutoff_us = kNever);
 
   // True if even everything a device ever holds, as if at once, is within every limit.
   bool surely_fits(std::span<const uint32_t> assignment);

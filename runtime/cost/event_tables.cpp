@@ -5,6 +5,7 @@
 
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/problem.h"
+#include "runtime/cost/rounding.h"
 
 namespace placeto {
 namespace {
@@ -57,14 +58,11 @@ bool EventTables::find_tails(const Problem& problem, Stop* stop) {
   tail_us.assign(problem.node_count(), 0);
   for (auto v = order.rbegin(); v != order.rend(); ++v) {
     for (const OutEdge& e : watched(problem.graph().out_edges(*v), stop)) {
-      const double* row = problem.run_row(e.target);
-      const double fastest = *std::min_element(row, row + problem.class_count());
-      tail_us[*v] = std::max(tail_us[*v], fastest + tail_us[e.target]);
+      tail_us[*v] = std::max(tail_us[*v], problem.fastest_us(e.target) + tail_us[e.target]);
     }
     if (spend(stop, 1 + problem.graph().out_edges(*v).size())) return false;
   }
-  // Its sum was rounded in another order.
-  for (double& tail : tail_us) tail *= 1 - 1e-9;
+  for (double& tail : tail_us) tail = rounded_down(tail);
   return !spend(stop, Stop::looked_up(tail_us.size()));
 }
 

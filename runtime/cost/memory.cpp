@@ -13,10 +13,8 @@ std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop) {
   std::vector<uint32_t> counted(graph.output_count(), kNoIndex);
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     if (spend(stop, 1 + graph.in_edges(v).size())) break;
-    const double* row = problem.run_row(v);
     // A run that takes no time, or none that its clock can tell, holds nothing.
-    const double fastest = *std::min_element(row, row + problem.class_count());
-    if (fastest <= problem.shortest_passing_us()) continue;
+    if (problem.fastest_us(v) <= problem.shortest_passing_us()) continue;
     uint64_t sum = graph.node(v).workspace_bytes;
     for (uint32_t o = graph.output_begin(v); o < graph.output_end(v); ++o) {
       sum += graph.output_bytes(o);

@@ -8,8 +8,8 @@
 namespace placeto {
 
 MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(problem, stop) {
-  const bool parallel = problem.topology().spec().execution == Execution::kParallel;
-  if (parallel && problem.objective() == Objective::kLatency && !stopped(stop)) {
+  const bool parallel = problem.execution() == Execution::kParallel;
+  if (parallel && problem.is_for_latency() && !stopped(stop)) {
     incremental_.emplace(problem, stop);
   } else {
     start_us_.resize(problem.node_count());

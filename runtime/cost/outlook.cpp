@@ -29,7 +29,7 @@ void Outlook::rebase(std::span<const uint32_t> assignment,
           out.output == kControlEdge ? 0 : problem_->transfer_us(out.output, device, there);
       tail = std::max(tail, transfer + problem_->run_us(out.target, there) + tail_us_[out.target]);
     }
-    tail_us_[*v] = kRounding * tail;
+    tail_us_[*v] = rounded_down(tail);
     const uint32_t block = dispatch_index[*v] / stride_;
     block_left_us_[size_t{block} * devices + device] += problem_->occupied_us(*v, device);
     if (spend(stop_, 1 + 2 * graph.out_edges(*v).size())) return;

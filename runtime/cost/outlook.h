@@ -15,6 +15,7 @@
 
 #include "runtime/cost/change.h"
 #include "runtime/cost/problem.h"
+#include "runtime/cost/rounding.h"
 
 namespace placeto {
 
@@ -35,7 +36,7 @@ class Outlook {
   void begin(uint32_t block, std::span<const Change> changes);
   // No makespan is below that, if the device is free for what is left from `free_us` on.
   double least_us(uint32_t device, double free_us) const {
-    return kRounding * (free_us + left_us_[device]);
+    return rounded_down(free_us + left_us_[device]);
   }
   // The same as a node starts; to be told of every start. `free_us`: when its device is free again.
   double node_starts(uint32_t node, uint32_t device, double start_us, double finish_us,
@@ -47,8 +48,6 @@ class Outlook {
   }
 
  private:
-  static constexpr double kRounding = 1 - 1e-9;  // a run adds in another order
-
   const Problem* problem_;
   uint32_t stride_;
   Stop* stop_;

@@ -16,8 +16,6 @@
 namespace placeto {
 namespace {
 
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
-
 std::string node_place(const Graph& graph, uint32_t v) {
   return join({"nodes[", v, "] ", in_quotes(graph.node(v).name)});
 }
@@ -45,10 +43,10 @@ std::optional<double> stated_run_us(const Graph& graph, uint32_t v, const std::s
 
 // Run time of node v on a device before slowdown: stated, or else estimated.
 double base_run_us(const Graph& graph, uint32_t v, const DeviceSpec& device, Stop* stop) {
-  if (!allows_kind(graph.node(v), device.kind)) return kCannotRun;
+  if (!allows_kind(graph.node(v), device.kind)) return kNever;
   const auto stated = stated_run_us(graph, v, device.kind);
-  if (stated) return *stated < 0 ? kCannotRun : *stated;
-  return estimate_run_us(graph, v, device, stop).value_or(kCannotRun);
+  if (stated) return *stated < 0 ? kNever : *stated;
+  return estimate_run_us(graph, v, device, stop).value_or(kNever);
 }
 
 uint64_t usable_bytes(const DeviceSpec& device, const Rules& rules) {
@@ -148,12 +146,12 @@ Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
     for (uint32_t c = 0; c < classes_.count; ++c) {
       const DeviceSpec& device = topology_->device(classes_.first_device[c]);
       const double base = base_run_us(*graph_, v, device, stop);
-      if (base != kCannotRun && !in_number_range(base)) {
+      if (base != kNever && !in_number_range(base)) {
         return out_of_number_range(node_place(*graph_, v), ": its run time", base);
       }
       const double run = base * device.slowdown;
       run_us_.push_back(run);
-      if (run == kCannotRun) continue;
+      if (run == kNever) continue;
       sum += run * class_size[c];
       able += class_size[c];
     }
@@ -193,7 +191,7 @@ Status Problem::check_times(Stop* stop) {
     double longest = 0;
     for (uint32_t c = 0; c < classes_.count; ++c) {
       const double run = run_row(v)[c];
-      if (run != kCannotRun) longest = std::max(longest, run);
+      if (run != kNever) longest = std::max(longest, run);
     }
     sum += longest + topology_->spec().op_gap_us + stage_us;
     for (const OutEdge& e : watched(graph_->out_edges(v), stop)) {
@@ -265,7 +263,7 @@ Status Problem::form_groups(const Rules& rules, Stop* stop) {
     groups_.members[end[g]++] = v;
     groups_.resident_bytes[g] += graph_->node(v).resident_bytes;
     for (uint32_t c = 0; c < classes_.count; ++c) {
-      if (run_row(v)[c] == kCannotRun) groups_.class_allowed[size_t{g} * classes_.count + c] = 0;
+      if (run_row(v)[c] == kNever) groups_.class_allowed[size_t{g} * classes_.count + c] = 0;
     }
     if (spend(stop, classes_.count)) return Status::stopped();
   }

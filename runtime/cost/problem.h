@@ -6,12 +6,14 @@
 // that `allowed` leaves, for whole groups, and cannot break a rule.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stop.h"
 #include "runtime/cost/event_tables.h"
 #include "runtime/graph/graph.h"
@@ -52,7 +54,12 @@ class Problem {
   uint32_t node_count() const { return graph_->node_count(); }
   uint32_t device_count() const { return topology_->device_count(); }
   Objective objective() const { return objective_; }
-  bool is_staged() const { return topology_->spec().execution == Execution::kStaged; }
+  bool is_for_latency() const { return objective_ == Objective::kLatency; }
+  Execution execution() const { return topology_->spec().execution; }
+  bool is_staged() const { return execution() == Execution::kStaged; }
+  // Whether times tell what a move is worth: not where nodes run one at a time, and not for
+  // throughput.
+  bool times_can_tell() const { return is_for_latency() && execution() == Execution::kParallel; }
   // The same in all else.
   Problem for_latency() const;
   Problem without_memory_limits() const;
@@ -62,12 +69,17 @@ class Problem {
   uint32_t class_of(uint32_t device) const { return classes_.of_device[device]; }
   std::span<const uint32_t> classes() const { return classes_.of_device; }
 
-  // Run time of a node on a device in microseconds; infinity where its kind cannot run it.
+  // Run time of a node on a device in microseconds; kNever where its kind cannot run it.
   [[gnu::always_inline]] double run_us(uint32_t node, uint32_t device) const {
     return run_us_[size_t{node} * classes_.count + classes_.of_device[device]];
   }
+  bool can_run(uint32_t node, uint32_t device) const { return run_us(node, device) < kNever; }
   // Row of node x class run times, for inner loops: row[class_of(device)].
   const double* run_row(uint32_t node) const { return &run_us_[size_t{node} * classes_.count]; }
+  // Run time of a node where it is fastest.
+  double fastest_us(uint32_t node) const {
+    return *std::min_element(run_row(node), run_row(node) + classes_.count);
+  }
   // A run longer than this moves the clock of every simulation, whenever it starts: what the node
   // holds is held. No time is longer than all runs, transfers and gaps one after the other.
   double shortest_passing_us() const { return shortest_passing_us_; }

@@ -1,7 +1,6 @@
 #include "runtime/cost/simulator.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "runtime/cost/bottleneck.h"
@@ -16,7 +15,7 @@ struct Simulator::Workspace {
   Workspace(const Problem& p, Stop* s)
       : problem(p),
         stop(s),
-        serial(p.topology().spec().execution == Execution::kSerial),
+        serial(p.execution() == Execution::kSerial),
         engine(p, s),
         bottleneck(p),
         memory(p, s) {

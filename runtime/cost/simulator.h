@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -67,8 +66,7 @@ class Simulator {
   // `assignment` has one device index per node.
   // Under staged execution, what is sure not to be below `cutoff_us` may come back as infinity; the
   // times are then not to be asked for.
-  double makespan_us(std::span<const uint32_t> assignment,
-                     double cutoff_us = std::numeric_limits<double>::infinity());
+  double makespan_us(std::span<const uint32_t> assignment, double cutoff_us = kNever);
 
   // The same of a placement divided as given, under staged execution; by the best rule if that is
   // empty.

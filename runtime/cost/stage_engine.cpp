@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "runtime/base/no_index.h"
+#include "runtime/cost/rounding.h"
 
 namespace placeto {
-namespace {
-
-// Late is what misses a cutoff by more than this: sums in another order may differ in their last
-// bits.
-constexpr double kSurelyLate = 1 + 1e-9;
-
-}  // namespace
 
 StagedRun::StagedRun(const Problem& problem) {
   started.reserve(problem.node_count());
@@ -49,7 +43,7 @@ void StageEngine::find_what_is_left(std::span<const uint32_t> assignment, Priced
 
 double StageEngine::run(std::span<const uint32_t> assignment, double cutoff_us,
                         PricedDivision& priced, StagedRun& run) {
-  const double latest_us = kSurelyLate * cutoff_us;
+  const double latest_us = rounded_up(cutoff_us);
   run.makespan_us = kNever;
   const double busiest_us = *std::max_element(priced.busy_us.begin(), priced.busy_us.end());
   if (stopped(stop_) || busiest_us > latest_us) return kNever;

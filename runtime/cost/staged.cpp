@@ -77,7 +77,7 @@ double StagedSimulator::run(std::span<const uint32_t> assignment, const Division
 double StagedSimulator::evaluate(std::span<const uint32_t> assignment, double cutoff_us,
                                  Divided& divided) {
   pricer_.price(assignment, divided.priced);
-  const bool latency = problem_->objective() == Objective::kLatency;
+  const bool latency = problem_->is_for_latency();
   divided.objective_us =
       engine_.run(assignment, latency ? cutoff_us : kNever, divided.priced, divided.run);
   if (!latency && !stopped(stop_)) {

@@ -393,15 +393,17 @@ Result<Division> resolve_stages(const PlacementSpec& spec, const Graph& graph,
 }
 
 PlacementSpec describe_placement(const Graph& graph, const Topology& topology,
-                                 std::span<const uint32_t> assignment, double makespan_us,
-                                 std::span<const uint64_t> peak_memory_bytes, std::string method) {
+                                 std::span<const uint32_t> assignment, const Timeline& timeline,
+                                 std::string method) {
   PlacementSpec spec;
   spec.graph = graph.name();
   spec.topology = topology.name();
   for (const DeviceSpec& device : topology.spec().devices) spec.devices.push_back(device.name);
   spec.assignment.assign(assignment.begin(), assignment.end());
-  spec.makespan_us = makespan_us;
-  spec.peak_memory_bytes.assign(peak_memory_bytes.begin(), peak_memory_bytes.end());
+  spec.stages = timeline.stage_of;
+  spec.order = timeline.stage_order;
+  spec.makespan_us = timeline.makespan_us;
+  spec.peak_memory_bytes = timeline.peak_memory_bytes;
   spec.method = std::move(method);
   return spec;
 }

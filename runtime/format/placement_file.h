@@ -9,6 +9,7 @@
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
 #include "runtime/cost/problem.h"
+#include "runtime/cost/simulator.h"
 #include "runtime/cost/stages.h"
 
 namespace placeto {
@@ -89,9 +90,9 @@ Result<Division> resolve_stages(const PlacementSpec& spec, const Graph& graph,
                                 const Assignment& assignment);
 
 // Describes an assignment to this graph and topology, listing all the topology's devices.
-// peak_memory_bytes: per device, or empty.
+// `timeline`: of its run, for times, peaks and stages.
 PlacementSpec describe_placement(const Graph& graph, const Topology& topology,
-                                 std::span<const uint32_t> assignment, double makespan_us,
-                                 std::span<const uint64_t> peak_memory_bytes, std::string method);
+                                 std::span<const uint32_t> assignment, const Timeline& timeline,
+                                 std::string method);
 
 }  // namespace placeto

@@ -10,7 +10,6 @@
 #include "runtime/groups/grouping.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <unordered_map>
 

@@ -2,7 +2,6 @@
 #include "runtime/heuristics/earliest_finish.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace placeto {
 
@@ -70,7 +69,7 @@ void EarliestFinish::find_readers(uint32_t node, const LastTimeline& last) {
 // without consumers.
 double EarliestFinish::lateness_us(uint32_t device, double finish_us) const {
   if (readers_.empty()) return finish_us;
-  double latest = -std::numeric_limits<double>::infinity();
+  double latest = -kNever;
   for (const Reader& reader : watched(readers_, stop_)) {
     double transfer = reader.device == device ? 0 : reader.transfer_us;
     if (reader.output != kControlEdge) {

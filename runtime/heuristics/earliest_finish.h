@@ -2,7 +2,6 @@
 // group it is colocated with, does best given what is placed so far.
 #pragma once
 
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -60,7 +59,7 @@ class EarliestFinish {
   // nothing differs. What makes something `too_late_us` late or later is not kept, and not placed
   // to the end where that shows before: then that is what it returns.
   double place_window(Window window, const PassRule& rule, Keep keep, std::vector<Change>& changes,
-                      double too_late_us = std::numeric_limits<double>::infinity());
+                      double too_late_us = kNever);
 
  private:
   uint64_t work_of(uint32_t node) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/cost/rounding.h"
 #include "runtime/heuristics/group_devices.h"
 #include "runtime/heuristics/heuristics.h"
 
@@ -19,9 +20,6 @@ constexpr uint32_t kMostAhead = 64, kLeastAhead = 4, kMostPairs = 1024;
 // A node of more inputs is not looked at in every step, but so seldom that it costs as much as one
 // of that many: it may wait in the window while very many others are placed.
 constexpr size_t kMostInputs = 1024;
-
-// Between times that are sums of the same terms in other orders.
-constexpr double kRounding = 1 - 1e-9;
 
 uint32_t window_size(uint32_t devices) {
   return std::clamp(kMostPairs / devices, kLeastAhead, kMostAhead);
@@ -146,7 +144,7 @@ class EarliestTaskFirst {
         consider({i, d, start}, best);
       }
       if (!fits_somewhere) consider({i, roomiest, start_us(roomiest, lost)}, best);
-      if (bound || group_row_[group] == kAlone) least_us_[node] = kRounding * least_us;
+      if (bound || group_row_[group] == kAlone) least_us_[node] = rounded_down(least_us);
     }
     return best;
   }
@@ -176,7 +174,7 @@ class EarliestTaskFirst {
   }
   void add_lost(uint32_t node, double* lost) const {
     const double* row = problem_.run_row(node);
-    const double fastest = *std::min_element(row, row + problem_.class_count());
+    const double fastest = problem_.fastest_us(node);
     for (uint32_t c = 0; c < problem_.class_count(); ++c) lost[c] += row[c] - fastest;
   }
   void sum_groups() {

@@ -36,7 +36,8 @@ class GroupDevices {
   uint32_t heaviest_beside(uint32_t node) const {
     const uint32_t heaviest = heaviest_[problem_->group_of(node)];
     const bool is_known = heaviest != kNoIndex;  // not if it was stopped
-    return is_known && least_us(heaviest) > least_us(node) ? heaviest : node;
+    return is_known && problem_->fastest_us(heaviest) > problem_->fastest_us(node) ? heaviest
+                                                                                   : node;
   }
 
   // Bytes of the group and what follows it; 0 where memory is not limited.
@@ -61,15 +62,11 @@ class GroupDevices {
   }
 
  private:
-  // Where it is fastest.
-  double least_us(uint32_t node) const {
-    const double* row = problem_->run_row(node);
-    return *std::min_element(row, row + problem_->class_count());
-  }
   void find_heaviest() {
     for (uint32_t v = 0; v < problem_->node_count(); ++v) {
       uint32_t& heaviest = heaviest_[problem_->group_of(v)];
-      if (heaviest == kNoIndex || least_us(v) > least_us(heaviest)) heaviest = v;
+      if (heaviest == kNoIndex || problem_->fastest_us(v) > problem_->fastest_us(heaviest))
+        heaviest = v;
       if (spend(stop_, 2 * problem_->class_count())) return;
     }
   }

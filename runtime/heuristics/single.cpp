@@ -42,7 +42,7 @@ std::vector<uint32_t> devices_to_try(const Problem& problem, Stop* stop) {
     for (uint32_t c = 0; c < problem.class_count(); ++c) {
       const double run = problem.run_row(v)[c];
       // Where a class cannot run a node, another device has to.
-      class_us[c] += std::isinf(run) ? problem.mean_run_us(v) : run;
+      class_us[c] += run == kNever ? problem.mean_run_us(v) : run;
     }
     if (spend(stop, problem.class_count())) break;
   }

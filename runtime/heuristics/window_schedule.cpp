@@ -1,12 +1,9 @@
 #include "runtime/heuristics/window_schedule.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace placeto {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // How many entries are before `item`.
 size_t count_before(std::span<const Queues::Entry> queue, uint32_t item) {
@@ -100,7 +97,7 @@ bool WindowSchedule::is_late(uint32_t node, double late_us) const {
 double WindowSchedule::lateness_of_us(uint32_t node, uint32_t end,
                                       std::span<const uint32_t> group_device) {
   const uint32_t device = device_of_[node];
-  double latest = -kInfinity;
+  double latest = -kNever;
   for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_)) {
     if (run_->position(out.target) < end) continue;
     const uint32_t moved = group_device[problem_->group_of(out.target)];
@@ -133,7 +130,7 @@ double WindowSchedule::lateness_behind_us(uint32_t end, std::span<const uint32_t
 
 // How late what is next on devices would be.
 double WindowSchedule::lateness_of_devices_us(uint32_t end) const {
-  double latest = -kInfinity;
+  double latest = -kNever;
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     if (spend(stop_, 1)) return latest;
     latest = std::max(latest, device_free_[d] - latest_from(run_->on_device(d), end));
@@ -146,7 +143,7 @@ double WindowSchedule::lateness_of_transfers_us(uint32_t end,
                                                 std::span<const uint32_t> group_device,
                                                 double enough_us) {
   const Graph& graph = problem_->graph();
-  double latest = -kInfinity;
+  double latest = -kNever;
   for (uint32_t position = window_.begin; position < end; ++position) {
     const uint32_t v = run_->node_at(position);
     if (spend(stop_, 1 + graph.out_edges(v).size())) return latest;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -44,7 +43,7 @@ class WindowSchedule : public ListSchedule {
   // groups are now, kNoIndex for those that stay. The rest of the window may be placed after it.
   // Nothing else is looked at once that is `enough_us`.
   double lateness_behind_us(uint32_t end, std::span<const uint32_t> group_device,
-                            double enough_us = std::numeric_limits<double>::infinity());
+                            double enough_us = kNever);
 
   // Whether the node that was placed last makes what is next on its device behind the window, or
   // the end of the run, late by that much. Then lateness_behind_us is as much from here on, at any

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "runtime/groups/uncut_parts.h"
 

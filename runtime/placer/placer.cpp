@@ -4,10 +4,11 @@
 #include <numeric>
 
 #include "runtime/base/message.h"
+#include "runtime/cost/rounding.h"
 #include "runtime/graph/text.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/packing.h"
-#include "runtime/placer/steps.h"
+#include "runtime/placer/step_functions.h"
 #include "runtime/search/stage_search.h"
 
 namespace placeto {
@@ -44,7 +45,7 @@ bool timeline_is_cheap(const Problem& problem) {
 
 // There is no time to simulate the best again.
 void leave_timeline_out(const Problem& problem, PlaceResult& result) {
-  const bool latency = problem.objective() == Objective::kLatency;
+  const bool latency = problem.is_for_latency();
   result.timeline = {};
   (latency ? result.timeline.makespan_us : result.timeline.bottleneck_us) =
       result.best.score.objective_us;
@@ -94,11 +95,10 @@ void look_for_proof(Placing& placing) {
 
 // `least`: of all candidates; the answer may be another within the tolerance.
 void note_proof(const Placing& placing, const Score& least, PlaceResult& result) {
-  constexpr double kRounding = 1e-9;
   const bool is_best = result.best.score == least;
   result.proved = placing.proved && is_best && result.best.division.empty();
-  if (placing.bench.problem().objective() == Objective::kLatency) {
-    result.proved |= result.bounds.best_us() >= result.timeline.makespan_us * (1 - kRounding);
+  if (placing.bench.problem().is_for_latency()) {
+    result.proved |= result.bounds.best_us() >= rounded_down(result.timeline.makespan_us);
     if (result.proved) {
       const double most = result.bounds.proved_us = result.timeline.makespan_us;
       result.bounds.critical_path_us = std::min(result.bounds.critical_path_us, most);
@@ -112,7 +112,7 @@ void note_proof(const Placing& placing, const Score& least, PlaceResult& result)
 // or was not tried.
 double replicas_us(Workbench& bench) {
   const Problem& problem = bench.problem();
-  if (problem.objective() != Objective::kThroughput || problem.device_count() < 2) return 0;
+  if (problem.is_for_latency() || problem.device_count() < 2) return 0;
   std::vector<double> rate(problem.device_count(), 0);
   for (const Candidate& candidate : bench.candidates()) {
     const uint32_t device = candidate.assignment[0];
@@ -218,7 +218,7 @@ Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& opti
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
   Result<PlaceResult> result = conclude(placing);
-  if (result.ok() && problem.objective() == Objective::kThroughput) {
+  if (result.ok() && !problem.is_for_latency()) {
     compare_with_sequence(placing, *result);
   }
   return result;

@@ -1,8 +1,10 @@
 // The steps of `auto`, in the order in which it takes them: the heuristics, then what improves the
-// best of them. A new step is a function and an entry here; help texts and reports list what they
+// best of them. A new step is a function
+// (step_functions.h) and an entry here; help texts and reports list what they
 // find in this table.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +17,7 @@ inline constexpr std::string_view kAlways = "always";
 struct Step {
   std::string_view name;
   std::string_view summary;  // one line for help texts
-  std::string_view when;     // it applies: kAlways, or the condition in words
+  std::string when;          // it applies: kAlways, or the condition in words
   bool (*applies)(const Placing& placing);
   // Adds candidates. Does what little it can once stopped; fails only if no later step helps.
   Status (*run)(const Step& step, Placing& placing);
@@ -23,11 +25,5 @@ struct Step {
 };
 
 std::vector<Step> auto_steps();
-
-// The guide of the policy that the options have.
-Status make_guide(Placing& placing);
-// The guide's, from the best candidate: the best of the greedy placement, one from a single device
-// if that takes little longer, and the drawn ones that the bench's options ask for.
-Candidate guided_candidate(Placing& placing);
 
 }  // namespace placeto

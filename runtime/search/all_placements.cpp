@@ -9,8 +9,6 @@
 namespace placeto {
 namespace {
 
-constexpr uint64_t kMostPlacements = 4'096;
-
 // Placements that the rules allow; kMostPlacements + 1 stands for any larger number.
 uint64_t count_placements(const Problem& problem) {
   uint64_t count = 1;

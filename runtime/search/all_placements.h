@@ -7,6 +7,8 @@
 
 namespace placeto {
 
+inline constexpr uint64_t kMostPlacements = 4'096;
+
 // Whether the rules leave so few placements that all are tried, whatever the budget.
 bool all_placements_pay(const Problem& problem);
 

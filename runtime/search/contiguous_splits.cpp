@@ -3,7 +3,6 @@
 // parallel, pipelined, and distributed computing", IEEE Transactions on Computers 1988, for the sum
 // instead of the bottleneck.
 #include <algorithm>
-#include <limits>
 
 #include "runtime/base/no_index.h"
 #include "runtime/search/stage_search.h"

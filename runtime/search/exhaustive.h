@@ -11,7 +11,9 @@ namespace placeto {
 inline constexpr uint32_t kMostExactGroups = 24;
 // That take some tenths of a second.
 uint64_t most_branches(const Problem& problem);
-// What is spent unasked where something fits: all of these up to 12 such groups, little beyond.
+// What is spent unasked where something fits: all of these up to so many such groups, little
+// beyond.
+inline constexpr uint32_t kMostSolvedGroups = 12;
 uint64_t exact_branches(const Problem& problem);
 
 // Whether it may be tried: few groups, devices side by side or one at a time.

@@ -60,7 +60,7 @@ class Partition {
       double all_us = 0;
       for (uint32_t v = 0; v < problem_.node_count(); ++v) {
         const double us = problem_.run_us(v, d);
-        all_us += std::isfinite(us) ? us : problem_.mean_run_us(v);
+        all_us += us < kNever ? us : problem_.mean_run_us(v);
         if (spend(stop_, 1)) return;
       }
       if (all_us > 0) rate += 1 / all_us;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/cost/rounding.h"
+
 namespace placeto {
 namespace {
 
@@ -9,11 +11,6 @@ constexpr uint32_t kStays = 0xffffffffu;
 // On larger graphs it takes as long to keep what single moves ask for as to simulate those that it
 // tells to be hopeless, of moves that are chosen by estimate.
 constexpr uint32_t kMostKept = 500;
-
-double fastest_us(const Problem& problem, uint32_t node) {
-  const double* row = problem.run_row(node);
-  return *std::min_element(row, row + problem.class_count());
-}
 
 double transfer_us(const Problem& problem, uint32_t output, uint32_t from, uint32_t to) {
   return output == kControlEdge ? 0 : problem.transfer_us(output, from, to);
@@ -24,8 +21,7 @@ double transfer_us(const Problem& problem, uint32_t output, uint32_t from, uint3
 PathBound::PathBound(const Problem& problem, Stop* stop)
     : problem_(&problem),
       stop_(stop),
-      applies_(problem.objective() == Objective::kLatency &&
-               problem.topology().spec().execution == Execution::kParallel) {
+      applies_(problem.is_for_latency() && problem.execution() == Execution::kParallel) {
   if (!applies_) return;
   const Graph& graph = problem.graph();
   const auto order = graph.topological_order();
@@ -37,7 +33,7 @@ PathBound::PathBound(const Problem& problem, Stop* stop)
   for (const uint32_t v : order) {
     for (const InEdge& in : watched(graph.in_edges(v), stop_)) {
       free_head_us_[v] =
-          std::max(free_head_us_[v], free_head_us_[in.source] + fastest_us(problem, in.source));
+          std::max(free_head_us_[v], free_head_us_[in.source] + problem.fastest_us(in.source));
     }
     if (spend(stop_, 1 + graph.in_edges(v).size())) return;
   }
@@ -103,12 +99,11 @@ double PathBound::free_path_us(std::span<const uint32_t> assignment, uint32_t no
 }
 
 double PathBound::least_us(std::span<const uint32_t> assignment, std::span<const Change> changes) {
-  constexpr double kRounding = 1 - 1e-9;  // the simulator adds in another order
   if (!applies_) return 0;
   if (changes.size() == 1 && problem_->node_count() <= kMostKept) {
     if (old_) update(assignment);
     const auto [node, device] = changes[0];
-    return kRounding * (head_us(assignment, node, device) + problem_->run_us(node, device) +
+    return rounded_down(head_us(assignment, node, device) + problem_->run_us(node, device) +
                         tail_us(assignment, node, device));
   }
   double least = 0;
@@ -120,7 +115,7 @@ double PathBound::least_us(std::span<const uint32_t> assignment, std::span<const
     if (spend(stop_, 1 + edges)) break;
   }
   for (const Change& change : changes) moved_to_[change.node] = kStays;
-  return kRounding * least;
+  return rounded_down(least);
 }
 
 }  // namespace placeto

@@ -115,7 +115,7 @@ class Annealing {
     if (options.polished != nullptr) polished_ = *options.polished;
     if (hierarchy != nullptr) {
       ProposalRanker* ranker = options.ranker;
-      if (ranker == nullptr && windows && times_can_tell(evaluator.problem())) {
+      if (ranker == nullptr && windows && evaluator.problem().times_can_tell()) {
         proposals_.estimates = std::make_unique<EstimateRanker>(*hierarchy, proposals_.run);
         ranker = proposals_.estimates.get();
       }

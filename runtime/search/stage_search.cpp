@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "runtime/cost/rounding.h"
 #include "runtime/cost/staged.h"
 
 namespace placeto {
@@ -300,9 +301,8 @@ void record_order(Evaluator& evaluator, Candidate& candidate) {
 }  // namespace
 
 bool gains(const Score& score, const Score& than) {
-  constexpr double kRounding = 1e-9;
   if (score.overflow_bytes != than.overflow_bytes) return score < than;
-  return score.objective_us < than.objective_us * (1 - kRounding);
+  return score.objective_us < rounded_down(than.objective_us);
 }
 
 void refine_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate) {

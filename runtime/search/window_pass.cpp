@@ -1,7 +1,6 @@
 #include "runtime/search/window_pass.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "runtime/search/tuning.h"
 
@@ -45,7 +44,7 @@ void WindowPass::propose(Random& random, std::vector<Change>& changes) {
   timeline_is_old_ = false;
   const bool telling = times_tell(run_.evaluator());
   const uint32_t nodes = problem_.node_count();
-  double least_us = telling ? 0 : std::numeric_limits<double>::infinity();
+  double least_us = telling ? 0 : kNever;
   share_ = 0;
   for (uint32_t i = telling ? tuning::window_draws(nodes) : 1; i > 0; --i) {
     // It may hang over at either end, so that all nodes are equally often in one.

@@ -7,6 +7,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/cost/rounding.h"
 
 namespace placeto {
 namespace {
@@ -18,7 +19,7 @@ class Walk {
       : problem_(problem),
         assignment_(assignment),
         timeline_(timeline),
-        slack_us_(1e-9 * std::max(1.0, timeline.makespan_us)),
+        slack_us_(kRounding * std::max(1.0, timeline.makespan_us)),
         before_on_device_(assignment.size(), kNoIndex),
         before_on_channel_(timeline.transfers.size(), kNoIndex) {
     index_devices();
@@ -54,7 +55,7 @@ class Walk {
       return std::tie(timeline_.start_us[a], timeline_.finish_us[a], position[a]) <
              std::tie(timeline_.start_us[b], timeline_.finish_us[b], position[b]);
     });
-    const bool serial = problem_.topology().spec().execution == Execution::kSerial;
+    const bool serial = problem_.execution() == Execution::kSerial;
     std::vector<uint32_t> last(problem_.device_count(), kNoIndex);
     for (const uint32_t v : order) {
       uint32_t& previous = last[serial ? 0 : assignment_[v]];
@@ -155,7 +156,7 @@ class Walk {
   const Problem& problem_;
   std::span<const uint32_t> assignment_;
   const Timeline& timeline_;
-  double slack_us_;  // rounding: times are sums of doubles
+  double slack_us_;
   std::vector<uint32_t> before_on_device_, before_on_channel_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> transfer_of_;  // (output, destination)
   std::vector<std::vector<uint32_t>> stages_;  // nodes of each; empty unless staged

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/cost/rounding.h"
 
 namespace placeto {
 
 static bool is_waited_for(const Queues& run, uint32_t node) {
-  return run.slack_us(node) <= 1e-9 * run.makespan_us();  // rounding
+  return run.slack_us(node) <= kRounding * run.makespan_us();
 }
 
 MoveEstimate::MoveEstimate(const Problem& problem)

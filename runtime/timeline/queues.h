@@ -26,14 +26,9 @@ namespace placeto {
 // but bounded.
 bool arrives_apart(const Problem& problem);
 
-// Whether times tell what a move is worth; not where nodes run one at a time, for throughput, or
-// where memory does not fit.
-inline bool times_can_tell(const Problem& problem) {
-  return problem.objective() == Objective::kLatency &&
-         problem.topology().spec().execution == Execution::kParallel;
-}
+// Not where memory does not fit, either.
 inline bool times_tell(const MoveEvaluator& evaluator) {
-  return times_can_tell(evaluator.problem()) && evaluator.score().feasible();
+  return evaluator.problem().times_can_tell() && evaluator.score().feasible();
 }
 
 class Queues {

@@ -1,5 +1,6 @@
 #include "runtime/timeline/waiting_chain.h"
 
+#include "runtime/cost/rounding.h"
 #include "runtime/timeline/last_input.h"
 
 namespace placeto {
@@ -19,7 +20,7 @@ void WaitingChain::update(const MoveEvaluator& evaluator) {
     if (finish[v] > finish[node] || (finish[v] == finish[node] && v < node)) node = v;
   }
   nodes_.clear();
-  const double slack_us = 1e-9 * finish[node];  // times are rounded sums
+  const double slack_us = kRounding * finish[node];
   while (node != kNoIndex && nodes_.size() < problem.node_count()) {
     nodes_.push_back(node);
     if (spend(stop, 1 + problem.graph().in_edges(node).size())) return;

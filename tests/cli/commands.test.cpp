@@ -295,14 +295,17 @@ TEST_CASE_FIXTURE(PlacedScene, "simulate names the node that a placement puts ag
         "node 2 'c' is on device 'gpu:1', and node 1 'b', which it is colocated with, on 'gpu:0'");
 }
 
-TEST_CASE_FIXTURE(PlacedScene, "place says so where a method takes no budget") {
-  const auto note = [&](const std::string& method) -> std::string {
-    return run_json(
-               {"place", graph, "-t", topology, "-m", method, "--budget-evals", "10", "--json"})
+TEST_CASE_FIXTURE(PlacedScene, "place says so where an option has no effect on a method") {
+  const auto note = [&](const char* method, const char* option, const char* value) -> std::string {
+    return run_json({"place", graph, "-t", topology, "-m", method, option, value, "--json"})
         .value("note", "");
   };
-  CHECK(note("heft") == "the method 'heft' takes no budget");
-  for (const char* method : {"auto", "anneal"}) CHECK(note(method) == "");
+  CHECK(note("heft", "--budget-evals", "10") == "the method 'heft' takes no budget");
+  for (const char* method : {"auto", "anneal"}) CHECK(note(method, "--budget-evals", "10") == "");
+  CHECK(note("heft", "--samples", "2") == "--samples draws from a policy, not from 'heft'");
+  CHECK(note("heft", "--tolerance", "0.1") ==
+        "--tolerance is of 'auto': 'heft' has one placement to hand out");
+  CHECK(note("auto", "--tolerance", "0.1") == "");
 }
 
 TEST_CASE_FIXTURE(PlacedScene, "simulate writes a trace and a report page") {

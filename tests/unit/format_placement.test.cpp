@@ -64,13 +64,19 @@ TEST_CASE("describing an assignment and resolving the description gives it back"
   const Graph graph = three_nodes();
   const Topology topology = three_devices();
   const Assignment assignment = {2, 0, 1};
-  const std::vector<uint64_t> peaks = {1, 2, 3};
-  const PlacementSpec spec = describe_placement(graph, topology, assignment, 12.5, peaks, "heft");
+  Timeline timeline;
+  timeline.makespan_us = 12.5;
+  timeline.peak_memory_bytes = {1, 2, 3};
+  timeline.stage_of = {0, 1, 2};
+  timeline.stage_order = {0, 1, 2};
+  const PlacementSpec spec = describe_placement(graph, topology, assignment, timeline, "heft");
   CHECK(spec.graph == "tiny");
   CHECK(spec.topology == "host");
   CHECK(spec.devices == std::vector<std::string>{"cpu", "gpu:0", "gpu:1"});
   CHECK(spec.makespan_us == 12.5);
-  CHECK(spec.peak_memory_bytes == peaks);
+  CHECK(spec.peak_memory_bytes == timeline.peak_memory_bytes);
+  CHECK(spec.stages == timeline.stage_of);
+  CHECK(spec.order == timeline.stage_order);
   CHECK(spec.method == "heft");
   CHECK(*resolve_placement(spec, graph, topology) == assignment);
 }

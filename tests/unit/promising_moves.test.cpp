@@ -67,7 +67,7 @@ TEST_CASE("a pass of promising moves makes nothing worse and obeys the rules, wh
       Evaluator check(problem);
       CHECK(best.score == check.evaluate(best.assignment));
       improved += best.score < before;
-      if (!times_can_tell(problem) || !before.feasible()) {
+      if (!problem.times_can_tell() || !before.feasible()) {
         CHECK(best.assignment == start);
         ++kept;
       }

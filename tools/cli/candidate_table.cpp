@@ -104,7 +104,7 @@ Table table_with(const Problem& problem, const LowerBounds& bounds,
   std::vector<Table::Column> columns{
       {"", Align::kLeft}, {"method", Align::kLeft}, {"makespan", Align::kRight}};
   // The bound is of the makespan, which is not what such a placement is about.
-  const bool throughput = problem.objective() == Objective::kThroughput;
+  const bool throughput = !problem.is_for_latency();
   columns.push_back({throughput ? "bottleneck" : "/ bound", Align::kRight});
   for (const Column& column : memory) columns.push_back({column.title, Align::kRight});
   columns.push_back({"fits", Align::kLeft});

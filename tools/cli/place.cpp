@@ -47,6 +47,7 @@ struct PlaceOptions {
   std::string policy = kDefaultPolicy;
   std::string public_key, signature, signed_name;
   MethodChoice method;
+  bool gives_tolerance = false;  // itself, and not the engine
   RuleOptions rules;
   EngineOptions engine;
   Reports reports;
@@ -85,7 +86,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
       format_us(result.timeline.makespan_us),
       bound > 0 || result.proved ? format_us(bound) : "not known", format_us(result.place_us));
   if (!result.note.empty()) text += "note: " + printable(result.note) + "\n";
-  const bool for_throughput = problem.objective() == Objective::kThroughput;
+  const bool for_throughput = !problem.is_for_latency();
   if (result.proved) {
     text +=
         fmt::format("proved optimal: no {}\n",
@@ -171,8 +172,15 @@ std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& eng
   if (method.options.budget.limited() && !takes_budget(method.name)) {
     notes.push_back(fmt::format("the method '{}' takes no budget", method.name));
   }
-  if (method.options.samples > 0 && method.policy == nullptr) {
+  const bool places_by_policy = method.name == kAuto || method.name == kPolicyAlone;
+  if (method.options.samples > 0 && !places_by_policy) {
+    notes.push_back(fmt::format("--samples draws from a policy, not from '{}'", method.name));
+  } else if (method.options.samples > 0 && method.policy == nullptr) {
     notes.push_back("--samples draws from a policy, and there is none");
+  }
+  if (options.gives_tolerance && method.name != kAuto) {
+    notes.push_back(fmt::format("--tolerance is of '{}': '{}' has one placement to hand out", kAuto,
+                                method.name));
   }
   if (comes_through_pipe(options.engine.name) && !options.out.empty()) {
     notes.push_back(
@@ -205,15 +213,11 @@ PlacementSpec describe(const PlaceOptions& options, const Problem& problem, cons
   const Graph& graph = problem.graph();
   const Topology& topology = problem.topology();
   const Candidate& best = found.result.best;
-  const Timeline& timeline = found.result.timeline;
-  PlacementSpec placement =
-      with_report(describe_placement(graph, topology, best.assignment, timeline.makespan_us,
-                                     timeline.peak_memory_bytes, best.method),
-                  found.result, found.rows);
+  PlacementSpec placement = with_report(
+      describe_placement(graph, topology, best.assignment, found.result.timeline, best.method),
+      found.result, found.rows);
   const std::string unlike = note_on_numbers(graph, topology);  // said on standard error before
   add_note(unlike, placement.note);
-  placement.stages = timeline.stage_of;
-  placement.order = timeline.stage_order;
   for (const std::string& dim : options.model.dims) {
     placement.dims.push_back(dim_text(dim_setting(dim)));
   }
@@ -272,6 +276,7 @@ void run_place(PlaceOptions& options) {
   Rules rules = resolve_rules(options.rules, graph, topology);
   engine.restrict(graph, topology, rules);
   double& tolerance = options.method.options.tolerance;
+  options.gives_tolerance = tolerance >= 0;
   if (tolerance < 0) tolerance = engine.choice().tolerance;
   options.method.policy = chosen_policy(options);
   options.method.stop_on_interrupt = true;

@@ -82,8 +82,7 @@ TopologySpec with_faster_channel(const Topology& topology, std::span<const uint3
 
 // What placements of the problem are compared by.
 double objective_us(const Problem& problem, const Timeline& timeline) {
-  return problem.objective() == Objective::kThroughput ? timeline.bottleneck_us
-                                                       : timeline.makespan_us;
+  return !problem.is_for_latency() ? timeline.bottleneck_us : timeline.makespan_us;
 }
 
 // The objective of this placement, which rules do not change. Infinite where the changed machine

@@ -30,8 +30,8 @@ uint64_t work_of_reason(const Problem& problem) {
   // Where memory may run short, an evaluation meters what devices hold; stages are formed anew, and
   // a bottleneck needs the whole run. On 1,000 to 30,000 nodes that took 4 to 13 times as long.
   constexpr uint64_t kWhole = 6;
-  const bool whole = problem.may_overflow() || problem.objective() == Objective::kThroughput ||
-                     problem.topology().spec().execution == Execution::kStaged;
+  const bool whole = problem.may_overflow() || !problem.is_for_latency() ||
+                     problem.execution() == Execution::kStaged;
   const uint64_t evaluations = uint64_t{problem.device_count()} * problem.node_count();
   return whole ? kWhole * evaluations : evaluations;
 }

@@ -195,7 +195,7 @@ std::string report_data(const Problem& problem, const LowerBounds& bounds,
                         std::span<const ReportPlacement> placements) {
   ordered_json described = ordered_json::array();
   for (const ReportPlacement& p : placements) described.push_back(describe_placement(problem, p));
-  const bool throughput = problem.objective() == Objective::kThroughput;
+  const bool throughput = !problem.is_for_latency();
   const ordered_json data{{"graph", problem.graph().name()},
                           {"topology", problem.topology().name()},
                           {"objective", throughput ? "throughput" : "latency"},

@@ -219,11 +219,8 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   Timeline timeline = simulator.run(candidate.assignment, candidate.division);
   if (!seen_.emplace(candidate.assignment, timeline.stage_of).second) return {};
   auto contender = std::make_unique<Runnable>();
-  contender->placement =
-      describe_placement(problem.graph(), problem.topology(), candidate.assignment,
-                         timeline.makespan_us, timeline.peak_memory_bytes, candidate.method);
-  contender->placement.stages = timeline.stage_of;
-  contender->placement.order = timeline.stage_order;
+  contender->placement = describe_placement(problem.graph(), problem.topology(),
+                                            candidate.assignment, timeline, candidate.method);
   contender->placement.engine = kEngine;
   for (const DimSetting& dim : options_.dims) {
     contender->placement.dims.push_back(dim_text(dim));

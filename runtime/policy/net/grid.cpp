@@ -24,13 +24,13 @@ int lowest_bit(float x) {
 }  // namespace
 
 void snap(float* x, size_t count, uint32_t grid) {
-  constexpr float kRounding = 12'582'912;  // 1.5 * 2^23: floats from there on have no fractions
+  constexpr float kRoundsOff = 12'582'912;  // 1.5 * 2^23: floats from there on have no fractions
   if (grid == 0) return;
   const auto steps = static_cast<float>(1u << grid);
   const float step = 1 / steps;
   for (size_t i = 0; i < count; ++i) {
     const float bounded = std::min(std::max(-kMostSteps, x[i] * steps), kMostSteps);
-    x[i] = (bounded + kRounding - kRounding) * step;
+    x[i] = (bounded + kRoundsOff - kRoundsOff) * step;
   }
 }
 

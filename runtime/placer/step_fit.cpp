@@ -1,0 +1,59 @@
+// Getting under the memory limits.
+#include "runtime/placer/step_functions.h"
+
+#include <algorithm>
+
+#include "runtime/heuristics/packing.h"
+#include "runtime/search/search.h"
+
+namespace placeto {
+namespace {
+
+// Evaluations spent on getting under the memory limits: fewer on large graphs, where each takes
+// longer, so that an infeasible answer takes seconds and not minutes.
+uint64_t repair_evaluations(const Graph& graph) {
+  constexpr uint64_t kMost = 30'000, kLeast = 100, kWork = 30'000'000;
+  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+}
+
+}  // namespace
+
+// A packing that what is held at one time might still exceed; what lacks bytes, too, if fewer.
+Status pack_groups(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Packing packing = pack(bench.problem(), bench.stop());
+  if (packing.assignment.empty()) return {};
+  placing.packed = true;
+  Candidate found{std::string(step.name), std::move(packing.assignment), {}};
+  found.score = bench.evaluator().evaluate(found.assignment);
+  if (stopped(bench.stop())) return {};
+  if (packing.verdict == Packing::Verdict::kImpossible) {
+    placing.proved = true;
+    placing.missing_bytes = packing.missing_bytes;
+  }
+  bench.add_if_better(std::move(found));
+  return {};
+}
+
+// By moves alone: passes have shown that they do not get there. One search finds what fits in 99 of
+// 100 small problems whose limits a known placement just keeps; others, with other random numbers,
+// in most of the rest.
+Status repair(const Step& step, Placing& placing) {
+  constexpr uint64_t kEach = 3'000;
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  uint64_t left = repair_evaluations(bench.problem().graph());
+  for (uint64_t seed = bench.options().seed; left > 0 && nothing_fits(placing); ++seed) {
+    Budget budget;
+    budget.evaluations = std::min(left, kEach);
+    left -= budget.evaluations;
+    Candidate found = bench.best();
+    found.method = step.name;
+    multilevel_search(bench.hierarchy(), budget, seed, bench.move_evaluator(), found);
+    bench.add_if_better(std::move(found));
+    if (stopped(bench.stop())) break;
+  }
+  return {};
+}
+
+}  // namespace placeto

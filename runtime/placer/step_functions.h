@@ -1,0 +1,56 @@
+// What the steps of `auto` do; steps.cpp says when. Each adds candidates to the bench, does what
+// little it can once stopped, and fails only if no later step helps.
+#pragma once
+
+#include <vector>
+
+#include "runtime/placer/steps.h"
+
+namespace placeto {
+
+// step_fit.cpp
+Status pack_groups(const Step& step, Placing& placing);
+Status repair(const Step& step, Placing& placing);
+// step_stages.cpp
+Status form_pipeline(const Step& step, Placing& placing);
+Status split(const Step& step, Placing& placing);
+Status refine(const Step& step, Placing& placing);
+Status simplify(const Step& step, Placing& placing);
+// step_moves.cpp
+Status move_promising(const Step& step, Placing& placing);
+Status polish_best(const Step& step, Placing& placing);
+// step_policy.cpp
+Status place_by_policy(const Step& step, Placing& placing);
+// step_proof.cpp
+Status try_all(const Step& step, Placing& placing);
+Status solve_small(const Step& step, Placing& placing);
+Status prove(const Step& step, Placing& placing);
+// step_search.cpp
+Status search(const Step& step, Placing& placing);
+Status place_on_fewer(const Step& step, Placing& placing);
+
+// The rest is what they share.
+
+bool is_staged(const Placing& placing);
+bool nothing_fits(const Placing& placing);
+bool has_few_groups(const Placing& placing);
+
+// Makes what the steps after the heuristics need; false if there is no time left for it.
+bool ready(Workbench& bench);
+
+// Where moves begin: with the best and, if that takes little longer, with one device. Where
+// transfers take long, what list schedules scatter is not easily gathered, but what gains by
+// leaving a device is found.
+std::vector<Candidate> starts(const Workbench& bench);
+
+// A share of the finish that stages of the best get, for each of the many placements that a search
+// ends with. `optimal`: no move gained, before. Whether none does now.
+bool finish_part(Workbench& bench, bool optimal, Candidate& candidate);
+
+// The guide of the policy that the options have.
+Status make_guide(Placing& placing);
+// The guide's, from the best candidate: the best of the greedy placement, one from a single device
+// if that takes little longer, and the drawn ones that the bench's options ask for.
+Candidate guided_candidate(Placing& placing);
+
+}  // namespace placeto

@@ -1,0 +1,65 @@
+// All placements of small problems.
+#include "runtime/placer/step_functions.h"
+
+#include <algorithm>
+
+#include "runtime/search/all_placements.h"
+#include "runtime/search/exhaustive.h"
+
+namespace placeto {
+namespace {
+
+// All placements of a small problem. Of a search that ends too early only that something fits
+// counts: what else it finds would depend on where it began.
+void solve(const Step& step, uint64_t branches, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  const double milliseconds = bench.options().budget.milliseconds;
+  Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
+  if (milliseconds > 0) stop = stop.sooner(milliseconds / 4);  // before a search, and after
+  if (exhaustive_search(bench.problem(), branches, &stop, found)) {
+    placing.proved = true;
+  } else {
+    if (bench.stop() != nullptr) bench.stop()->requested();  // what ended the copy may end all
+    if (!nothing_fits(placing) || !found.score.feasible()) return;
+    if (!ready(bench)) return;
+    // What was polished until now did not fit, and is nothing to go on from.
+    placing.unpolished = {};
+    placing.one_move_optimal = polish(&bench.hierarchy(), bench.move_evaluator(), found);
+  }
+  bench.add_if_better(std::move(found));
+}
+
+}  // namespace
+
+Status try_all(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  try_all_placements(bench.evaluator(), found);
+  bench.add_if_better(std::move(found));
+  return {};
+}
+
+Status solve_small(const Step& step, Placing& placing) {
+  constexpr uint64_t kForMessage = 100'000;  // what comes closest is only talked about
+  const Problem& problem = placing.bench.problem();
+  uint64_t branches = exact_branches(problem);
+  if (placing.proved) {
+    branches = std::min(branches, kForMessage);
+  } else if (nothing_fits(placing)) {
+    branches = most_branches(problem);
+  }
+  solve(step, branches, placing);
+  return {};
+}
+// About as long as the search took.
+Status prove(const Step& step, Placing& placing) {
+  const uint64_t most = most_branches(placing.bench.problem());
+  const uint64_t evaluations = placing.bench.options().budget.evaluations;
+  solve(step, evaluations == 0 ? most : std::min(evaluations, most), placing);
+  return {};
+}
+
+}  // namespace placeto

@@ -1,0 +1,126 @@
+// What a budget is spent on.
+#include "runtime/placer/step_functions.h"
+
+#include "runtime/placer/fewer_devices.h"
+#include "runtime/search/search.h"
+#include "runtime/search/stage_annealing.h"
+
+namespace placeto {
+namespace {
+
+void tell_finished(const Candidate& candidate, const Placing& placing) {
+  if (placing.options.on_finished) placing.options.on_finished(candidate);
+}
+
+// Keeps the better one of two answers of a search, and whether it is one-move-optimal.
+void take_if_better(Candidate found, bool optimal, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (found.score < bench.best().score) {
+    placing.one_move_optimal = optimal;
+  } else if (found.assignment == bench.best().assignment) {
+    placing.one_move_optimal |= optimal;
+  }
+  bench.add_if_better(std::move(found));
+}
+
+// On larger graphs a move of one part of a stage means too little: what gains 3% at 3,000 nodes
+// gains nothing at 8,000 for twice the time.
+bool anneals_stages(const Placing& placing) {
+  constexpr uint32_t kMostGroups = 3'000;
+  return is_staged(placing) && placing.bench.problem().group_count() <= kMostGroups;
+}
+
+// The sets whose devices are searched with fewer of them: all from `first_set` on if their numbers
+// have few combinations, each of which is come to once, else the largest.
+std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
+                                   size_t first_set) {
+  constexpr uint64_t kMostCombinations = 16;
+  uint64_t combinations = 1;
+  std::vector<size_t> lessened;
+  size_t largest = 0;
+  for (size_t k = 0; k < sets.size(); ++k) {
+    if (sets[k].size() > sets[largest].size()) largest = k;
+    if (sets[k].size() < 2) continue;
+    combinations *= sizes_searched(static_cast<uint32_t>(sets[k].size()));
+    if (k >= first_set) lessened.push_back(k);
+    if (combinations > kMostCombinations) return {largest};
+  }
+  return lessened;
+}
+
+}  // namespace
+
+Status search(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  const Candidate start = bench.best();
+  tell_finished(start, placing);
+  placing.guide.reset();  // which goes by the groups that there were
+  bench.regroup();
+  if (!ready(bench)) return {};
+  Budget budget = bench.options().budget;
+  // A polished placement is where moves no longer gain: there is less to find around it.
+  Candidate found = placing.unpolished.assignment.empty() ? start : placing.unpolished;
+  found.method = step.name;
+  found.division = {};  // of where it starts, not of where it will end
+  SearchOptions search_options{.polish = true};
+  const bool staged = is_staged(placing);
+  // Beside every polishing, so that more of it is never worse.
+  const auto finish = [&](Candidate& candidate, bool optimal) {
+    const bool is_optimal = staged ? finish_part(bench, optimal, candidate) : optimal;
+    tell_finished(candidate, placing);
+    return is_optimal;
+  };
+  // The other half is for stages, or for solving the problem.
+  if (anneals_stages(placing) || has_few_groups(placing)) budget.milliseconds /= 2;
+  if (staged || placing.options.on_finished) search_options.finish = finish;
+  if (!staged && !placing.unpolished.assignment.empty()) {
+    search_options.polished = &placing.polished;
+  }
+  // A window is placed by when operators finish.
+  auto* const improve = bench.problem().is_for_latency() ? adaptive_search : multilevel_search;
+  const bool polished = improve(bench.hierarchy(), budget, bench.options().seed,
+                                bench.move_evaluator(), found, search_options);
+  take_if_better(std::move(found), polished, placing);
+  if (anneals_stages(placing)) {
+    // From where the other began, too, which no budget has a part in.
+    Candidate divided = start;
+    divided.method = step.name;
+    const bool optimal = anneal_stages(
+        budget, bench.options().seed, bench.evaluator(),
+        [&](Candidate& candidate) { return finish(candidate, false); }, divided);
+    take_if_better(std::move(divided), optimal, placing);
+  }
+  return {};
+}
+
+// All that is finished with fewer devices is finished here once more, which has more of them to
+// move to. As more of it never changes what came before, more budget is never worse.
+Status place_on_fewer(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  const auto sets = like_devices(bench.problem());
+  for (const size_t k : sets_to_lessen(sets, placing.options.first_set)) {
+    const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
+    if (fewer == nullptr) return {};
+    PlacerOptions options{.policy = placing.options.policy, .kernels = placing.options.kernels};
+    options.first_set = static_cast<uint32_t>(k);
+    options.on_finished = [&](const Candidate& there) {
+      Candidate found = fewer->among_all(there);
+      found.method = step.name;
+      found.score = bench.evaluator().evaluate(found.assignment, found.division);
+      const bool optimal = is_staged(placing)
+                               ? finish_part(bench, false, found)
+                               : polish(&bench.hierarchy(), bench.move_evaluator(), found);
+      if (stopped(bench.stop())) return;
+      tell_finished(found, placing);
+      take_if_better(std::move(found), optimal, placing);
+    };
+    if (const auto placed = place_auto(fewer->problem(), bench.options(), options); placed.ok()) {
+      if (placed->proved) options.on_finished(placed->best);
+    }
+    if (stopped(bench.stop())) return {};
+  }
+  return {};
+}
+
+}  // namespace placeto

@@ -1,0 +1,95 @@
+// Division into stages, and pipelines.
+#include "runtime/placer/step_functions.h"
+
+#include <algorithm>
+
+#include "runtime/heuristics/pipeline.h"
+#include "runtime/search/stage_search.h"
+
+namespace placeto {
+namespace {
+
+// Evaluations of the finish: fewer on large graphs, where each takes longer.
+uint64_t stage_evaluations(const Graph& graph) {
+  constexpr uint64_t kMost = 300, kLeast = 20, kWork = 500'000;
+  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+}
+
+// Stages, and what moves gain then, until neither has anything to gain. `optimal`: moves had not,
+// before. Whether they have not now; on large graphs they are not looked at.
+bool finish_stages(uint64_t evaluations, bool looks_at_moves, bool optimal, Workbench& bench,
+                   Candidate& candidate) {
+  const Assignment before = candidate.assignment;
+  refine_stages(evaluations, bench.evaluator(), candidate);
+  if (candidate.assignment == before && optimal) return true;
+  if (!looks_at_moves) return false;
+  while (make_better_move(bench.move_evaluator(), candidate)) {
+    polish(nullptr, bench.move_evaluator(), candidate);
+    refine_stages(evaluations, bench.evaluator(), candidate);
+  }
+  return !stopped(bench.stop());
+}
+
+}  // namespace
+
+Status form_pipeline(const Step&, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = place_pipeline(bench.problem(), bench.evaluator());
+  if (!found.assignment.empty()) bench.add(std::move(found));
+  return {};
+}
+
+Status split(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Evaluator& evaluator = bench.evaluator();
+  Candidate best;
+  for (Assignment& assignment : contiguous_splits(bench.problem(), bench.stop())) {
+    const Score score = evaluator.evaluate(assignment);
+    if (stopped(bench.stop())) break;
+    if (!best.assignment.empty() && !(score < best.score)) continue;
+    best.method = step.name;
+    best.assignment = std::move(assignment);
+    best.score = score;
+  }
+  if (!best.assignment.empty()) bench.add(std::move(best));
+  return {};
+}
+
+Status refine(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  Candidate found = bench.best();
+  found.method = step.name;
+  const bool optimal =
+      finish_stages(stage_evaluations(bench.problem().graph()), polish_pays(bench.problem(), 0),
+                    placing.one_move_optimal, bench, found);
+  if (stopped(bench.stop())) return {};
+  placing.one_move_optimal = optimal;
+  const Score before = bench.best().score;
+  const bool fewer = found.score == before &&
+                     found.division.stage_count() < count_stages(bench.best(), bench.evaluator());
+  if (found.score < before || fewer) bench.add(std::move(found));
+  return {};
+}
+
+Status simplify(const Step& step, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  const double limit_us = bench.tolerated_us();
+  const uint32_t stages = count_stages(found, bench.evaluator());
+  simplify_stages(stage_evaluations(bench.problem().graph()), limit_us, bench.evaluator(), found);
+  if (found.division.stage_count() < stages && !stopped(bench.stop())) bench.add(std::move(found));
+  return {};
+}
+
+// A share of what finishes the best, for each of the many that a search ends with.
+bool finish_part(Workbench& bench, bool optimal, Candidate& candidate) {
+  constexpr uint64_t kShare = 3;
+  const Problem& problem = bench.problem();
+  return finish_stages(stage_evaluations(problem.graph()) / kShare,
+                       polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
+                       candidate);
+}
+
+}  // namespace placeto
