@@ -51,8 +51,18 @@ TEST_CASE("run times on kinds that a graph does not list are estimated, if rates
   const Graph graph = with_times({3, 3});
   CHECK(unlike_times(graph, with_kinds({"cpu", "npu"})) == "cpu measured, npu estimated");
   CHECK(unlike_times(graph, with_kinds({"cpu", "fpga"})) == "");
-  CHECK(unlike_times(graph, with_kinds({"npu"})) == "npu estimated, cpu given, gpu given");
+  CHECK(unlike_times(graph, with_kinds({"npu"})) == "");
   CHECK(unlike_times(with_times({0, 0}), with_kinds({"cpu", "npu"})) == "cpu given, npu estimated");
+}
+
+TEST_CASE("run times on kinds that no device has are told of where others have none") {
+  const Graph graph = with_times({3, 3});  // on cpu and gpu
+  CHECK(unused_times(graph, with_kinds({"CPU", "gpu"})) ==
+        "run times on 'cpu' are not used: devices are of 'CPU' and 'gpu'");
+  CHECK(unused_times(graph, with_kinds({"npu"})) ==
+        "run times on 'cpu' and 'gpu' are not used: devices are of 'npu'");
+  CHECK(unused_times(graph, with_kinds({"gpu"})) == "");
+  CHECK(unused_times(graph, with_kinds({"cpu", "gpu", "npu"})) == "");
 }
 
 TEST_CASE("a device that lacks a rate is named with the nodes that it cannot run for it") {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -267,8 +269,8 @@ void run_compare(CompareOptions options) {
   }
   std::vector<const Topology*> all;
   for (const Input& topology : topologies) all.push_back(&*topology.topology);
-  check_profile_kinds(options.model.costs, all);
   for (const Input& graph : graphs) {
+    check_cost_kinds(options.model.costs, *graph.graph, all);
     for (const Input& topology : topologies) {
       note_times(graph.path, *graph.graph, topology.path, *topology.topology);
     }
@@ -284,12 +286,19 @@ void run_compare(CompareOptions options) {
       }
     }
   }
-  if (Watch::interrupted()) note("interrupted: only the cases before are shown");
+  const std::string cut_short =
+      Watch::interrupted() ? "interrupted: only the cases before are shown" : "";
+  if (!cut_short.empty()) note(cut_short);
   if (options.common.json) {
-    print_json(describe(options, cases));
+    Json object = describe(options, cases);
+    object["note"] = cut_short;
+    print_json(object);
   } else {
     print(summarize(options, cases, options.common.color()));
   }
+  if (cut_short.empty()) return;
+  std::fflush(stdout);
+  std::raise(SIGINT);  // as if nobody had listened: what is lacking is lacking
 }
 
 }  // namespace

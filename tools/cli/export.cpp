@@ -168,7 +168,7 @@ Prediction predict(Job& job) {
   const Graph graph = load_graph(path, job.import);
   const Topology topology =
       engine_of(job.placement, options.placement, options.engine).load(options.topology);
-  check_profile_kinds(options.import.costs, {&topology});
+  check_cost_kinds(options.import.costs, graph, {&topology});
   note_times(path, graph, options.topology, topology);
   const Problem problem = build_problem(path, graph, options.topology, topology);
   const Assignment assignment =
@@ -217,7 +217,7 @@ void export_split(Job& job) {
       job.placement.stages.empty()) {
     note(options.placement +
          " records no stages: they are as few as possible; --topology forms those that simulate "
-         "predicts");
+         "predicts, with --engine where the topology's execution is not 'staged'");
   }
   const PlacedModel model = read_model(job, "--split", placed);
   std::optional<StageRule> rule;

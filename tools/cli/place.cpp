@@ -271,7 +271,7 @@ void run_place(PlaceOptions& options) {
   const Graph graph = load_graph(options.graph, options.model);
   Engine engine(options.engine);
   const Topology topology = engine.load(options.topology);
-  check_profile_kinds(options.model.costs, {&topology});
+  check_cost_kinds(options.model.costs, graph, {&topology});
   note_times(options.graph, graph, options.topology, topology);
   Rules rules = resolve_rules(options.rules, graph, topology);
   engine.restrict(graph, topology, rules);

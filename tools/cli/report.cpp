@@ -149,7 +149,7 @@ void run_report(ReportOptions& options) {
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology =
       engine_of(specs[0], options.placements[0], options.engine).load(options.topology);
-  check_profile_kinds(options.model.costs, {&topology});
+  check_cost_kinds(options.model.costs, graph, {&topology});
   note_times(options.graph, graph, options.topology, topology);
   const Rules rules = resolve_rules(options.rules, graph, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology, rules);

@@ -134,6 +134,26 @@ uint32_t devices_used(const Manifest& manifest) {
   return static_cast<uint32_t>(used.size());
 }
 
+// What was predicted is of the numbers that the stages were placed with.
+void forget_predictions(Manifest& manifest, const std::vector<DimSetting>& dims) {
+  std::string other;
+  for (const DimSetting& placed : manifest.dims) {
+    const bool same = std::ranges::any_of(dims, [&](const DimSetting& dim) {
+      const bool may_be_it = dim.name == placed.name || dim.name == "*" || dim.name.ends_with(']');
+      return may_be_it && dim.value == placed.value;
+    });
+    if (!same) other += (other.empty() ? "" : ", ") + dim_text(placed);
+  }
+  if (other.empty()) return;
+  if (manifest.predicted_makespan_us > 0) {
+    note("note: what is predicted is of " + other + ", and is not shown");
+  }
+  manifest.predicted_makespan_us = manifest.predicted_whole_us = 0;
+  for (ManifestStage& stage : manifest.stages) {
+    stage.predicted_us = stage.predicted_start_us = 0;
+  }
+}
+
 // And what it says of the whole run.
 SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) {
   const Manifest& manifest = outcome.manifest;
@@ -144,6 +164,7 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
   settings.threads = choice.threads;
   settings.providers = std::move(choice.providers);
   settings.dims = dims_of(manifest, dims);
+  forget_predictions(outcome.manifest, settings.dims);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;
   if (settings.slots == 0) settings.slots = busy_slots(devices_used(manifest), choice.replicas);

@@ -157,7 +157,7 @@ void run_simulate(SimulateOptions& options) {
   const Graph graph = load_graph(options.graph, options.model);
   const Topology topology =
       engine_of(placement, options.placement, options.engine).load(options.topology);
-  check_profile_kinds(options.model.costs, {&topology});
+  check_cost_kinds(options.model.costs, graph, {&topology});
   note_times(options.graph, graph, options.topology, topology);
   const Problem problem = build_problem(options.graph, graph, options.topology, topology);
   const Assignment assignment =

@@ -18,19 +18,27 @@ const std::string kRunTimes = "run times: ";
 
 }  // namespace
 
-void check_profile_kinds(const CostSources& costs, const std::vector<const Topology*>& topologies) {
+void check_cost_kinds(const CostSources& costs, const Graph& graph,
+                      const std::vector<const Topology*>& topologies) {
   std::set<std::string> kinds;
   for (const Topology* topology : topologies) {
     for (const DeviceSpec& device : topology->spec().devices) kinds.insert(device.kind);
   }
+  const auto refuse = [&](const std::string& option, const std::string& kind) {
+    throw Failure(
+        kBadUsage,
+        fmt::format("{}: the {} no device of kind '{}'; devices are of {}{}", option,
+                    topologies.size() == 1 ? "topology has" : "topologies have", kind,
+                    fmt::join(kinds, ", "), suggestion(kind, {kinds.begin(), kinds.end()})));
+  };
   for (const std::string& profile : costs.profiles) {
     const std::string kind = profile.substr(0, profile.find('='));
-    if (kinds.contains(kind)) continue;
-    throw Failure(kBadUsage,
-                  fmt::format("--profile '{}': the {} no device of kind '{}'; devices are of {}",
-                              profile, topologies.size() == 1 ? "topology has" : "topologies have",
-                              kind, fmt::join(kinds, ", ")));
+    if (!kinds.contains(kind)) refuse("--profile '" + profile + "'", kind);
   }
+  const auto known = [&](const std::string& kind) { return kinds.contains(kind); };
+  const auto& given = graph.kinds();
+  if (!costs.any() || given.empty() || std::ranges::any_of(given, known)) return;
+  refuse(costs.tables.empty() ? "--efficiencies" : "--costs", given.front());
 }
 
 std::string note_on_numbers(const Graph& graph, const Topology& topology) {
@@ -38,8 +46,10 @@ std::string note_on_numbers(const Graph& graph, const Topology& topology) {
   const std::string times = unlike_times(graph, topology);
   if (!times.empty()) found += (found.empty() ? "" : "; ") + kRunTimes + times;
   if (!found.empty()) found = kCompared + found;
-  const std::string lacking = lacking_rates(graph, topology);
-  return found + (found.empty() || lacking.empty() ? "" : "; ") + lacking;
+  for (const std::string& other : {unused_times(graph, topology), lacking_rates(graph, topology)}) {
+    found += (found.empty() || other.empty() ? "" : "; ") + other;
+  }
+  return found;
 }
 
 void note_times(const std::string& graph_path, const Graph& graph, const std::string& topology_path,
@@ -47,8 +57,9 @@ void note_times(const std::string& graph_path, const Graph& graph, const std::st
   const std::string place = graph_path + " on " + topology_path + ": ";
   const std::string unlike = unlike_times(graph, topology);
   if (!unlike.empty()) note(as_given(place + kCompared + kRunTimes + unlike));
-  const std::string lacking = lacking_rates(graph, topology);
-  if (!lacking.empty()) note(as_given(place + lacking));
+  for (const std::string& other : {unused_times(graph, topology), lacking_rates(graph, topology)}) {
+    if (!other.empty()) note(as_given(place + other));
+  }
 }
 
 }  // namespace placeto::cli

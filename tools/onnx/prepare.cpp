@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
@@ -194,7 +196,12 @@ Status declare_shapes(GraphProto& graph, const std::vector<ShapeSetting>& settin
 
 Result<std::vector<InlinedBranch>> prepare_nodes(OnnxModel& model, const ModelSettings& settings) {
   GraphProto& graph = *model.proto.mutable_graph();
+  std::set<std::string_view> names;
   for (const InputSetting& setting : settings.inputs) {
+    if (!names.insert(setting.name).second) {
+      return Status::invalid(std::string(kValueWords) + " " + in_quotes(setting.name) +
+                             ": another one sets the same, expected one of them");
+    }
     if (Status s = set_input(graph, setting); !s.ok()) return s;
   }
   if (!has_branches(graph)) return std::vector<InlinedBranch>();

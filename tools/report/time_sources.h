@@ -33,9 +33,13 @@ class TimeSources {
 };
 
 // "cpu measured, gpu estimated" if run times on some kinds of the topology's devices were measured,
-// or are given, and on others not, or of fewer nodes; "gpu estimated, cpu given" if the graph has
-// them for other kinds alone; else "". What a kind cannot run does not count.
+// or are given, and on others not, or of fewer nodes; else "". What a kind cannot run does not
+// count.
 std::string unlike_times(const Graph& graph, const Topology& topology);
+
+// "run times on 'CPU' are not used: devices are of 'cpu' and 'gpu'" where the graph has run times
+// on kinds that no device has, and none on kinds that some have; else "".
+std::string unused_times(const Graph& graph, const Topology& topology);
 
 // "3 of 9 nodes cannot run on 'gpu:0', which lacks peak_flops to estimate run times from" of every
 // device of which that is true; else "".

@@ -1,5 +1,5 @@
-// What contenders give back, beside what the model gave back as it came. The engine fuses operators
-// in a stage that it does not fuse in the whole, and fused ones may compute with fewer bits.
+// What contenders give back, beside what the model gave back as it came. What the engine fuses in a
+// stage need not be what it fuses in the whole, and may compute with other precision.
 // Private to this folder.
 #pragma once
 
