@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/base/saturating.h"
+#include "runtime/cost/memory.h"
 
 namespace placeto {
 
@@ -63,15 +63,8 @@ Score Evaluator::score_of(const Timeline* timeline) const {
   if (stopped(stop_)) return Score::worst();
   if (timeline == nullptr) return {0, kNever};  // late
   const bool latency = problem_->is_for_latency();
-  Score score;
-  for (uint32_t d = 0; d < problem_->device_count(); ++d) {
-    const uint64_t peak = timeline->peak_memory_bytes[d], limit = problem_->memory_limit(d);
-    if (peak > limit) {
-      score.overflow_bytes = saturating_add(score.overflow_bytes, peak - limit);
-    }
-  }
-  score.objective_us = latency ? timeline->makespan_us : timeline->bottleneck_us;
-  return score;
+  return {overflow_bytes(*problem_, timeline->peak_memory_bytes),
+          latency ? timeline->makespan_us : timeline->bottleneck_us};
 }
 
 bool obeys_rules(const Problem& problem, std::span<const uint32_t> assignment) {

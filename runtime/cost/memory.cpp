@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/no_index.h"
+#include "runtime/base/saturating.h"
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
@@ -28,6 +29,15 @@ std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop) {
     bytes = std::max(bytes, sum);
   }
   return most;
+}
+
+uint64_t overflow_bytes(const Problem& problem, std::span<const uint64_t> peak) {
+  uint64_t sum = 0;
+  for (uint32_t d = 0; d < problem.device_count(); ++d) {
+    const uint64_t limit = problem.memory_limit(d);
+    if (peak[d] > limit) sum = saturating_add(sum, peak[d] - limit);
+  }
+  return sum;
 }
 
 MemoryMeter::MemoryMeter(const Problem& problem, Stop* stop)

@@ -16,6 +16,9 @@ namespace placeto {
 // workspace. Zeros for groups not looked at once stopped.
 std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop = nullptr);
 
+// By how many bytes peaks, one for each device, exceed the limits, all devices together.
+uint64_t overflow_bytes(const Problem& problem, std::span<const uint64_t> peak);
+
 // A change of the bytes held on a device. What is freed and what is taken at one instant do not
 // overlap: intervals are half open. Times count as they are computed, sums of doubles: what is
 // taken and freed at times that are equal but for rounding may overlap by the last bit, and then

@@ -116,10 +116,35 @@ const Timeline* Simulator::run_below(double cutoff_us, std::span<const uint32_t>
                                      const Division& division) {
   Timeline& timeline = work_->timeline;
   if (!simulate(cutoff_us, assignment, division)) return nullptr;
-  if (!stopped(work_->stop)) {
-    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
-  }
+  if (stopped(work_->stop)) return &timeline;
+  work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+  if (work_->staged && division.empty()) divide_to_fit(assignment);
   return &timeline;
+}
+
+// After simulate() and peaks(): where that division overflows, the one of the rules' that does the
+// least, ties to the smaller objective.
+void Simulator::divide_to_fit(std::span<const uint32_t> assignment) {
+  Timeline& timeline = work_->timeline;
+  StagedSimulator& staged = *work_->staged;
+  const auto overflow = [&] { return overflow_bytes(work_->problem, timeline.peak_memory_bytes); };
+  std::pair least(overflow(), staged.objective_us());
+  if (least.first == 0 || staged.stage_count() <= 1) return;
+  const auto run = [&](StageRule rule) {
+    if (!staged.run_by(rule, assignment)) return false;
+    staged.describe(timeline);
+    work_->memory.peaks(assignment, timeline, timeline.peak_memory_bytes);
+    return !stopped(work_->stop);
+  };
+  const StageRule* best = nullptr;
+  for (const StageRule& rule : kStageRules) {
+    if (!run(rule)) return;
+    const std::pair found(overflow(), staged.objective_us());
+    if (best != nullptr && !(found < least)) continue;
+    least = found;
+    best = &rule;
+  }
+  if (best != std::end(kStageRules) - 1) run(*best);
 }
 
 double Simulator::bottleneck_us(std::span<const uint32_t> assignment, const Division& division) {

@@ -69,7 +69,7 @@ class Simulator {
   double makespan_us(std::span<const uint32_t> assignment, double cutoff_us = kNever);
 
   // The same of a placement divided as given, under staged execution; by the best rule if that is
-  // empty.
+  // empty, whether or not it fits in memory.
   double makespan_us(std::span<const uint32_t> assignment, const Division& division,
                      double cutoff_us);
 
@@ -82,13 +82,14 @@ class Simulator {
   uint32_t stage_count() const;
 
   // Objective::kThroughput: the bottleneck of a placement, divided as given under staged execution,
-  // or by the best rule if that is empty. Infinity once stopped.
+  // or by the best rule if that is empty, memory not looked at. Infinity once stopped.
   double bottleneck_us(std::span<const uint32_t> assignment, const Division& division = {});
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);
-  // Under staged execution, divided as given, or by the best rule if that is empty; the division
-  // fits the assignment. In other executions stages mean nothing.
+  // Under staged execution, divided as given, which fits the assignment. If that is empty, by the
+  // rule that overflows memory the least, among equals the one with the smallest objective, then
+  // the first. In other executions stages mean nothing.
   const Timeline& run(std::span<const uint32_t> assignment, const Division& division);
   // The same but for busy times and the bottleneck; nullptr where the makespan is sure not to be
   // below `cutoff_us`: then memory, which takes longest, is not looked at. Either, once stopped.
@@ -100,6 +101,7 @@ class Simulator {
  private:
   // Fills the timeline, but for memory, busy times and the bottleneck; false where it is late.
   bool simulate(double cutoff_us, std::span<const uint32_t> assignment, const Division& division);
+  void divide_to_fit(std::span<const uint32_t> assignment);
   void find_bottleneck(std::span<const uint32_t> assignment);
 
   struct Workspace;

@@ -63,6 +63,15 @@ double StagedSimulator::run(std::span<const uint32_t> assignment, double cutoff_
   return kept_->run.makespan_us;
 }
 
+bool StagedSimulator::run_by(StageRule rule, std::span<const uint32_t> assignment) {
+  assignment_.assign(assignment.begin(), assignment.end());
+  times_.filled = false;
+  kept_ = &divided_[0];
+  if (!former_.form(assignment, rule, kept_->priced.division, stop_)) return false;
+  evaluate(assignment, kNever, *kept_);
+  return !stopped(stop_);
+}
+
 double StagedSimulator::run(std::span<const uint32_t> assignment, const Division& division,
                             double cutoff_us) {
   assignment_.assign(assignment.begin(), assignment.end());

@@ -51,11 +51,13 @@ class StagedSimulator {
  public:
   explicit StagedSimulator(const Problem& problem, Stop* stop = nullptr);
 
-  // Runs the placement under each rule of division and keeps the best: the one with the smallest
-  // objective, ties to the first rule. Returns its makespan; infinity if stopped. Where the
-  // makespan is sure to reach `cutoff_us` it may come back as infinity, and then nothing else
-  // holds.
+  // Runs the placement under each rule of division and keeps the one with the smallest objective,
+  // ties to the first rule: memory is for the simulator to look at. Returns its makespan; infinity
+  // if stopped. Where the makespan is sure to reach `cutoff_us` it may come back as infinity, and
+  // then nothing else holds.
   double run(std::span<const uint32_t> assignment, double cutoff_us);
+  // Runs the placement divided by this rule; false if stopped.
+  bool run_by(StageRule rule, std::span<const uint32_t> assignment);
   // Runs the placement divided in this way. The division fits it.
   double run(std::span<const uint32_t> assignment, const Division& division, double cutoff_us);
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/cost/evaluator.h"
+#include "runtime/cost/memory.h"
 #include "runtime/timeline/critical_path.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/slow_evaluator.h"
@@ -278,6 +279,40 @@ TEST_CASE("a score says of memory what the timeline says, however a placement is
   }
   CHECK(fitting > 50);
   CHECK(overflowing > 50);
+}
+
+TEST_CASE("a placement without stages is divided by the rule that fits best, then runs best") {
+  Random random(36);
+  int fitting = 0, shortest = 0;
+  for (uint32_t i = 0; i < 2'000; ++i) {
+    const Rules rules{.objective = i % 2 == 0 ? Objective::kLatency : Objective::kThroughput};
+    const test::Instance instance =
+        test::random_instance({.most_nodes = 20}, 20 + i % 4, random, {50, 600}, rules);
+    if (!instance.problem || !instance.problem->is_staged()) continue;
+    const Problem& problem = *instance.problem;
+    const Assignment assignment = test::random_assignment(problem, random);
+    const StageTables tables(problem);
+    Evaluator evaluator(problem);
+    Score least = Score::worst();
+    double least_us = kNever;
+    for (const StageRule rule : kStageRules) {
+      Division division;
+      StageFormer(tables.graph(), problem.device_count()).form(assignment, rule, division);
+      const Score score = evaluator.evaluate(assignment, division);
+      least = std::min(least, score);
+      least_us = std::min(least_us, score.objective_us);
+    }
+    CHECK(evaluator.evaluate(assignment) == least);
+    fitting += least.feasible();
+    shortest += least.objective_us == least_us;
+    Simulator simulator(problem);
+    const Timeline& timeline = simulator.run(assignment);
+    CHECK(overflow_bytes(problem, timeline.peak_memory_bytes) == least.overflow_bytes);
+    CHECK((problem.is_for_latency() ? timeline.makespan_us : timeline.bottleneck_us) ==
+          least.objective_us);
+  }
+  CHECK(fitting > 50);
+  CHECK(shortest > 50);
 }
 
 // 0 and 1 are in one stage, 2 in the next; 0 alone makes what 2 reads.
