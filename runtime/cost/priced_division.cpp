@@ -23,6 +23,13 @@ bool ranks_stages(const Problem& problem) {
   return problem.topology().spec().dispatch == Dispatch::kPriority;
 }
 
+double cut_price_us(const Problem& problem, uint32_t device, uint32_t output) {
+  const DeviceSpec& spec = problem.topology().device(device);
+  if (spec.cut_bytes_per_us == 0) return spec.cut_us;
+  return spec.cut_us +
+         static_cast<double>(problem.graph().output_bytes(output)) / spec.cut_bytes_per_us;
+}
+
 StagePricer::StagePricer(const Problem& problem, Stop* stop)
     : problem_(problem), stop_(stop), seen_(problem.node_count()) {
   const auto devices = std::span(problem.topology().spec().devices);
@@ -129,13 +136,4 @@ void StagePricer::lead(PricedDivision& priced, uint32_t stage, StageCut cut) {
   priced.stages[stage].first_cut = static_cast<uint32_t>(priced.cuts.size());
   priced.cuts.push_back(cut);
 }
-
-// What a device pays for a cut that enters or leaves one of its stages.
-double StagePricer::price_us(uint32_t device, uint32_t output) const {
-  const DeviceSpec& spec = problem_.topology().device(device);
-  if (spec.cut_bytes_per_us == 0) return spec.cut_us;
-  return spec.cut_us +
-         static_cast<double>(problem_.graph().output_bytes(output)) / spec.cut_bytes_per_us;
-}
-
 }  // namespace placeto

@@ -12,6 +12,9 @@
 
 namespace placeto {
 
+// What a device pays for a cut that enters or leaves one of its stages.
+double cut_price_us(const Problem& problem, uint32_t device, uint32_t output);
+
 // A distinct tensor that leaves a stage, or a control edge to another one.
 struct StageCut {
   uint32_t output, reader_begin, reader_end;  // readers: stages, each once
@@ -42,7 +45,9 @@ class StagePricer {
   uint32_t add_cut(uint32_t output, uint32_t stage, uint32_t end, PricedDivision& priced);
   uint32_t add_controls(uint32_t node, uint32_t stage, uint32_t end, PricedDivision& priced);
   static void lead(PricedDivision& priced, uint32_t stage, StageCut cut);
-  double price_us(uint32_t device, uint32_t output) const;
+  double price_us(uint32_t device, uint32_t output) const {
+    return cut_price_us(problem_, device, output);
+  }
 
   const Problem& problem_;
   Stop* stop_;

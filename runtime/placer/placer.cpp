@@ -96,7 +96,7 @@ void look_for_proof(Placing& placing) {
 // `least`: of all candidates; the answer may be another within the tolerance.
 void note_proof(const Placing& placing, const Score& least, PlaceResult& result) {
   const bool is_best = result.best.score == least;
-  result.proved = placing.proved && is_best && result.best.division.empty();
+  result.proved = placing.proved && is_best;
   if (placing.bench.problem().is_for_latency()) {
     result.proved |= result.bounds.best_us() >= rounded_down(result.timeline.makespan_us);
     if (result.proved) {

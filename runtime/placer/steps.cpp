@@ -1,6 +1,5 @@
 #include "runtime/placer/steps.h"
 
-#include "runtime/base/message.h"
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/step_functions.h"
 #include "runtime/search/all_placements.h"
@@ -67,12 +66,15 @@ bool has_few_groups(const Placing& placing) {
   return (!placing.proved || nothing_fits(placing)) && exact_applies(placing.bench.problem());
 }
 
+// In words, the table has these numbers.
+static_assert(kMostPlacements == 4'096 && kMostExactGroups == 24 && kMostSolvedGroups == 12 &&
+              kMostGroupsOnFewer == 32);
+
 std::vector<Step> auto_steps() {
   std::vector<Step> steps;
   for (const Method* method : builtin_methods()) {
     if (!method->in_auto()) continue;
-    steps.push_back(
-        {method->name(), method->summary(), std::string(kAlways), always, run_heuristic, method});
+    steps.push_back({method->name(), method->summary(), kAlways, always, run_heuristic, method});
   }
   steps.insert(
       steps.end(),
@@ -89,24 +91,19 @@ std::vector<Step> auto_steps() {
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
        {"all", "all placements, divided into stages by rule",
-        join({"under staged execution, up to ", kMostPlacements, " placements"}),
-        has_few_placements, try_all},
+        "under staged execution, up to 4,096 placements", has_few_placements, try_all},
        {"polish", "moves of single groups, while one gains", "up to some hundred operators",
         is_small, polish_best},
-       {"exact", "all placements, by branch and bound",
-        join({"up to ", kMostExactGroups, " groups, from ", kMostSolvedGroups + 1,
-              " on briefly if something fits"}),
-        has_few_groups, solve_small},
        {"stages", "stages moved, merged, divided and reordered, from the best so far",
         "under staged execution", is_staged, refine},
+       {"exact", "all placements, by branch and bound",
+        "up to 24 groups, from 13 on briefly if something fits", has_few_groups, solve_small},
        {"search", "annealing over moves and windows, and over stages, from the best so far",
         "with a budget", has_budget, search},
-       {"proof", "all placements, by branch and bound",
-        join({"up to ", kMostExactGroups, " groups, with a budget"}), has_few_groups_and_budget,
-        prove},
+       {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",
+        has_few_groups_and_budget, prove},
        {"fewer", "all of this on fewer of the like devices, and what more of them gain",
-        join({"up to ", kMostGroupsOnFewer, " groups, with a number of evaluations"}),
-        is_small_search, place_on_fewer},
+        "up to 32 groups, with a number of evaluations", is_small_search, place_on_fewer},
        {"fewest", "stages merged, as far as the tolerance goes",
         "under staged execution, with a tolerance", is_staged_and_tolerant, simplify}});
   return steps;

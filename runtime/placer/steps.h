@@ -4,7 +4,6 @@
 // find in this table.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +16,7 @@ inline constexpr std::string_view kAlways = "always";
 struct Step {
   std::string_view name;
   std::string_view summary;  // one line for help texts
-  std::string when;          // it applies: kAlways, or the condition in words
+  std::string_view when;     // it applies: kAlways, or the condition in words
   bool (*applies)(const Placing& placing);
   // Adds candidates. Does what little it can once stopped; fails only if no later step helps.
   Status (*run)(const Step& step, Placing& placing);

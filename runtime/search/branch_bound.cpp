@@ -5,6 +5,7 @@
 #include "runtime/base/no_index.h"
 #include "runtime/base/saturating.h"
 #include "runtime/cost/memory.h"
+#include "runtime/cost/priced_division.h"
 #include "runtime/cost/rounding.h"
 #include "runtime/cost/twins.h"
 
@@ -205,16 +206,38 @@ double BranchBound::serial_us() {
 }
 
 double BranchBound::busiest_us() {
-  std::vector<Job>& busy = jobs_[0];
-  busy.assign(jobs_.size(), Job{});
-  for (uint32_t v = 0; v < graph_.node_count(); ++v) {
-    if (device(v) != kNoIndex) busy[device(v)].run_us += problem_.occupied_us(v, device(v));
-  }
+  std::vector<Job>& channels = jobs_[0];
+  channels.assign(jobs_.size(), Job{});
   const double gap = problem_.topology().uniform_links() ? spec_.default_link.gap_us : 0;
-  each_transfer([&](const Sent& sent) { busy[sent.channel].tail_us += sent.us + gap; });
+  each_transfer([&](const Sent& sent) { channels[sent.channel].run_us += sent.us + gap; });
   double most = 0;
-  for (const Job& job : busy) most = std::max({most, job.run_us, job.tail_us});
+  for (const double us : busy_us()) most = std::max(most, us);
+  for (const Job& channel : channels) most = std::max(most, channel.run_us);
   return most;
+}
+
+std::span<const double> BranchBound::busy_us() {
+  busy_us_.assign(devices_, 0);
+  for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+    if (device(v) != kNoIndex) busy_us_[device(v)] += problem_.occupied_us(v, device(v));
+  }
+  if (!problem_.is_staged()) return busy_us_;
+  for (uint32_t d = 0; d < devices_; ++d) {
+    if (used_[d]) busy_us_[d] += problem_.topology().device(d).stage_us;
+  }
+  for (uint32_t o = 0; o < graph_.output_count(); ++o) {
+    const uint32_t from = device(graph_.producer(o));
+    if (from == kNoIndex) continue;
+    bool leaves = false;
+    for (const uint32_t to : open_) {
+      const auto reads = [&](uint32_t w) { return device(w) == to; };
+      if (to == from || !std::ranges::any_of(graph_.consumers(o), reads)) continue;
+      leaves = true;
+      busy_us_[to] += cut_price_us(problem_, to, o);
+    }
+    if (leaves) busy_us_[from] += cut_price_us(problem_, from, o);
+  }
+  return busy_us_;
 }
 
 uint64_t BranchBound::overflow_bytes() {

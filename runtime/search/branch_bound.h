@@ -26,6 +26,10 @@ class BranchBound {
   // not say which is better, this or `best`. Nothing once stopped.
   Score bound(std::span<const uint32_t> device_of, const Score& best);
 
+  // What each device is taken at least by the groups that the last bound() saw on it. Under staged
+  // execution that is one stage, which pays once for each tensor that leaves or enters it.
+  std::span<const double> busy_us();
+
  private:
   // What one device or channel has to serve, one after the other.
   struct Job {
@@ -84,6 +88,7 @@ class BranchBound {
   std::vector<double> finish_us_, tail_us_;   // least ones, by node and device
   std::vector<std::vector<Job>> jobs_;        // by device or channel
   Uncleared<Job> sorted_;                     // room to sort them
+  std::vector<double> busy_us_;               // of each device
   std::vector<uint64_t> running_bytes_;       // of each group
   std::vector<uint64_t> resident_, running_;  // of each device
 };

@@ -7,6 +7,8 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/cost/bottleneck.h"
+#include "runtime/cost/rounding.h"
 #include "runtime/search/branch_bound.h"
 
 namespace placeto {
@@ -29,6 +31,7 @@ class Tree {
         left_(branches),
         bound_(problem, stop),
         evaluator_(problem, stop),
+        bottleneck_(problem),
         best_(best),
         device_of_(problem.group_count(), kNoIndex),
         assignment_(problem.node_count()) {
@@ -50,7 +53,8 @@ class Tree {
   bool search() {
     const Score bound = bound_.bound(device_of_, best_.score);
     if (stopped(stop_)) return false;
-    return bound < best_.score ? branch(0) : true;
+    if (!(bound < best_.score)) return true;
+    return branch(0, bound);
   }
 
  private:
@@ -59,8 +63,8 @@ class Tree {
     Score bound;
   };
 
-  bool branch(uint32_t depth) {
-    if (depth == order_.size()) return complete();
+  bool branch(uint32_t depth, const Score& least) {
+    if (depth == order_.size()) return complete(least);
     const uint32_t group = order_[depth];
     std::vector<Child>& children = children_[depth];
     children.clear();
@@ -79,7 +83,7 @@ class Tree {
     for (const Child& child : children) {
       if (!(child.bound < best_.score)) break;
       device_of_[group] = child.device;
-      if (!branch(depth + 1)) return false;
+      if (!branch(depth + 1, child.bound)) return false;
     }
     device_of_[group] = kNoIndex;
     return true;
@@ -96,7 +100,8 @@ class Tree {
     return false;
   }
 
-  bool complete() {
+  // False, too, where a division into stages that nobody has looked at could be better.
+  bool complete(const Score& bound) {
     for (uint32_t v = 0; v < assignment_.size(); ++v) {
       assignment_[v] = device_of_[problem_.group_of(v)];
     }
@@ -105,8 +110,19 @@ class Tree {
     if (score < best_.score) {
       best_.score = score;
       best_.assignment = assignment_;
+      best_.division = {};
     }
-    return true;
+    return !problem_.is_staged() || !(least_divided(bound) < best_.score);
+  }
+
+  // Of the placement just evaluated, however it is divided.
+  Score least_divided(const Score& bound) {
+    bound_.bound(device_of_, bound);
+    channel_us_.resize(problem_.topology().channel_count());
+    const double us =
+        bottleneck_.find(assignment_, bound_.busy_us(), evaluator_.timeline(assignment_).transfers,
+                         channel_us_, stop_);
+    return {bound.overflow_bytes, rounded_up(us)};
   }
 
   const Problem& problem_;
@@ -114,6 +130,8 @@ class Tree {
   uint64_t left_;
   BranchBound bound_;
   Evaluator evaluator_;
+  Bottleneck bottleneck_;
+  std::vector<double> channel_us_;
   Candidate& best_;
   std::vector<uint32_t> order_, device_of_;  // groups; of each group
   Assignment assignment_;
@@ -132,8 +150,7 @@ uint32_t open_groups(const Problem& problem) {
 }  // namespace
 
 bool exact_applies(const Problem& problem) {
-  const Execution execution = problem.execution();
-  const bool known = execution == Execution::kParallel || execution == Execution::kSerial;
+  const bool known = !problem.is_staged() || !problem.is_for_latency();
   constexpr uint64_t kMostTable = 10'000;  // nodes x devices
   if (!known || uint64_t{problem.node_count()} * problem.device_count() > kMostTable) return false;
   return open_groups(problem) <= kMostExactGroups;

@@ -16,7 +16,9 @@ uint64_t most_branches(const Problem& problem);
 inline constexpr uint32_t kMostSolvedGroups = 12;
 uint64_t exact_branches(const Problem& problem);
 
-// Whether it may be tried: few groups, devices side by side or one at a time.
+// Whether it may be tried: few groups, and not for latency under staged execution, where each
+// placement has many divisions that no bound tells apart. For throughput there one stage on each
+// device is as little as can be; where the best placement cannot do with that, nothing is proved.
 bool exact_applies(const Problem& problem);
 
 // Improves `best`, which obeys the rules, in place. True if it then is proved that no placement has

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/all_divisions.h"
 #include "tests/support/all_placements.h"
 #include "tests/support/random_problem.h"
 
@@ -33,6 +34,7 @@ TEST_CASE(
       const test::RandomMemory memory{50, i % 3 == 0 ? 200u : 0u};
       const test::Instance instance = test::random_instance(shape, rules, random, memory, caller);
       if (!instance.problem || !exact_applies(*instance.problem)) continue;
+      if (instance.problem->is_staged()) continue;  // below
       CAPTURE(rules);
       CAPTURE(i);
       const Problem& problem = *instance.problem;
@@ -46,6 +48,30 @@ TEST_CASE(
     }
   }
   CHECK(solved > 500);
+}
+
+TEST_CASE("what is proved of stages that serve a stream holds for every division") {
+  Random random(72);
+  int proved = 0, problems = 0;
+  for (int i = 0; i < 400; ++i) {
+    const test::RandomShape shape{.most_nodes = 5, .most_devices = 3, .restrictions = i % 4 == 0};
+    Rules caller;
+    caller.objective = Objective::kThroughput;
+    const test::RandomMemory memory{50, i % 3 == 0 ? 400u : 0u};
+    const test::Instance instance =
+        test::random_instance(shape, test::kStagedRules + random.below(8), random, memory, caller);
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    REQUIRE(exact_applies(problem));
+    Candidate best = any_start(problem, random);
+    ++problems;
+    if (!exhaustive_search(problem, most_branches(problem), nullptr, best)) continue;
+    ++proved;
+    const Score least = test::least_of_all_divisions(problem);
+    CHECK(best.score.overflow_bytes == least.overflow_bytes);
+    CHECK(best.score.objective_us <= least.objective_us * (1 + 3e-9));
+  }
+  CHECK(proved > problems / 2);
 }
 
 TEST_CASE("only groups that more than one device may run count, and pins leave few of those") {

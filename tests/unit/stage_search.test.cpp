@@ -11,6 +11,7 @@
 #include "runtime/cost/staged.h"
 #include "runtime/placer/placer.h"
 #include "runtime/search/all_placements.h"
+#include "tests/support/all_divisions.h"
 #include "tests/support/examples.h"
 #include "tests/support/random_problem.h"
 
@@ -130,72 +131,6 @@ TEST_CASE("refining makes no placement worse, and its division gives the score t
   CHECK(better > 50);
 }
 
-namespace {
-
-// Calls visit with the division and with each order of its stages that puts makers before readers.
-template <typename Visit>
-void for_every_order(const Problem& problem, Division division, const Visit& visit) {
-  visit(division);
-  const uint32_t stages = division.stage_count();
-  std::vector<std::set<uint32_t>> reads(stages);
-  for (uint32_t v = 0; v < problem.node_count(); ++v) {
-    for (const OutEdge& e : problem.graph().out_edges(v)) {
-      reads[division.stage_of[e.target]].insert(division.stage_of[v]);
-    }
-  }
-  std::vector<uint32_t>& order = division.order;
-  const auto extend = [&](const auto& self) -> void {
-    if (order.size() == stages) return visit(division);
-    for (uint32_t s = 0; s < stages; ++s) {
-      const auto taken = [&](uint32_t r) {
-        return r == s || std::find(order.begin(), order.end(), r) != order.end();
-      };
-      if (std::find(order.begin(), order.end(), s) != order.end()) continue;
-      if (!std::all_of(reads[s].begin(), reads[s].end(), taken)) continue;
-      order.push_back(s);
-      self(self);
-      order.pop_back();
-    }
-  };
-  extend(extend);
-}
-
-// The least makespan of all placements in all divisions, the stages of a device in every order.
-double least_of_all_divisions(const Problem& problem, Evaluator& evaluator) {
-  const StageTables tables(problem);
-  const uint32_t nodes = problem.node_count();
-  double least = kNever;
-  Assignment assignment(nodes);
-  Division division;
-  const auto divide = [&](const auto& self, uint32_t v) -> void {
-    if (v == nodes) {
-      Division trial = division;
-      if (!renumber_stages(tables.graph(), trial)) return;
-      for_every_order(problem, trial, [&](const Division& ordered) {
-        least = std::min(least, evaluator.evaluate(assignment, ordered, least).objective_us);
-      });
-      return;
-    }
-    const uint32_t stages = division.stage_count();
-    for (uint32_t d = 0; d < problem.device_count(); ++d) {
-      if (!problem.allowed(problem.group_of(v), d)) continue;
-      assignment[v] = d;
-      for (uint32_t s = 0; s <= stages; ++s) {
-        if (s < stages && division.device[s] != d) continue;
-        if (s == stages) division.device.push_back(d);
-        division.stage_of[v] = s;
-        self(self, v + 1);
-        division.device.resize(stages);
-      }
-    }
-  };
-  division.stage_of.assign(nodes, 0);
-  divide(divide, 0);
-  return least;
-}
-
-}  // namespace
-
 TEST_CASE("a device takes first what another one waits for, though it was not ready first") {
   GraphSpec graph;
   graph.kinds = {"gpu", "cpu"};
@@ -240,8 +175,7 @@ TEST_CASE("stages of tiny graphs are within a thousandth of the best divisions a
     }
     const test::Instance instance = test::build_instance(std::move(graph), std::move(topology));
     REQUIRE(instance.problem);
-    Evaluator evaluator(*instance.problem);
-    const double least = least_of_all_divisions(*instance.problem, evaluator);
+    const double least = test::least_of_all_divisions(*instance.problem).objective_us;
     const double found = placed(*instance.problem, 0).best.score.objective_us;
     sum += std::log(found / least);
     ++count;

@@ -285,7 +285,8 @@ TEST_CASE("a placement without stages is divided by the rule that fits best, the
   Random random(36);
   int fitting = 0, shortest = 0;
   for (uint32_t i = 0; i < 2'000; ++i) {
-    const Rules rules{.objective = i % 2 == 0 ? Objective::kLatency : Objective::kThroughput};
+    Rules rules;
+    rules.objective = i % 2 == 0 ? Objective::kLatency : Objective::kThroughput;
     const test::Instance instance =
         test::random_instance({.most_nodes = 20}, 20 + i % 4, random, {50, 600}, rules);
     if (!instance.problem || !instance.problem->is_staged()) continue;
