@@ -321,7 +321,10 @@ TEST_CASE("the kind of a JSON file is told by its fields") {
                  "its fields do not tell what it is, expected \"nodes\" (a graph)"));
   CHECK(contains(kind("{}"), "its fields do not tell what it is"));
   CHECK(contains(kind("[1, 2]"), "is neither a binary file of Placeto nor a JSON object"));
-  CHECK(contains(kind(""), "is neither a binary file of Placeto nor a JSON object"));
+  CHECK(contains(kind(""), "is empty, expected"));
+  CHECK(contains(kind("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
+                 "stands for a file that Git LFS has not fetched, expected"));
+  CHECK(contains(kind("\x08\x07\x12\x05torch"), "is a protobuf message, as ONNX models are"));
   CHECK(contains(kind("# a comment"), "is neither a binary file of Placeto nor a JSON object"));
 }
 

@@ -65,9 +65,17 @@ FileKind detect_json_kind(std::string_view text) {
   return found < 0 ? FileKind::kUnknown : forms[static_cast<size_t>(found)].kind;
 }
 
-Status neither(const std::string& expected) {
-  return Status::bad_input("is neither a binary file of Placeto nor a JSON object, expected " +
-                           expected);
+// What content is that is no file of Placeto.
+Status neither(std::span<const uint8_t> bytes, const std::string& expected) {
+  // The version of ONNX's format, and then a field that has a length.
+  const bool like_onnx =
+      bytes.size() > 2 && bytes[0] == 0x08 && bytes[1] < 0x20 && (bytes[2] & 7) == 2;
+  const char* const what = bytes.empty() ? "is empty"
+                           : as_text(bytes).starts_with("version https://git-lfs")
+                               ? "stands for a file that Git LFS has not fetched"
+                           : like_onnx ? "is a protobuf message, as ONNX models are"
+                                       : "is neither a binary file of Placeto nor a JSON object";
+  return Status::bad_input(std::string(what) + ", expected " + expected);
 }
 
 // The binary form of a file's content, whichever form it has.
@@ -75,7 +83,7 @@ Result<Bytes> to_binary(Bytes bytes, FileKind expected, const Limits& limits) {
   if (detect(bytes) != FileKind::kUnknown) return bytes;  // decoding names a kind not expected
   const std::string_view text = as_text(bytes);
   const std::string wanted = std::string("a ") + name_of(expected);
-  if (!looks_like_json(text)) return neither(wanted);
+  if (!looks_like_json(text)) return neither(bytes, wanted);
   const FileKind found = detect_json_kind(text);
   if (found != expected && found != FileKind::kUnknown) {
     return Status::bad_input(std::string("is a ") + name_of(found) + " in JSON, expected " +
@@ -125,7 +133,9 @@ Result<AnySpec> checked(Result<Spec> spec, const Limits& limits) {
 Result<AnySpec> decode_any(Bytes bytes, const Limits& limits) {
   FileKind kind = detect(bytes);
   if (kind == FileKind::kUnknown) {
-    if (!looks_like_json(as_text(bytes))) return neither("a graph, topology, placement or policy");
+    if (!looks_like_json(as_text(bytes))) {
+      return neither(bytes, "a graph, topology, placement or policy");
+    }
     kind = detect_json_kind(as_text(bytes));
   }
   switch (kind) {
