@@ -104,6 +104,12 @@ void check_dims(const RunOptions& options, const Manifest& manifest,
   }
 }
 
+std::set<uint32_t> devices_used(const Manifest& manifest) {
+  std::set<uint32_t> used;
+  for (const ManifestStage& stage : manifest.stages) used.insert(stage.device);
+  return used;
+}
+
 // As the caller says, else as tune chose, where it wrote the directory.
 RunChoice choice_of(const RunOptions& options, const Manifest& manifest,
                     const std::string& directory) {
@@ -112,6 +118,10 @@ RunChoice choice_of(const RunOptions& options, const Manifest& manifest,
                    .replicas = static_cast<uint32_t>(options.replicas),
                    .providers = by_device(devices, options.providers, "--provider")};
   require(complete_choice(manifest, directory, choice));
+  const std::set<uint32_t> used = devices_used(manifest);
+  for (uint32_t d = 0; d < choice.providers.size(); ++d) {
+    if (!used.contains(d) && choice.providers[d].empty()) choice.providers[d] = "cpu";
+  }
   complete_providers(devices, choice.providers);
   if (options.replicas == 0) {  // tune chose them for a machine that has more cores, perhaps
     choice.replicas = std::min(choice.replicas, std::max(1u, usable_cores()));
@@ -126,12 +136,6 @@ void check_mode(const RunOptions& options) {
        {std::pair("--in-flight", options.in_flight), {"--replicas", options.replicas}}) {
     if (value != 0) throw Failure(kBadUsage, fmt::format("{}: --mode latency has no stream", name));
   }
-}
-
-uint32_t devices_used(const Manifest& manifest) {
-  std::set<uint32_t> used;
-  for (const ManifestStage& stage : manifest.stages) used.insert(stage.device);
-  return static_cast<uint32_t>(used.size());
 }
 
 // What was predicted is of the numbers that the stages were placed with.
@@ -167,7 +171,9 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
   forget_predictions(outcome.manifest, settings.dims);
   settings.slots = static_cast<uint32_t>(options.in_flight);
   if (options.mode == "latency") settings.slots = 1;
-  if (settings.slots == 0) settings.slots = busy_slots(devices_used(manifest), choice.replicas);
+  if (settings.slots == 0)
+    settings.slots =
+        busy_slots(static_cast<uint32_t>(devices_used(manifest).size()), choice.replicas);
   outcome.chosen = choice.tuned;
   outcome.threads = settings.threads;
   outcome.replicas = choice.replicas;
@@ -319,14 +325,16 @@ void compare(RunJob& job, const StagedModel& model) {
 }
 
 void measure(RunJob& job) {
-  constexpr uint32_t kWarmUps = 3, kBatches = 3;
+  constexpr uint32_t kWarmUps = 3, kBatches = 3, kForBatches = 5;
   const auto runs = static_cast<uint32_t>(job.options.runs);
   RunOutcome& outcome = job.outcome;
+  if (job.options.mode == "stream") outcome.runs = std::min(runs, kForBatches);
   Runner& first = *job.replicas.front();
   {
     RunningLine line("running one request at a time");
     require(wake_devices(first.model()));
-    outcome.latency = require(measure_latency(first.workers(), job.whole.get(), runs,
+    outcome.latency = require(measure_latency(first.workers(), job.whole.get(),
+                                              static_cast<uint32_t>(outcome.runs),
                                               std::min(runs, kWarmUps), std::ref(line)));
   }
   if (job.options.check) compare(job, first.model());
@@ -394,7 +402,8 @@ void add_run(Program& program) {
                 1, 1'000'000);
   command
       .option("--mode", "latency|stream|both", options->mode,
-              "One request at a time, several in flight, or both")
+              "One request at a time, several in flight (after few single ones, which tell how "
+              "many make a batch), or both")
       .one_of({"latency", "stream", "both"});
   command.count("--in-flight", options->in_flight,
                 "Requests in flight in each replica; if absent one more than devices, of one "
