@@ -262,6 +262,7 @@ std::string with_comment(std::string line, std::string_view comment) {
 }  // namespace
 
 std::string Config::where(const std::string& key) const {
+  if (origin.file.starts_with("--")) return origin.file;  // an option, which has no lines
   const auto line = origin.lines.find(key);
   return line == origin.lines.end() ? key
                                     : fmt::format("{}:{}: {}", origin.file, line->second, key);
