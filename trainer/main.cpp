@@ -21,6 +21,7 @@
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
 #include "trainer/eval/evaluate_command.h"
+#include "trainer/eval/measure_commands.h"
 #include "trainer/train/hosts.h"
 #include "trainer/train/train.h"
 
@@ -210,7 +211,7 @@ int dispatch(int argc, char** argv) {
   exporting.footer("Examples:\n  placeto-train export run --best -o quick.plpo");
   exporting.action([&] { result = run_export(run, policy, best); });
   Status measured;
-  const Measurements measurements(program, measured);
+  add_measurements(program, measured);
 
   const Result<cli::Request> request = cli::parse(program, {argv + std::min(argc, 1), argv + argc});
   if (!request.ok()) return fail(request.status());

@@ -1,16 +1,12 @@
 #include "trainer/eval/evaluate_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "tools/io/write.h"
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
@@ -21,35 +17,12 @@
 #include "trainer/eval/evaluate.h"
 #include "trainer/eval/evaluate_report.h"
 #include "trainer/eval/fit.h"
+#include "trainer/eval/measured.h"
 #include "trainer/eval/named_policy.h"
-#include "trainer/eval/paper_table.h"
-#include "trainer/eval/pareto.h"
 #include "trainer/eval/set_arguments.h"
-#include "trainer/eval/starts.h"
 
 namespace placeto::train {
 namespace {
-
-bool on_terminal() {
-  return isatty(STDOUT_FILENO) != 0;
-}
-
-// Files to write, each with the path it was asked for under.
-using Outputs = std::vector<Output>;
-
-// Prints the text, on standard error if an output takes standard output, then writes the files:
-// all of them, or none if anything does not arrive.
-Status deliver(std::string_view text, Outputs files) {
-  const bool printed =
-      std::any_of(files.begin(), files.end(), [](const Output& file) { return file.path == "-"; });
-  if (printed) {
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  } else if (Status s = write_output("-", text); !s.ok()) {
-    return s;
-  }
-  std::erase_if(files, [](const Output& file) { return file.path.empty(); });
-  return write_outputs(files);
-}
 
 // eval: every way of placing on every problem.
 struct EvalArguments {
@@ -79,25 +52,6 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
     what.heuristics = what.baselines = what.unguided = false;
   }
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
-}
-
-size_t problems_of(const std::vector<TestSet>& sets) {
-  size_t count = 0;
-  for (const TestSet& set : sets) count += set.problems.size();
-  return count;
-}
-
-Status none_fits(const std::vector<TestSet>& sets) {
-  return Status::invalid(fmt::format(
-      "on none of the problems, {}, was a placement found that fits memory", problems_of(sets)));
-}
-
-// A line on problems that are in no result; empty if all are.
-std::string note_on_memory(const std::vector<TestSet>& sets, size_t measured) {
-  const size_t all = problems_of(sets);
-  if (measured == all) return "";
-  return fmt::format("left out, {} of {} problems: no placement was found that fits memory\n",
-                     all - measured, all);
 }
 
 // All problems but those on which no placement was found that fits memory, at least one. A single
@@ -234,7 +188,11 @@ Status run_eval(const EvalArguments& a) {
                                                      {a.bars, sets_svg(graded, bars)}});
 }
 
-void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
+}  // namespace
+
+void add_eval(cli::Program& program, Status& status) {
+  const auto arguments = std::make_shared<EvalArguments>();
+  EvalArguments& a = *arguments;
   cli::Command& eval = program.add("eval", "Measure policies on fixed test sets, or one's own");
   eval.arguments("POLICY", a.policies,
                  "Policy files, or 'default', which ships; called by the file's name, or by the "
@@ -271,142 +229,8 @@ void add_eval(cli::Program& program, EvalArguments& a, Status& status) {
   placeto-train eval mine.plpo --sets mixed large ring --budgets 100 1000 --svg mine.svg
   placeto-train eval default run/best.plpo --graphs 'nets/*.onnx' --topologies box.json
   placeto-train eval default --equal-time --sets mixed --problems 200)");
-  eval.action([&] { status = run_eval(a); });
+  eval.action([arguments, &status] { status = run_eval(*arguments); });
 }
-
-struct ParetoArguments {
-  std::string policy, csv, svg;
-  ParetoOptions what;
-};
-
-Status run_pareto(const ParetoArguments& a) {
-  const Result<NamedPolicy> policy = load_policy(a.policy);
-  if (!policy.ok()) return policy.status();
-  const std::vector<std::string> outputs = {a.csv, a.svg};
-  if (Status s = check_outputs(outputs, *SetArguments().inputs({a.policy})); !s.ok()) return s;
-  ProgressLine progress;
-  ParetoOptions options = a.what;
-  options.on_progress = progress.callback();
-  const auto points = measure_pareto(*policy->policy, options);
-  if (!points.ok()) return points.status().at(policy->name);
-  progress.clear();
-  return deliver(pareto_table(*points, on_terminal()),
-                 {{a.csv, pareto_csv(*points)}, {a.svg, pareto_svg(*points)}});
-}
-
-void add_pareto(cli::Program& program, ParetoArguments& a, Status& status) {
-  cli::Command& pareto = program.add(
-      "pareto", "Measure time against quality, with a policy and without, on random graphs");
-  pareto.argument("POLICY", a.policy, "Policy file, or 'default'").required();
-  pareto.counts("--sizes", a.what.nodes, "Nodes of the graphs", 1, kMostOwnNodes);
-  pareto.count("--problems", a.what.problems, "Graphs of each size", 1);
-  pareto.option("--csv", "FILE", a.csv, "One line per size, budget and way");
-  pareto.option("--svg", "FILE", a.svg, "Figure");
-  pareto.action([&] { status = run_pareto(a); });
-}
-
-struct StartsArguments {
-  std::vector<std::string> policies;
-  SetArguments on{.sets = {"cifar10", "ptb", "nmt"}, .graphs = {}, .topologies = {}, .tests = {}};
-  StartOptions what;
-  std::string csv;
-};
-
-Status run_starts(const StartsArguments& a) {
-  const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
-  if (!policies.ok()) return policies.status();
-  const auto inputs = a.on.inputs(a.policies);
-  if (!inputs.ok()) return inputs.status();
-  if (Status s = check_outputs({&a.csv, 1}, *inputs); !s.ok()) return s;
-  const Result<std::vector<TestSet>> sets = a.on.open(*policies);
-  if (!sets.ok()) return sets.status();
-  StartOptions options = a.what;
-  ProgressLine progress;
-  options.on_progress = progress.callback();
-  const Result<std::vector<StartRow>> rows = measure_starts(*sets, *policies, options);
-  if (!rows.ok()) return rows.status();
-  if (rows->empty()) return none_fits(*sets);
-  progress.clear();
-  size_t measured = 0;
-  for (const StartRow& row : *rows) measured += row.graphs;
-  measured /= policies->size();  // a set has a row for each
-  return deliver(fmt::format("makespan of merged graphs over the best heuristic's\n{}{}",
-                             starts_table(*rows, on_terminal()), note_on_memory(*sets, measured)),
-                 {{a.csv, starts_csv(*rows)}});
-}
-
-void add_starts(cli::Program& program, StartsArguments& a, Status& status) {
-  cli::Command& starts = program.add(
-      "starts",
-      "Measure policies of the published architecture from the best heuristic, one device and "
-      "random devices");
-  starts.arguments("POLICY", a.policies, "Policy files").required();
-  a.on.add_to(starts);
-  starts.count("--passes", a.what.passes, "Of the policy");
-  starts.count("--rnn", a.what.rnn_placements,
-               "Also the RNN placer, trained on each graph with so many placements");
-  starts.count("--threads", a.what.threads, "0: one per processor");
-  starts.option("--csv", "FILE", a.csv, "One line per set, policy and start");
-  starts.action([&] { status = run_starts(a); });
-}
-
-struct TableArguments {
-  std::vector<std::string> policies;
-  PaperOptions what;
-  std::string csv;
-};
-
-Status run_table(const TableArguments& a) {
-  const Result<std::vector<NamedPolicy>> policies = load_policies(a.policies);
-  if (!policies.ok()) return policies.status();
-  if (Status s = check_outputs({&a.csv, 1}, *SetArguments().inputs(a.policies)); !s.ok()) return s;
-  ProgressLine progress;
-  PaperOptions options = a.what;
-  options.on_progress = progress.callback();
-  const std::vector<PaperRow> rows = measure_paper(*policies, options);
-  progress.clear();
-  return deliver(fmt::format("milliseconds of a training step (over a single GPU)\n{}",
-                             paper_table(rows, on_terminal())),
-                 {{a.csv, paper_csv(rows)}});
-}
-
-void add_table(cli::Program& program, TableArguments& a, Status& status) {
-  cli::Command& table =
-      program.add("table", "Measure the networks of the paper's table: Inception-V3, NMT, NASNet");
-  table.arguments("POLICY", a.policies, "Policy files").required();
-  table.option("--network", "NAME", a.what.network, "This network alone").one_of(paper_networks());
-  table.count("--groups", a.what.groups,
-              "Nodes that policies of the published architecture and the RNN placer place, at most "
-              "(default: 250, of NMT 600)");
-  table.count("--rnn", a.what.rnn_placements, "Placements of the RNN placer; 0: leave it out");
-  table.count("--hierarchical", a.what.hierarchical_placements,
-              "Placements of the hierarchical placer; 0: leave it out");
-  table.count(
-      "--trained", a.what.trained_placements,
-      "Placements of the published method, trained on each network itself in whole iterations, so "
-      "that the table may have more; 0: leave it out");
-  table.count("--seed", a.what.sampling_seed, "Of those three");
-  table.option("--csv", "FILE", a.csv, "One line per network, GPUs and way");
-  table.action([&] { status = run_table(a); });
-}
-
-}  // namespace
-
-struct Measurements::Arguments {
-  EvalArguments eval;
-  ParetoArguments pareto;
-  StartsArguments starts;
-  TableArguments table;
-};
-
-Measurements::Measurements(cli::Program& program, Status& status)
-    : arguments_(std::make_unique<Arguments>()) {
-  add_eval(program, arguments_->eval, status);
-  add_pareto(program, arguments_->pareto, status);
-  add_starts(program, arguments_->starts, status);
-  add_table(program, arguments_->table, status);
-}
-Measurements::~Measurements() = default;
 
 // What the comparison after training is on. `own`: null without graphs of one's own.
 static std::string over_what(const Config& config, const OwnSplit* own) {

@@ -1,7 +1,6 @@
-// The commands that measure policies: eval, pareto, starts, table.
+// The command `eval`: every way of placing on every problem.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "runtime/base/result.h"
@@ -10,17 +9,8 @@
 
 namespace placeto::train {
 
-// What they are told. Lives as long as the program.
-class Measurements {
- public:
-  // Adds them. The one that runs sets `status`.
-  Measurements(cli::Program& program, Status& status);
-  ~Measurements();
-
- private:
-  struct Arguments;
-  std::unique_ptr<Arguments> arguments_;
-};
+// Adds it. It sets `status`, which outlives the program.
+void add_eval(cli::Program& program, Status& status);
 
 // A short table on problems that a new policy was not trained on: the held-out ones of one's own,
 // with the shipped policy and as much search as `training_seconds` would pay for beside it, or
