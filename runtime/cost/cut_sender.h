@@ -28,8 +28,7 @@ class CutWay {
     }
     if (broadcast_us_ < 0) {
       broadcast_us_ =
-          static_cast<double>(problem_.graph().output_bytes(output_)) /
-          broadcast_link(problem_, assignment_, output_, source_).bandwidth_bytes_per_us;
+          problem_.transfer_us(output_, broadcast_link(problem_, assignment_, output_, source_));
     }
     return broadcast_us_;
   }
@@ -110,8 +109,7 @@ class CutSender {
   double occupy(TransferSlice what, const LinkParameters& link) {
     double& free_us = channel_free_us_[what.channel];
     if (contended_) what.start_us = std::max(what.start_us, free_us);
-    what.end_us = what.start_us + static_cast<double>(problem_.graph().output_bytes(what.output)) /
-                                      link.bandwidth_bytes_per_us;
+    what.end_us = what.start_us + problem_.transfer_us(what.output, link);
     what.arrival_us = what.end_us + (unicast_ ? link.latency_us : 0);
     if (contended_) free_us = what.end_us + link.gap_us;
     transfers_->push_back(what);

@@ -424,8 +424,7 @@ inline const LinkParameters& EventEngine::link_of(uint32_t delivery, uint32_t so
 
 inline double EventEngine::transfer_us(uint32_t delivery, uint32_t source) const {
   if (rules_.uniform_links) return tables_->uniform_transfer_us[output_of(delivery)];
-  return static_cast<double>(problem_->graph().output_bytes(output_of(delivery))) /
-         link_of(delivery, source).bandwidth_bytes_per_us;
+  return problem_->transfer_us(output_of(delivery), link_of(delivery, source));
 }
 
 // A broadcast always leaves through its source's egress.

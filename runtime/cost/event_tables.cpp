@@ -44,12 +44,11 @@ bool EventTables::compile(const Problem& problem, Stop* stop) {
   if (rules.priority) rank_position = rank_positions(problem, stop);
   if (!compile_edges(problem.graph(), stop) || !find_tails(problem, stop)) return false;
   if (!rules.uniform_links) return true;
-  const double bandwidth = problem.topology().spec().default_link.bandwidth_bytes_per_us;
-  const Graph& graph = problem.graph();
-  uniform_transfer_us.reserve(graph.output_count());
-  for (uint64_t bytes : watched(graph.output_bytes(), stop)) {
-    uniform_transfer_us.push_back(static_cast<double>(bytes) / bandwidth);
-  }
+  const LinkParameters& link = problem.topology().spec().default_link;
+  const uint32_t outputs = problem.graph().output_count();
+  uniform_transfer_us.reserve(outputs);
+  in_pieces(0, outputs, stop,
+            [&](uint32_t o) { uniform_transfer_us.push_back(problem.transfer_us(o, link)); });
   return !stopped(stop);
 }
 

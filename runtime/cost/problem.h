@@ -103,9 +103,10 @@ class Problem {
       const double us = event_tables_.uniform_transfer_us[output];
       return std::bit_cast<double>(std::bit_cast<uint64_t>(us) & -uint64_t{from != to});
     }
-    if (from == to) return 0;
-    return static_cast<double>(graph_->output_bytes(output)) /
-           topology_->link(from, to).bandwidth_bytes_per_us;
+    return from == to ? 0 : transfer_us(output, topology_->link(from, to));
+  }
+  double transfer_us(uint32_t output, const LinkParameters& link) const {
+    return static_cast<double>(graph_->output_bytes(output)) / link.bandwidth_bytes_per_us;
   }
   // Mean over ordered pairs of different devices, latency included under unicast; 0 for a control
   // edge (output == kControlEdge).

@@ -47,8 +47,7 @@ double send(const Problem& problem, std::span<const uint32_t> assignment, const 
   const uint32_t source = assignment[problem.graph().producer(what.output)];
   const LinkParameters& link = unicast ? topology.link(source, what.destination)
                                        : broadcast_link(problem, assignment, what.output, source);
-  const double bytes = static_cast<double>(problem.graph().output_bytes(what.output));
-  const double end = now + bytes / link.bandwidth_bytes_per_us;
+  const double end = now + problem.transfer_us(what.output, link);
   const double arrival = end + (unicast ? link.latency_us : 0);
   slice = {what.output,
            unicast ? topology.channel(source, what.destination) : source,
