@@ -134,4 +134,7 @@ TEST_CASE("advice about throughput compares bottlenecks") {
   REQUIRE(advice.twice_as_fast.size() == 1);
   CHECK(advice.twice_as_fast[0].what == "gpu:1");
   CHECK(advice.twice_as_fast[0].objective_us == 200);
+  REQUIRE(advice.busiest.size() == 3);
+  CHECK(advice.busiest[0].what == "gpu:1");
+  CHECK(advice.busiest[0].us == 400);
 }

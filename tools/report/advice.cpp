@@ -135,7 +135,10 @@ double objective_without_limits(const Problem& problem, uint64_t work) {
 
 Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
               const Timeline& timeline, uint64_t work) {
-  Advice advice{waiting_shares(problem, assignment, timeline), {}};
+  const std::vector<Part> parts = busiest_parts(problem, timeline);
+  Advice advice;
+  advice.waits_for = waiting_shares(problem, assignment, timeline);
+  for (const Part& part : parts) advice.busiest.push_back({part.what, part.busy_us});
   const double less_us = objective_us(problem, timeline) * (1 - 1e-4);
   const double free_us = objective_without_limits(problem, work);
   if (free_us > 0 && free_us < less_us) advice.without_limits_us = free_us;
@@ -144,7 +147,7 @@ Advice advise(const Problem& problem, std::span<const uint32_t> assignment,
   // The changed machine is built from its devices, links and pairs of devices.
   uint64_t simulations =
       work / (problem.node_count() + problem.topology().spec().links.size() + given.size());
-  for (const Part& part : busiest_parts(problem, timeline)) {
+  for (const Part& part : parts) {
     if (simulations-- == 0) break;
     TopologySpec spec = problem.topology().spec();
     if (part.is_channel) {

@@ -25,6 +25,7 @@ struct FasterPart {
 
 struct Advice {
   std::vector<WaitingShare> waits_for;    // the longest first; together the makespan
+  std::vector<WaitingShare> busiest;      // what one run takes of each part, the longest first
   std::vector<FasterPart> twice_as_fast;  // the most useful first; none that would not help
   // The objective of another placement, found without a search, if no device had a memory limit;
   // 0: none is better, or it was not looked for.

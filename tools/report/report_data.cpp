@@ -142,12 +142,16 @@ ordered_json describe_candidates(const std::vector<CandidateRow>& rows) {
 // A second or two of simulations for the largest graphs and machines.
 constexpr uint64_t kAdviceWork = 2'000'000;
 
+ordered_json describe_shares(const std::vector<WaitingShare>& shares) {
+  return column(shares, [](const WaitingShare& s) -> ordered_json {
+    return {{"what", s.what}, {"us", rounded(s.us)}};
+  });
+}
+
 ordered_json describe_advice(const Problem& problem, const ReportPlacement& placement) {
   const Advice advice = advise(problem, placement.assignment, placement.timeline, kAdviceWork);
-  return {{"waits", column(advice.waits_for,
-                           [](const WaitingShare& s) -> ordered_json {
-                             return {{"what", s.what}, {"us", rounded(s.us)}};
-                           })},
+  return {{"waits", describe_shares(advice.waits_for)},
+          {"busiest", describe_shares(advice.busiest)},
           {"faster", column(advice.twice_as_fast,
                             [](const FasterPart& f) -> ordered_json {
                               return {{"what", f.what}, {"objective", rounded(f.objective_us)}};

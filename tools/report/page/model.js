@@ -18,7 +18,9 @@ const nodeCount = nodes.name.length;
 const comparing = placements.length > 1;
 const throughput = data.objective === "throughput";
 const objective = p => throughput ? p.bottleneck : p.makespan;
-const objectiveName = throughput ? "bottleneck" : "makespan";
+// Runs of a stream overlap: the next may follow after the interval, which the bottleneck sets.
+const objectiveName = throughput ? "interval" : "makespan";
+const busyShare = (p, d) => p.busy[d] / (objective(p) || 1);
 const letter = i => i < 26 ? String.fromCharCode(65 + i) : String(i + 1);
 
 const inputs = Array.from({ length: nodeCount }, () => []);

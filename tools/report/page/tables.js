@@ -2,6 +2,9 @@
 const strong = text => element("span", text, "figure");
 const chip = p => element("span", p.letter, "chip");
 const named = p => comparing ? [chip(p), brief(p.label, 60)] : [brief(p.label, 60)];
+const perSecond = us => us > 0 ? (1e6 / us).toFixed(digits(1e6 / us)) + "\u00a0runs per second" : "–";
+// The bound is of the makespan, which is not what a placement for throughput is about.
+const hasBound = !throughput && data.lower_bound > 0;
 const ofBound = us => data.lower_bound > 0 ? (us / data.lower_bound).toFixed(3) + "\u00a0×" : "–";
 const limitText = limit => limit === null ? "none" : bytes(limit);
 const over = (b, d) => devices[d].limit !== null && b > devices[d].limit;
@@ -23,14 +26,16 @@ const runTime = (p, v) => (p.time_source[v] === 0 ? "≈\u00a0" : "") + time(p.f
 const graphName = () => brief(data.graph || "the graph", 60);
 function headlineOfOne(p) {
   const by = brief(p.method || "This placement", 40);
-  const parts = [by + " runs " + graphName() + " in ", strong(time(p.makespan))];
-  if (throughput) parts.push(" with a bottleneck of ", strong(time(p.bottleneck)));
-  else if (data.lower_bound > 0) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound");
+  const parts = throughput
+    ? [by + " runs a stream of " + graphName() + " at intervals of ", strong(time(p.bottleneck)), ", ",
+       strong(perSecond(p.bottleneck))]
+    : [by + " runs " + graphName() + " in ", strong(time(p.makespan))];
+  if (hasBound) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound");
   const others = p.candidates.filter(c => c.feasible && !c.chosen)
     .sort((a, b) => objective(a) - objective(b));
   const single = others.find(c => c.method.startsWith("single"));
   const notes = [];
-  const against = (who, c) => who + " " + c.method + " takes " + time(objective(c)) + " (" +
+  const against = (who, c) => who + " " + c.method + (throughput ? " has " : " takes ") + time(objective(c)) + " (" +
     change(objective(c), objective(p)) + ").";
   if (others.length) {
     notes.push(against(objective(others[0]) < objective(p) ? "There is better:" : "The runner-up", others[0]));
@@ -47,7 +52,7 @@ function headlineOfMany() {
   const moved = placements.slice(1).map(p => count(p.moved.length) + " of " + count(nodeCount) +
     " nodes are elsewhere in " + p.letter + " than in A.").join(" ");
   if (tied.length === placements.length) {
-    return [["All placements take ", strong(time(objective(base)))], moved];
+    return [[throughput ? "All placements have intervals of " : "All placements take ", strong(time(objective(base)))], moved];
   }
   const second = placements.filter(p => p !== winner)
     .reduce((a, b) => objective(b) < objective(a) ? b : a);
@@ -70,15 +75,16 @@ function writeHeadline() {
     "bad"));
   $("subtitle").replaceChildren(...broken, notes + " Times are what the cost model predicts.");
   const facts = [];
-  if (!comparing) facts.push(["makespan", time(placements[0].makespan)]);
-  if (data.lower_bound > 0) facts.push(["lower bound", time(data.lower_bound)]);
+  if (!comparing && throughput) facts.push(["interval of a stream", time(placements[0].bottleneck)]);
+  if (!comparing) facts.push([throughput ? "one run alone" : "makespan", time(placements[0].makespan)]);
+  if (hasBound) facts.push(["lower bound", time(data.lower_bound)]);
   if (!comparing) {
     const p = placements[0], used = p.nodesOn.filter(n => n > 0).length;
-    if (data.lower_bound > 0) facts.push(["makespan / bound", ofBound(p.makespan)]);
-    facts.push(["bottleneck", time(p.bottleneck)], ["devices used", used + " of " + devices.length],
+    if (hasBound) facts.push(["makespan / bound", ofBound(p.makespan)]);
+    facts.push(["devices used", used + " of " + devices.length],
                ...(p.stages ? [["stages", count(p.stages)]] : []),
                ["transfers", count(p.transfers.start.length)], ["bytes transferred", bytes(p.bytesMoved)],
-               ["critical path", plural(p.critical.nodes.length, "node")]);
+               ...(throughput ? [] : [["critical path", plural(p.critical.nodes.length, "node")]]));
   } else {
     facts.push(["placements", count(placements.length)], ["nodes", count(nodeCount)],
                ["moved in any", count(movedAnywhere.reduce((a, b) => a + b, 0))]);
@@ -109,13 +115,13 @@ function writeComparison() {
   if (!comparing) return hideSection("comparison");
   const slowest = Math.max(...placements.map(objective));
   table($("comparison-table"), "Placements compared", [["placement", true], ["method", true],
-    [objectiveName], ["against A"], ["/ bound"], ["moved nodes"], ["transfers"], ["transferred"],
+    [objectiveName], ["against A"], ...(throughput ? [] : [["/ bound"]]), ["moved nodes"], ["transfers"], ["transferred"],
     ["fullest device", true], ["feasible", true]],
     placements.map(p => ({
       className: p === winner ? "chosen" : p.feasible ? "" : "infeasible",
       cells: [[element("span", named(p)), "name"], [p.method || "–", "name"],
         [element("span", [time(objective(p)), meter(objective(p) / slowest, "", "wide")])],
-        p.index ? change(objective(p), objective(placements[0])) : "–", ofBound(p.makespan),
+        p.index ? change(objective(p), objective(placements[0])) : "–", ...(throughput ? [] : [ofBound(p.makespan)]),
         p.index ? count(p.moved.length) : "–", count(p.transfers.start.length), bytes(p.bytesMoved),
         fullest(p.peak), [p.feasible ? "yes" : "no", p.feasible ? "good" : "bad"]]
     })));
@@ -125,14 +131,14 @@ function writeDevices() {
     if (comparing) $("device-tables").append(element("h3", named(p)));
     const shown = shownDevices.slice(0, 256);
     const rows = shown.map(d => {
-      const share = p.busy[d] / (p.makespan || 1);
+      const share = busyShare(p, d);
       return { cells: [[deviceName(d), "name"], [devices[d].kind, "name"], count(p.nodesOn[d]),
         [element("span", [percent(share), meter(share, hue(d))])],
         [bytes(p.peak[d]), over(p.peak[d], d) ? "bad" : ""], limitText(devices[d].limit)] };
     });
     const label = "Devices" + (comparing ? " of " + p.letter : "");
     $("device-tables").append(scrollable(table(element("table"), label, [["device", true],
-      ["kind", true], ["nodes"], ["busy"], ["peak memory"], ["limit"]], rows), label));
+      ["kind", true], ["nodes"], ["busy of the " + objectiveName], ["peak memory"], ["limit"]], rows), label));
     if (shown.length < devices.length) {
       $("device-tables").append(element("p", plural(devices.length - shown.length, "device") +
         " not shown; those that run nothing are left out on machines this large.", "hint"));
@@ -151,12 +157,12 @@ function writeCandidates() {
     const label = "Candidates" + (comparing ? " of " + p.letter : "");
     const cells = c => [[element("span", [c.method, c.chosen ? element("span", "  ✓ chosen", "good") : ""]), "name"],
       [element("span", [time(objective(c)), meter(objective(c) / slowest, c.chosen ? theme.accent : "")])],
-      ofBound(c.makespan),
+      throughput ? time(c.makespan) : ofBound(c.makespan),
       ...(wide ? devices.map((_, d) => c.memory.length
         ? [bytes(c.memory[d]), over(c.memory[d], d) ? "bad" : ""] : "–") : [fullest(c.memory)]),
       [c.feasible ? "yes" : "no", c.feasible ? "good" : "bad"]];
     $("candidate-tables").append(scrollable(table(element("table"), label, [["method", true],
-      [objectiveName], ["/ bound"], ...memoryColumns, ["feasible", true]],
+      [objectiveName], [throughput ? "one run alone" : "/ bound"], ...memoryColumns, ["feasible", true]],
       rows.map(c => ({ cells: cells(c),
                        className: c.chosen ? "chosen" : c.feasible ? "" : "infeasible" }))), label));
   }
@@ -181,10 +187,18 @@ function writeChanges() {
       box.append(element("p", hint, "hint"),
         scrollable(table(element("table"), label + of, columns, rows.slice(0, MOST_CHANGES)), label + of));
     };
-    add("What the run waits for", "The critical path: shortening anything else shortens nothing.",
-      [["waits for", true], ["time"], ["share"]],
-      p.advice.waits.map(w => {
-        const share = w.us / (p.makespan || 1);
+    const parts = throughput ? p.advice.busiest : p.advice.waits;
+    const alone = throughput && parts.length && parts[0].us > 0.999 * p.bottleneck;
+    add(throughput ? "What a stream waits for" : "What the run waits for",
+      !throughput ? "The critical path: shortening anything else shortens nothing."
+        : alone ? "The busiest part, " + parts[0].what + ", sets the interval: a run has to leave it before the next " +
+          "can enter. Less work on it, or a faster one, shortens the interval."
+        : "No part is busy all the interval: what one device receives, or devices that send to each other " +
+          "in a circle, count together. Sending less between devices shortens it.",
+      [[throughput ? "part" : "waits for", true], [throughput ? "busy in a run" : "time"],
+       [throughput ? "of the interval" : "share"]],
+      parts.map(w => {
+        const share = w.us / (objective(p) || 1);
         return { cells: [[w.what, "name"], time(w.us),
           [element("span", [percent(share), meter(share, theme.accent)])]] };
       }));

@@ -330,6 +330,6 @@ function startTimeline() {
     plural(devices.length, "device"));
   $("timeline-summary").textContent = placements.map(p => (comparing ? p.letter + ": " : "") +
     "makespan " + time(p.makespan) + "; " + shownDevices.map(d => devices[d].name + " runs " +
-    plural(p.nodesOn[d], "node") + " and is busy " + percent(p.busy[d] / (p.makespan || 1)))
+    plural(p.nodesOn[d], "node") + " and is busy " + percent(busyShare(p, d)))
       .join("; ") + ".").join(" ") + " The table of nodes below has the same figures as text.";
 }
