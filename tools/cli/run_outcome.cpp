@@ -185,6 +185,7 @@ Json json_of_run(const RunOutcome& run) {
                         {"in_flight", run.slots},
                         {"request_us", spread(run.stream.request_us)}};
     if (!run.stream.whole_us.empty()) {
+      report["stream"]["whole_us"] = spread(run.stream.whole_us);
       report["stream"]["over_whole"] =
           spread(over_whole(run.stream.request_us, run.stream.whole_us));
     }
@@ -211,9 +212,10 @@ std::string text_of_run(const RunOutcome& run, bool color) {
   }
   text += "\n";
   if (!run.latency.whole_us.empty()) {
-    text += fmt::format("the whole model on one thread: {}; a request takes {:.3f} of that",
-                        format_us(median(run.latency.whole_us)),
-                        median(over_whole(run.latency.latency_us, run.latency.whole_us)));
+    text +=
+        fmt::format("the whole model on one thread beside it: {}; a request takes {:.3f} of that",
+                    format_us(median(run.latency.whole_us)),
+                    median(over_whole(run.latency.latency_us, run.latency.whole_us)));
     if (run.manifest.predicted_whole_us > 0) {
       text += fmt::format(", predicted {:.3f}", predicted_over_whole(run.manifest));
     }
@@ -223,10 +225,14 @@ std::string text_of_run(const RunOutcome& run, bool color) {
     text += fmt::format("a stream, {}: {} per request", in_flight(run),
                         format_us(median(run.stream.request_us)));
     if (!run.stream.whole_us.empty()) {
-      text += fmt::format(", {:.3f} of the whole model on one thread",
-                          median(over_whole(run.stream.request_us, run.stream.whole_us)));
+      text += fmt::format(", {:.3f} of the whole model beside it, {}",
+                          median(over_whole(run.stream.request_us, run.stream.whole_us)),
+                          format_us(median(run.stream.whole_us)));
     }
     text += "\n";
+  }
+  if (!run.latency.whole_us.empty() || !run.stream.whole_us.empty()) {
+    text += "ratios are medians of pairs: a run, and the whole model right beside it\n";
   }
   if (run.deviation) {
     text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}, tolerance {:.2g}\n",
