@@ -73,15 +73,19 @@ std::string against(double predicted, double measured) {
   return fmt::format("{} ({:+.0f}%)", format_us(predicted), 100 * (predicted / measured - 1));
 }
 
-std::string measured_table(const RunOutcome& run, bool color) {
-  Table table({{"stage"},
-               {"device"},
-               {"nodes", Align::kRight},
-               {"starts", Align::kRight},
-               {"takes", Align::kRight},
-               {"predicted", Align::kRight},
-               {"handed over in", Align::kRight},
-               {"predicted", Align::kRight}});
+// With how long stages were handed over in, or without, where there is no room for that.
+Table stage_table(const RunOutcome& run, bool with_handover) {
+  std::vector<Table::Column> columns{{"stage"},
+                                     {"device"},
+                                     {"nodes", Align::kRight},
+                                     {"starts", Align::kRight},
+                                     {"takes", Align::kRight},
+                                     {"predicted", Align::kRight}};
+  if (with_handover) {
+    columns.push_back({"handed over in", Align::kRight});
+    columns.push_back({"predicted", Align::kRight});
+  }
+  Table table(columns);
   const size_t count = run.manifest.stages.size();
   const auto summary = summarize_stages(run.latency, count);
   const auto handover = handover_us(run.manifest, run.latency);
@@ -95,7 +99,14 @@ std::string measured_table(const RunOutcome& run, bool color) {
                    handover[s] < 0 ? "-" : format_us(handover[s]),
                    predicted_handover[s] < 0 ? "-" : format_us(predicted_handover[s])});
   }
-  return table.render(color);
+  return table;
+}
+
+std::string measured_table(const RunOutcome& run, bool color) {
+  const Table wide = stage_table(run, true);
+  const size_t columns = output_columns();
+  const bool fits = columns == 0 || wide.width() <= columns;
+  return (fits ? wide : stage_table(run, false)).render(color);
 }
 
 std::string cut_table(const RunOutcome& run, bool color) {
@@ -202,7 +213,7 @@ Json json_of_run(const RunOutcome& run) {
 }
 
 std::string text_of_run(const RunOutcome& run, bool color) {
-  std::string text = measured_table(run, color) + cut_table(run, color) + "\n";
+  std::string text;
   if (!run.chosen.empty()) text += fmt::format("tune chose: {}\n", run.chosen);
   const double latency = median(run.latency.latency_us);
   text += fmt::format("one request{}: {} (median of {})", with_dims(run.dims), format_us(latency),
@@ -238,6 +249,7 @@ std::string text_of_run(const RunOutcome& run, bool color) {
     text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}, tolerance {:.2g}\n",
                         run.deviation->deviation, run.deviation->tolerance);
   }
+  text = measured_table(run, color) + cut_table(run, color) + "\n" + fitted(text);
   for (const std::string& file : run.profiles) text += "profile: " + file + "\n";
   return text;
 }
