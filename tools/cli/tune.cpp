@@ -67,7 +67,7 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                                      {"way"},
                                      {"measured", Align::kRight},
                                      {"over one thread", Align::kRight},
-                                     {"predicted", Align::kRight}};
+                                     {"predicted over it", Align::kRight}};
   const auto deviates = [](const Contender& c) { return c.deviates(); };
   if (std::ranges::any_of(result.contenders, deviates)) columns.push_back({"outputs"});
   Table table(columns);
@@ -81,7 +81,7 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                                   : "the same"},
                   i == result.chosen ? Emphasis::kStrong : Emphasis::kNone);
   }
-  std::string text = table.render(options.common.color()) + "\n" + result.why + "\n";
+  std::string text = table.render(options.common.color()) + "\n" + fitted(result.why + "\n");
   for (const std::string& note : result.notes) text += fitted("note: " + printable(note) + "\n");
   print(text);
 }
