@@ -16,7 +16,7 @@ namespace placeto::cli {
 
 static constexpr const char* kExamples = R"(Examples:
   placeto generate inception_v3 -o inception.json
-  placeto place inception.json -t 2xk80 --report report.html
+  placeto place inception.json -t 2xk80 -o placement.json --report report.html
   placeto compare inception.json -t 2xk80 4xk80
   placeto simulate inception.json -t 2xk80 --placement placement.json
   placeto inspect inception.json
