@@ -100,6 +100,7 @@ TEST_CASE("a report holds every node, edge, transfer and device") {
   CHECK(only.at("transfers").at("start").size() == scene.timeline.transfers.size());
   CHECK(only.at("candidates")[0].at("method") == "single gpu:0");
   CHECK(only.at("candidates")[0].at("feasible") == false);
+  CHECK(only.at("candidates")[0].at("only") == 0);
   CHECK(only.at("violations")[0] == "device 'gpu:0' lacks 5 bytes of memory");
   CHECK(only.at("reasons").is_null());
 }

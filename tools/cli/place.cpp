@@ -1,6 +1,7 @@
 // placeto place: the best placement found, and the candidates it was chosen from.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -98,8 +99,10 @@ std::string summary(const Problem& problem, const PlaceResult& result,
   if (for_throughput) {
     text += fmt::format("bottleneck {}\n", format_us(result.timeline.bottleneck_us));
     if (result.replicas_us > 0) {
-      text += fmt::format("a copy of the model on every device: {} a run\n",
-                          format_us(result.replicas_us));
+      const double more = result.timeline.bottleneck_us / result.replicas_us - 1;
+      text += fmt::format(
+          "a copy of the model on every device: {} a run, {:.1f}% {} runs a second\n",
+          format_us(result.replicas_us), 100 * std::fabs(more), more < 0 ? "fewer" : "more");
     }
     if (result.sequential_us > 0) {
       text += fmt::format("one run at a time, placed for latency: {} a run\n",

@@ -128,12 +128,22 @@ ordered_json describe_reasons(const Reasons& reasons) {
           {"fits", reasons.there_fits}};
 }
 
-ordered_json describe_candidates(const std::vector<CandidateRow>& rows) {
-  return column(rows, [](const CandidateRow& row) -> ordered_json {
+// The device that everything is on; -1: there is none. Rows of files have no more than a method.
+int64_t only_device(const Topology& topology, const CandidateRow& row) {
+  if (row.only_device) return *row.only_device;
+  for (uint32_t d = 0; d < topology.device_count(); ++d) {
+    if (row.method == "single " + topology.device(d).name) return d;
+  }
+  return -1;
+}
+
+ordered_json describe_candidates(const Problem& problem, const std::vector<CandidateRow>& rows) {
+  return column(rows, [&](const CandidateRow& row) -> ordered_json {
     return {{"method", row.method},
             {"makespan", rounded(row.makespan_us)},
             {"bottleneck", rounded(row.bottleneck_us)},
             {"memory", row.peak_memory_bytes},
+            {"only", only_device(problem.topology(), row)},
             {"feasible", row.feasible},
             {"chosen", row.chosen}};
   });
@@ -190,7 +200,7 @@ ordered_json describe_placement(const Problem& problem, const ReportPlacement& p
           {"memory", describe_memory(problem, placement)},
           {"advice", describe_advice(problem, placement)},
           {"reasons", describe_reasons(placement.reasons)},
-          {"candidates", describe_candidates(placement.candidates)}};
+          {"candidates", describe_candidates(problem, placement.candidates)}};
 }
 
 }  // namespace
