@@ -45,7 +45,20 @@ function copiesText(p) {
 
 // ---- headline -----------------------------------------------------------------------------------
 const graphName = () => brief(data.graph || "the graph", 60);
+// Devices that would have to hold more than they can, and by how many bytes.
+const lackingIn = p => devices.map((device, d) => [d, over(p.peak[d], d) ? p.peak[d] - device.limit : 0])
+  .filter(([, lacks]) => lacks > 0).sort((a, b) => b[1] - a[1]);
+const lackingText = ([d, lacks]) => brief(devices[d].name, 24) + " lacks " + bytes(lacks);
+// What cannot run is not praised for its speed.
+function headlineOfBroken(p) {
+  const lacking = lackingIn(p);
+  return lacking.length
+    ? [[graphName() + " does not fit: ", strong(lackingText(lacking[0]))],
+       "With enough memory, the " + objectiveName + " would be " + time(objective(p)) + "."]
+    : [[graphName() + " may not be placed like this: ", strong(time(objective(p)))], ""];
+}
 function headlineOfOne(p) {
+  if (!p.feasible) return headlineOfBroken(p);
   const by = brief(p.method || "This placement", 40);
   const parts = throughput
     ? [by + " runs a stream of " + graphName() + " at intervals of ", strong(time(p.bottleneck)), ", ",
@@ -208,6 +221,11 @@ function writeChanges() {
       box.append(element("p", hint, "hint"),
         scrollable(table(element("table"), label + of, columns, rows.slice(0, MOST_CHANGES)), label + of));
     };
+    add("What does not fit", "Nothing below counts before this does: move nodes off " +
+      "these devices, or give them more memory.",
+      [["device", true], ["peak memory"], ["limit"], ["lacks"]],
+      lackingIn(p).map(([d, lacks]) => ({ cells: [[deviceName(d), "name"], bytes(p.peak[d]),
+        limitText(devices[d].limit), [bytes(lacks), "bad"]] })));
     const parts = throughput ? p.advice.busiest : p.advice.waits;
     const alone = throughput && parts.length && parts[0].us > 0.999 * p.bottleneck;
     add(throughput ? "What a stream waits for" : "What the run waits for",
