@@ -8,6 +8,7 @@ const hasBound = !throughput && data.lower_bound > 0;
 const ofBound = us => data.lower_bound > 0 ? (us / data.lower_bound).toFixed(3) + "\u00a0×" : "–";
 const limitText = limit => limit === null ? "none" : bytes(limit);
 const over = (b, d) => devices[d].limit !== null && b > devices[d].limit;
+const memoryCell = (b, d) => over(b, d) ? [bytes(b) + "\u00a0!", "bad"] : bytes(b);
 function deviceName(d) {
   const label = element("span", [swatch(hue(d)), devices[d].name], "name");
   label.title = devices[d].name;
@@ -143,7 +144,7 @@ function fullest(memory) {
   const share = d => devices[d].limit === null ? 0 : memory[d] / Math.max(devices[d].limit, 1);
   const worst = memory.reduce((best, b, d) =>
     share(d) > share(best) || share(d) === share(best) && b > memory[best] ? d : best, 0);
-  return bytes(memory[worst]) + " on " + brief(devices[worst].name, 24);
+  return bytes(memory[worst]) + (over(memory[worst], worst) ? "\u00a0!" : "") + " on " + brief(devices[worst].name, 24);
 }
 function writeComparison() {
   if (!comparing) return hideSection("comparison");
@@ -168,7 +169,7 @@ function writeDevices() {
       const share = busyShare(p, d);
       return { cells: [[deviceName(d), "name"], [devices[d].kind, "name"], count(p.nodesOn[d]),
         [element("span", [percent(share), meter(share, hue(d))])],
-        [bytes(p.peak[d]), over(p.peak[d], d) ? "bad" : ""], limitText(devices[d].limit)] };
+        memoryCell(p.peak[d], d), limitText(devices[d].limit)] };
     });
     const label = "Devices" + (comparing ? " of " + p.letter : "");
     $("device-tables").append(scrollable(table(element("table"), label, [["device", true],
@@ -193,7 +194,7 @@ function writeCandidates() {
       [element("span", [time(objective(c)), meter(objective(c) / slowest, c.chosen ? theme.accent : "")])],
       throughput ? time(c.makespan) : ofBound(c.makespan),
       ...(wide ? devices.map((_, d) => c.memory.length
-        ? [bytes(c.memory[d]), over(c.memory[d], d) ? "bad" : ""] : "–") : [fullest(c.memory)]),
+        ? memoryCell(c.memory[d], d) : "–") : [fullest(c.memory)]),
       [c.feasible ? "yes" : "no", c.feasible ? "good" : "bad"]];
     $("candidate-tables").append(scrollable(table(element("table"), label, [["method", true],
       [objectiveName], [throughput ? "one run alone" : "/ bound"], ...memoryColumns, ["feasible", true]],
