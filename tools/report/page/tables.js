@@ -133,8 +133,10 @@ function writeHeadline() {
   $("facts").replaceChildren(...definitions(facts));
 }
 function writeKey() {
-  $("key").replaceChildren(...shownDevices.slice(0, 16).map(d =>
-    element("li", [swatch(hue(d)), brief(devices[d].name, 24)])));
+  const most = 16, left = shownDevices.length - most;
+  $("key").replaceChildren(...shownDevices.slice(0, most).map(d =>
+    element("li", [swatch(hue(d)), brief(devices[d].name, 24)])),
+    ...(left > 0 ? [element("li", "and " + count(left) + " more")] : []));
 }
 
 // ---- placements, devices, candidates ------------------------------------------------------------
@@ -180,6 +182,21 @@ function writeDevices() {
     }
   }
 }
+// Rows of equal devices that follow each other as one, "single gpu:0 to gpu:7", with what each would
+// hold alone.
+function folded(rows) {
+  const alike = (a, b) => a.only >= 0 && b.only === a.only + 1 && !a.chosen && !b.chosen &&
+    a.feasible === b.feasible && a.makespan === b.makespan && a.bottleneck === b.bottleneck &&
+    devices[a.only].kind === devices[b.only].kind && devices[a.only].limit === devices[b.only].limit;
+  const runs = [];
+  for (const row of rows) {
+    const run = runs.at(-1);
+    if (run && alike(run.at(-1), row)) run.push(row); else runs.push([row]);
+  }
+  return runs.map(run => run.length === 1 ? run[0]
+    : { ...run[0], method: run[0].method + " to " + devices[run.at(-1).only].name,
+        memory: run[0].memory.map((_, d) => Math.max(...run.map(row => row.memory[d] || 0))) });
+}
 function writeCandidates() {
   const with_rows = placements.filter(p => p.candidates.length);
   if (!with_rows.length) return hideSection("candidates");
@@ -187,7 +204,7 @@ function writeCandidates() {
     if (comparing) $("candidate-tables").append(element("h3", named(p)));
     const wide = devices.length <= 6 && p.candidates.some(c => c.memory.length);
     const memoryColumns = wide ? devices.map(d => [brief(d.name, 16)]) : [["fullest device", true]];
-    const rows = [...p.candidates, ...[copiesOf(p)].filter(Boolean)].sort((a, b) => b.feasible - a.feasible || objective(a) - objective(b));
+    const rows = [...folded(p.candidates), ...[copiesOf(p)].filter(Boolean)].sort((a, b) => b.feasible - a.feasible || objective(a) - objective(b));
     const slowest = Math.max(...rows.map(objective));
     const label = "Candidates" + (comparing ? " of " + p.letter : "");
     const cells = c => [[element("span", [c.method, c.chosen ? element("span", "  ✓ chosen", "good") : ""]), "name"],
