@@ -139,6 +139,7 @@ function showBoxes() {
   graph.width = graphCanvas.parentElement.clientWidth;
   const { members, path } = graph.trail.at(-1);
   graph.boxes = makeBoxes(members, path);
+  graph.shared = sharedPath(graph.boxes.map(box => box.title));
   graph.boxOfNode = new Map();
   graph.boxes.forEach((box, i) => box.members.forEach(v => graph.boxOfNode.set(v, i)));
   graph.edges = boxEdges();
@@ -251,23 +252,30 @@ function paintEdge(e, colour, thick) {
   c.lineTo(end.x - 7, end.y + 3.5);
   c.fill();
 }
-// The end of a name says most: of "layer3/attention/query", "query". Of that, where there is little
-// room, the start, unless a number tells names apart: "que…", "…erm_12".
-function clippedName(c, text, room) {
-  if (c.measureText(text).width <= room) return text;
-  const parts = text.split("/");
-  for (let from = 1; from < parts.length; ++from) {
-    const tail = parts.slice(from).join("/");
-    if (c.measureText(tail).width <= room) return tail;
+// Characters of the path that all titles begin with, which tells no boxes apart.
+function sharedPath(titles) {
+  const first = titles[0];
+  let shared = 0;
+  for (let at = first.indexOf("/"); at >= 0; at = first.indexOf("/", at + 1)) {
+    if (!titles.every(title => title.startsWith(first.slice(0, at + 1)))) break;
+    shared = at + 1;
   }
-  text = parts.at(-1);
-  if (!/[\d)]$/.test(text)) return clipped(c, text, room);
+  return shared;
+}
+// Without the shared path where there is no room for it, then cut in the middle: names differ where
+// they begin, "layer3/attention" and "layer4/attention", or where they end, "add_1" and "add_2".
+function clippedName(c, text, room) {
+  const fits = shown => c.measureText(shown).width <= room;
+  if (fits(text)) return text;
+  text = text.slice(graph.shared);
+  if (fits(text)) return text;
   let low = 0, high = Math.min(text.length, 100);
+  const cut = kept => text.slice(0, Math.ceil(kept / 2)) + "…" + text.slice(text.length - Math.floor(kept / 2));
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (c.measureText("…" + text.slice(-middle)).width <= room) low = middle; else high = middle - 1;
+    if (fits(cut(middle))) low = middle; else high = middle - 1;
   }
-  return low > 1 ? "…" + text.slice(-low) : "";
+  return low > 1 ? cut(low) : "";
 }
 // Of "first … last", the first alone where there is no room for both.
 function clippedTitle(c, title, room) {
