@@ -105,6 +105,20 @@ TEST_CASE("a report holds every node, edge, transfer and device") {
   CHECK(only.at("reasons").is_null());
 }
 
+TEST_CASE("a report says that a placement is optimal where it takes no longer than the bound") {
+  const Scene scene;
+  LowerBounds bounds;
+  const auto proved = [&](const ReportPlacement& placement) {
+    return data_of(page_of(scene, placement, bounds)).at("placements")[0].at("proved").get<bool>();
+  };
+  ReportPlacement placement = shown(scene);
+  CHECK_FALSE(proved(placement));
+  bounds.proved_us = scene.timeline.makespan_us;
+  CHECK(proved(placement));
+  placement.violations = {"device 'gpu:0' lacks 5 bytes of memory"};
+  CHECK_FALSE(proved(placement));
+}
+
 TEST_CASE("a report holds several placements of one graph") {
   const Scene scene;
   ReportPlacement first = shown(scene, "first"), second = shown(scene, "second");

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/cost/rounding.h"
 #include "runtime/timeline/critical_path.h"
 #include "tools/report/advice.h"
 #include "tools/report/lanes.h"
@@ -179,7 +180,15 @@ std::vector<TimeSource> time_sources(const Problem& problem, const Assignment& a
   return of_nodes;
 }
 
-ordered_json describe_placement(const Problem& problem, const ReportPlacement& placement) {
+// No run is shorter than the bound, so one as short is the best there is.
+bool proved_optimal(const Problem& problem, const LowerBounds& bounds,
+                    const ReportPlacement& placement) {
+  return problem.is_for_latency() && placement.violations.empty() && bounds.best_us() > 0 &&
+         bounds.best_us() >= rounded_down(placement.timeline.makespan_us);
+}
+
+ordered_json describe_placement(const Problem& problem, const LowerBounds& bounds,
+                                const ReportPlacement& placement) {
   const Timeline& timeline = placement.timeline;
   const CriticalPath critical = critical_path(problem, placement.assignment, timeline);
   return {{"label", placement.label},
@@ -189,6 +198,7 @@ ordered_json describe_placement(const Problem& problem, const ReportPlacement& p
           {"bottleneck", rounded(timeline.bottleneck_us)},
           {"stages", timeline.stages.size()},
           {"violations", placement.violations},
+          {"proved", proved_optimal(problem, bounds, placement)},
           {"busy", column(timeline.device_busy_us, rounded)},
           {"peak", timeline.peak_memory_bytes},
           {"device", placement.assignment},
@@ -208,7 +218,9 @@ ordered_json describe_placement(const Problem& problem, const ReportPlacement& p
 std::string report_data(const Problem& problem, const LowerBounds& bounds,
                         std::span<const ReportPlacement> placements) {
   ordered_json described = ordered_json::array();
-  for (const ReportPlacement& p : placements) described.push_back(describe_placement(problem, p));
+  for (const ReportPlacement& p : placements) {
+    described.push_back(describe_placement(problem, bounds, p));
+  }
   const bool throughput = !problem.is_for_latency();
   const ordered_json data{{"graph", problem.graph().name()},
                           {"topology", problem.topology().name()},

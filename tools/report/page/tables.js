@@ -65,7 +65,8 @@ function headlineOfOne(p) {
     ? [by + " runs a stream of " + graphName() + " at intervals of ", strong(time(p.bottleneck)), ", ",
        strong(perSecond(p.bottleneck))]
     : [by + " runs " + graphName() + " in ", strong(time(p.makespan))];
-  if (hasBound) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound");
+  if (p.proved) parts.push(", ", strong("proved optimal"));
+  else if (hasBound) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound");
   const others = p.candidates.filter(c => c.feasible && !c.chosen)
     .sort((a, b) => objective(a) - objective(b));
   const single = others.find(c => c.method.startsWith("single"));
