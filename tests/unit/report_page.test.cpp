@@ -119,6 +119,20 @@ TEST_CASE("a report says that a placement is optimal where it takes no longer th
   CHECK_FALSE(proved(placement));
 }
 
+TEST_CASE("a report of a staged run holds its stages") {
+  const Scene plain;
+  CHECK(data_of(page_of(plain, shown(plain))).at("placements")[0].at("stages").empty());
+  SceneOptions options;
+  options.rules.execution = Execution::kStaged;
+  const Scene scene(options);
+  const json only = data_of(page_of(scene, shown(scene))).at("placements")[0];
+  REQUIRE(!scene.timeline.stages.empty());
+  REQUIRE(only.at("stages").size() == scene.timeline.stages.size());
+  CHECK(only.at("stages")[0].at("device") == scene.timeline.stages[0].device);
+  CHECK(only.at("stage_of").size() == scene.graph.node_count());
+  CHECK(only.at("stage_order").size() == scene.timeline.stages.size());
+}
+
 TEST_CASE("a report holds several placements of one graph") {
   const Scene scene;
   ReportPlacement first = shown(scene, "first"), second = shown(scene, "second");

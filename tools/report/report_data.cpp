@@ -138,6 +138,14 @@ int64_t only_device(const Topology& topology, const CandidateRow& row) {
   return -1;
 }
 
+ordered_json describe_stages(const Timeline& timeline) {
+  return column(timeline.stages, [](const StageSlice& stage) -> ordered_json {
+    return {{"device", stage.device},
+            {"start", rounded(stage.start_us)},
+            {"finish", rounded(stage.end_us)}};
+  });
+}
+
 ordered_json describe_candidates(const Problem& problem, const std::vector<CandidateRow>& rows) {
   return column(rows, [&](const CandidateRow& row) -> ordered_json {
     return {{"method", row.method},
@@ -196,7 +204,9 @@ ordered_json describe_placement(const Problem& problem, const LowerBounds& bound
           {"makespan", rounded(timeline.makespan_us)},
           {"drain", rounded(timeline.drain_us)},
           {"bottleneck", rounded(timeline.bottleneck_us)},
-          {"stages", timeline.stages.size()},
+          {"stages", describe_stages(timeline)},
+          {"stage_of", timeline.stage_of},
+          {"stage_order", timeline.stage_order},
           {"violations", placement.violations},
           {"proved", proved_optimal(problem, bounds, placement)},
           {"busy", column(timeline.device_busy_us, rounded)},

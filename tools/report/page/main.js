@@ -52,7 +52,7 @@ function layoutPage() {
   layoutGraph();
 }
 function writeTables() {
-  for (const id of ["change-tables", "device-tables", "candidate-tables", "moved-tables"]) {
+  for (const id of ["change-tables", "device-tables", "stage-tables", "candidate-tables", "moved-tables"]) {
     if ($(id)) $(id).replaceChildren();
   }
   writeKey();
@@ -60,6 +60,7 @@ function writeTables() {
   if ($("comparison")) writeComparison();
   writeChanges();
   writeDevices();
+  if ($("stages")) writeStages();
   if ($("candidates")) writeCandidates();
   if ($("moved")) writeMoved();
 }

@@ -59,6 +59,8 @@ function indexPlacement(p, index) {
     row.slices.sort((a, b) => a.start - b.start || a.finish - b.finish);
     row.slices.forEach((s, i) => { s.at = i; });
   }
+  for (const stage of p.stages) stage.nodes = 0;
+  for (const s of p.stage_of) ++p.stages[s].nodes;
   p.nodesOn = devices.map((_, d) => p.rows[d].slices.length);
   p.bytesMoved = p.transfers.bytes.reduce((a, b) => a + b, 0);
   p.moved = [];
@@ -127,6 +129,7 @@ function describe(s) {
   }
   const v = s.node, remote = inputs[v].filter(u => p.device[u] !== p.device[v]).length;
   return [["op", opName(v)], ["device", devices[p.device[v]].name], ...when,
+          ...(p.stages.length ? [["stage", String(p.stage_of[v])]] : []),
           ["resident", bytes(nodes.resident[v])],
           ["inputs", inputs[v].length + (remote ? " (" + remote + " from other devices)" : "")],
           ["consumers", String(consumers[v].length)]];

@@ -118,7 +118,7 @@ function writeHeadline() {
     const p = placements[0], used = p.nodesOn.filter(n => n > 0).length;
     if (hasBound) facts.push(["makespan / bound", ofBound(p.makespan)]);
     facts.push(["devices used", used + " of " + devices.length],
-               ...(p.stages ? [["stages", count(p.stages)]] : []),
+               ...(p.stages.length ? [["stages", count(p.stages.length)]] : []),
                ["transfers", count(p.transfers.start.length)], ["bytes transferred", bytes(p.bytesMoved)],
                ...(throughput ? [] : [["critical path", plural(p.critical.nodes.length, "node")]]));
   } else {
@@ -163,6 +163,23 @@ function writeComparison() {
         p.index ? count(p.moved.length) : "–", count(p.transfers.start.length), bytes(p.bytesMoved),
         fullest(p.peak), [p.feasible ? "yes" : "no", p.feasible ? "good" : "bad"]]
     })));
+}
+const MOST_STAGES = 40;
+function writeStages() {
+  const staged = placements.filter(p => p.stages.length);
+  if (!staged.length) return hideSection("stages");
+  for (const p of staged) {
+    if (comparing) $("stage-tables").append(element("h3", named(p)));
+    const label = "Stages" + (comparing ? " of " + p.letter : "");
+    const rows = p.stage_order.slice(0, MOST_STAGES).map(s => [s, p.stages[s]]).map(([s, stage]) => ({
+      cells: [String(s), [deviceName(stage.device), "name"], count(stage.nodes), time(stage.start),
+        time(stage.finish - stage.start)] }));
+    $("stage-tables").append(scrollable(table(element("table"), label,
+      [["stage"], ["device", true], ["nodes"], ["starts"], ["takes"]], rows), label));
+    if (p.stages.length > MOST_STAGES) {
+      $("stage-tables").append(element("p", "and " + plural(p.stages.length - MOST_STAGES, "more stage"), "hint"));
+    }
+  }
 }
 function writeDevices() {
   for (const p of placements) {

@@ -95,6 +95,7 @@ function paintTimeline() {
   context.clip();
   const mode = $("colour").value;
   for (const row of timelineRows) paintRow(row, mode);
+  for (const p of placements) paintStages(p);
   for (const p of placements) paintEnd(p);
   paintSelection();
   context.restore();
@@ -190,6 +191,21 @@ function paintRow(row, mode) {
       context.fillStyle = textOn(colour);
       context.fillText(clipped(context, sliceName(s), w - 9), left + 4, row.y + row.h / 2 + 0.5);
     }
+  }
+}
+// A bracket below the device's row for each stage.
+function paintStages(p) {
+  context.strokeStyle = theme.ink;
+  for (const { device, start, finish } of p.stages) {
+    const row = p.rows[device], left = Math.max(x(start), gutter - 4), right = Math.min(x(finish), width) - 1;
+    if (row.y === undefined || right < gutter || left > width) continue;
+    const top = row.y + row.h, bottom = top + SPACE - 2.5;
+    context.beginPath();
+    context.moveTo(left + 0.5, top);
+    context.lineTo(left + 0.5, bottom);
+    context.lineTo(Math.max(right, left) + 0.5, bottom);
+    context.lineTo(Math.max(right, left) + 0.5, top);
+    context.stroke();
   }
 }
 function paintEnd(p) {
