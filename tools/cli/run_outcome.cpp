@@ -74,7 +74,7 @@ std::string against(double predicted, double measured) {
 }
 
 // With how long stages were handed over in, or without, where there is no room for that.
-Table stage_table(const RunOutcome& run, bool with_handover) {
+Table stages_of_run(const RunOutcome& run, bool with_handover) {
   std::vector<Table::Column> columns{{"stage"},
                                      {"device"},
                                      {"nodes", Align::kRight},
@@ -103,10 +103,10 @@ Table stage_table(const RunOutcome& run, bool with_handover) {
 }
 
 std::string measured_table(const RunOutcome& run, bool color) {
-  const Table wide = stage_table(run, true);
+  const Table wide = stages_of_run(run, true);
   const size_t columns = output_columns();
   const bool fits = columns == 0 || wide.width() <= columns;
-  return (fits ? wide : stage_table(run, false)).render(color);
+  return (fits ? wide : stages_of_run(run, false)).render(color);
 }
 
 std::string cut_table(const RunOutcome& run, bool color) {
@@ -140,6 +140,24 @@ std::string with_dims(const std::vector<DimSetting>& dims) {
 std::string in_flight(const RunOutcome& run) {
   if (run.replicas == 1) return fmt::format("{} in flight", run.slots);
   return fmt::format("{} replicas with {} in flight each", run.replicas, run.slots);
+}
+
+constexpr const char* kRatiosAre =
+    "are medians of pairs: a run, and the whole model right beside it";
+
+bool has_ratios(const RunOutcome& run) {
+  return !run.latency.whole_us.empty() || !run.stream.whole_us.empty();
+}
+
+// What the page says of how it was measured.
+std::vector<std::string> remarks_of(const RunOutcome& run) {
+  std::vector<std::string> remarks;
+  if (run.deviation)
+    remarks.emplace_back(run.deviation->exceeded() ? "outputs deviate" : "outputs agree");
+  remarks.push_back("median of " + plural(run.runs, "run"));
+  if (run.threads > 0) remarks.push_back(plural(run.threads, "thread"));
+  for (const DimSetting& dim : run.dims) remarks.push_back(dim_text(dim));
+  return remarks;
 }
 
 }  // namespace
@@ -242,9 +260,7 @@ std::string text_of_run(const RunOutcome& run, bool color) {
     }
     text += "\n";
   }
-  if (!run.latency.whole_us.empty() || !run.stream.whole_us.empty()) {
-    text += "ratios are medians of pairs: a run, and the whole model right beside it\n";
-  }
+  if (has_ratios(run)) text += fmt::format("ratios {}\n", kRatiosAre);
   if (run.deviation) {
     text += fmt::format("outputs: largest |a - b| / (1 + |b|) is {:.2g}, tolerance {:.2g}\n",
                         run.deviation->deviation, run.deviation->tolerance);
@@ -266,17 +282,31 @@ RunReport report_of_run(const RunOutcome& run) {
     report.stages.push_back({shown_file(run, stage), stage.device, summary[s].start_us,
                              summary[s].time_us, stage.predicted_start_us, stage.predicted_us});
   }
+  for (const Json& cut : cuts_json(run)) {
+    report.cuts.push_back({cut["name"], cut["from"], cut["to"], cut["bytes"], cut["wait_us"],
+                           cut.value("predicted_wait_us", -1.0)});
+  }
+  report.remarks = remarks_of(run);
   if (!run.chosen.empty()) report.facts.emplace_back("tune chose", run.chosen);
   if (!run.latency.whole_us.empty()) {
-    report.facts.emplace_back("the whole model on one thread",
-                              format_us(median(run.latency.whole_us)));
+    report.facts.emplace_back("the whole model on one thread beside it",
+                              page_time(median(run.latency.whole_us)));
     const auto ratios = over_whole(run.latency.latency_us, run.latency.whole_us);
-    report.facts.emplace_back("a request over that", fmt::format("{:.3f}", median(ratios)));
+    report.facts.emplace_back("one request over the whole model",
+                              fmt::format("{:.3f}", median(ratios)));
   }
   if (!run.stream.request_us.empty()) {
-    report.facts.emplace_back("per request, " + in_flight(run),
-                              format_us(median(run.stream.request_us)));
+    report.facts.emplace_back("a stream, per request, " + in_flight(run),
+                              page_time(median(run.stream.request_us)));
   }
+  if (!run.stream.whole_us.empty()) {
+    report.facts.emplace_back("the whole model beside the stream",
+                              page_time(median(run.stream.whole_us)));
+    const auto ratios = over_whole(run.stream.request_us, run.stream.whole_us);
+    report.facts.emplace_back("the stream over the whole model",
+                              fmt::format("{:.3f}", median(ratios)));
+  }
+  if (has_ratios(run)) report.note = fmt::format("Ratios {}.", kRatiosAre);
   return report;
 }
 
