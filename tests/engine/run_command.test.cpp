@@ -108,6 +108,12 @@ TEST_CASE("run says of each cut how long it waits, as measured and as predicted"
   CHECK(said["predicted_over_whole"] == 2.5);
 }
 
+TEST_CASE("run says of a stream what the whole model took beside it") {
+  const Folder folder;
+  const json said = run(write_stages(folder));
+  CHECK(said["stream"]["whole_us"]["median"] > 0);
+}
+
 TEST_CASE("run takes threads and replicas of a directory from what tune chose") {
   const Folder folder;
   const std::string stages = write_stages(folder);
