@@ -215,13 +215,13 @@ int dispatch(int argc, char** argv) {
 
   const Result<cli::Request> request = cli::parse(program, {argv + std::min(argc, 1), argv + argc});
   if (!request.ok()) return fail(request.status());
-  constexpr size_t kColumns = 100;
   switch (request->what) {
     case cli::Request::kVersion:
       return print("placeto-train " PLACETO_VERSION_TEXT "\n");
     case cli::Request::kHelp:
-      return print(request->command == nullptr ? help_text(program, kColumns)
-                                               : help_text(program, *request->command, kColumns));
+      return print(request->command == nullptr
+                       ? help_text(program, cli::help_columns())
+                       : help_text(program, *request->command, cli::help_columns()));
     case cli::Request::kRun:
       break;
   }

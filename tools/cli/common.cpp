@@ -56,11 +56,6 @@ void add_common(Command& command, Common& common) {
   command.flag("--no-color", common.no_color, "Plain text even on a terminal, as with NO_COLOR");
 }
 
-size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 void take_standard_output() {
   if (output_is_printed) throw Failure(kBadUsage, "standard output: given for two outputs");
   if (json_is_expected) {

@@ -58,9 +58,6 @@ struct Common {
 };
 void add_common(Command& command, Common& common);
 
-// The width of the terminal that standard output is; 0 if it is none.
-size_t terminal_columns();
-
 // Text to standard output; a Failure if it does not arrive there in full, unless who reads it has
 // gone.
 void print(std::string_view text);

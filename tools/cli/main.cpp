@@ -28,11 +28,6 @@ Exit status: 0 done; 1 no feasible placement, or what verify or run --check comp
 usage; 3 bad input file; 4 internal error or an output that cannot be written. On failure nothing is
 written.)";
 
-static size_t help_columns() {
-  const size_t columns = terminal_columns();
-  return columns == 0 ? 80 : columns;
-}
-
 static void add_completion(Program& program) {
   Command& command = program.add("completion", "Print a script that completes command lines");
   auto shell = std::make_shared<std::string>();

@@ -1,3 +1,6 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "tools/options/options.h"
@@ -179,6 +182,16 @@ size_t limited(size_t columns) {
 }
 
 }  // namespace
+
+size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+size_t help_columns() {
+  const size_t columns = terminal_columns();
+  return columns == 0 ? 80 : columns;
+}
 
 std::string help_text(const Program& program, size_t columns) {
   const size_t width = limited(columns);

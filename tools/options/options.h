@@ -167,6 +167,11 @@ struct Request {
 // the message starts with the word that is wrong. Nothing ran yet.
 Result<Request> parse(const Program& program, const std::vector<std::string>& line);
 
+// The width of the terminal that standard output is; 0 if it is none.
+size_t terminal_columns();
+// That of help: 80 where there is no terminal.
+size_t help_columns();
+
 // For a terminal of that many columns.
 std::string help_text(const Program& program, size_t columns);
 std::string help_text(const Program& program, const Command& command, size_t columns);
