@@ -91,7 +91,7 @@ std::string summarize(const Policy& policy, bool color) {
   sheet.add_row({"seed", std::to_string(from.seed)});
   sheet.add_row({"steps", format_count(from.steps)});
   sheet.add_row({"trainer", from.trainer_version});
-  sheet.add_row({"date", from.date});
+  if (!from.date.empty()) sheet.add_row({"date", from.date});
   return sheet.render(color) + feature_table(policy.node_features(), "node feature", color) +
          feature_table(policy.pair_features(), "pair feature", color);
 }
