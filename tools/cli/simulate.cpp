@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -39,6 +40,11 @@ without a stream such a run may be over sooner.)";
 // Simulations times nodes, links and pairs of devices: well under a second.
 constexpr uint64_t kAdviceWork = 1'000'000;
 
+// "-12.3%"; what rounds to nothing has no sign.
+std::string change_text(double percent) {
+  return std::abs(percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", percent);
+}
+
 // "waits for: npu:0 computes 61%, ...", and what a faster part would buy.
 std::string advice_lines(const Advice& advice, double makespan_us) {
   constexpr size_t kShown = 4;
@@ -52,8 +58,8 @@ std::string advice_lines(const Advice& advice, double makespan_us) {
     waits.push_back(fmt::format("{} {:.0f}%", printable(share.what), 100 * share.us / makespan_us));
   }
   for (const FasterPart& part : advice.twice_as_fast) {
-    faster.push_back(fmt::format("{} {:+.1f}%", printable(part.what),
-                                 100 * (part.objective_us / makespan_us - 1)));
+    faster.push_back(printable(part.what) + " " +
+                     change_text(100 * (part.objective_us / makespan_us - 1)));
   }
   return "\n" + fitted(line("waits for", waits) + line("if twice as fast", faster));
 }
