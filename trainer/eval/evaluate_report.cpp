@@ -274,7 +274,7 @@ std::string effort_svg(std::span<const Graded> graded) {
   const double heuristics = mean({Approach::kAuto});
   figure.y.most = std::max(figure.y.most, heuristics + 0.02);
   figure.lines.push_back({.name = "auto (no search)",
-                          .points = {{figure.x.least, heuristics}, {figure.x.most, heuristics}},
+                          .points = {{0, heuristics}, {figure.x.most, heuristics}},
                           .dashed = true});
   for (auto& [name, line] : lines) figure.lines.push_back(std::move(line));
   return draw(figure);

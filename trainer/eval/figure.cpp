@@ -10,16 +10,26 @@ namespace {
 
 constexpr const char* kColors[] = {"#666666", "#1b7837", "#2166ac", "#b2182b", "#e08214",
                                    "#542788", "#01918c", "#8c510a", "#c51b7d", "#4d4d4d"};
-constexpr double kWidth = 720, kHeight = 420;
-constexpr double kLeft = 64, kRight = 16, kTop = 36, kBottom = 50, kLegend = 190;
+// By which lines are told apart in grey, too. As many that no colour meets the same dashes again in
+// the next rounds. kDashed is for lines that ask for dashes.
+constexpr const char* kDashes[] = {"", "10 3", "2 2", "8 3 2 3", "3 6", "4 2", "8 2 2 2 2 2"};
+constexpr const char* kDashed = "6 4";
+constexpr double kPlot = 450, kHeight = 420;
+constexpr double kLeft = 64, kRight = 16, kTop = 36, kBottom = 50;
+constexpr double kSample = 34;  // of a line in the legend
 
 const char* color(size_t i) {
   return kColors[i % std::size(kColors)];
 }
 
-// Lines beyond the colours are dashed.
-const char* dashes(size_t i, bool dashed) {
-  return dashed || i >= std::size(kColors) ? " stroke-dasharray=\"6 4\"" : "";
+std::string dashes(size_t i, bool dashed) {
+  const std::string pattern = dashed ? kDashed : kDashes[i % std::size(kDashes)];
+  return pattern.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", pattern);
+}
+
+// Of 12 px in a wide sans-serif: more than any reader's font takes.
+double text_width(const std::string& text) {
+  return 7.2 * double(text.size());
 }
 
 std::string escaped(const std::string& text) {
@@ -49,6 +59,8 @@ std::string open(double width, double height) {
       width, height);
 }
 
+constexpr double kFewBelow = 200;  // last over first of an axis with few powers of ten
+
 // Round steps: 1, 2 or 5 times a power of ten; powers of ten (and 2 and 5 times them, where there
 // are few) on a logarithmic axis. None where the axis has no such steps, which would never end.
 std::vector<double> ticks(const Axis& axis) {
@@ -56,7 +68,7 @@ std::vector<double> ticks(const Axis& axis) {
   if (!std::isfinite(axis.least) || !std::isfinite(axis.most)) return result;
   if (axis.logarithmic ? axis.least <= 0 : axis.most <= axis.least) return result;
   if (axis.logarithmic) {
-    const bool few = axis.most / axis.least < 200;
+    const bool few = axis.most / axis.least < kFewBelow;
     for (double p = std::pow(10, std::floor(std::log10(axis.least))); p <= axis.most; p *= 10) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double tick = p * factor;
@@ -78,10 +90,21 @@ std::vector<double> ticks(const Axis& axis) {
   return result;
 }
 
+// A logarithmic axis begins at a tick: no point is left of all numbers.
+Axis from_tick(Axis axis) {
+  if (!axis.logarithmic || axis.least <= 0 || !std::isfinite(axis.least)) return axis;
+  const double power = std::pow(10, std::floor(std::log10(axis.least) + 1e-9)), least = axis.least;
+  axis.least = power;
+  if (axis.most / power >= kFewBelow) return axis;
+  for (const double factor : {2.0, 5.0}) {
+    if (power * factor <= least * 1.001) axis.least = power * factor;
+  }
+  return axis;
+}
+
 // Where the plot lies, and how values become pixels.
 struct Plot {
-  const Axis& x;
-  const Axis& y;
+  Axis x, y;
   double left, top, width, height;
 
   static double share(const Axis& axis, double value) {
@@ -117,9 +140,11 @@ std::string x_axis(const Plot& p) {
 }
 
 std::string frame(const Plot& p, const std::string& title) {
+  // A title wider than the plot is moved to the right, not out of the figure.
+  const double middle = std::max(p.left + p.width / 2, text_width(title) / 2 + kRight);
   return fmt::format("<path d=\"M{:.1f} {:.1f}v{:.1f}h{:.1f}\" fill=\"none\" stroke=\"black\"/>\n",
                      p.left, p.top, p.height, p.width) +
-         text(p.left + p.width / 2, p.top - 14, "middle", title, " font-weight=\"bold\"");
+         text(middle, p.top - 14, "middle", title, " font-weight=\"bold\"");
 }
 
 std::string draw_line(const Plot& p, const Line& line, size_t index) {
@@ -142,15 +167,26 @@ std::string draw_line(const Plot& p, const Line& line, size_t index) {
          marks;
 }
 
-template <class Entries>
-std::string legend(double x, double y, const Entries& entries, int thickness = 3) {
+std::string legend_entry(double x, double y, const std::string& stroke, const std::string& name) {
+  return fmt::format("<path d=\"M{:.1f} {:.1f}h{:.0f}\" {}/>\n", x, y - 4, kSample, stroke) +
+         text(x + kSample + 6, y, "start", name);
+}
+
+// Of lines as they are drawn.
+std::string legend(double x, double y, const std::vector<Line>& lines) {
   std::string svg;
-  for (size_t i = 0; i < entries.size(); ++i, y += 18) {
-    svg += fmt::format("<path d=\"M{:.1f} {:.1f}h16\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", x,
-                       y - 4, color(i), thickness, dashes(i, false));
-    svg += text(x + 20, y, "start", entries[i]);
+  for (size_t i = 0; i < lines.size(); ++i, y += 18) {
+    const std::string stroke =
+        fmt::format("stroke=\"{}\" stroke-width=\"2\"{}", color(i), dashes(i, lines[i].dashed));
+    svg += legend_entry(x, y, stroke, lines[i].name);
   }
   return svg;
+}
+
+double legend_width(const std::vector<std::string>& names) {
+  double width = 0;
+  for (const std::string& name : names) width = std::max(width, text_width(name));
+  return kSample + 6 + width + kRight;
 }
 
 std::vector<std::string> names_of(const LineFigure& figure) {
@@ -160,7 +196,8 @@ std::vector<std::string> names_of(const LineFigure& figure) {
 }
 
 std::string draw_plot(const LineFigure& figure, double left, double width) {
-  const Plot p{figure.x, figure.y, left, kTop, width, kHeight - kTop - kBottom};
+  const Plot p{from_tick(figure.x),     from_tick(figure.y), left, kTop, width,
+               kHeight - kTop - kBottom};
   std::string svg = y_axis(p) + x_axis(p) + frame(p, figure.title);
   for (size_t i = 0; i < figure.lines.size(); ++i) svg += draw_line(p, figure.lines[i], i);
   return svg;
@@ -169,31 +206,33 @@ std::string draw_plot(const LineFigure& figure, double left, double width) {
 }  // namespace
 
 std::string draw(const LineFigure& figure) {
-  return open(kWidth, kHeight) + draw_plot(figure, kLeft, kWidth - kLeft - kRight - kLegend) +
-         legend(kWidth - kLegend, kTop + 10, names_of(figure)) + "</svg>\n";
+  const double end = kLeft + kPlot + kRight;
+  return open(end + legend_width(names_of(figure)), kHeight) + draw_plot(figure, kLeft, kPlot) +
+         legend(end, kTop + 10, figure.lines) + "</svg>\n";
 }
 
 std::string draw(const std::vector<LineFigure>& figures) {
   constexpr double kOne = 300;
-  const double width = kOne * double(figures.size()) + kLegend;
-  std::string svg = open(width, kHeight);
+  const double end = kOne * double(figures.size());
+  std::string svg = open(end + legend_width(names_of(figures.front())), kHeight);
   for (size_t i = 0; i < figures.size(); ++i) {
     svg += draw_plot(figures[i], kOne * double(i) + kLeft, kOne - kLeft - kRight);
   }
-  return svg + legend(width - kLegend + 10, kTop + 10, names_of(figures.front())) + "</svg>\n";
+  return svg + legend(end, kTop + 10, figures.front().lines) + "</svg>\n";
 }
 
 std::string draw(const BarFigure& figure) {
   constexpr double kBar = 30, kGap = 24;
   const auto groups = double(figure.groups.size()), bars = double(figure.bars.size());
   const double plot = groups * (bars * kBar + kGap);
-  const double width = kLeft + plot + kLegend + kRight;
+  std::vector<std::string> names;
+  for (const auto& bar : figure.bars) names.push_back(bar.first);
+  const double end = kLeft + plot + kRight;
+  const double width = std::max(end + legend_width(names), text_width(figure.title) + 2 * kRight);
   const Axis none;
   const Plot p{none, figure.y, kLeft, kTop, plot, kHeight - kTop - kBottom};
   std::string svg = open(width, kHeight) + y_axis(p) + frame(p, figure.title);
-  std::vector<std::string> names;
   for (size_t b = 0; b < figure.bars.size(); ++b) {
-    names.push_back(figure.bars[b].first);
     for (size_t g = 0; g < figure.groups.size(); ++g) {
       const double value = figure.bars[b].second[g];
       if (!std::isfinite(value)) continue;
@@ -209,7 +248,11 @@ std::string draw(const BarFigure& figure) {
     const double middle = kLeft + (double(g) + 0.5) * (bars * kBar + kGap);
     svg += text(middle, p.top + p.height + 17, "middle", figure.groups[g]);
   }
-  return svg + legend(width - kLegend, kTop + 10, names, 8) + "</svg>\n";
+  for (size_t b = 0; b < names.size(); ++b) {
+    const std::string stroke = fmt::format("stroke=\"{}\" stroke-width=\"8\"", color(b));
+    svg += legend_entry(end, kTop + 10 + 18 * double(b), stroke, names[b]);
+  }
+  return svg + "</svg>\n";
 }
 
 }  // namespace placeto::train

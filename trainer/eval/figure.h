@@ -1,5 +1,5 @@
-// Figures as SVG: lines over two axes, and groups of bars. Legible in black and white print as far
-// as the legend goes: every line has its name at a mark of its own colour.
+// Figures as SVG: lines over two axes, and groups of bars. Every line has a colour and dashes of
+// its own, in the legend as in the plot, so that lines are told apart without colours, too.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ struct Axis {
 struct Line {
   std::string name;
   std::vector<std::pair<double, double>> points;
-  bool steps = false;  // horizontal, then vertical
-  bool dashed = false;
-  bool marks = false;  // a dot at each point
+  bool steps = false;   // horizontal, then vertical
+  bool dashed = false;  // as no other line is: a level, say
+  bool marks = false;   // a dot at each point
 };
 
 struct LineFigure {
@@ -29,7 +29,8 @@ struct LineFigure {
   std::vector<Line> lines;
 };
 
-// 720 x 420. Points outside the axes are drawn at their edge.
+// 420 high, and as wide as the longest name needs. Points outside the axes are drawn at their edge;
+// a logarithmic axis begins at a tick.
 std::string draw(const LineFigure& figure);
 // Side by side with one legend, which is the first's.
 std::string draw(const std::vector<LineFigure>& figures);
