@@ -43,7 +43,8 @@ constexpr const char* kStyle = R"(.run { display: grid; grid-template-columns: a
 .d0 { background: var(--d0); } .d1 { background: var(--d1); } .d2 { background: var(--d2); }
 .d3 { background: var(--d3); } .d4 { background: var(--d4); } .d5 { background: var(--d5); }
 .d6 { background: var(--d6); } .d7 { background: var(--d7); }
-@media not (prefers-color-scheme: dark) { .d0, .d6 { color: #ffffff; } }
+.d0, .d2, .d3, .d5 { color: #ffffff; }
+@media screen and (prefers-color-scheme: dark) { .d2, .d3, .d5 { color: #111317; } }
 @media (max-width: 700px) { .axis .odd { display: none; } }
 )";
 
