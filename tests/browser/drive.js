@@ -51,6 +51,13 @@ function checkDocument(expected) {
   check("moved nodes are there if there are placements to compare", !!byId("moved") === comparing);
   if (comparing) check("a row per placement", byId("comparison-table").tBodies[0].rows.length === expected.placements);
   check("candidates as expected", !!byId("candidates") || !expected.candidates);
+  check("stages are there if runs have them", !!byId("stages") === !!expected.stages);
+  if (expected.throughput) {
+    check("a stream is led by its interval", /runs per second/.test(text("headline")));
+    check("the bound is left out of a stream", !/bound/.test(text("facts")));
+    check("a copy on every device is not hidden", !/a copy on every device/.test(text("candidates")) ||
+      /(more|fewer) runs per second/.test(text("subtitle")));
+  }
   check("the licences are there", /Leon Sorokin/.test(document.body.textContent) && /Chris Pettitt/.test(document.body.textContent));
 }
 function checkDrawings(expected) {

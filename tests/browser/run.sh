@@ -59,6 +59,11 @@ page one '{"nodes": 50, "placements": 1, "candidates": true}'
 "$placeto" report heft.json auto.json -g small.json -t four.json -o two.html
 page two '{"nodes": 50, "placements": 2}'
 
+echo "${machine/\"op_gap_us\"/\"execution\": \"staged\", \"op_gap_us\"}" >staged.json
+"$placeto" place small.json -t staged.json --objective throughput --policy none \
+  --report stream.html >/dev/null
+page stream '{"nodes": 50, "placements": 1, "candidates": true, "stages": true, "throughput": true}'
+
 "$placeto" generate layered --nodes 10000 --width 32 -o large.json >/dev/null
 "$placeto" place large.json -t four.json --method etf -o large.placement.json >/dev/null
 "$placeto" report large.placement.json -g large.json -t four.json --reasons 3 -o large.html
