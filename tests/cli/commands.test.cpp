@@ -409,6 +409,8 @@ TEST_CASE_FIXTURE(PlacedScene, "place takes every objective, budget and pass opt
   const std::string table = run({"place", graph, "-t", topology, "--objective", "throughput"}).out;
   CHECK(table.find("bottleneck") != std::string::npos);
   CHECK(table.find("/ bound") == std::string::npos);  // which is of the makespan
+  CHECK(table.find("a copy of the model on every device") != std::string::npos);
+  CHECK(table.find(" runs a second\n") != std::string::npos);  // more or fewer
 }
 
 TEST_CASE_FIXTURE(PlacedScene, "compare lists every method on every graph and topology") {
