@@ -46,7 +46,13 @@ function startPage() {
     recolour();
   });
 }
+// With many devices the bar takes more than a line, and would hide the heading that a link leads to.
+function makeRoomForBar() {
+  const sticky = getComputedStyle($("bar")).position === "sticky";
+  document.documentElement.style.scrollPaddingTop = (sticky ? $("bar").offsetHeight + 14 : 8) + "px";
+}
 function layoutPage() {
+  makeRoomForBar();
   layoutTimeline();
   layoutMemory();
   layoutGraph();
@@ -81,6 +87,7 @@ function recolour(now) {
 readTheme();
 writeHeadline();
 writeTables();
+makeRoomForBar();
 startTimeline();
 layoutTimeline();
 startMemory();
