@@ -118,4 +118,8 @@ TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
     b.graph().mutable_initializer(1)->set_int64_data(0, end);
     CHECK(dims_of(b, "y") == Dims{5, length});
   }
+  // And what begins before the first begins there, where numpy takes nothing.
+  b.graph().mutable_initializer(0)->set_int64_data(0, -11);
+  b.graph().mutable_initializer(1)->set_int64_data(0, -9'223'372'036'854'775'807);
+  CHECK(dims_of(b, "y") == Dims{5, 1});
 }

@@ -189,6 +189,12 @@ TEST_CASE("fused operators of language models have shapes") {
   auto& gather = b.node("GatherBlockQuantized", {"table", "ids", "scales"}, {"e"});
   OnnxBuilder::set(gather, "bits", int64_t{4});
   CHECK(added(gather) == std::vector<uint64_t>{2 * 5 * 32 * 4});
+  // Ten of a hundred rows, their scales, the places and what is made.
+  const std::string bytes = b.bytes();
+  const auto imported = import_onnx(as_bytes(bytes), "model", {});
+  REQUIRE(imported.ok());
+  const uint64_t moved = imported->spec.nodes.back().bytes_accessed;
+  CHECK(moved == 10 * 16 + 64 * 4 / 100 * 10 + 10 * 8 + 2 * 5 * 32 * 4);
 }
 
 namespace {
@@ -219,6 +225,24 @@ TEST_CASE("a pool that rounds up makes no window that begins in the padding behi
   CHECK(pooled("MaxPool", 1, 0, "4") == 2);
   CHECK(pooled("AveragePool", 3, 0, "6") == 3);
   CHECK(pooled("LpPool", 2, 0, "5") == 3);
+}
+
+TEST_CASE("a convolution whose window is larger than its input has no shape, and says so") {
+  const auto problem = [](const char* length) {
+    OnnxBuilder b;
+    b.input("x", {"1", "1", length});
+    b.weight("w", {1, 1, 127});
+    auto& node = b.node("Conv", {"x", "w"}, {"y"});
+    OnnxBuilder::set(node, "strides", std::vector<int64_t>{64});
+    OnnxBuilder::set(node, "pads", std::vector<int64_t>{1, 2});
+    const std::string bytes = b.bytes();
+    const auto result = import_onnx(as_bytes(bytes), "model", {});
+    REQUIRE(result.ok());
+    const auto& unknown = result->report.unknown;
+    return unknown.empty() ? std::to_string(result->spec.nodes[0].outputs[0]) : unknown[0].problem;
+  };
+  CHECK(problem("123") == "its window is larger than its input, padding included");
+  CHECK(problem("124") == "4");
 }
 
 TEST_CASE("Einsum leaves the axes that its equation says, and counts each index once") {

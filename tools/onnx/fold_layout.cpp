@@ -98,7 +98,8 @@ Folded fold_gather(const NodeProto& node, Inputs inputs) {
   });
 }
 
-// One end of a slice as numpy clamps it.
+// The end of a slice as numpy clamps it. Its begin is the same forwards; backwards the operator
+// begins at the first element at least, where numpy would take nothing.
 int64_t slice_bound(int64_t x, int64_t length, int64_t step) {
   if (x < 0) x = wrap_add(x, length);
   return step > 0 ? std::clamp<int64_t>(x, 0, length) : std::clamp<int64_t>(x, -1, length - 1);
@@ -111,7 +112,9 @@ struct Range {
 std::optional<Range> slice_range(int64_t begin, int64_t end, int64_t step, int64_t length) {
   if (step == 0 || step == std::numeric_limits<int64_t>::min()) return std::nullopt;
   step = std::clamp<int64_t>(step, -length - 1, length + 1);
+  if (length == 0) return Range{0, step, 0};
   begin = slice_bound(begin, length, step);
+  if (step < 0) begin = std::max<int64_t>(begin, 0);
   // The largest number of 32 or 64 bits is no end in ONNX Runtime, backwards, too.
   const bool endless = end == std::numeric_limits<int32_t>::max() ||
                        end == std::numeric_limits<int64_t>::max() || end <= -length - 1;

@@ -258,9 +258,21 @@ Counter counter_for(std::string_view op, OperatorClass operator_class) {
 // positions and segments.
 bool picks(std::string_view op, size_t input) {
   if (op == "EmbedLayerNormalization") return input >= 2 && input <= 4;
-  return input == 0 && (op == "Gather" || op == "GatherElements" || op == "GatherND" ||
-                        op == "Slice" || op == "Expand" || op == "Tile" || op == "GridSample" ||
-                        op == "RoiAlign" || op == "GatherBlockQuantized");
+  return input == 0 &&
+         (op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "Slice" ||
+          op == "Expand" || op == "Tile" || op == "GridSample" || op == "RoiAlign");
+}
+
+// GatherBlockQuantized reads rows of packed numbers, of their scales and of their zero points.
+uint64_t bytes_of_rows(const NodeProto& node, Inputs inputs, size_t input, uint64_t bytes) {
+  if (node.op_type() != "GatherBlockQuantized" || input == 1 || inputs[0] == nullptr) return bytes;
+  const auto table = inputs[0]->dims();
+  const int64_t axis = int_attribute(node, "gather_axis", 0);
+  if (!table || axis < 0 || static_cast<size_t>(axis) >= table->size()) return bytes;
+  const auto rows =
+      static_cast<uint64_t>(std::max<int64_t>((*table)[static_cast<size_t>(axis)], 1));
+  const uint64_t wanted = count_at(inputs, 1);
+  return wanted >= rows ? bytes : saturating_product(bytes / rows, wanted);
 }
 
 uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs inputs,
@@ -275,6 +287,7 @@ uint64_t bytes_moved(const NodeProto& node, OperatorClass operator_class, Inputs
     if (inputs[i] == nullptr) continue;
     uint64_t bytes = value_bytes(*inputs[i]).value_or(0);
     if (picks(node.op_type(), i)) bytes = std::min(bytes, written);
+    bytes = bytes_of_rows(node, inputs, i, bytes);
     if (has_experts && i >= 2) bytes = bytes / experts.count * experts.chosen;
     read = saturating_add(read, bytes);
   }
