@@ -88,6 +88,16 @@ TEST_CASE("OneHot adds an axis as long as its depth") {
   CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 7 * 10 * 4});
 }
 
+TEST_CASE("Squeeze without axes drops every axis of length one, in every operator set") {
+  for (const int opset : {9, 11, 13}) {
+    OnnxBuilder b(opset);
+    b.input("x", {"3", "1", "1", "4"});
+    b.node("Squeeze", {"x"}, {"y"});
+    CHECK(outputs_of_last(b) == std::vector<uint64_t>{3 * 4 * 4});
+    CHECK(dims_of(b, "y") == Dims{3, 4});
+  }
+}
+
 TEST_CASE("Slice counts from the end, with lists as attributes and as inputs") {
   OnnxBuilder old(9);
   old.input("x", {"5", "10"});

@@ -55,6 +55,17 @@ bool slice(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return true;
 }
 
+// Squeeze(data) without axes: the library leaves it out before operator set 13.
+bool squeeze(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  if (x == nullptr || given(inputs, 1) || !ints_attribute(node, "axes").empty()) return false;
+  Dims dims = *x->dims();
+  if (std::find(dims.begin(), dims.end(), kUnknownDim) != dims.end()) return false;
+  std::erase(dims, 1);
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
 // Pad(data, pads, value, axes)
 bool pad(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value* x = known(inputs, 0);
@@ -255,6 +266,7 @@ void add_axes(Rules& rules) {
   rules["Split"] = split;
   rules["OneHot"] = one_hot;
   rules["Slice"] = slice;
+  rules["Squeeze"] = squeeze;
   rules["Compress"] = compress;
   for (const char* name :
        {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
