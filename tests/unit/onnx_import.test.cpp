@@ -26,6 +26,30 @@ TEST_CASE("a convolutional model becomes a graph with bytes and operations") {
   CHECK(got.report.parameter_bytes == got.report.parameters * 4);
 }
 
+TEST_CASE("what follows from parameters alone costs no run, as engines compute it at load") {
+  OnnxBuilder b;
+  b.input("x", {"2", "32"});
+  b.weight("w", {32, 32}, onnx::TensorProto::UINT8, 1);
+  b.weight("scale", {1});
+  b.weight("given", {32, 32});
+  b.input("given", {"32", "32"});  // whoever runs the model may give another
+  OnnxBuilder::set(b.node("Cast", {"w"}, {"wide"}, "cast"), "to", int64_t{1});
+  b.node("Mul", {"wide", "scale"}, {"scaled"}, "mul");
+  b.node("Mul", {"given", "scale"}, {"other"}, "every run");
+  b.node("RandomNormalLike", {"scaled"}, {"noise"}, "random");
+  b.node("MatMul", {"x", "scaled"}, {"y"}, "product");
+  const auto got = imported(b, {});
+  for (const char* name : {"cast", "mul"}) {
+    CHECK(node(got, name).flops == 0);
+    CHECK(node(got, name).bytes_accessed == 1);
+  }
+  CHECK(node(got, "every run").bytes_accessed > 32 * 32 * 4);
+  CHECK(node(got, "random").bytes_accessed > 32 * 32 * 4);
+  CHECK(node(got, "product").flops == 2u * 2 * 32 * 32);
+  CHECK(got.report.flops ==
+        node(got, "product").flops + node(got, "every run").flops + node(got, "random").flops);
+}
+
 TEST_CASE("dimensions without a value are an error that names them and the option") {
   OnnxBuilder b = shape_arithmetic_model();
   const std::string message = refusal(b, StatusCode::kInvalidArgument);

@@ -10,6 +10,7 @@
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
+#include "tools/io/word_list.h"
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/dimensions.h"
 #include "tools/onnx/functions.h"
@@ -70,6 +71,7 @@ class Importer {
  private:
   void collect_parameters();
   void add_nodes();
+  bool is_computed_at_load(const NodeProto& node) const;
   void add_edges(int position);
   void attribute_parameters();
   void count(const Weights& weights);
@@ -85,6 +87,8 @@ class Importer {
   InnerWeights inner_weights_;
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
   std::unordered_map<std::string, size_t> parameter_at_;
+  std::unordered_set<std::string_view> inputs_;  // of the model, parameters among them, too
+  std::unordered_set<std::string_view> loaded_;  // outputs of what is computed at load
   NodePairs together_;
   std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
   std::unordered_map<std::string_view, uint32_t> output_at_;  // of its node, by name
@@ -104,6 +108,7 @@ void Importer::collect_parameters() {
     count(weights);
     parameters_.push_back({name, {weights, {}}});
   };
+  for (const auto& input : graph_.input()) inputs_.insert(input.name());
   for (const auto& tensor : graph_.initializer()) add(tensor.name(), weights_of(tensor));
   for (const auto& tensor : graph_.sparse_initializer()) {
     add(tensor.values().name(), weights_of(tensor));
@@ -141,6 +146,25 @@ void Importer::describe_operator(const NodeProto& node, NodeSpec& spec) const {
   if (!known) spec.input_types.clear();
 }
 
+// Whether engines compute the node once, as they load the model: it reads parameters that nobody
+// can give in a run, or what is computed of them. They leave DequantizeLinear to be fused with its
+// reader.
+bool Importer::is_computed_at_load(const NodeProto& node) const {
+  constexpr std::string_view kEveryRun =
+      " Bernoulli DequantizeLinear Dropout Multinomial RandomNormalLike RandomUniformLike ";
+  if (!is_default_domain(node.domain()) || holds_word(kEveryRun, node.op_type())) return false;
+  const auto has_body = [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size(); };
+  if (std::ranges::any_of(node.attribute(), has_body)) return false;
+  bool reads = false;
+  for (const std::string& name : node.input()) {
+    if (name.empty()) continue;
+    const bool given = parameter_at_.contains(name) && !inputs_.contains(name);
+    if (!given && !loaded_.contains(name)) return false;
+    reads = true;
+  }
+  return reads;
+}
+
 void Importer::add_nodes() {
   node_at_.assign(static_cast<size_t>(graph_.node_size()), kNoNode);
   for (int i = 0; i < graph_.node_size(); ++i) {
@@ -160,8 +184,13 @@ void Importer::add_nodes() {
     spec.flops = analysis.work.flops;
     spec.bytes_accessed = analysis.work.bytes;
     spec.launches = analysis.work.launches;
+    if (is_computed_at_load(node)) {
+      loaded_.insert(node.output().begin(), node.output().end());
+      spec.flops = 0;
+      spec.bytes_accessed = 1;  // as of what only hands on
+    }
     spec.resident_bytes = inner_weights_.of(node).bytes;
-    result_.report.flops += analysis.work.flops;
+    result_.report.flops += spec.flops;
     if (!analysis.complete) {
       result_.report.unknown.push_back({spec.name, spec.op, analysis.problem});
     }
