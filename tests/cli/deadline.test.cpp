@@ -1,6 +1,8 @@
 // --deadline-ms and Ctrl-C: what is asked for beside the placement is covered, too.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "tests/cli/runner.h"
 
 using namespace placeto::test;
@@ -64,6 +66,17 @@ TEST_CASE_FIXTURE(DeadlineScene, "compare ends each placing at the deadline") {
     CHECK(outcome["feasible"] == true);
     CHECK(outcome["place_time_us"] < 20e6);  // of a budget of 100 s, however slow the machine
   }
+}
+
+TEST_CASE_FIXTURE(DeadlineScene, "an interrupted compare shows what it has, and says so") {
+  const int status = std::system(
+      ("cd " + path(".") + " && timeout --preserve-status --signal=INT 3 " PLACETO_CLI " compare " +
+       graph + " -t 4xk80 --methods single,auto --budget 100s --json >c.json 2>c.err")
+          .c_str());
+  CHECK(status != 0);
+  const auto compared = nlohmann::json::parse(read("c.json"));
+  CHECK(compared["note"] == "interrupted: only the cases before are shown");
+  CHECK(compared["cases"].empty());
 }
 
 TEST_CASE_FIXTURE(DeadlineScene,

@@ -142,6 +142,9 @@ TEST_CASE_FIXTURE(ModelScene, "inspect lists no input that is set, nor its free 
   const json open = run_json({"inspect", scaled, "--dim", "n=3", "--json"});
   CHECK(names(open) == std::vector<std::string>{"x", "scale"});
   CHECK(open.at("free_dimensions") == json({"n"}));
+  const Run twice = run({"inspect", scaled, "--set", "scale=1,2,3", "--set", "scale=1,2,3"});
+  CHECK(twice.status == 2);
+  CHECK(twice.err.find("'scale': another one sets the same") != std::string::npos);
   const json set = run_json({"inspect", scaled, "--set", "scale=1,2,3", "--json"});
   CHECK(names(set) == std::vector<std::string>{"x"});
   CHECK(set.at("free_dimensions") == json::array());

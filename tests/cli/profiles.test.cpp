@@ -168,6 +168,25 @@ TEST_CASE_FIXTURE(ModelScene, "a profile of a kind that no device is of is refus
             .status == 0);
 }
 
+TEST_CASE_FIXTURE(ModelScene, "run times of kinds that no device has are refused, or told of") {
+  const auto table = [&](const std::string& file, const std::vector<std::string>& kinds) {
+    std::string text = "node,kind,us\n";
+    for (const std::string& kind : kinds) {
+      for (const char* node : {"conv", "relu", "pool", "flatten", "fc"}) {
+        text += node + ("," + kind) + ",3\n";
+      }
+    }
+    return std::vector<std::string>{"place",   model,           "-t", topology, "--dim", "batch=1",
+                                    "--costs", add(file, text), "-m", "single"};
+  };
+  fails(table("wrong.csv", {"CPU"}), 2,
+        "--costs: the topology has no device of kind 'CPU'; devices are of cpu, gpu");
+  const Run mixed = run(table("mixed.csv", {"CPU", "gpu"}));
+  CHECK(mixed.status == 0);
+  CHECK(mixed.err.find("run times on 'CPU' are not used: devices are of 'cpu' and 'gpu'") !=
+        std::string::npos);
+}
+
 TEST_CASE_FIXTURE(ModelScene, "calibrate fits a kind, and import estimates with what it wrote") {
   const std::string profile = write("cpu.json", small_profile());
   const json fit = run_json({"calibrate", model, "--dim", "batch=1", "--profile", "cpu=" + profile,

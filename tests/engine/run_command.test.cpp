@@ -23,12 +23,12 @@ using test::output_of;
 using test::write_split;
 
 // x - Relu - Neg - y, a stage each on two devices, with a prediction.
-std::string write_stages(const Folder& folder) {
+std::string write_stages(const Folder& folder, const std::string& rows = "4") {
   OnnxBuilder b;
-  b.input("x", {"4", "8"});
+  b.input("x", {rows, "8"});
   b.node("Relu", {"x"}, {"r"}, "relu");
   b.node("Neg", {"r"}, {"y"}, "neg");
-  OnnxBuilder::set_type(*b.graph().add_output(), "y", {"4", "8"});
+  OnnxBuilder::set_type(*b.graph().add_output(), "y", {rows, "8"});
   PlacementSpec placement;
   placement.devices = {"cpu:0", "cpu:1"};
   placement.assignment = {0, 1};
@@ -106,6 +106,23 @@ TEST_CASE("run says of each cut how long it waits, as measured and as predicted"
   CHECK(cut["wait_us"] > 0);
   CHECK(cut["predicted_wait_us"] == 8);
   CHECK(said["predicted_over_whole"] == 2.5);
+}
+
+TEST_CASE("run shows what was predicted of the numbers that it runs with, and of no others") {
+  const Folder folder;
+  const std::string stages = write_stages(folder, "n");
+  json manifest = json::parse(std::ifstream(stages + "/manifest.json"));
+  manifest["dims"]["n"] = 4;
+  std::ofstream(stages + "/manifest.json") << manifest;
+  for (const char* same : {"", " --dim n=4", " --dim '*=4'", " --dim 'x[0]=4'"}) {
+    CHECK_MESSAGE(run(stages + same)["predicted_us"] == 30, same);
+  }
+  const std::string said = output_of(PLACETO_CLI " run --runs 5 --json --dim n=5 " + stages);
+  CHECK(said.find("what is predicted is of n=4, and is not shown") != std::string::npos);
+  const json other = json::parse(said.substr(said.find('{')));
+  CHECK_FALSE(other.contains("predicted_us"));
+  CHECK_FALSE(other.contains("predicted_over_whole"));
+  CHECK_FALSE(other["stages"][0].contains("predicted_us"));
 }
 
 TEST_CASE("run says of a stream what the whole model took beside it") {

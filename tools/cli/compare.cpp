@@ -297,6 +297,7 @@ void run_compare(CompareOptions options) {
     print(summarize(options, cases, options.common.color()));
   }
   if (cut_short.empty()) return;
+  print_due_json();
   std::fflush(stdout);
   std::raise(SIGINT);  // as if nobody had listened: what is lacking is lacking
 }
