@@ -50,6 +50,36 @@ TEST_CASE("what follows from parameters alone costs no run, as engines compute i
         node(got, "product").flops + node(got, "every run").flops + node(got, "random").flops);
 }
 
+TEST_CASE("what is computed at load is held in place of the parameters that it follows from") {
+  OnnxBuilder b;
+  b.input("x", {"2", "64"});
+  b.weight("w", {64, 64}, onnx::TensorProto::UINT8, 1);
+  b.weight("scale", {1});
+  OnnxBuilder::set(b.node("Cast", {"w"}, {"wide"}, "cast"), "to", int64_t{1});
+  b.node("Mul", {"wide", "scale"}, {"scaled"}, "mul");
+  b.node("MatMul", {"x", "scaled"}, {"y"}, "product");
+  b.node("Neg", {"scale"}, {"shared"}, "shared");
+  b.node("Add", {"y", "shared"}, {"z"}, "add");
+  b.node("Sub", {"z", "shared"}, {"u"}, "sub");
+  b.node("Exp", {"scale"}, {"handed out"}, "handed out");
+  b.node("Mul", {"u", "handed out"}, {"t"}, "last");
+  b.output("t");
+  b.output("handed out");
+  const auto got = imported(b, {});
+  CHECK(got.report.parameter_bytes == 64 * 64 + 4);
+  CHECK(node(got, "cast").resident_bytes == 0);
+  CHECK(node(got, "cast").outputs == std::vector<uint64_t>{0});
+  CHECK(node(got, "mul").resident_bytes == 64 * 64 * 4);
+  CHECK(node(got, "mul").outputs == std::vector<uint64_t>{0});
+  CHECK(node(got, "product").resident_bytes == 0);
+  CHECK(node(got, "mul").colocate == node(got, "product").colocate);
+  CHECK_FALSE(node(got, "mul").colocate.empty());
+  for (const char* passes : {"shared", "handed out"}) {
+    CHECK(node(got, passes).resident_bytes == 0);
+    CHECK(node(got, passes).outputs == std::vector<uint64_t>{4});
+  }
+}
+
 TEST_CASE("dimensions without a value are an error that names them and the option") {
   OnnxBuilder b = shape_arithmetic_model();
   const std::string message = refusal(b, StatusCode::kInvalidArgument);

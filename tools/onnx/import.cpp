@@ -74,6 +74,7 @@ class Importer {
   bool is_computed_at_load(const NodeProto& node) const;
   void add_edges(int position);
   void attribute_parameters();
+  void hold_loaded();
   void count(const Weights& weights);
   uint64_t output_bytes(const std::string& name) const;
   void describe_operator(const NodeProto& node, NodeSpec& spec) const;
@@ -88,8 +89,10 @@ class Importer {
   std::vector<std::pair<std::string, Parameter>> parameters_;  // in the order of the model
   std::unordered_map<std::string, size_t> parameter_at_;
   std::unordered_set<std::string_view> inputs_;  // of the model, parameters among them, too
-  std::unordered_set<std::string_view> loaded_;  // outputs of what is computed at load
+  // Outputs of what is computed at load, with the nodes that read them in every run, ascending.
+  std::unordered_map<std::string_view, std::vector<uint32_t>> loaded_;
   NodePairs together_;
+  std::vector<bool> at_load_;      // by node: computed at load
   std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
   std::unordered_map<std::string_view, uint32_t> output_at_;  // of its node, by name
   ImportedGraph result_;
@@ -184,8 +187,9 @@ void Importer::add_nodes() {
     spec.flops = analysis.work.flops;
     spec.bytes_accessed = analysis.work.bytes;
     spec.launches = analysis.work.launches;
-    if (is_computed_at_load(node)) {
-      loaded_.insert(node.output().begin(), node.output().end());
+    at_load_.push_back(is_computed_at_load(node));
+    if (at_load_.back()) {
+      for (const std::string& output : node.output()) loaded_[output];
       spec.flops = 0;
       spec.bytes_accessed = 1;  // as of what only hands on
     }
@@ -203,14 +207,18 @@ void Importer::add_nodes() {
 void Importer::add_edges(int position) {
   const uint32_t target = node_at_[static_cast<size_t>(position)];
   if (target == kNoNode) return;
+  const NodeProto& node = graph_.node(position);
+  const bool runs = !at_load_[target];  // else it reads when the model is loaded
   std::unordered_set<std::string> seen;
-  for (const std::string& name : names_read(graph_.node(position))) {
+  for (const std::string& name : names_read(node)) {
     if (!seen.insert(name).second) continue;
     const auto parameter = parameter_at_.find(name);
     if (parameter != parameter_at_.end()) {
-      parameters_[parameter->second].second.readers.push_back(target);
+      if (runs) parameters_[parameter->second].second.readers.push_back(target);
       continue;
     }
+    const auto loaded = loaded_.find(name);
+    if (runs && loaded != loaded_.end()) loaded->second.push_back(target);
     const auto producer = analysis_.producers.find(name);
     const auto output = output_at_.find(name);
     // An input of the model, or more than the one output that a Constant has.
@@ -242,6 +250,25 @@ void Importer::attribute_parameters() {
   }
 }
 
+// What is computed at load is held like a parameter, in place of those that it is computed from;
+// its maker stands for it where a single node reads it, and hands nothing on in a run. What several
+// nodes read, or a caller, passes between stages as other tensors do.
+void Importer::hold_loaded() {
+  for (const auto& output : graph_.output()) loaded_.erase(output.name());
+  for (uint32_t v = 0; v < at_load_.size(); ++v) {
+    NodeSpec& node = result_.spec.nodes[v];
+    for (size_t o = 0; o < node.outputs.size(); ++o) {
+      const auto loaded = loaded_.find(result_.output_names[v][o]);
+      if (loaded == loaded_.end() || loaded->second.size() > 1) continue;
+      if (!loaded->second.empty()) {
+        node.resident_bytes = saturating_add(node.resident_bytes, node.outputs[o]);
+        together_.emplace_back(v, loaded->second[0]);
+      }
+      node.outputs[o] = 0;
+    }
+  }
+}
+
 ImportedGraph Importer::run(const std::string& fallback_name) {
   const std::string& name = graph_.name();
   result_.spec.name = check_name(name, options_.limits).ok() ? name : fallback_name;
@@ -254,6 +281,7 @@ ImportedGraph Importer::run(const std::string& fallback_name) {
   add_nodes();
   for (int i = 0; i < graph_.node_size(); ++i) add_edges(i);
   attribute_parameters();
+  hold_loaded();
   return std::move(result_);
 }
 
