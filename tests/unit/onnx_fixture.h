@@ -15,6 +15,8 @@
 
 namespace placeto::test {
 
+inline constexpr const char* kMicrosoft = "com.microsoft";
+
 inline Result<ImportedGraph> import(const OnnxBuilder& builder, std::vector<DimSetting> dims = {},
                                     bool copy_shared = false) {
   ImportOptions options;
@@ -45,6 +47,10 @@ inline const NodeSpec& node(const ImportedGraph& imported, const std::string& na
       std::find_if(nodes.begin(), nodes.end(), [&](const NodeSpec& n) { return n.name == name; });
   REQUIRE_MESSAGE(it != nodes.end(), name);
   return *it;
+}
+
+inline NodeSpec last_node(const OnnxBuilder& builder) {
+  return imported(builder).spec.nodes.back();
 }
 
 // Bytes of the outputs of the last node. All shapes have to be known.

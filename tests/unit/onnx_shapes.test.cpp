@@ -11,8 +11,6 @@ using namespace placeto::test;
 
 namespace {
 
-constexpr const char* kMicrosoft = "com.microsoft";
-
 void text(onnx::NodeProto& node, const char* name, const char* value) {
   auto* attribute = node.add_attribute();
   attribute->set_name(name);
@@ -115,55 +113,6 @@ TEST_CASE("convolutions with channels last have them last") {
   CHECK(outputs_of_last(q) == std::vector<uint64_t>{7 * 9 * 6});
 }
 
-TEST_CASE("attention tells its present keys and values") {
-  const auto attention = [](const char* op, bool packed, int64_t kv_heads) {
-    OnnxBuilder b;
-    b.input("q", {"2", "5", packed ? "64" : "32"});
-    b.input("k", {"2", "5", "16"});
-    b.input("past", {"2", std::to_string(kv_heads), "7", "8"});
-    const std::string key = packed ? "" : "k";
-    std::vector<std::string> inputs = {"q", key, key, "past", "past"};
-    if (op[0] == 'M') inputs = {"q", "q", "q", "", "", "", "past", "past"};
-    auto& node = b.node(op, inputs, {"y", "keys", "values"});
-    node.set_domain(kMicrosoft);
-    OnnxBuilder::set(node, "num_heads", int64_t{4});
-    if (op[0] == 'G') OnnxBuilder::set(node, "kv_num_heads", kv_heads);
-    return outputs_of_last(b);
-  };
-  const uint64_t present = 2 * 2 * (7 + 5) * 8 * 4;
-  CHECK(attention("GroupQueryAttention", false, 2) ==
-        std::vector<uint64_t>{2 * 5 * 32 * 4, present, present});
-  CHECK(attention("GroupQueryAttention", true, 2) ==
-        std::vector<uint64_t>{2 * 5 * 32 * 4, present, present});
-  CHECK(attention("MultiHeadAttention", false, 4) ==
-        std::vector<uint64_t>{2 * 5 * 32 * 4, 2 * present, 2 * present});
-  OnnxBuilder b(23);
-  b.input("q", {"2", "5", "32"});
-  b.input("k", {"2", "6", "16"});
-  auto& node = b.node("Attention", {"q", "k", "k"}, {"y"});
-  OnnxBuilder::set(node, "q_num_heads", int64_t{4});
-  OnnxBuilder::set(node, "kv_num_heads", int64_t{2});
-  CHECK(outputs_of_last(b) == std::vector<uint64_t>{2 * 5 * 32 * 4});
-}
-
-TEST_CASE("present keys are as long as the past where it has room for all of them") {
-  for (const int64_t total : {3, 12}) {
-    OnnxBuilder b;
-    b.input("q", {"1", "3", "32"});
-    b.input("k", {"1", "3", "16"});
-    b.input("past", {"1", "2", "7", "8"});
-    b.input("lengths", {"1"}, onnx::TensorProto::INT32);
-    b.integers("total", {total});
-    auto& node = b.node("GroupQueryAttention", {"q", "k", "k", "past", "past", "lengths", "total"},
-                        {"y", "keys", "values"});
-    node.set_domain(kMicrosoft);
-    OnnxBuilder::set(node, "num_heads", int64_t{4});
-    OnnxBuilder::set(node, "kv_num_heads", int64_t{2});
-    const uint64_t present = 2 * static_cast<uint64_t>(std::max<int64_t>(7, total)) * 8 * 4;
-    CHECK(outputs_of_last(b) == std::vector<uint64_t>{3 * 32 * 4, present, present});
-  }
-}
-
 TEST_CASE("fused operators of language models have shapes") {
   OnnxBuilder b;
   b.input("x", {"2", "5", "32"});
@@ -196,17 +145,6 @@ TEST_CASE("fused operators of language models have shapes") {
   const uint64_t moved = imported->spec.nodes.back().bytes_accessed;
   CHECK(moved == 10 * 16 + 64 * 4 / 100 * 10 + 10 * 8 + 2 * 5 * 32 * 4);
 }
-
-namespace {
-
-NodeSpec last_node(const OnnxBuilder& builder) {
-  const std::string bytes = builder.bytes();
-  const auto result = import_onnx(as_bytes(bytes), "model", {});
-  REQUIRE_MESSAGE(result.ok(), result.status().message());
-  return result->spec.nodes.back();
-}
-
-}  // namespace
 
 // pytorch/pytorch#57178 and onnx/onnx#5741: engines leave such a window out.
 TEST_CASE("a pool that rounds up makes no window that begins in the padding behind") {
@@ -428,28 +366,6 @@ TEST_CASE("DFT transforms the axis that its operator set says") {
   CHECK(transformed(20, false, true) == std::vector<uint64_t>{10 * 4 * 2 * 4});
   CHECK(transformed(20, true, true) == std::vector<uint64_t>{6 * 6 * 2 * 4});
   CHECK(transformed(20, false, false) == std::vector<uint64_t>{10 * 6 * 2 * 4});
-}
-
-TEST_CASE("attention counts all its heads and all that is kept of earlier calls") {
-  const auto packed = [](const std::vector<std::vector<std::string>>& inputs) {
-    OnnxBuilder b;
-    std::vector<std::string> names;
-    for (const auto& axes : inputs) {
-      names.push_back("x" + std::to_string(names.size()));
-      b.input(names.back(), axes);
-    }
-    auto& node = b.node("MultiHeadAttention", names, {"y"});
-    node.set_domain(kMicrosoft);
-    OnnxBuilder::set(node, "num_heads", int64_t{8});
-    return last_node(b).flops;
-  };
-  CHECK(packed({{"2", "64", "8", "3", "40"}}) ==
-        packed({{"2", "64", "320"}, {"2", "64", "320"}, {"2", "64", "320"}}));
-  OnnxBuilder b(23);
-  for (const char* name : {"q", "k", "v"}) b.input(name, {"1", "8", "1", "64"});
-  for (const char* name : {"past_k", "past_v"}) b.input(name, {"1", "8", "1000", "64"});
-  b.node("Attention", {"q", "k", "v", "", "past_k", "past_v"}, {"y", "keys", "values"});
-  CHECK(last_node(b).flops >= 4 * 8 * 64 * 1001);
 }
 
 TEST_CASE("a mixture of experts runs those that each row is sent to") {

@@ -1,4 +1,4 @@
-// What the shape rules share. Private to rules*.cpp.
+// What the shape rules share. Private to rules*.cpp and attention.cpp.
 #pragma once
 
 #include <cstdint>

@@ -6,47 +6,14 @@
 
 #include "runtime/base/saturating.h"
 #include "tools/costs/function_flops.h"
+#include "tools/onnx/counting.h"
 #include "tools/onnx/einsum.h"
 
 namespace placeto {
 namespace {
 
 using onnx::NodeProto;
-using Inputs = std::span<const Value* const>;
-using Outputs = std::span<const Value>;
-
-Dims dims_at(Inputs inputs, size_t i) {
-  if (i >= inputs.size() || inputs[i] == nullptr) return {};
-  return inputs[i]->dims().value_or(Dims{});
-}
-
-uint64_t count(const Dims& dims) {
-  return element_count(dims).value_or(0);
-}
-
-uint64_t count_at(Inputs inputs, size_t i) {
-  if (i >= inputs.size() || inputs[i] == nullptr) return 0;
-  const auto dims = inputs[i]->dims();
-  return dims ? count(*dims) : 0;
-}
-
-uint64_t output_count(Outputs outputs) {
-  const auto dims = outputs.empty() ? std::nullopt : outputs[0].dims();
-  return dims ? count(*dims) : 0;
-}
-
-uint64_t extent(const Dims& dims, size_t i) {
-  return i < dims.size() && dims[i] > 0 ? static_cast<uint64_t>(dims[i]) : 0;
-}
-
-uint64_t extent_from_end(const Dims& dims, size_t i) {
-  return i < dims.size() ? extent(dims, dims.size() - 1 - i) : 0;
-}
-
-// Elements of everything behind the first axis.
-uint64_t per_first(const Dims& dims) {
-  return dims.empty() ? 0 : count({dims.begin() + 1, dims.end()});
-}
+using namespace counting;
 
 // --- products
 
@@ -84,53 +51,6 @@ uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
     total = saturating_product(total, known(length));
   for (const int64_t length : axes->dots) total = saturating_product(total, known(length));
   return total;
-}
-
-// Scores and weighted sums: [batch, queries, hidden] against `keys` positions.
-uint64_t attention_core(uint64_t batch, uint64_t queries, uint64_t keys, uint64_t hidden,
-                        uint64_t heads) {
-  const uint64_t scores =
-      saturating_product(saturating_product(batch, heads), saturating_product(queries, keys));
-  const uint64_t products = saturating_product(
-      4, saturating_product(saturating_product(batch, queries), saturating_product(keys, hidden)));
-  return saturating_add(products, saturating_product(scores, kFunctionFlops + 3));
-}
-
-uint64_t attention_flops(const NodeProto& node, Inputs inputs, Outputs) {
-  const Dims query = dims_at(inputs, 0), key = dims_at(inputs, 1);
-  const bool packed = (node.op_type() == "Attention" && node.domain() == "com.microsoft") ||
-                      node.op_type() == "QAttention";
-  // ONNX's own: keys and values of earlier calls are [batch, heads, past, width].
-  const bool is_of_onnx = node.op_type() == "Attention" && !packed;
-  const uint64_t earlier = is_of_onnx ? extent(dims_at(inputs, 4), 2) : 0;
-  if (query.size() == 4) {  // [batch, heads, queries, width]
-    return attention_core(extent(query, 0), extent(query, 2),
-                          saturating_add(earlier, extent(key, 2)),
-                          saturating_product(extent(query, 1), extent(query, 3)), extent(query, 1));
-  }
-  const uint64_t batch = extent(query, 0), queries = extent(query, 1);
-  // Query, key and value in one: [batch, queries, heads, 3, width].
-  const uint64_t hidden =
-      query.size() == 5 ? saturating_product(extent(query, 2), extent(query, 4)) : extent(query, 2);
-  const auto heads = static_cast<uint64_t>(
-      std::max<int64_t>(int_attribute(node, is_of_onnx ? "q_num_heads" : "num_heads", 1), 1));
-  if (node.op_type() == "GroupQueryAttention" || node.op_type() == "MultiHeadAttention") {
-    const bool grouped = node.op_type()[0] == 'G';
-    const uint64_t past = extent(dims_at(inputs, grouped ? 3 : 6), 2);
-    const uint64_t fresh = key.empty() ? queries : extent(key, key.size() == 4 ? 2 : 1);
-    const auto shared =
-        static_cast<uint64_t>(std::max<int64_t>(int_attribute(node, "kv_num_heads", 0), 0));
-    const uint64_t packed_heads =
-        grouped && key.empty() ? saturating_add(heads, 2 * shared) : heads;
-    return attention_core(batch, queries, saturating_add(past, fresh),
-                          hidden / packed_heads * heads, heads);
-  }
-  if (!packed) {
-    return attention_core(batch, queries, saturating_add(earlier, extent(key, 1)), hidden, heads);
-  }
-  const uint64_t projections = saturating_product(saturating_product(2, batch),
-                                                  saturating_product(queries, count_at(inputs, 1)));
-  return saturating_add(projections, attention_core(batch, queries, queries, hidden, heads));
 }
 
 // MoE(rows, router, w1, b1, w2, b2, w3, b3) and QMoE, whose weights are followed by their scales:
@@ -188,8 +108,6 @@ uint64_t window_flops(const NodeProto& node, Inputs, Outputs outputs) {
   return saturating_product(output_count(outputs), window);
 }
 
-using Counter = uint64_t (*)(const NodeProto&, Inputs, Outputs);
-
 template <uint64_t kEach>
 uint64_t per_output(const NodeProto&, Inputs, Outputs outputs) {
   return saturating_product(output_count(outputs), kEach);
@@ -204,9 +122,14 @@ const std::unordered_map<std::string_view, Counter>& special_counters() {
   static const std::unordered_map<std::string_view, Counter> table = {
       {"Einsum", einsum_flops},
       {"Attention", attention_flops},
-      {"QAttention", attention_flops},
-      {"MultiHeadAttention", attention_flops},
+      {"DecoderMaskedMultiHeadAttention", attention_flops},
+      {"DecoderMaskedSelfAttention", attention_flops},
       {"GroupQueryAttention", attention_flops},
+      {"MultiHeadAttention", attention_flops},
+      {"PackedAttention", attention_flops},
+      {"PackedMultiHeadAttention", attention_flops},
+      {"QAttention", attention_flops},
+      {"SparseAttention", attention_flops},
       {"MoE", expert_flops},
       {"QMoE", expert_flops},
       {"QLinearConv", convolution_flops},
