@@ -36,6 +36,7 @@ Score BranchBound::bound(std::span<const uint32_t> device_of, const Score& best)
     us = serial_us();
   } else {
     us = std::max({path_us(), devices_us(), channels_us(), work_us(problem_.op_gap_us())});
+    if (problem_.is_staged()) us = std::max(us, std::ranges::max(busy_us()));
   }
   least.objective_us = rounded_up(us);
   return least;
@@ -77,17 +78,25 @@ void BranchBound::each_device(uint32_t node, Visit visit) const {
   }
 }
 
+double BranchBound::begin_us(uint32_t device) const {
+  return problem_.is_staged() ? problem_.topology().device(device).stage_us : 0;
+}
+
 double BranchBound::transfer_us(uint32_t output, uint32_t from, uint32_t to) const {
-  if (output == kControlEdge || from == to) return 0;
-  const double us = problem_.transfer_us(output, from, to);
-  return us + problem_.topology().latency_us(from, to);
+  if (from == to) return 0;
+  if (output == kControlEdge) return begin_us(to);
+  double us = problem_.transfer_us(output, from, to) + problem_.topology().latency_us(from, to);
+  if (problem_.is_staged()) {
+    us += cut_price_us(problem_, from, output) + begin_us(to) + cut_price_us(problem_, to, output);
+  }
+  return us;
 }
 
 double BranchBound::path_us() {
   const auto order = graph_.topological_order();
   for (const uint32_t v : order) {
     each_device(v, [&](uint32_t d) {
-      double ready = 0;
+      double ready = begin_us(d);
       for (const InEdge& in : watched(graph_.in_edges(v), stop_, open_.size() + 1)) {
         double least = kNever;
         each_device(in.source, [&](uint32_t e) {

@@ -49,8 +49,10 @@ class BranchBound {
   uint32_t device(uint32_t node) const { return device_of_[problem_.group_of(node)]; }
   template <class Visit>
   void each_device(uint32_t node, Visit visit) const;
-  // Transfer and latency: no copy arrives earlier, whatever the rules.
+  // Transfer and latency: no copy arrives earlier, whatever the rules. Under staged execution also
+  // what both ends pay, and the beginning of the stage that reads.
   double transfer_us(uint32_t output, uint32_t from, uint32_t to) const;
+  double begin_us(uint32_t device) const;  // of a stage
   // Longest paths: each node, on each device it may have, after the predecessors at their best.
   double path_us();
   double tail_behind_us(uint32_t node, uint32_t from, const OutEdge& out) const;

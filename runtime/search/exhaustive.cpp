@@ -4,12 +4,14 @@
 #include "runtime/search/exhaustive.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/bottleneck.h"
 #include "runtime/cost/rounding.h"
 #include "runtime/search/branch_bound.h"
+#include "runtime/search/division_search.h"
 
 namespace placeto {
 namespace {
@@ -47,6 +49,7 @@ class Tree {
       }
     }
     children_.resize(order_.size());
+    if (problem.is_staged() && problem.is_for_latency()) divisions_.emplace(evaluator_);
   }
 
   // False if it ran out of branches, or was stopped.
@@ -100,7 +103,8 @@ class Tree {
     return false;
   }
 
-  // False, too, where a division into stages that nobody has looked at could be better.
+  // False, too, where a division into stages that nobody has looked at could be better: for
+  // throughput, none is tried.
   bool complete(const Score& bound) {
     for (uint32_t v = 0; v < assignment_.size(); ++v) {
       assignment_[v] = device_of_[problem_.group_of(v)];
@@ -112,7 +116,9 @@ class Tree {
       best_.assignment = assignment_;
       best_.division = {};
     }
-    return !problem_.is_staged() || !(least_divided(bound) < best_.score);
+    if (!problem_.is_staged()) return true;
+    if (!problem_.is_for_latency()) return !(least_divided(bound) < best_.score);
+    return divisions_->search(assignment_, bound.overflow_bytes, left_, best_);
   }
 
   // Of the placement just evaluated, however it is divided.
@@ -132,6 +138,7 @@ class Tree {
   Evaluator evaluator_;
   Bottleneck bottleneck_;
   std::vector<double> channel_us_;
+  std::optional<DivisionSearch> divisions_;
   Candidate& best_;
   std::vector<uint32_t> order_, device_of_;  // groups; of each group
   Assignment assignment_;
@@ -150,9 +157,10 @@ uint32_t open_groups(const Problem& problem) {
 }  // namespace
 
 bool exact_applies(const Problem& problem) {
-  const bool known = !problem.is_staged() || !problem.is_for_latency();
+  const bool divides = problem.is_staged() && problem.is_for_latency();
+  if (divides && problem.node_count() > kMostDividedNodes) return false;
   constexpr uint64_t kMostTable = 10'000;  // nodes x devices
-  if (!known || uint64_t{problem.node_count()} * problem.device_count() > kMostTable) return false;
+  if (uint64_t{problem.node_count()} * problem.device_count() > kMostTable) return false;
   return open_groups(problem) <= kMostExactGroups;
 }
 

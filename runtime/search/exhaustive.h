@@ -16,9 +16,10 @@ uint64_t most_branches(const Problem& problem);
 inline constexpr uint32_t kMostSolvedGroups = 12;
 uint64_t exact_branches(const Problem& problem);
 
-// Whether it may be tried: few groups, and not for latency under staged execution, where each
-// placement has many divisions that no bound tells apart. For throughput there one stage on each
-// device is as little as can be; where the best placement cannot do with that, nothing is proved.
+// Whether it may be tried: few groups, and for latency under staged execution few nodes, as all
+// divisions of placements are looked at, too (division_search.h). For throughput there one stage on
+// each device is as little as can be; where the best placement cannot do with that, nothing is
+// proved.
 bool exact_applies(const Problem& problem);
 
 // Improves `best`, which obeys the rules, in place. True if it then is proved that no placement has

@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(EngineScene, "inspect says what a placement was made for and w
   };
   const std::string staged =
       place({"--engine", "onnxruntime", "--provider", "gpu=cuda", "--tolerance", "0"});
-  for (const char* said : {"engine        onnxruntime", "stages        3", "lower bound"}) {
+  for (const char* said : {"engine          onnxruntime", "stages          3", "proved optimal"}) {
     CHECK_MESSAGE(staged.find(said) != std::string::npos, staged);
   }
   const json seen = run_json({"inspect", "p.json", "--json"});

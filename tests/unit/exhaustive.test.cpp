@@ -74,6 +74,35 @@ TEST_CASE("what is proved of stages that serve a stream holds for every division
   CHECK(proved > problems / 2);
 }
 
+TEST_CASE("what is proved of stages that serve one request holds for every division and order") {
+  Random random(74);
+  int proved = 0, divided = 0, problems = 0;
+  for (int i = 0; i < 400; ++i) {
+    const test::RandomShape shape{.most_nodes = i % 8 == 0 ? 5u : 4u,
+                                  .most_devices = i % 8 == 0 ? 2u : 3u,
+                                  .whole_numbers = i % 3 != 0,
+                                  .restrictions = i % 4 == 0};
+    const test::RandomMemory memory{50, i % 3 == 0 ? 400u : 0u};
+    const test::Instance instance =
+        test::random_instance(shape, test::kStagedRules + random.below(8), random, memory);
+    if (!instance.problem) continue;
+    const Problem& problem = *instance.problem;
+    REQUIRE(exact_applies(problem));
+    Candidate best = any_start(problem, random);
+    ++problems;
+    if (!exhaustive_search(problem, most_branches(problem), nullptr, best)) continue;
+    ++proved;
+    divided += !best.division.empty();
+    const Score least = test::least_of_all_divisions(problem);
+    CAPTURE(i);
+    CHECK(best.score.overflow_bytes == least.overflow_bytes);
+    CHECK(best.score.objective_us <= least.objective_us * (1 + 3e-9));
+    CHECK(best.score == Evaluator(problem).evaluate(best.assignment, best.division));
+  }
+  CHECK(proved == problems);
+  CHECK(divided > 2);
+}
+
 TEST_CASE("only groups that more than one device may run count, and pins leave few of those") {
   Random random(73);
   int solved = 0;
