@@ -113,6 +113,9 @@ TEST_CASE("a report says that a placement is optimal where it takes no longer th
   };
   ReportPlacement placement = shown(scene);
   CHECK_FALSE(proved(placement));
+  placement.proved = true;  // for throughput no bound tells
+  CHECK(proved(placement));
+  placement.proved = false;
   bounds.proved_us = scene.timeline.makespan_us;
   CHECK(proved(placement));
   placement.violations = {"device 'gpu:0' lacks 5 bytes of memory"};

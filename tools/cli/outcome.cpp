@@ -200,11 +200,12 @@ bool reports_fit(const Problem& problem, double left_ms) {
 void add_reports(OutputFiles& files, const Reports& reports, const Problem& problem,
                  const LowerBounds& bounds, std::span<const uint32_t> assignment,
                  const Timeline& timeline, const std::string& method,
-                 std::vector<CandidateRow> candidates) {
+                 std::vector<CandidateRow> candidates, bool proved) {
   if (!reports.page.empty()) {
-    const ReportPlacement placement =
+    ReportPlacement placement =
         report_placement(problem, Assignment(assignment.begin(), assignment.end()), method,
                          std::move(candidates), kLittleReasonWork, recorded_division(timeline));
+    placement.proved = proved;
     files.add(reports.page, report_page(problem, bounds, {&placement, 1}));
   }
   if (!reports.trace.empty()) {

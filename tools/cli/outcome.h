@@ -70,7 +70,7 @@ void add_reports(Command& command, Reports& reports);
 void add_reports(OutputFiles& files, const Reports& reports, const Problem& problem,
                  const LowerBounds& bounds, std::span<const uint32_t> assignment,
                  const Timeline& timeline, const std::string& method,
-                 std::vector<CandidateRow> candidates);
+                 std::vector<CandidateRow> candidates, bool proved);
 // Whether there is time for them. They are made in one go, but for reasons; those of small graphs
 // are made even when it is over, others only if they surely are done before.
 bool reports_fit(const Problem& problem, double left_ms);

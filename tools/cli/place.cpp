@@ -264,7 +264,7 @@ void write_files(const PlaceOptions& options, const Problem& problem, const Foun
       line.show("writing the report ...");
     const PlaceResult& result = found.result;
     add_reports(files, options.reports, problem, result.bounds, result.best.assignment,
-                result.timeline, result.best.method, found.rows);
+                result.timeline, result.best.method, found.rows, result.proved);
   }
   files.write();
 }

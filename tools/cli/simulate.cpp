@@ -190,7 +190,8 @@ void run_simulate(SimulateOptions& options) {
     print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
   }
   OutputFiles files;
-  add_reports(files, options.reports, problem, bounds, assignment, timeline, placement.method, {});
+  add_reports(files, options.reports, problem, bounds, assignment, timeline, placement.method, {},
+              false);
   files.write();
 }
 

@@ -188,11 +188,12 @@ std::vector<TimeSource> time_sources(const Problem& problem, const Assignment& a
   return of_nodes;
 }
 
-// No run is shorter than the bound, so one as short is the best there is.
+// No run is shorter than the bound, which is one of latency: one as short is the best there is.
 bool proved_optimal(const Problem& problem, const LowerBounds& bounds,
                     const ReportPlacement& placement) {
-  return problem.is_for_latency() && placement.violations.empty() && bounds.best_us() > 0 &&
-         bounds.best_us() >= rounded_down(placement.timeline.makespan_us);
+  if (!placement.violations.empty()) return false;
+  return placement.proved || (problem.is_for_latency() && bounds.best_us() > 0 &&
+                              bounds.best_us() >= rounded_down(placement.timeline.makespan_us));
 }
 
 ordered_json describe_placement(const Problem& problem, const LowerBounds& bounds,

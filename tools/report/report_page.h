@@ -32,6 +32,7 @@ struct ReportPlacement {
   std::string method;  // that made it; empty if not known
   Assignment assignment;
   Timeline timeline;                     // of the assignment
+  bool proved = false;                   // to be the best, as far as whoever placed it knows
   std::vector<std::string> violations;   // what makes it infeasible, one sentence each
   std::vector<CandidateRow> candidates;  // empty: no table
   Reasons reasons;                       // empty: none
