@@ -8,7 +8,9 @@
 #include "tools/onnx/element_types.h"
 #include "tools/onnx/fold.h"
 #include "tools/onnx/functions.h"
+#include "tools/onnx/misfit.h"
 #include "tools/onnx/rules.h"
+#include "tools/onnx/window_problem.h"
 
 namespace placeto {
 namespace {
@@ -121,6 +123,19 @@ NodeInputs inputs_of(const NodeProto& node, const Scope& scope) {
     inputs.push_back(name.empty() ? nullptr : scope.find(name));
   }
   return inputs;
+}
+
+bool rests_on_statements(const NodeInputs& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const Value* value) { return value != nullptr && value->stated; });
+}
+
+// Whether the shape of output k is a guess in part: what a body does depends on data, blocks of
+// channels on the processor, and what attention keeps on who runs it.
+bool is_uncertain(const NodeProto& node, int k) {
+  return node.domain() == "com.microsoft.nchwc" || (node.domain() == "com.microsoft" && k > 0) ||
+         std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const auto& attribute) { return attribute.has_g(); });
 }
 
 }  // namespace
@@ -238,6 +253,10 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
   if (function != functions_.end()) {
     return call(*function->second, node, inputs, frame, outputs, result);
   }
+  if (frame.always && !rests_on_statements(inputs)) {
+    const std::string problem = misfit(node, inputs, frame.opsets->at(""));
+    if (!problem.empty()) return Status::bad_input(problem);
+  }
   std::vector<Constant> constants;
   if (may_fold(inputs)) constants = fold(node, inputs);
   if (!constants.empty()) {
@@ -247,6 +266,8 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
     if (!library_.failure().ok()) return library_.failure();
     infer_element_types(node, inputs, *frame.opsets, outputs);
     if (own && !outputs.empty()) give_rank(node, inputs, outputs[0]);
+  } else {
+    result.problem = window_problem(node, inputs);
   }
   result.work = count_work(node, inputs, outputs);
   return {};
@@ -261,15 +282,18 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
     NodeAnalysis result;
     const Status status = visit_node(node, scope, frame, outputs, result);
     if (!status.ok()) return status.at(onnx_node_place(graph, i));
+    const bool rests = rests_on_statements(inputs_of(node, scope));
     bool completed = false;  // by what the model says of an output
     for (int k = 0; k < node.output_size(); ++k) {
       if (node.output(k).empty()) continue;
       const auto said = declared.find(node.output(k));
       Value& value = outputs[static_cast<size_t>(k)];
       const bool was_known = known(value);
+      const auto inferred = value.dims();
       if (said != declared.end() && sensible(*said->second)) complete_from(*said->second, value);
       if (!sensible(value.type)) value = Value{};
       completed |= !was_known && known(value);
+      value.stated |= rests || is_uncertain(node, k) || value.dims() != inferred;
     }
     const bool counts =
         result.work.operator_class != OperatorClass::kControl && !is_constant_node(node);
@@ -330,7 +354,7 @@ Status Analyzer::run(const GraphProto& graph, bool replaceable, Analysis& analys
   if (!order.ok()) return order.status();
   analysis.order = *std::move(order);
   analysis.nodes.resize(static_cast<size_t>(graph.node_size()));
-  return visit_nodes(graph, analysis.order, analysis.scope, {&opsets_, 0},
+  return visit_nodes(graph, analysis.order, analysis.scope, {&opsets_, 0, true},
                      [&](int i, NodeAnalysis&& result) {
                        analysis.nodes[static_cast<size_t>(i)] = std::move(result);
                      });

@@ -17,6 +17,7 @@ using NodeInputs = std::vector<const Value*>;  // null: not given
 struct Frame {
   const Opsets* opsets;
   int depth = 0;
+  bool always = false;  // they run whenever the model does
 };
 
 // A visited body: what all its nodes do, and the first of them that could not be inferred.

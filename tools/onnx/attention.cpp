@@ -11,7 +11,6 @@ namespace {
 using onnx::NodeProto;
 using shape_rules::constant;
 using shape_rules::given;
-using shape_rules::kMost;
 using shape_rules::known;
 using Inputs = std::span<const Value* const>;
 
@@ -54,13 +53,14 @@ const Operator* operator_of(const NodeProto& node) {
 }
 
 int64_t both(int64_t a, int64_t b) {
-  return a < 0 || b < 0 || a > kMost || b > kMost ? kUnknownDim : a + b;
+  return a < 0 || b < 0 || a > shape_rules::kMost || b > shape_rules::kMost ? kUnknownDim : a + b;
 }
 int64_t share(int64_t whole, int64_t count) {
   return whole < 0 || count <= 0 ? kUnknownDim : whole / count;
 }
 int64_t times(int64_t width, int64_t count) {
-  return width < 0 || count <= 0 || width > kMost / count ? kUnknownDim : width * count;
+  return width < 0 || count <= 0 || width > shape_rules::kMost / count ? kUnknownDim
+                                                                       : width * count;
 }
 
 // Input i if its shape is known; without axes if it is not.
@@ -73,7 +73,7 @@ Dims shape_at(Inputs inputs, size_t i) {
 int64_t number_at(Inputs inputs, size_t i) {
   const Constant* number = i != 0 ? constant(inputs, i) : nullptr;
   const bool is_one = number != nullptr && number->whole() && number->size() == 1;
-  return is_one ? std::clamp(number->ints[0], kUnknownDim, kMost) : kUnknownDim;
+  return is_one ? std::clamp(number->ints[0], kUnknownDim, shape_rules::kMost) : kUnknownDim;
 }
 
 bool read_own(const NodeProto& node, Inputs inputs, AttentionSizes& sizes) {
@@ -132,7 +132,8 @@ bool read_apart(Inputs inputs, AttentionSizes& sizes) {
 bool read_grouped(const NodeProto& node, Inputs inputs, AttentionSizes& sizes) {
   const Dims q = shape_at(inputs, 0), k = shape_at(inputs, 1);
   sizes.key_heads = int_attribute(node, "kv_num_heads", 0);
-  const bool counted = sizes.heads > 0 && sizes.key_heads > 0 && sizes.key_heads <= kMost;
+  const bool counted =
+      sizes.heads > 0 && sizes.key_heads > 0 && sizes.key_heads <= shape_rules::kMost;
   const bool in_one = !given(inputs, 1);
   if (q.size() != 3 || !counted || (!in_one && k.size() != 3)) return false;
   sizes.batch = q[0], sizes.queries = q[1], sizes.fresh = in_one ? q[1] : k[1];
@@ -209,7 +210,7 @@ std::optional<AttentionSizes> attention_sizes(const NodeProto& node, Inputs inpu
   AttentionSizes sizes;
   sizes.past = op->past;
   sizes.heads = sizes.key_heads = int_attribute(node, "num_heads", 0);
-  if (sizes.heads > kMost || !read(op->form, node, inputs, sizes)) return std::nullopt;
+  if (sizes.heads > shape_rules::kMost || !read(op->form, node, inputs, sizes)) return std::nullopt;
   if (op->form == Form::kTokens || op->form == Form::kProjectedTokens) {
     const Dims places = shape_at(inputs, op->form == Form::kTokens ? 4 : 3);  // [batch, positions]
     sizes.fresh = places.size() == 2 ? places[1] : sizes.queries;

@@ -117,7 +117,8 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
     if (decided && (condition->number(0) != 0) != (name[0] == 't')) continue;
     Scope inner(&scope);
     Body body;
-    const Status status = visit_body(*graph, inner, {frame.opsets, frame.depth + 1}, body);
+    const Frame branch = {frame.opsets, frame.depth + 1, decided && frame.always};
+    const Status status = visit_body(*graph, inner, branch, body);
     if (!status.ok()) return status.at(name);
     for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
       outputs[i] = first ? body.outputs[i] : either(outputs[i], body.outputs[i]);
@@ -318,7 +319,7 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
   }
   Body body;
   const bool imports = function.opset_import_size() > 0;  // else its caller's
-  const Frame inner = {imports ? &opsets : frame.opsets, frame.depth + 1};
+  const Frame inner = {imports ? &opsets : frame.opsets, frame.depth + 1, frame.always};
   const Status status = visit_body(graph, scope, inner, body);
   if (!status.ok()) return status.at("function " + in_quotes(function.name()));
   for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/window_problem.h"
 
 namespace placeto {
 namespace {
@@ -19,8 +20,6 @@ using onnx::NodeProto;
 // its answers.
 constexpr int kMostTensors = 1 << 16;
 constexpr size_t kMostAnswerBytes = 32 << 20;
-
-constexpr int64_t kMostPixels = int64_t{1} << 30;  // along one axis of a window
 
 // Attributes that the schema does not know come from newer operator sets. Those that change shapes
 // have rules of their own (rules.h); the rest (saturate, reduction, ...) can go. Names are the
@@ -70,24 +69,6 @@ int rank_at(std::span<const Value* const> inputs, size_t i) {
   return dims ? static_cast<int>(dims->size()) : -1;
 }
 
-// Whether a window that is not filled up with padding is longer than the padded image along some
-// axis: the library would divide a negative number by the stride.
-bool outgrows(const NodeProto& node, const Dims& image, const Dims& window) {
-  const std::string automatic = text_attribute(node, "auto_pad", "NOTSET");
-  if (node.op_type() == "ConvTranspose" || automatic.starts_with("SAME")) return false;
-  const auto pads = ints_attribute(node, "pads"), dilations = ints_attribute(node, "dilations");
-  const size_t axes = image.size() - 2;
-  for (size_t a = 0; a < axes; ++a) {
-    const int64_t length = image[a + 2], kernel = window[a + 2];
-    if (length < 0 || length > kMostPixels || kernel < 0 || kernel > kMostPixels) continue;
-    const int64_t dilation = dilations.size() == axes ? dilations[a] : 1;
-    if (dilation < 0 || dilation > kMostPixels) continue;
-    const bool padded = automatic == "NOTSET" && pads.size() == 2 * axes;
-    if ((kernel - 1) * dilation + 1 > length + (padded ? pads[a] + pads[a + axes] : 0)) return true;
-  }
-  return false;
-}
-
 // The library takes it that image, filter and attributes have matching numbers of axes.
 std::string window_objection(const NodeProto& node, std::span<const Value* const> inputs) {
   bool slides = false;
@@ -107,8 +88,7 @@ std::string window_objection(const NodeProto& node, std::span<const Value* const
              " entries, expected " + std::to_string(expected);
     }
   }
-  const bool is_larger = filter != 0 && outgrows(node, *inputs[0]->dims(), *inputs[filter]->dims());
-  return is_larger ? "its window is larger than its input, padding included" : "";
+  return window_problem(node, inputs);  // the library would divide a negative number by the stride
 }
 
 // Operators whose output has as many axes as one of their inputs has elements.

@@ -42,6 +42,8 @@ struct Value {
   onnx::TypeProto type;  // value_case() not set: unknown
   std::shared_ptr<const Constant> constant;
   bool weight = false;  // an initializer or a Constant node: resident, produced by no node
+  // Its shape is what the model says of a tensor, or follows from that: it may be out of date.
+  bool stated = false;
 
   int32_t element_type() const;
   bool is_tensor() const { return type.has_tensor_type(); }
