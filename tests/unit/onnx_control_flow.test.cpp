@@ -225,15 +225,3 @@ TEST_CASE("a SequenceMap makes lists of what its body makes of an element") {
   CHECK(element("weights").element_type() == onnx::TensorProto::FLOAT16);
   CHECK(node(imported(b), "map").flops >= 2 * 4 * 2 * 8);  // of one element, at least
 }
-TEST_CASE("of a Scan as it was before operator set 9 nothing is said") {
-  OnnxBuilder b(8);
-  b.input("x", {"1", "3", "2"});
-  auto& scan = b.node("Scan", {"", "x"}, {"y"}, "scan");
-  OnnxBuilder::set(scan, "num_scan_inputs", int64_t{1});
-  auto& body = OnnxBuilder::body(scan, "body");
-  body.add_input()->set_name("row");
-  OnnxBuilder::add_node(body, "Relu", {"row"}, {"r"});
-  body.add_output()->set_name("r");
-  CHECK(!dims_of(b, "y"));
-  CHECK(imported(b).report.unknown.size() == 1);
-}

@@ -19,7 +19,8 @@ struct OperatorsOf {
 // Operators of ONNX and of com.microsoft (docs/Operators.md and docs/ContribOperators.md there).
 constexpr OperatorsOf kOperators[] = {
     {OperatorClass::kConvolution,
-     " Conv ConvTranspose FusedConv DeformConv NhwcConv NhwcFusedConv "},
+     " Conv ConvTranspose ConvTransposeWithDynamicPads FusedConv DeformConv NhwcConv "
+     "NhwcFusedConv "},
     {OperatorClass::kMatrix,
      " Gemm MatMul Einsum FusedMatMul FusedMatMulActivation FusedGemm TransposeMatMul GemmFastGelu "
      "Attention MoE "
@@ -28,7 +29,7 @@ constexpr OperatorsOf kOperators[] = {
      "PackedMultiHeadAttention SparseAttention LongformerAttention "},
     {OperatorClass::kQuantized,
      " QLinearConv ConvInteger QLinearMatMul MatMulInteger QGemm QAttention DynamicQuantizeMatMul "
-     "MatMulIntegerToFloat MatMulInteger16 MatMulNBits MatMulBnb4 MatMulFpQ4 QMoE "},
+     "MatMulIntegerToFloat MatMulInteger16 MatMulNBits MatMulBnb4 MatMulFpQ4 GemmFloat8 QMoE "},
     {OperatorClass::kRecurrent, " LSTM GRU RNN DynamicQuantizeLSTM AttnLSTM "},
     {OperatorClass::kElementwise,
      " Add Sub Mul Div Max Min Sum Mean Neg Abs Sign Relu LeakyRelu PRelu ThresholdedRelu Clip "

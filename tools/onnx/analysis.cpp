@@ -95,6 +95,17 @@ bool overflows(const Value& value) {
              dims->end();
 }
 
+// What is not known of a value's shape, in words.
+std::string open_part(const Value& value) {
+  const auto dims = value.dims();
+  if (!dims) return "the shape";
+  std::string axes;
+  for (size_t a = 0; a < dims->size(); ++a) {
+    if ((*dims)[a] < 0) axes += (axes.empty() ? " along axis " : ", ") + std::to_string(a);
+  }
+  return "the shape" + axes;
+}
+
 void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
                     NodeAnalysis& result) {
   for (int i = 0; i < node.output_size(); ++i) {
@@ -104,7 +115,8 @@ void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
       result.problem =
           "its output " + in_quotes(node.output(i)) + " overflows: more than 2^62 bytes";
     } else if (result.problem.empty()) {
-      result.problem = "the shape of its output " + in_quotes(node.output(i)) +
+      result.problem = open_part(outputs[static_cast<size_t>(i)]) + " of its output " +
+                       in_quotes(node.output(i)) +
                        " depends on data, or does not follow from its inputs";
     }
     return;
@@ -266,6 +278,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
     if (!library_.failure().ok()) return library_.failure();
     infer_element_types(node, inputs, *frame.opsets, outputs);
     if (own && !outputs.empty()) give_rank(node, inputs, outputs[0]);
+    if (own && !outputs.empty()) count_entries(node, inputs, outputs[0]);
   } else {
     result.problem = window_problem(node, inputs);
   }

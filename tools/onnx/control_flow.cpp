@@ -71,6 +71,14 @@ Value either(const Value& a, const Value& b) {
   return out;
 }
 
+// What both branches of an If say of an output, where they differ; "" if they agree so far.
+std::string difference(const std::string& output, const Value& a, const Value& b) {
+  const auto x = a.dims(), y = b.dims();
+  if (!x || !y || *x == *y) return "";
+  return "its branches make its output " + in_quotes(output) + " " + lengths_text(*x) + " or " +
+         lengths_text(*y);
+}
+
 // `own`: whether the node is run itself, or stands for its body alone.
 void finish_control(Body&& body, bool own, NodeAnalysis& result) {
   result.work = body.work;
@@ -110,6 +118,7 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
     decided_.erase(&node);  // a loop around it comes to know less of what goes in
   }
   Body chosen;
+  std::string unlike;
   bool first = true;
   for (const char* name : {"then_branch", "else_branch"}) {
     const GraphProto* graph = body_of(node, name);
@@ -121,11 +130,15 @@ Status Analyzer::visit_if(const NodeProto& node, const NodeInputs& inputs, const
     const Status status = visit_body(*graph, inner, branch, body);
     if (!status.ok()) return status.at(name);
     for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
+      if (!first && unlike.empty()) {
+        unlike = difference(node.output(static_cast<int>(i)), outputs[i], body.outputs[i]);
+      }
       outputs[i] = first ? body.outputs[i] : either(outputs[i], body.outputs[i]);
     }
     if (first || body.work.flops > chosen.work.flops) chosen = std::move(body);
     first = false;
   }
+  if (chosen.problem.empty()) chosen.problem = std::move(unlike);
   finish_control(std::move(chosen), true, result);
   return {};
 }
@@ -221,20 +234,17 @@ Status Analyzer::visit_loop(const NodeProto& node, const NodeInputs& inputs, con
   return {};
 }
 
-// Scan(state..., sequence...) -> state..., sequence...; of opset 9 and later.
+// Scan(state..., sequence...) -> state..., sequence... Before operator set 9 the first input is how
+// long the sequences are, and all others and all outputs begin with an axis of batches, each of
+// which the body runs for.
 Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, const Scope& scope,
                             const Frame& frame, std::vector<Value>& outputs, NodeAnalysis& result) {
   const GraphProto* graph = body_of(node, "body");
   if (graph == nullptr) return no_body("body");
-  const auto version = frame.opsets->find("");
-  if (version != frame.opsets->end() && version->second < 9) {
-    Body unknown;
-    unknown.problem = "Scan has another form before operator set 9";
-    finish_control(std::move(unknown), true, result);
-    return {};
-  }
+  const bool batched = frame.opsets->at("") < 9;
+  const size_t before = batched && !inputs.empty() ? 1 : 0;
   const int64_t sequences = int_attribute(node, "num_scan_inputs", 0);
-  const auto given = static_cast<int64_t>(inputs.size());
+  const auto given = static_cast<int64_t>(inputs.size() - before);
   if (sequences < 1 || sequences > given) {
     return Status::bad_input("has num_scan_inputs " + std::to_string(sequences) + " with " +
                              std::to_string(given) + " inputs, expected 1 to that many");
@@ -242,20 +252,25 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
   const auto states = static_cast<size_t>(given - sequences);
   const auto axes = ints_attribute(node, "scan_input_axes");
   const auto out_axes = ints_attribute(node, "scan_output_axes");
-  int64_t length = kUnknownDim;
+  int64_t length = kUnknownDim, batch = kUnknownDim;
   Scope inner(&scope);
   for (int i = 0; i < graph->input_size(); ++i) {
     const auto at = static_cast<size_t>(i);
-    Value value = bind(at < inputs.size() ? inputs[at] : nullptr, graph->input(i));
-    auto dims = at < inputs.size() && inputs[at] ? inputs[at]->dims() : std::nullopt;
+    const Value* read = at + before < inputs.size() ? inputs[at + before] : nullptr;
+    Value value = bind(read, graph->input(i));
+    auto dims = read != nullptr ? read->dims() : std::nullopt;
+    if (batched && dims && !dims->empty()) {
+      if (dims->front() >= 0) batch = dims->front();
+      dims->erase(dims->begin());
+    }
     if (at >= states && dims) {
       const size_t k = at - states;
       const auto axis = resolve_axis(k < axes.size() ? axes[k] : 0, dims->size());
       if (!axis) return Status::bad_input("has scan_input_axes that its inputs do not have");
       if ((*dims)[*axis] >= 0) length = (*dims)[*axis];
       dims->erase(dims->begin() + static_cast<std::ptrdiff_t>(*axis));
-      value.set_tensor(inputs[at]->element_type(), *dims);
     }
+    if (dims && (batched || at >= states)) value.set_tensor(read->element_type(), *dims);
     keep(graph->input(i).name(), std::move(value), inner);
   }
   Body body;
@@ -264,12 +279,15 @@ Status Analyzer::visit_scan(const NodeProto& node, const NodeInputs& inputs, con
   for (size_t i = 0; i < outputs.size() && i < body.outputs.size(); ++i) {
     outputs[i] = body.outputs[i];
     outputs[i].constant = nullptr;
-    if (i < states) continue;
-    const auto rank = body.outputs[i].dims() ? body.outputs[i].dims()->size() + 1 : size_t{1};
-    const int64_t wanted = i - states < out_axes.size() ? out_axes[i - states] : 0;
-    outputs[i] = with_axis(body.outputs[i], resolve_axis(wanted, rank).value_or(0), length);
+    if (i >= states) {
+      const auto rank = body.outputs[i].dims() ? body.outputs[i].dims()->size() + 1 : size_t{1};
+      const int64_t wanted = i - states < out_axes.size() ? out_axes[i - states] : 0;
+      outputs[i] = with_axis(body.outputs[i], resolve_axis(wanted, rank).value_or(0), length);
+    }
+    if (batched) outputs[i] = with_axis(outputs[i], 0, batch);
   }
   if (length >= 0) repeat_work(body.work, static_cast<uint64_t>(length));
+  if (batch >= 0) repeat_work(body.work, static_cast<uint64_t>(batch));
   finish_control(std::move(body), true, result);
   return {};
 }

@@ -26,14 +26,6 @@ struct Reading {
   std::string name(size_t i) const { return in_quotes(node.input(static_cast<int>(i))); }
 };
 
-std::string lengths_text(const Dims& dims) {
-  std::string text;
-  for (const int64_t dim : dims) {
-    text += (text.empty() ? "" : "x") + (dim >= 0 ? std::to_string(dim) : "?");
-  }
-  return text.empty() ? "a single number" : text;
-}
-
 std::string tensor_text(const Reading& reading, size_t i) {
   return reading.name(i) + " (" + lengths_text(reading.dims(i).value_or(Dims{})) + ")";
 }

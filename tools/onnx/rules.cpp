@@ -95,14 +95,17 @@ const Rules& default_rules() {
                  {"BitwiseAnd", elementwise},
                  {"BitwiseOr", elementwise},
                  {"BitwiseXor", elementwise}};
-    for (const char* name : {"Gelu", "Mish", "Swish", "HardSwish", "GroupNormalization",
-                             "RotaryEmbedding", "BitwiseNot", "TensorScatter"}) {
+    for (const char* name :
+         {"Gelu", "Mish", "Swish", "HardSwish", "GroupNormalization", "RotaryEmbedding",
+          "BitwiseNot", "TensorScatter", "MeanVarianceNormalization"}) {
       all[name] = same_as_first;
     }
     add_attention(all);
     add_axes(all);
     add_elements(all);
+    add_layouts(all);
     add_products(all);
+    add_signals(all);
     add_windows(all);
     return all;
   }();
@@ -135,6 +138,16 @@ const Rules& microsoft_rules() {
   return table;
 }
 
+// https://onnx.ai/onnx/operators/#ai-onnx-ml
+const Rules& learning_rules() {
+  static const Rules table = [] {
+    Rules all = {{"Imputer", same_as_first}};
+    add_learning_elements(all);
+    return all;
+  }();
+  return table;
+}
+
 const Rules& blocked_rules() {
   static const Rules table = [] {
     Rules all;
@@ -147,6 +160,7 @@ const Rules& blocked_rules() {
 const Rules* rules_of(const std::string& domain) {
   if (is_default_domain(domain)) return &default_rules();
   if (domain == "com.microsoft") return &microsoft_rules();
+  if (domain == "ai.onnx.ml") return &learning_rules();
   return domain == "com.microsoft.nchwc" ? &blocked_rules() : nullptr;
 }
 

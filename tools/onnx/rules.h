@@ -19,4 +19,8 @@ bool apply_shape_rule(const onnx::NodeProto& node, std::span<const Value* const>
 // as it has whatever its lengths are: engines want to know that of what passes between stages.
 void give_rank(const onnx::NodeProto& node, std::span<const Value* const> inputs, Value& output);
 
+// Says of a list that an operator of ONNX makes how many entries it has, if that follows.
+void count_entries(const onnx::NodeProto& node, std::span<const Value* const> inputs,
+                   Value& output);
+
 }  // namespace placeto

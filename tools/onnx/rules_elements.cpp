@@ -90,6 +90,11 @@ bool text_parts(const NodeProto&, Inputs inputs, Outputs outputs) {
   return true;
 }
 
+// Scaler, Normalizer: real numbers of any.
+bool real_numbers(const NodeProto&, Inputs inputs, Outputs outputs) {
+  return of_type(inputs, TensorProto::FLOAT, outputs);
+}
+
 }  // namespace
 
 void add_elements(Rules& rules) {
@@ -109,6 +114,11 @@ void add_elements(Rules& rules) {
 void add_microsoft_elements(Rules& rules) {
   rules["QuantizeLinear"] = quantize;
   rules["DequantizeLinear"] = dequantize;
+}
+
+void add_learning_elements(Rules& rules) {
+  rules["Scaler"] = real_numbers;
+  rules["Normalizer"] = real_numbers;
 }
 
 }  // namespace placeto::shape_rules

@@ -1,4 +1,5 @@
 // Shapes of matrix products, embeddings and recurrent operators of ONNX Runtime.
+#include <algorithm>
 
 #include "tools/onnx/einsum.h"
 #include "tools/onnx/shape_rules.h"
@@ -23,13 +24,23 @@ std::optional<Dims> matrix_product(Dims a, Dims b, bool transpose_a, bool transp
   return dims;
 }
 
+// FusedMatMul with transBatchA or transBatchB: rows, or what stands for them, go before the
+// batches.
+Dims rows_behind_batches(Dims dims, bool is_before) {
+  if (is_before && dims.size() > 2) std::rotate(dims.begin(), dims.begin() + 1, dims.end() - 1);
+  return dims;
+}
+
 // Where the matrices of an operator are among its inputs, and the type of the product.
 bool product_of(const NodeProto& node, Inputs inputs, size_t a, size_t b, int32_t type,
                 Outputs outputs) {
   const Value *left = known(inputs, a), *right = known(inputs, b);
   if (left == nullptr || right == nullptr) return false;
-  const auto dims = matrix_product(*left->dims(), *right->dims(), int_attribute(node, "transA", 0),
-                                   int_attribute(node, "transB", 0));
+  const Dims one = rows_behind_batches(*left->dims(), int_attribute(node, "transBatchA", 0) != 0);
+  const Dims other =
+      rows_behind_batches(*right->dims(), int_attribute(node, "transBatchB", 0) != 0);
+  const auto dims = matrix_product(one, other, int_attribute(node, "transA", 0) != 0,
+                                   int_attribute(node, "transB", 0) != 0);
   if (!dims) return false;
   set(outputs, 0, type, *dims);
   return true;
@@ -59,6 +70,24 @@ bool packed_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
   dims.back() = columns;
   set(outputs, 0, x->element_type(), dims);
   return true;
+}
+
+// MatMulFpQ4(A, B, shape of B): B is packed, and stands for [inner, columns].
+bool sized_product(const NodeProto&, Inputs inputs, Outputs outputs) {
+  const Value* x = known(inputs, 0);
+  const Constant* shape = constant(inputs, 2);
+  if (x == nullptr || x->dims()->empty() || shape == nullptr || !shape->whole()) return false;
+  if (shape->size() != 2 || shape->ints[1] < 0) return false;
+  Dims dims = *x->dims();
+  dims.back() = shape->ints[1];
+  set(outputs, 0, x->element_type(), dims);
+  return true;
+}
+
+// GemmFloat8(A, B, C, scales...): of the type that `dtype` says.
+bool typed_product(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const auto type = static_cast<int32_t>(int_attribute(node, "dtype", TensorProto::FLOAT));
+  return product_of(node, inputs, 0, 1, type, outputs);
 }
 
 // EmbedLayerNormalization(input_ids, segment_ids, word_embedding, ...)
@@ -121,7 +150,10 @@ void add_microsoft_products(Rules& rules) {
   }
   rules["DynamicQuantizeMatMul"] = float_product;
   rules["MatMulIntegerToFloat"] = float_product;
-  for (const char* name : {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}) rules[name] = packed_product;
+  rules["MatMulNBits"] = packed_product;
+  rules["MatMulBnb4"] = packed_product;
+  rules["MatMulFpQ4"] = sized_product;
+  rules["GemmFloat8"] = typed_product;
   rules["QGemm"] = quantized_gemm;
   rules["EmbedLayerNormalization"] = embedding;
   rules["DynamicQuantizeLSTM"] = quantized_lstm;

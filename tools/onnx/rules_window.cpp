@@ -107,7 +107,8 @@ bool convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
 
 // The length of an axis that a window with these numbers would have made `length` of; kUnknownDim
 // if they make no sense. As in ONNX Runtime, padding that is the same is never negative.
-int64_t spread(const NodeProto& node, size_t axis, size_t axes, int64_t length, int64_t kernel) {
+int64_t spread(const NodeProto& node, size_t axis, size_t axes, int64_t length, int64_t kernel,
+               const std::vector<int64_t>& pads) {
   const int64_t stride = entry(ints_attribute(node, "strides"), axis, 1);
   const int64_t dilation = entry(ints_attribute(node, "dilations"), axis, 1);
   const int64_t added = entry(ints_attribute(node, "output_padding"), axis, 0);
@@ -120,13 +121,13 @@ int64_t spread(const NodeProto& node, size_t axis, size_t axes, int64_t length, 
   const std::string automatic = text_attribute(node, "auto_pad", "NOTSET");
   if (automatic.starts_with("SAME")) return std::min(full, length * stride);
   if (automatic != "NOTSET") return full;
-  const auto pads = ints_attribute(node, "pads");
   const int64_t before = entry(pads, axis, 0), after = entry(pads, axis + axes, 0);
   if (!reasonable(before) || !reasonable(after)) return kUnknownDim;
   return std::max(full - before - after, kUnknownDim);
 }
 
-// ConvTranspose(x [batch, channels, axes...], w [channels, channels of a group's output, axes...])
+// ConvTranspose(x [batch, channels, axes...], w [channels, channels of a group's output, axes...]).
+// ConvTransposeWithDynamicPads(x, w, pads, ...) is given what it leaves out.
 bool transposed_convolution(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const Value *x = known(inputs, 0), *filter = known(inputs, 1);
   if (x == nullptr || filter == nullptr) return false;
@@ -138,8 +139,14 @@ bool transposed_convolution(const NodeProto& node, Inputs inputs, Outputs output
   if (!wanted.empty() && wanted.size() != axes) return false;
   const bool has_channels = weights[1] >= 0 && weights[1] <= kMost / groups;
   Dims dims = {in[0], has_channels ? weights[1] * groups : kUnknownDim};
+  const bool computes_pads = node.op_type() == "ConvTransposeWithDynamicPads";
+  const Constant* list = computes_pads ? constant(inputs, 2) : nullptr;
+  const bool has_pads = !computes_pads || !given(inputs, 2) ||
+                        (list != nullptr && list->whole() && list->size() == 2 * axes);
+  const auto pads = list != nullptr ? list->ints : ints_attribute(node, "pads");
   for (size_t a = 0; a < axes; ++a) {
-    dims.push_back(wanted.empty() ? spread(node, a, axes, in[a + 2], weights[a + 2])
+    const int64_t length = has_pads ? in[a + 2] : kUnknownDim;
+    dims.push_back(wanted.empty() ? spread(node, a, axes, length, weights[a + 2], pads)
                                   : std::max(wanted[a], kUnknownDim));
   }
   set(outputs, 0, x->element_type(), dims);
@@ -152,9 +159,10 @@ bool unpool(const NodeProto& node, Inputs inputs, Outputs outputs) {
   if (x == nullptr || x->dims()->size() < 3) return false;
   Dims dims = *x->dims();
   const Constant* wanted = lengths(inputs, 2);
-  const auto kernel = ints_attribute(node, "kernel_shape");
+  const auto kernel = ints_attribute(node, "kernel_shape"), pads = ints_attribute(node, "pads");
   for (size_t a = 2; a < dims.size(); ++a) {
-    dims[a] = spread(node, a - 2, dims.size() - 2, dims[a], entry(kernel, a - 2, kUnknownDim));
+    dims[a] =
+        spread(node, a - 2, dims.size() - 2, dims[a], entry(kernel, a - 2, kUnknownDim), pads);
     if (given(inputs, 2)) dims[a] = kUnknownDim;
   }
   if (wanted != nullptr && wanted->size() == dims.size()) dims = wanted->ints;
@@ -342,6 +350,7 @@ void add_windows(Rules& rules) {
 
 void add_microsoft_windows(Rules& rules) {
   for (const char* name : {"FusedConv", "NhwcConv", "NhwcFusedConv"}) rules[name] = convolution;
+  rules["ConvTransposeWithDynamicPads"] = transposed_convolution;
   rules["QLinearConv"] = quantized_convolution;
   rules["NhwcMaxPool"] = pool;
   rules["QLinearGlobalAveragePool"] = global_pool;

@@ -18,7 +18,7 @@ using Rule = bool (*)(const onnx::NodeProto&, Inputs, Outputs);
 using Rules = std::unordered_map<std::string_view, Rule>;  // by operator
 
 // Those of the files: matrix products and recurrence; attention; cutting and joining of axes; types
-// of elements; windows over images.
+// of elements; the same elements in other shapes; signals; windows over images.
 void add_products(Rules& rules);
 void add_microsoft_products(Rules& rules);
 void add_attention(Rules& rules);
@@ -27,6 +27,9 @@ void add_axes(Rules& rules);
 void add_microsoft_axes(Rules& rules);
 void add_elements(Rules& rules);
 void add_microsoft_elements(Rules& rules);
+void add_learning_elements(Rules& rules);
+void add_layouts(Rules& rules);
+void add_signals(Rules& rules);
 void add_windows(Rules& rules);
 void add_microsoft_windows(Rules& rules);
 void add_blocked(Rules& rules);

@@ -175,6 +175,14 @@ uint64_t element_bits(int32_t type) {
   return type >= 0 && static_cast<size_t>(type) < std::size(kBits) ? kBits[type] : 0;
 }
 
+std::string lengths_text(const Dims& dims) {
+  std::string text;
+  for (const int64_t dim : dims) {
+    text += (text.empty() ? "" : "x") + (dim >= 0 ? std::to_string(dim) : "?");
+  }
+  return text.empty() ? "a single number" : text;
+}
+
 std::optional<uint64_t> element_count(const Dims& dims) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
   uint64_t count = 1;

@@ -44,6 +44,7 @@ struct Value {
   bool weight = false;  // an initializer or a Constant node: resident, produced by no node
   // Its shape is what the model says of a tensor, or follows from that: it may be out of date.
   bool stated = false;
+  int64_t entries = kUnknownDim;  // of a list
 
   int32_t element_type() const;
   bool is_tensor() const { return type.has_tensor_type(); }
@@ -68,6 +69,8 @@ class Scope {
 // Bits of an element as engines hold it in memory; strings count the 32 bytes of a std::string. 0
 // for types that onnx.proto does not name.
 uint64_t element_bits(int32_t type);
+// "2x3x?", where "?" is not known.
+std::string lengths_text(const Dims& dims);
 // Elements of the shape; nullopt if an axis is not known or the count exceeds 2^62.
 std::optional<uint64_t> element_count(const Dims& dims);
 std::optional<uint64_t> tensor_bytes(int32_t type, const Dims& dims);

@@ -24,7 +24,7 @@ size_t second_operand(const std::string& op) {
 
 uint64_t convolution_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   // Filter: [out channels, in channels / groups, window...]; transposed: [in, out / groups, ...].
-  const bool transposed = node.op_type() == "ConvTranspose";
+  const bool transposed = node.op_type().starts_with("ConvTranspose");
   const uint64_t places = transposed ? count_at(inputs, 0) : output_count(outputs);
   return saturating_product(2 * std::min(places, kMostSize / 2),
                             per_first(dims_at(inputs, second_operand(node.op_type()))));
@@ -32,7 +32,10 @@ uint64_t convolution_flops(const NodeProto& node, Inputs inputs, Outputs outputs
 
 uint64_t product_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   const bool transposed = int_attribute(node, "transA", 0) != 0;
-  const uint64_t inner = extent_from_end(dims_at(inputs, 0), transposed ? 1 : 0);
+  const Dims left = dims_at(inputs, 0);
+  const bool begins_with_it = transposed && int_attribute(node, "transBatchA", 0) != 0;
+  const uint64_t inner =
+      begins_with_it ? extent(left, 0) : extent_from_end(left, transposed ? 1 : 0);
   return saturating_product(output_count(outputs), saturating_product(2, inner));
 }
 
