@@ -359,16 +359,21 @@ TEST_CASE("a symbol that a default sets has that number in inner tensors, too") 
   CHECK(inlined(b, axis).spec.nodes[1].outputs == std::vector<uint64_t>{5 * 4 * 4});
 }
 
-TEST_CASE("shapes that overflow are said to") {
+TEST_CASE("tensors that no memory holds are refused") {
   OnnxBuilder b;
   b.input("x", {"a", "b", "c"});
   b.node("Relu", {"x"}, {"y"}, "relu");
   b.output("y");
   ModelSettings all;
   all.dims = {{"*", 2147483647}};
-  const ImportedGraph got = inlined(b, all);
-  REQUIRE(got.report.unknown.size() == 1);
-  CHECK(got.report.unknown[0].problem == "its output 'y' overflows: more than 2^62 bytes");
+  ImportOptions options;
+  options.settings = all;
+  const std::string bytes = b.bytes();
+  const auto got = import_onnx(as_bytes(bytes), "model", options);
+  REQUIRE(!got.ok());
+  CHECK(got.status().message() ==
+        "graph.node[0] 'relu': makes 'y' (2147483647x2147483647x2147483647), which is more than "
+        "2^62 bytes, expected what fits in a memory");
 }
 
 TEST_CASE("shapes of inner tensors can be given where an operator hides them") {

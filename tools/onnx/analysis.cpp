@@ -306,6 +306,12 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
       if (said != declared.end() && sensible(*said->second)) complete_from(*said->second, value);
       if (!sensible(value.type)) value = Value{};
       completed |= !was_known && known(value);
+      if (frame.always && !value.stated && !rests && overflows(value)) {
+        const Status large = Status::bad_input(
+            "makes " + in_quotes(node.output(k)) + " (" + lengths_text(*value.dims()) +
+            "), which is more than 2^62 bytes, expected what fits in a memory");
+        return large.at(onnx_node_place(graph, i));
+      }
       value.stated |= rests || is_uncertain(node, k) || value.dims() != inferred;
     }
     const bool counts =

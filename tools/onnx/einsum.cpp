@@ -93,6 +93,7 @@ std::optional<EinsumAxes> einsum_axes(const std::string& equation,
   for (const char c : axes.result) {
     if (c != kDots && !axes.extent.contains(c)) return std::nullopt;
   }
+  axes.operands = terms->operands;
   return axes;
 }
 

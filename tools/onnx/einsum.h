@@ -13,9 +13,10 @@ namespace placeto {
 
 // What the letters stand for, and the dots.
 struct EinsumAxes {
-  std::map<char, int64_t> extent;  // of each letter; kUnknownDim: not known
-  Dims dots;                       // axes that "..." stands for, of all operands together
-  std::string result;              // letters and '.' of the output, in order
+  std::map<char, int64_t> extent;     // of each letter; kUnknownDim: not known
+  Dims dots;                          // axes that "..." stands for, of all operands together
+  std::string result;                 // letters and '.' of the output, in order
+  std::vector<std::string> operands;  // the same of what is read
 };
 
 // nullopt if the equation does not fit the operands: as many, each with as many axes.

@@ -39,21 +39,40 @@ uint64_t product_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   return saturating_product(output_count(outputs), saturating_product(2, inner));
 }
 
-// Every index of the equation once: what a naive loop does, without reordering of operands. What is
-// not known counts as one.
+// Positions of what the letters stand for, and the dots. What is not known counts as one.
+uint64_t einsum_places(const EinsumAxes& axes, const std::string& letters) {
+  const auto known = [](int64_t length) {
+    return static_cast<uint64_t>(std::max(length, int64_t{1}));
+  };
+  uint64_t places = 1;
+  for (const char c : letters) {
+    if (c != '.') places = saturating_product(places, known(axes.extent.at(c)));
+    if (c != '.') continue;
+    for (const int64_t length : axes.dots) places = saturating_product(places, known(length));
+  }
+  return places;
+}
+
+// As engines do it, one operand after the other: a product of two has the letters of both, and of
+// those, what no later one and not the result has is summed up.
 uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   std::vector<Dims> operands;
   for (size_t i = 0; i < inputs.size(); ++i) operands.push_back(dims_at(inputs, i));
   const auto axes = einsum_axes(text_attribute(node, "equation", ""), operands);
-  if (!axes) return saturating_product(2, output_count(outputs));
-  const auto known = [](int64_t length) {
-    return static_cast<uint64_t>(std::max(length, int64_t{1}));
-  };
-  uint64_t total = inputs.size() > 1 ? 2 : 1;
-  for (const auto& [letter, length] : axes->extent)
-    total = saturating_product(total, known(length));
-  for (const int64_t length : axes->dots) total = saturating_product(total, known(length));
-  return total;
+  if (!axes || operands.empty()) return saturating_product(2, output_count(outputs));
+  std::string letters;
+  uint64_t total = 0;
+  for (size_t i = 0; i < axes->operands.size(); ++i) {
+    for (const char c : axes->operands[i]) {
+      if (letters.find(c) == std::string::npos) letters += c;
+    }
+    if (i == 0) continue;
+    total = saturating_add(total, saturating_product(2, einsum_places(*axes, letters)));
+    std::string later = axes->result;
+    for (size_t k = i + 1; k < axes->operands.size(); ++k) later += axes->operands[k];
+    std::erase_if(letters, [&](char c) { return later.find(c) == std::string::npos; });
+  }
+  return axes->operands.size() > 1 ? total : einsum_places(*axes, letters);
 }
 
 // MoE(rows, router, w1, b1, w2, b2, w3, b3) and QMoE, whose weights are followed by their scales:
@@ -121,6 +140,12 @@ uint64_t per_input(const NodeProto&, Inputs inputs, Outputs) {
   return saturating_product(count_at(inputs, 0), kEach);
 }
 
+// Sum, Max, Min of as many inputs; Mean divides, too.
+uint64_t list_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
+  const uint64_t each = inputs.size() - (inputs.empty() || node.op_type() == "Mean" ? 0 : 1);
+  return saturating_product(output_count(outputs), each);
+}
+
 const std::unordered_map<std::string_view, Counter>& special_counters() {
   static const std::unordered_map<std::string_view, Counter> table = {
       {"Einsum", einsum_flops},
@@ -152,6 +177,13 @@ const std::unordered_map<std::string_view, Counter>& special_counters() {
       {"SkipLayerNormalization", per_input<9>},
       {"InstanceNormalization", per_input<8>},
       {"GroupNormalization", per_input<8>},
+      {"GroupNorm", per_input<8>},
+      {"SkipGroupNorm", per_input<9>},
+      {"MeanVarianceNormalization", per_input<8>},
+      {"Max", list_flops},
+      {"Mean", list_flops},
+      {"Min", list_flops},
+      {"Sum", list_flops},
       {"RMSNormalization", per_input<5>},
       {"SimplifiedLayerNormalization", per_input<5>},
   };
