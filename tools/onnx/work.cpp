@@ -1,6 +1,7 @@
 #include "tools/onnx/work.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
@@ -60,6 +61,11 @@ uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
   for (size_t i = 0; i < inputs.size(); ++i) operands.push_back(dims_at(inputs, i));
   const auto axes = einsum_axes(text_attribute(node, "equation", ""), operands);
   if (!axes || operands.empty()) return saturating_product(2, output_count(outputs));
+  std::map<char, size_t> last;  // operand that has a letter; beyond all, if the result has it
+  for (size_t i = 0; i < axes->operands.size(); ++i) {
+    for (const char c : axes->operands[i]) last[c] = i;
+  }
+  for (const char c : axes->result) last[c] = axes->operands.size();
   std::string letters;
   uint64_t total = 0;
   for (size_t i = 0; i < axes->operands.size(); ++i) {
@@ -68,9 +74,7 @@ uint64_t einsum_flops(const NodeProto& node, Inputs inputs, Outputs outputs) {
     }
     if (i == 0) continue;
     total = saturating_add(total, saturating_product(2, einsum_places(*axes, letters)));
-    std::string later = axes->result;
-    for (size_t k = i + 1; k < axes->operands.size(); ++k) later += axes->operands[k];
-    std::erase_if(letters, [&](char c) { return later.find(c) == std::string::npos; });
+    std::erase_if(letters, [&](char c) { return last.at(c) <= i; });
   }
   return axes->operands.size() > 1 ? total : einsum_places(*axes, letters);
 }
