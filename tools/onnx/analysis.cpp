@@ -5,6 +5,7 @@
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
 #include "tools/onnx/analyzer.h"
+#include "tools/onnx/completeness.h"
 #include "tools/onnx/element_types.h"
 #include "tools/onnx/fold.h"
 #include "tools/onnx/functions.h"
@@ -80,53 +81,6 @@ bool sensible(const onnx::TypeProto& type, int depth = 0) {
   if (type.has_optional_type()) return sensible(type.optional_type().elem_type(), depth + 1);
   if (type.has_map_type()) return sensible(type.map_type().value_type(), depth + 1);
   return true;
-}
-
-// Sequences, maps and optionals have no size that could be known.
-bool known(const Value& value) {
-  return value.is_tensor() && value_bytes(value).has_value();
-}
-
-// Every axis is known, and all together they are more than numbers of bytes go.
-bool overflows(const Value& value) {
-  const auto dims = value.dims();
-  return dims && !known(value) && element_bits(value.element_type()) > 0 &&
-         std::find_if(dims->begin(), dims->end(), [](int64_t dim) { return dim < 0; }) ==
-             dims->end();
-}
-
-// What is not known of a value's shape, in words.
-std::string open_part(const Value& value) {
-  const auto dims = value.dims();
-  if (!dims) return "the shape";
-  std::string axes;
-  for (size_t a = 0; a < dims->size(); ++a) {
-    if ((*dims)[a] < 0) axes += (axes.empty() ? " along axis " : ", ") + std::to_string(a);
-  }
-  return "the shape" + axes;
-}
-
-void check_complete(const NodeProto& node, const std::vector<Value>& outputs,
-                    NodeAnalysis& result) {
-  for (int i = 0; i < node.output_size(); ++i) {
-    if (node.output(i).empty() || known(outputs[static_cast<size_t>(i)])) continue;
-    result.complete = false;
-    if (overflows(outputs[static_cast<size_t>(i)])) {
-      result.problem =
-          "its output " + in_quotes(node.output(i)) + " overflows: more than 2^62 bytes";
-    } else if (result.problem.empty()) {
-      result.problem = open_part(outputs[static_cast<size_t>(i)]) + " of its output " +
-                       in_quotes(node.output(i)) +
-                       " depends on data, or does not follow from its inputs";
-    }
-    return;
-  }
-  // What a body lacks shows in its node's work.
-  if (result.work.operator_class == OperatorClass::kControl && !result.problem.empty()) {
-    result.complete = false;
-    return;
-  }
-  result.problem.clear();
 }
 
 NodeInputs inputs_of(const NodeProto& node, const Scope& scope) {
@@ -301,11 +255,11 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
       if (node.output(k).empty()) continue;
       const auto said = declared.find(node.output(k));
       Value& value = outputs[static_cast<size_t>(k)];
-      const bool was_known = known(value);
+      const bool was_known = has_size(value);
       const auto inferred = value.dims();
       if (said != declared.end() && sensible(*said->second)) complete_from(*said->second, value);
       if (!sensible(value.type)) value = Value{};
-      completed |= !was_known && known(value);
+      completed |= !was_known && has_size(value);
       if (frame.always && !value.stated && !rests && overflows(value)) {
         const Status large = Status::bad_input(
             "makes " + in_quotes(node.output(k)) + " (" + lengths_text(*value.dims()) +
