@@ -285,6 +285,16 @@ TEST_CASE_FIXTURE(Place, "policies of one file name in two folders are told apar
   fails("eval " + here + " " + here + on, 2, "given twice, expected each policy once");
 }
 
+TEST_CASE_FIXTURE(Place, "passes are not counted out where stages are measured") {
+  const std::string graph = write(
+      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
+  std::string machine = *read_text(PLACETO_MODELS "/topologies/2xk80.json");
+  machine.replace(machine.find("\"parallel\""), 10, "\"staged\"");
+  const std::string on = " --graphs " + graph + " --topologies " + write("staged.json", machine);
+  fails("eval default --passes 2" + on, 2, "own: --passes: under staged execution", file("out"));
+  CHECK(read_text(file("out"))->empty());
+}
+
 TEST_CASE_FIXTURE(Place, "starts are not measured where a policy does not fit every problem") {
   const std::string starts = "starts " PLACETO_MODELS "/placeto-ptb-2gpu.plpo ";
   fails(starts + "--problems 0", 2, "'0' is not a whole number from 1");

@@ -9,6 +9,8 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/guide.h"
+#include "tools/io/shipped.h"
+#include "tools/workloads/workload.h"
 #include "trainer/data/families.h"
 #include "trainer/data/merge.h"
 #include "trainer/data/test_sets.h"
@@ -41,6 +43,39 @@ const Way kAutoAlone{Approach::kAuto}, kPasses{Approach::kPolicy};
 
 Way passes_of(const char* policy) {
   return {Approach::kPolicy, "", 0, policy};
+}
+
+std::shared_ptr<const Policy> shipped_policy() {
+  const auto policy = load_exported(shipped::default_policy());
+  REQUIRE(policy.ok());
+  return *policy;
+}
+
+// A random graph that runs in stages, on a machine where stages and cuts have prices.
+Instance staged_problem(uint64_t seed) {
+  WorkloadOptions graph;
+  graph.nodes = 40;
+  graph.seed = seed;
+  graph.ccr = 1;
+  TopologySpec machine = k80_topology(4);
+  machine.execution = Execution::kStaged;
+  for (DeviceSpec& device : machine.devices) {
+    device.stage_us = 20;
+    device.cut_us = 5;
+  }
+  Result<Instance> made = make_instance("layered", *generate("layered", graph), machine);
+  REQUIRE_MESSAGE(made.ok(), made.status().message());
+  return std::move(*made);
+}
+
+double placed_us(const Problem& problem, uint64_t evaluations, const Policy* policy,
+                 uint64_t seed = 1) {
+  MethodOptions options;
+  options.budget.evaluations = evaluations;
+  options.seed = seed;
+  const Result<PlaceResult> placed = place_auto(problem, options, {.policy = policy});
+  REQUIRE(placed.ok());
+  return placed->best.score.objective_us;
 }
 
 Graded made_up(const std::string& set, double a, double b) {
@@ -223,6 +258,33 @@ TEST_CASE("all long searches can be annealings, which begin where the heuristics
   CHECK(annealing.evaluations == 30);
 }
 
+// Its last steps divide into stages, which passes and searches by themselves do not.
+TEST_CASE("under staged execution every way of placing is all that place does") {
+  EvaluateOptions options;
+  options.budgets = {50, 200};
+  options.long_evaluations = 300;
+  const auto policy = shipped_policy();
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const Instance instance = staged_problem(seed);
+    const Problem& problem = *instance.problem;
+    const auto graded = grade(instance, *policy, options);
+    REQUIRE(graded);
+    const auto us = [&](Approach approach, uint64_t length) {
+      return graded->makespan_us({approach, "", length});
+    };
+    CHECK(us(Approach::kAuto, 0) == placed_us(problem, 0, nullptr));
+    CHECK(us(Approach::kPolicy, 0) == placed_us(problem, 0, policy.get()));
+    for (const uint64_t budget : options.budgets) {
+      CHECK(us(Approach::kSearch, budget) == placed_us(problem, budget, nullptr));
+      CHECK(us(Approach::kSearch, budget) <= us(Approach::kAuto, 0));
+      CHECK(us(Approach::kPolicyThenSearch, budget) == placed_us(problem, budget, policy.get()));
+      CHECK(us(Approach::kPolicyThenSearch, budget) <= us(Approach::kPolicy, 0));
+    }
+    CHECK(us(Approach::kLongSearch, 1) == placed_us(problem, 300, nullptr, 100));
+    CHECK(us(Approach::kLongSearch, 2) == placed_us(problem, 300, policy.get(), 101));
+  }
+}
+
 TEST_CASE("the expert gives each layer of a recurrent network a device of its own") {
   const Instance nmt = family_problem("nmt", Half::kSeen, 2, {.devices = 4, .groups = 0});
   const Result<Candidate> placed = expert_method().place(*nmt.problem, {});
@@ -259,6 +321,23 @@ TEST_CASE("policies have names of their own, though several files have one") {
     CHECK(refused.status().code() == StatusCode::kInvalidArgument);
     CHECK(refused.status().message() == twice.back() + ": given twice, expected each policy once");
   }
+}
+
+TEST_CASE("how many evaluations a way took is left open where nobody counted them") {
+  std::vector<Graded> graded = {made_up("a", 121, 100), made_up("a", 100, 100)};
+  for (Graded& g : graded) {
+    g.outcomes.push_back({{Approach::kTimedSearch, "", 50}, 100, 50, std::nullopt});
+  }
+  graded[1].outcomes[1].evaluations.reset();  // of one problem alone it is known: 10
+  const std::string table = report_table(graded, false), csv = report_csv(graded);
+  const auto row = [&](const std::string& label) {
+    const std::string from = table.substr(table.find("\n" + label) + 1);
+    return from.substr(0, from.find('\n'));
+  };
+  CHECK_MESSAGE(row("search, as long as training").ends_with(" -  50.00"), table);
+  CHECK_MESSAGE(row("policy").ends_with(" 10   2.00"), table);
+  CHECK_MESSAGE(csv.find("policy,100,100,,2\n") != std::string::npos, csv);
+  CHECK(effort_svg(graded).find("nan") == std::string::npos);
 }
 
 TEST_CASE("reports hold the geometric means and the distribution") {

@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "runtime/graph/text.h"
+#include "runtime/placer/placer.h"
 #include "tests/trainer/support.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"
@@ -199,6 +204,40 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   REQUIRE(folder.create(text).ok());
   const Status status = train::train(once, text, folder, false, {});
   CHECK_MESSAGE(status.ok(), status.message());
+}
+
+// `place` divides into stages at its end; what it is checked by has to do so, too.
+TEST_CASE_FIXTURE(Files, "under staged execution checks are of what place does with the policy") {
+  TopologySpec machine = k80_topology(3);
+  machine.execution = Execution::kStaged;
+  for (DeviceSpec& device : machine.devices) device.stage_us = device.cut_us = 20;
+  REQUIRE(write_topology(file("staged.topology"), machine).ok());
+  Config c = config();
+  c.data.topologies = {file("staged.topology")};
+  c.iterations = 1;
+  RunFolder folder(file("run"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(train::train(c, "", folder, false, {}).ok());
+  const Result<std::string> bytes = read_text(folder.file("best.plpo"));
+  REQUIRE(bytes.ok());
+  const auto policy = *load_exported(as_bytes(*bytes));
+  const Result<ProblemSource> source = ProblemSource::open(c);
+  REQUIRE(source.ok());
+  const auto log_mean = [&](uint64_t evaluations) {
+    double sum = 0;
+    for (uint32_t i = 0; i < source->held_out_count(); ++i) {
+      const Instance instance = source->held_out(i);
+      MethodOptions options;
+      const double alone = place_auto(*instance.problem, options)->best.score.objective_us;
+      options.budget.evaluations = evaluations;
+      const auto placed = place_auto(*instance.problem, options, {.policy = policy.get()});
+      sum += std::log(placed->best.score.objective_us / alone);
+    }
+    return sum / source->held_out_count();
+  };
+  const auto metrics = nlohmann::json::parse(*read_text(folder.file("metrics.jsonl")));
+  CHECK(metrics["checked_greedy"].get<double>() == doctest::Approx(log_mean(0)));
+  CHECK(metrics["checked_searched"].get<double>() == doctest::Approx(log_mean(300)));
 }
 
 TEST_CASE_FIXTURE(Files, "a run continues with the graphs that it began with, and no others") {

@@ -49,15 +49,11 @@ class Grader {
     if (options_.heuristics) run_heuristics();
     if (options_.baselines) run_baselines();
     run_sampling();
-    Result<Candidate> placed = run_policy();
-    if (!placed.ok()) {
-      graded.unfit = placed.status().message();
-      placed = start_;
-      placed_ms_ = start_ms_;
-    }
+    const Status fits = run_policy();
+    graded.unfit = fits.message();
     if (options_.search_seconds > 0) run_timed_search();
-    for (const uint64_t budget : options_.budgets) run_searches(*placed, budget, graded.unfit);
-    for (uint32_t i = 0; i < options_.long_searches; ++i) long_search(i, *placed);
+    for (const uint64_t budget : options_.budgets) run_searches(budget, fits.ok());
+    for (uint32_t i = 0; i < options_.long_searches; ++i) long_search(i, fits.ok());
     graded.outcomes = std::move(outcomes_);
     return true;
   }
@@ -70,6 +66,8 @@ class Grader {
     start_ = std::move(found->best);
     start_ms_ = watch.milliseconds();
     outcomes_.push_back({{Approach::kAuto}, start_.score.objective_us, start_ms_, 0});
+    placed_ = start_;
+    placed_ms_ = start_ms_;
     return true;
   }
 
@@ -119,7 +117,7 @@ class Grader {
     outcomes_.push_back({{Approach::kTimedSearch, "", length},
                          placed.ok() ? placed->best.score.objective_us : kInfinity,
                          watch.milliseconds(),
-                         0});
+                         std::nullopt});
   }
 
   // Placers that are trained on the problem itself.
@@ -165,8 +163,25 @@ class Grader {
     }
   }
 
-  // Its passes, from the best heuristic placement of what it places.
-  Result<Candidate> run_policy() {
+  // What `place` makes of the problem, which under staged execution is all that is measured
+  // (outcome.h). Errors: why it leaves the policy out.
+  Status place_whole(const Way& way, const Policy* policy, uint64_t evaluations, uint64_t seed) {
+    const ProcessorTime watch;
+    MethodOptions options;
+    options.budget.evaluations = evaluations;
+    options.seed = seed;
+    const Result<PlaceResult> placed = place_auto(problem_, options, {.policy = policy});
+    if (!placed.ok()) return placed.status();
+    if (!placed->note.empty()) return Status::invalid(placed->note);
+    std::optional<uint64_t> counted;
+    if (policy == nullptr) counted = evaluations;
+    outcomes_.push_back({way, placed->best.score.objective_us, watch.milliseconds(), counted});
+    return {};
+  }
+
+  // Its passes, from the best heuristic placement of what it places. Errors: why it cannot.
+  Status run_policy() {
+    if (problem_.is_staged()) return place_whole({Approach::kPolicy}, &policy_, 0, 1);
     const ProcessorTime watch;
     Workbench& bench = groups_ ? *groups_ : operators_;
     Result<std::unique_ptr<PolicyGuide>> guide =
@@ -176,7 +191,7 @@ class Grader {
     Candidate start = start_;
     if (groups_) {
       Result<PlaceResult> found = place_auto(bench.problem(), {});
-      if (!found.ok()) return start;
+      if (!found.ok()) return {};
       start = std::move(found->best);
     }
     MoveEvaluator& evaluator = bench.move_evaluator();
@@ -191,36 +206,41 @@ class Grader {
                          placed.score.feasible() ? placed.score.objective_us : kInfinity,
                          placed_ms_,
                          placed_evaluations_});
-    return placed.score < start_.score ? placed : start_;
+    if (placed.score < start_.score) placed_ = std::move(placed);
+    return {};
   }
 
-  void run_searches(const Candidate& placed, uint64_t budget, const std::string& unfit) {
-    if (options_.unguided) search({Approach::kSearch, "", budget}, start_, start_ms_, budget, 1);
-    if (unfit.empty()) {
-      search({Approach::kPolicyThenSearch, "", budget}, placed, placed_ms_, budget, 1);
-    }
+  void run_searches(uint64_t budget, bool fits) {
+    if (options_.unguided) search({Approach::kSearch, "", budget}, false, budget, 1);
+    if (fits) search({Approach::kPolicyThenSearch, "", budget}, true, budget, 1);
   }
 
   // The search that `place` makes for latency, by itself: `place` also regroups before it, polishes
   // what it has met at marks, and begins with the best as it was before it was polished
   // (runtime/placer/steps.cpp).
-  void search(const Way& way, Candidate from, double from_ms, uint64_t evaluations, uint64_t seed) {
+  void search(const Way& way, bool after_policy, uint64_t evaluations, uint64_t seed) {
+    if (problem_.is_staged()) {
+      // It fails by nothing that `auto` and the policy have not failed by before.
+      (void)place_whole(way, after_policy ? &policy_ : nullptr, evaluations, seed);
+      return;
+    }
     const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
-    adaptive_search(operators_.hierarchy(), budget, seed, evaluator_, from);
-    const uint64_t spent = evaluations + (from_ms == start_ms_ ? 0 : placed_evaluations_);
-    outcomes_.push_back({way, from.score.objective_us, from_ms + watch.milliseconds(), spent});
+    Candidate found = after_policy ? placed_ : start_;
+    const double before_ms = after_policy ? placed_ms_ : start_ms_;
+    adaptive_search(operators_.hierarchy(), budget, seed, evaluator_, found);
+    const uint64_t spent = evaluations + (after_policy ? placed_evaluations_ : 0);
+    outcomes_.push_back({way, found.score.objective_us, before_ms + watch.milliseconds(), spent});
   }
 
   // In turn multilevel annealing by moves of groups alone, and `search` after the policy; or
-  // annealing every time.
-  void long_search(uint32_t number, const Candidate& placed) {
+  // annealing every time. Under staged execution in turn without the policy and with it.
+  void long_search(uint32_t number, bool fits) {
     const Way way{Approach::kLongSearch, "", number + 1};
     const uint64_t evaluations = options_.long_evaluations, seed = 100 + number;
-    if (number % 2 == 1 && !options_.annealings) {
-      return search(way, placed, placed_ms_, evaluations, seed);
-    }
+    const bool anneals = number % 2 == 0 || options_.annealings;
+    if (!anneals || problem_.is_staged()) return search(way, !anneals && fits, evaluations, seed);
     const ProcessorTime watch;
     Budget budget;
     budget.evaluations = evaluations;
@@ -239,7 +259,7 @@ class Grader {
   std::optional<Workbench> groups_;  // what the policy places, if not operators
   MoveEvaluator& evaluator_;         // of operators
   std::unique_ptr<PolicyGuide> guide_;
-  Candidate start_;
+  Candidate start_, placed_;  // by `auto`; the better of that and what the policy ends in
   double start_ms_ = 0, placed_ms_ = 0;
   uint64_t placed_evaluations_ = 0;
   std::vector<Outcome> outcomes_;

@@ -54,11 +54,28 @@ std::optional<Graded> grade_one(const std::function<Instance()>& make,
   return graded.size() == 1 ? std::move(graded[0]) : combine(std::move(graded), names);
 }
 
+// Under staged execution a policy is measured by all of what `place` does with it (outcome.h).
+Status check_passes(const std::vector<TestSet>& sets, uint32_t threads) {
+  const auto check = [](const Problem& problem) {
+    if (!problem.is_staged()) return Status();
+    return Status::invalid(
+        "--passes: under staged execution a policy makes as many as place has it make, expected "
+        "0, or another topology");
+  };
+  for (const TestSet& set : sets) {
+    if (Status s = check_each(set, threads, check); !s.ok()) return s;
+  }
+  return {};
+}
+
 // All problems but those on which no placement was found that fits memory, at least one. A single
 // policy fits one of them, too; of several, each is left out where it does not fit.
 Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
                                       const std::vector<NamedPolicy>& policies,
                                       const EvaluateOptions& what, uint32_t threads) {
+  if (what.passes > 0) {
+    if (Status s = check_passes(sets, threads); !s.ok()) return s;
+  }
   if (policies.size() == 1) {
     if (Status s = check_fits_any(*policies[0].policy, sets); !s.ok()) return s;
   }

@@ -71,24 +71,28 @@ std::string ratio_text(double ratio) {
   return number_text("{:.3f}", ratio);
 }
 
+// Not a number where there is nothing to take the mean of.
 struct MeanCost {
   double milliseconds = 0, evaluations = 0;
 };
 
-// Over the problems of a set that it was tried on; all sets if `set` is empty.
+// Over the problems of a set that it was tried on, of evaluations those that were counted; all sets
+// if `set` is empty.
 MeanCost mean_cost(std::span<const Graded> graded, const Way& way, const std::string& set) {
   MeanCost sum;
-  double n = 0;
+  double n = 0, counted = 0;
   for (const Graded& g : graded) {
     if (!set.empty() && g.set != set) continue;
     for (const Outcome& o : g.outcomes) {
       if (o.way != way) continue;
       sum.milliseconds += o.milliseconds;
-      sum.evaluations += static_cast<double>(o.evaluations);
       n += 1;
+      if (!o.evaluations) continue;
+      sum.evaluations += static_cast<double>(*o.evaluations);
+      counted += 1;
     }
   }
-  return {sum.milliseconds / n, sum.evaluations / n};
+  return {sum.milliseconds / n, sum.evaluations / counted};
 }
 
 std::vector<double> sorted_ratios(std::span<const Graded> graded, const Way& way) {
@@ -164,7 +168,7 @@ std::string report_csv(std::span<const Graded> graded) {
     for (const Outcome& o : g.outcomes) {
       text += fmt::format("{},{},{},{},{},{:.4g},{},{:.9g},{:.9g},{},{:.4g}\n", i, g.set, g.family,
                           g.nodes, g.devices, g.ccr, o.way.label(), o.makespan_us, g.best_known_us,
-                          o.evaluations, o.milliseconds);
+                          o.evaluations ? std::to_string(*o.evaluations) : "", o.milliseconds);
     }
   }
   return text;
@@ -257,11 +261,10 @@ std::string effort_svg(std::span<const Graded> graded) {
   };
   std::map<std::string, Line> lines;
   for (const Way& way : ways_of(graded)) {
-    const double evaluations = std::max(1.0, mean_cost(graded, way, "").evaluations);
-    const double ratio = mean(way);
-    if (!std::isfinite(ratio) || (!way.comes_in_lengths() && !way.uses_policy())) {
-      continue;
-    }
+    const double counted = mean_cost(graded, way, "").evaluations, ratio = mean(way);
+    const bool has_effort = way.comes_in_lengths() || way.uses_policy();
+    if (!std::isfinite(ratio) || !std::isfinite(counted) || !has_effort) continue;
+    const double evaluations = std::max(1.0, counted);
     const std::string name = way.of_any_length().label();
     Line& line = lines[name];
     line.name = name;

@@ -1,7 +1,12 @@
 // Outcome: what one way of placing reached on one problem, and at what cost.
+//
+// Passes and searches are measured by themselves, without what place_auto does around them. Under
+// staged execution that would say nothing, for place_auto divides into stages at its end: there
+// each of these ways is the whole of place_auto, with a policy, a budget, or both.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace placeto::train {
@@ -12,7 +17,7 @@ enum class Approach : uint8_t {
   kBaseline,          // expert, random, scotch, metis, anneal
   kSampled,           // a placer trained on that graph alone: rnn, hierarchical, trained
   kPolicy,            // the passes of a policy from `auto`
-  kSearch,            // adaptive search from `auto`, without what place_auto does around it
+  kSearch,            // adaptive search from `auto`
   kPolicyThenSearch,  // that search from where the passes end
   kTimedSearch,       // place_auto without a policy, as long as `length` milliseconds
   kLongSearch,        // for the best known placement
@@ -40,10 +45,11 @@ struct Way {
 
 struct Outcome {
   Way way;
-  double makespan_us = 0;    // of the operators; infinity: does not fit memory
-  double milliseconds = 0;   // processor time, with what it starts from
-  uint64_t evaluations = 0;  // placements or moves that were simulated; constructive heuristics: 0
-  uint64_t until_best = 0;   // of sampling placers: placements until the best was sampled
+  double makespan_us = 0;   // of the operators; infinity: does not fit memory
+  double milliseconds = 0;  // processor time, with what it starts from
+  // Placements or moves that were simulated; constructive heuristics: 0; nothing: nobody counted.
+  std::optional<uint64_t> evaluations = 0;
+  uint64_t until_best = 0;  // of sampling placers: placements until the best was sampled
 };
 
 }  // namespace placeto::train

@@ -21,10 +21,8 @@ struct Checked {
   double greedy = std::numeric_limits<double>::quiet_NaN(), searched = greedy;
 };
 
-Checked check_one(const Problem& problem, const Policy& policy) {
-  const Result<PlaceResult> found = place_auto(problem, {});
-  if (!found.ok()) return {};
-  const Candidate& start = found->best;
+// Passes and a search by themselves, as `eval` measures them (eval/evaluate.cpp).
+Checked check_by_parts(const Problem& problem, const Policy& policy, const Candidate& start) {
   const Hierarchy hierarchy(problem);
   MoveEvaluator evaluator(problem);
   PairwisePlacer placer(policy, problem, hierarchy);
@@ -39,6 +37,25 @@ Checked check_one(const Problem& problem, const Policy& policy) {
     return log_ratio(c.score.objective_us, start.score.objective_us);
   };
   return {over(greedy), over(searched)};
+}
+
+// Under staged execution all of `place`, which divides into stages at its end.
+Checked check_whole(const Problem& problem, const Policy& policy, const Candidate& start) {
+  const auto placed_with = [&](uint64_t evaluations) {
+    MethodOptions options;
+    options.budget.evaluations = evaluations;
+    const Result<PlaceResult> placed = place_auto(problem, options, {.policy = &policy});
+    if (!placed.ok()) return std::numeric_limits<double>::quiet_NaN();
+    return log_ratio(placed->best.score.objective_us, start.score.objective_us);
+  };
+  return {placed_with(0), placed_with(kCheckedEvaluations)};
+}
+
+Checked check_one(const Problem& problem, const Policy& policy) {
+  const Result<PlaceResult> found = place_auto(problem, {});
+  if (!found.ok()) return {};
+  return problem.is_staged() ? check_whole(problem, policy, found->best)
+                             : check_by_parts(problem, policy, found->best);
 }
 
 }  // namespace
