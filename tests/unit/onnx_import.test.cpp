@@ -80,6 +80,30 @@ TEST_CASE("what is computed at load is held in place of the parameters that it f
   }
 }
 
+TEST_CASE("what is computed at load is so in whatever order a model lists its nodes") {
+  const auto model = [](bool sorted) {
+    OnnxBuilder b;
+    b.input("x", {"2", "64"});
+    b.weight("w", {64, 64}, onnx::TensorProto::UINT8, 1);
+    const auto cast = [&] {
+      OnnxBuilder::set(b.node("Cast", {"w"}, {"wide"}, "cast"), "to", int64_t{1});
+    };
+    if (sorted) cast();
+    b.node("Neg", {"wide"}, {"negative"}, "neg");
+    b.node("MatMul", {"x", "negative"}, {"y"}, "product");
+    if (!sorted) cast();
+    return imported(b, {});
+  };
+  const auto sorted = model(true), unsorted = model(false);
+  CHECK(sorted.report.flops == unsorted.report.flops);
+  for (const char* name : {"cast", "neg", "product"}) {
+    CHECK(node(sorted, name).bytes_accessed == node(unsorted, name).bytes_accessed);
+    CHECK(node(sorted, name).resident_bytes == node(unsorted, name).resident_bytes);
+    CHECK(node(sorted, name).outputs == node(unsorted, name).outputs);
+  }
+  CHECK(node(unsorted, "neg").resident_bytes == 64 * 64 * 4);
+}
+
 TEST_CASE("dimensions without a value are an error that names them and the option") {
   OnnxBuilder b = shape_arithmetic_model();
   const std::string message = refusal(b, StatusCode::kInvalidArgument);

@@ -70,8 +70,9 @@ class Importer {
 
  private:
   void collect_parameters();
-  void add_nodes();
   bool is_computed_at_load(const NodeProto& node) const;
+  void find_computed_at_load();
+  void add_nodes();
   void add_edges(int position);
   void attribute_parameters();
   void hold_loaded();
@@ -92,7 +93,7 @@ class Importer {
   // Outputs of what is computed at load, with the nodes that read them in every run, ascending.
   std::unordered_map<std::string_view, std::vector<uint32_t>> loaded_;
   NodePairs together_;
-  std::vector<bool> at_load_;      // by node: computed at load
+  std::vector<bool> at_load_;      // by position in the model: computed at load
   std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
   std::unordered_map<std::string_view, uint32_t> output_at_;  // of its node, by name
   ImportedGraph result_;
@@ -168,6 +169,17 @@ bool Importer::is_computed_at_load(const NodeProto& node) const {
   return reads;
 }
 
+// Makers before readers, in whatever order the model lists them.
+void Importer::find_computed_at_load() {
+  at_load_.assign(static_cast<size_t>(graph_.node_size()), false);
+  for (const int i : analysis_.order) {
+    const NodeProto& node = graph_.node(i);
+    if (is_constant_node(node) || !is_computed_at_load(node)) continue;
+    at_load_[static_cast<size_t>(i)] = true;
+    for (const std::string& output : node.output()) loaded_[output];
+  }
+}
+
 void Importer::add_nodes() {
   node_at_.assign(static_cast<size_t>(graph_.node_size()), kNoNode);
   for (int i = 0; i < graph_.node_size(); ++i) {
@@ -187,9 +199,7 @@ void Importer::add_nodes() {
     spec.flops = analysis.work.flops;
     spec.bytes_accessed = analysis.work.bytes;
     spec.launches = analysis.work.launches;
-    at_load_.push_back(is_computed_at_load(node));
-    if (at_load_.back()) {
-      for (const std::string& output : node.output()) loaded_[output];
+    if (at_load_[at]) {
       spec.flops = 0;
       spec.bytes_accessed = 1;  // as of what only hands on
     }
@@ -208,7 +218,8 @@ void Importer::add_edges(int position) {
   const uint32_t target = node_at_[static_cast<size_t>(position)];
   if (target == kNoNode) return;
   const NodeProto& node = graph_.node(position);
-  const bool runs = !at_load_[target];  // else it reads when the model is loaded
+  // Else it reads when the model is loaded.
+  const bool runs = !at_load_[static_cast<size_t>(position)];
   std::unordered_set<std::string> seen;
   for (const std::string& name : names_read(node)) {
     if (!seen.insert(name).second) continue;
@@ -255,7 +266,9 @@ void Importer::attribute_parameters() {
 // nodes read, or a caller, passes between stages as other tensors do.
 void Importer::hold_loaded() {
   for (const auto& output : graph_.output()) loaded_.erase(output.name());
-  for (uint32_t v = 0; v < at_load_.size(); ++v) {
+  for (size_t i = 0; i < at_load_.size(); ++i) {
+    if (!at_load_[i]) continue;
+    const uint32_t v = node_at_[i];
     NodeSpec& node = result_.spec.nodes[v];
     for (size_t o = 0; o < node.outputs.size(); ++o) {
       const auto loaded = loaded_.find(result_.output_names[v][o]);
@@ -278,6 +291,7 @@ ImportedGraph Importer::run(const std::string& fallback_name) {
     if (is_default_domain(import.domain())) result_.report.opset = import.version();
   }
   collect_parameters();
+  find_computed_at_load();
   add_nodes();
   for (int i = 0; i < graph_.node_size(); ++i) add_edges(i);
   attribute_parameters();
