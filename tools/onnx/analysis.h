@@ -46,8 +46,9 @@ enum class Defaults : uint8_t {
 // that is not known), a function's body.
 //
 // Set the dimensions of inputs first (dimensions.h). Fails with kBadInput, naming the node, when a
-// node reads a tensor that nothing provides, two nodes produce the same tensor, nodes form a cycle,
-// or subgraphs and functions are nested without end.
+// node reads a tensor that nothing provides, or tensors that do not fit each other (misfit.h), or
+// makes one that no memory holds, two nodes produce the same tensor, nodes form a cycle, or
+// subgraphs and functions are nested without end.
 Result<Analysis> analyze(const onnx::ModelProto& model, Defaults defaults = Defaults::kTaken);
 
 }  // namespace placeto
