@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -20,6 +19,7 @@
 #include "tools/options/options.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
+#include "trainer/base/stop_signals.h"
 #include "trainer/eval/evaluate_command.h"
 #include "trainer/eval/measure_commands.h"
 #include "trainer/train/hosts.h"
@@ -30,18 +30,11 @@ namespace {
 using namespace placeto;
 using namespace placeto::train;
 
-std::atomic<bool> g_stop{false};
+constexpr std::string_view kStopping =
+    "\nstopping after this iteration; once more to stop at once: --resume continues either\n";
 
-extern "C" void request_stop(int) {
-  // A second signal ends the process at once: everything on disk is whole at any time.
-  if (g_stop.exchange(true)) std::_Exit(130);
-  constexpr std::string_view kSaid =
-      "\nstopping after this iteration; once more to stop at once: --resume continues either\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
-}
-
-// Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 130
-// stopped by a signal before anything was done, 4 anything else.
+// Exit status of the tools: 2 bad usage, 3 bad input (files that cannot be read among them), 4
+// anything else.
 int fail(const Status& status) {
   std::fputs(("placeto-train: error: " + status.message() + "\n").c_str(), stderr);
   switch (status.code()) {
@@ -49,8 +42,6 @@ int fail(const Status& status) {
       return 2;
     case StatusCode::kBadInput:
       return 3;
-    case StatusCode::kStopped:
-      return 130;
     default:
       return 4;
   }
@@ -71,7 +62,9 @@ constexpr const char* kExamples = R"(Examples:
   placeto-train eval mine.plpo --sets mixed --svg mine.svg
 
 Exit status: 0 done; 2 bad usage; 3 bad input file; 4 internal error, an output that cannot be
-written, or a host that is gone; 130 stopped by a signal before training began.)";
+written, or a host that is gone or was stopped. SIGINT (Ctrl-C), SIGTERM and SIGHUP stop training
+after the iteration under way. That is saved, and the signal then ends the program, without
+--compare: a shell sees 130, 143 or 129.)";
 
 struct TrainArguments {
   std::string config, resume, output;
@@ -79,6 +72,20 @@ struct TrainArguments {
   bool compare = false;
   HostsOptions hosts;
 };
+
+// What a run that was stopped leaves behind.
+std::string left_behind(const TrainArguments& arguments, const RunFolder& folder,
+                        uint32_t iteration, uint32_t iterations) {
+  const std::string& run = arguments.resume.empty() ? arguments.output : arguments.resume;
+  std::string text =
+      fmt::format("saved in {}: the state after {} of {} iterations", run, iteration, iterations);
+  if (std::filesystem::exists(folder.file("best.plpo"))) {
+    text += ", and in best.plpo the best policy so far";
+  }
+  if (iteration < iterations) text += fmt::format("; --resume {} continues", run);
+  if (arguments.compare) text += "; --compare was not done";
+  return text;
+}
 
 int run_training(const TrainArguments& arguments) {
   const bool resume = !arguments.resume.empty();
@@ -107,20 +114,35 @@ int run_training(const TrainArguments& arguments) {
     if (!joined.ok()) return give_up(joined.status());
     hosts = std::move(*joined);
   }
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
   TrainOptions options;
-  options.stop = &g_stop;
   options.hosts = hosts.get();
   if (isatty(STDERR_FILENO) != 0) options.on_progress = show_progress;
   options.on_note = [](const std::string& note) { fmt::print(stderr, "{}\n", note); };
-  if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) return give_up(s);
-  if (!arguments.compare || g_stop) return 0;
-  std::signal(SIGINT, SIG_DFL);  // what follows need not be continued
-  std::signal(SIGTERM, SIG_DFL);
-  const Result<Checkpoint> trained = folder.load_latest();
-  if (!trained.ok()) return fail(trained.status());
-  const Status status = compare_after_training(*config, folder.file("best.plpo"), trained->seconds);
+  double seconds = 0;
+  {
+    const StopSignals signals(kStopping);
+    options.stop = signals.flag();
+    if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) {
+      const int status = give_up(s);
+      if (s.code() == StatusCode::kStopped) signals.obey();
+      return status;
+    }
+    const Result<Checkpoint> trained = folder.load_latest();
+    if (!trained.ok()) return fail(trained.status());
+    seconds = trained->seconds;
+    const std::string left = left_behind(arguments, folder, trained->iteration, config->iterations);
+    if (*signals.flag()) {
+      fmt::print(stderr, "placeto-train: stopped by {}; {}\n", signals.name(), left);
+      signals.obey();
+    }
+    // Hosts stop together.
+    if (trained->iteration < config->iterations) {
+      return fail(Status::io("another host was stopped; " + left));
+    }
+  }
+  if (!arguments.compare) return 0;
+  // A signal ends it at once: what follows need not be continued.
+  const Status status = compare_after_training(*config, folder.file("best.plpo"), seconds);
   return status.ok() ? 0 : fail(status);
 }
 

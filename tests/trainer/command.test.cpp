@@ -2,7 +2,9 @@
 // leaves nothing behind.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -135,6 +137,39 @@ problems = 1
   }
   setenv("OPENBLAS_NUM_THREADS", "1", 1);  // as tests are run
   CHECK(policies[0] == policies[1]);
+}
+
+// Otherwise `placeto-train ... && placeto-train export ...` would ship what is half trained.
+TEST_CASE_FIXTURE(Place, "a signal ends training once it is saved, and says what was not done") {
+  std::string text = *read_text(config);
+  text.replace(text.find("iterations = 1"), 14, "iterations = 100000");
+  const std::string endless = write("endless.toml", text);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    CAPTURE(signal);
+    const std::string folder = file("run" + std::to_string(signal));
+    const std::string line = "exec " PLACETO_TRAIN " --compare --config " + endless + " -o " +
+                             folder + " 2>" + file("messages");
+    const pid_t id = fork();
+    if (id == 0) {
+      std::signal(signal, SIG_DFL);  // who runs the tests may ignore it
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      std::_Exit(127);
+    }
+    for (int i = 0; i < 600 && !fs::exists(folder + "/metrics.csv"); ++i) usleep(100'000);
+    kill(id, signal);
+    int status = 0;
+    waitpid(id, &status, 0);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal);
+    const std::string messages = *read_text(file("messages"));
+    for (const std::string said :
+         {"stopped by SIG", " of 100000 iterations", "; --compare was not done"}) {
+      CHECK_MESSAGE(messages.find(said) != std::string::npos, messages);
+    }
+    CHECK_MESSAGE(messages.find("--resume " + folder + " continues") != std::string::npos,
+                  messages);
+    CHECK(!fs::is_empty(folder + "/checkpoints"));
+  }
 }
 
 TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {

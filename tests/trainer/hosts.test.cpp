@@ -115,7 +115,7 @@ class Process {
     if (id_ > 0) end(), wait();
   }
   Process(const Process&) = delete;
-  void end() const { kill(id_, SIGKILL); }
+  void end(int signal = SIGKILL) const { kill(id_, signal); }
   // The exit status, or -1 if a signal ended it.
   int wait() {
     int status = 0;
@@ -312,6 +312,21 @@ TEST_CASE("hosts with other graphs of the same names do not train together") {
     const std::string messages = *read_text(folder.file(name) + ".messages");
     CHECK_MESSAGE(messages.find("the same graphs") != std::string::npos, messages);
   }
+}
+
+TEST_CASE("a host that another stops ends with a status that says so") {
+  const test::TemporaryFolder folder;
+  const std::string config = folder.file("config.toml"), address = free_address();
+  REQUIRE(write_whole(config, config_of(100'000)).ok());
+  Process first(host(config, folder.file("a"), 0, address, 20), folder.file("messages"));
+  Process second(host(config, folder.file("b"), 1, address, 20), folder.file("b.messages"));
+  const std::string checkpoints = folder.file("a") + "/checkpoints";
+  for (int i = 0; i < 600 && !has_files(checkpoints); ++i) usleep(100'000);
+  second.end(SIGTERM);
+  CHECK(second.wait() == -1);
+  CHECK(first.wait() == 4);
+  const std::string messages = *read_text(folder.file("messages"));
+  CHECK_MESSAGE(messages.find("another host was stopped; saved in") != std::string::npos, messages);
 }
 
 TEST_CASE("a host notices that another died, keeps its checkpoints, and ends") {
