@@ -95,7 +95,10 @@ int run_training(const TrainArguments& arguments) {
   std::string text = default_config_text();
   Result<Config> config = Config{};
   if (resume || !arguments.config.empty()) {
-    config = load_config(resume ? folder.file("config.toml") : arguments.config, &text);
+    // A run that continues may have begun when such keys were taken; those that it did not begin
+    // with are refused by keep_settings.
+    config = resume ? load_config(folder.file("config.toml"), &text, Unread::kLeft)
+                    : load_config(arguments.config, &text);
   } else if (!arguments.graphs.empty()) {
     text = own_config_text(arguments.graphs, arguments.topologies);
     config = parse_config(text, "--graphs");
@@ -161,7 +164,7 @@ std::vector<std::string> files_of(const RunFolder& folder) {
 int run_export(const std::string& run, const std::string& output, bool best) {
   RunFolder folder(run);
   std::string text;
-  Result<Config> config = load_config(folder.file("config.toml"), &text);
+  Result<Config> config = load_config(folder.file("config.toml"), &text, Unread::kLeft);
   if (!config.ok()) return fail(config.status());
   if (Status s = check_outputs({&output, 1}, files_of(folder)); !s.ok()) return fail(s);
   if (best) {

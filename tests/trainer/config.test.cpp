@@ -35,6 +35,70 @@ TEST_CASE("the printed default configuration is the default configuration") {
   const Result<Config> published = parse_config(text, "published");
   REQUIRE(published.ok());
   CHECK(published->episodes == default_config("reinforce").episodes);
+  // With those keys, too, that are not for every run.
+  std::string whole = default_config_text();
+  for (size_t at; (at = whole.find("\n# ", whole.find("[data]"))) != std::string::npos;) {
+    whole.erase(at + 1, 2);
+  }
+  const Result<Config> all = parse_config(whole, "whole", Unread::kLeft);
+  REQUIRE_MESSAGE(all.ok(), all.status().message());
+  CHECK(*all == Config{});
+  CHECK(all->origin.lines.size() == config_keys().size());
+}
+
+TEST_CASE("keys that a run does not read are refused, and who reads them is said") {
+  const std::string reinforce = "algorithm = \"reinforce\"\narchitecture = \"placeto\"\n";
+  CHECK(message_of(reinforce + "[learn]\nlearning_rate = 1e-3\n") ==
+        "c.toml:4: learn.learning_rate: is read by credit, not by reinforce for placeto on mixed: "
+        "expected it to be left out");
+  // The first line of several; the others are named.
+  CHECK(message_of(reinforce + "[episodes]\nclip = 0.1\n[collect]\nproblems = 9\n") ==
+        "c.toml:4: episodes.clip: is read by siblings, not by reinforce for placeto on mixed: "
+        "expected it to be left out, and so collect.problems");
+  const std::string siblings = "algorithm = \"siblings\"\narchitecture = \"placeto\"\n";
+  CHECK(message_of(siblings + "[data]\nset = \"nmt\"\nmin_nodes = 9\n") ==
+        "c.toml:5: data.min_nodes: is read on mixed, not by siblings for placeto on nmt: expected "
+        "it to be left out");
+  for (const char* unread : {"[episodes]\ngraphs = 3\n", "[placeto]\nrounds = 3\n",
+                             "[data]\ndevices = 3\n", "[data]\nheld_out_share = 0.5\n"}) {
+    CAPTURE(unread);
+    CHECK(message_of(unread).find(", not by credit for pairwise on mixed: ") != std::string::npos);
+    CHECK(parse_config(unread, "c.toml", Unread::kLeft).ok());
+  }
+  CHECK(message_of(siblings + "[check]\nproblems = 3\n")
+            .starts_with("c.toml:4: check.problems: is read for pairwise and on graphs of one's "
+                         "own, not by siblings"));
+  const std::string own = "[data]\ngraphs = [\"a\"]\ntopologies = [\"b\"]\n";
+  CHECK(parse_config(siblings + own + "merged_nodes = 9\n[check]\nproblems = 3\n", "").ok());
+  CHECK(message_of(own + "network_share = 0\n").find("on graphs of one's own: expected") !=
+        std::string::npos);
+}
+
+TEST_CASE("what falls is given by its beginning alone, or by both ends") {
+  const auto learn = [](const char* text) {
+    const Result<Config> config = parse_config(std::string("[learn]\n") + text, "c.toml");
+    REQUIRE_MESSAGE(config.ok(), config.status().message());
+    return config->learn;
+  };
+  CHECK(learn("learning_rate = 1e-6\n").final_learning_rate == 1e-6);
+  CHECK(learn("learning_rate = 1e-3\n").final_learning_rate == 5e-5);
+  CHECK(learn("learning_rate = 1e-6\nfinal_learning_rate = 1e-3\n").final_learning_rate == 1e-3);
+  const Result<Config> off = parse_config(
+      "algorithm = \"siblings\"\n[episodes]\nall_action = 0\nlearning_rate = 1e-5\n", "c.toml");
+  REQUIRE(off.ok());
+  CHECK(off->episodes.final_all_action == 0);
+  CHECK(off->episodes.final_learning_rate == 1e-5);
+}
+
+TEST_CASE("the configurations that ship are read") {
+  const std::string models = PLACETO_MODELS;
+  for (const std::string& path :
+       {models + "/default.toml", models + "/placeto-cifar10-2gpu.toml",
+        models + "/placeto-ptb-2gpu.toml", models + "/placeto-nmt-2gpu.toml",
+        models + "/../trainer/quick.toml"}) {
+    const Result<Config> config = load_config(path, nullptr);
+    CHECK_MESSAGE(config.ok(), config.status().message());
+  }
 }
 
 TEST_CASE("a configuration that is written is read as it was") {
@@ -45,7 +109,7 @@ TEST_CASE("a configuration that is written is read as it was") {
   config.data.topologies = {"x.json", "y.json"};
   config.episodes.clip = 1e-6;
   config.learn.hidden = {3, 4, 5};
-  const Result<Config> read = parse_config(config_text(config), "written");
+  const Result<Config> read = parse_config(config_text(config), "written", Unread::kLeft);
   REQUIRE_MESSAGE(read.ok(), read.status().message());
   CHECK(*read == config);
   CHECK(changed_setting(config, *read) == "");
@@ -86,7 +150,7 @@ TEST_CASE("names that keys and values had once are still read") {
   const Result<Config> old = parse_config(
       "algorithm = \"group\"\n[data]\ngroups = 7\n[collect]\ngroups = 8\n"
       "[learn]\ngroups = 9\ngraphs = 10\n",
-      "c.toml");
+      "c.toml", Unread::kLeft);
   REQUIRE(old.ok());
   CHECK(old->algorithm == "siblings");
   CHECK(old->data.merged_nodes == 7);

@@ -37,22 +37,29 @@ threads = 1
 max_nodes = 60
 large_share = 0
 network_share = 0
-[collect]
-problems = 5
-decisions = 40
-max_evaluations = 100
-[learn]
-hidden = [8]
-window = 2
-steps = 5
-decisions = 32
-[episodes]
-graphs = 5
-rollouts = 3
 [check]
 every = 2
 problems = 3
 save_every = 1
+[learn]
+hidden = [8]
+)";
+
+// Behind [learn].
+constexpr const char* kCredit = R"(
+window = 2
+steps = 5
+decisions = 32
+[collect]
+problems = 5
+decisions = 40
+max_evaluations = 100
+)";
+
+constexpr const char* kRollouts = R"(
+[episodes]
+graphs = 5
+rollouts = 3
 )";
 
 constexpr const char* kEpisodes = R"(
@@ -77,8 +84,9 @@ every = 4
 save_every = 2
 )";
 
-std::string config_of(uint32_t iterations, std::string algorithm = "credit") {
-  return "algorithm = \"" + algorithm + "\"\niterations = " + std::to_string(iterations) + kConfig;
+std::string config_of(uint32_t iterations, const std::string& algorithm = "credit") {
+  return "algorithm = \"" + algorithm + "\"\niterations = " + std::to_string(iterations) + kConfig +
+         (algorithm == "credit" ? kCredit : kRollouts);
 }
 
 // A port that was free a moment ago.

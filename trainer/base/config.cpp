@@ -200,6 +200,46 @@ Status check_whole(const Config& c, const std::string& file) {
   return {};
 }
 
+// "reinforce for placeto on nmt".
+std::string run_of(const Config& c) {
+  return fmt::format("{} for {} on {}", c.algorithm, c.architecture,
+                     c.data.graphs.empty() ? c.data.set : "graphs of one's own");
+}
+
+// The first line with a key that this run does not read, and which other keys it does not.
+Status check_read(const Config& c, const std::string& file) {
+  std::vector<std::pair<uint32_t, const ConfigKey*>> unread;  // by line
+  for (const ConfigKey& key : config_keys()) {
+    const auto line = c.origin.lines.find(full_name(key));
+    if (line == c.origin.lines.end() || key.readers->include(c)) continue;
+    unread.emplace_back(line->second, &key);
+  }
+  if (unread.empty()) return {};
+  std::ranges::sort(unread, {}, [](const auto& entry) { return entry.first; });
+  const auto [line, first] = unread[0];
+  std::vector<std::string> others;
+  for (size_t i = 1; i < unread.size(); ++i) others.push_back(full_name(*unread[i].second));
+  return Status::bad_input(
+      fmt::format("{}:{}: {}: is read {}, not by {}: expected it to be left out{}", file, line,
+                  full_name(*first), first->readers->who, run_of(c),
+                  others.empty() ? "" : ", and so " + joined(others, ", ")));
+}
+
+// What falls does not rise where only its beginning is given.
+void lower_final_values(Config& c) {
+  struct Falling {
+    const char* to;
+    double &final_value, &from;
+  };
+  for (const auto& [to, final_value, from] :
+       {Falling{"learn.final_learning_rate", c.learn.final_learning_rate, c.learn.learning_rate},
+        {"episodes.final_learning_rate", c.episodes.final_learning_rate, c.episodes.learning_rate},
+        {"episodes.final_entropy", c.episodes.final_entropy, c.episodes.entropy},
+        {"episodes.final_all_action", c.episodes.final_all_action, c.episodes.all_action}}) {
+    if (!c.origin.lines.contains(to)) final_value = std::min(final_value, from);
+  }
+}
+
 // A basic string of TOML.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -282,7 +322,8 @@ Config default_config(std::string_view algorithm) {
 std::string default_config_text() {
   std::string text =
       "# A training run of placeto-train. Every key may be left out; the values here are the "
-      "defaults.\n# A key behind a # has another default for the algorithm reinforce.\n";
+      "defaults.\n# A key behind a # is not read by every run, and refused by those that do not "
+      "read it, or it has\n# another default for the algorithm reinforce.\n";
   text += names_that_may_change() + "\n";
   Config config, reinforce = default_config("reinforce");
   std::string section;
@@ -298,8 +339,9 @@ std::string default_config_text() {
     const std::string other = std::visit(ValueText(), key.slot(reinforce));
     std::string meaning = key.meaning;
     if (value != other) meaning += (meaning.empty() ? "reinforce: " : "; reinforce: ") + other;
-    text += with_comment(fmt::format("{}{} = {}", value == other ? "" : "# ", key.name, value),
-                         meaning);
+    const bool is_for_all = value == other && key.readers == &kAnyRun;
+    text +=
+        with_comment(fmt::format("{}{} = {}", is_for_all ? "" : "# ", key.name, value), meaning);
   }
   return text;
 }
@@ -363,7 +405,7 @@ every = 5
                      ValueText()(&graph_paths), ValueText()(&others));
 }
 
-Result<Config> parse_config(std::string_view text, const std::string& file_name) {
+Result<Config> parse_config(std::string_view text, const std::string& file_name, Unread unread) {
   constexpr size_t kMostBytes = 128 * 1024;  // a key of more parts overflows the parser's stack
   if (text.size() > kMostBytes) {
     return Status::bad_input(
@@ -380,14 +422,18 @@ Result<Config> parse_config(std::string_view text, const std::string& file_name)
   config.origin.file = file_name;
   if (Status s = read_table(root, "", file_name, config); !s.ok()) return s;
   if (Status s = check_whole(config, file_name); !s.ok()) return s;
+  if (unread == Unread::kRefused) {
+    if (Status s = check_read(config, file_name); !s.ok()) return s;
+  }
+  lower_final_values(config);
   return config;
 }
 
-Result<Config> load_config(const std::string& path, std::string* text) {
+Result<Config> load_config(const std::string& path, std::string* text, Unread unread) {
   Result<std::string> content = read_text(path);
   if (!content.ok()) return content.status();
   if (text != nullptr) *text = *content;
-  return parse_config(*content, path);
+  return parse_config(*content, path, unread);
 }
 
 }  // namespace placeto::train

@@ -143,9 +143,16 @@ std::string changed_setting(const Config& began, const Config& now);
 std::string own_config_text(const std::vector<std::string>& graphs,
                             const std::vector<std::string>& topologies);
 
-// Absent keys keep their defaults. Fails with kBadInput, naming file and line, on a syntax error,
-// an unknown key, a value of the wrong type or one out of range.
-Result<Config> parse_config(std::string_view text, const std::string& file_name);
-Result<Config> load_config(const std::string& path, std::string* text);
+// Keys that a run of this configuration does not read. What runs and policies hold may have such:
+// older versions took them, and settings are kept whole.
+enum class Unread : uint8_t { kRefused, kLeft };
+
+// Absent keys keep their defaults; a final value, which another falls to, is at most that one then.
+// Fails with kBadInput, naming file and line, on a syntax error, an unknown key, a value of the
+// wrong type or one out of range, and on keys that are not read.
+Result<Config> parse_config(std::string_view text, const std::string& file_name,
+                            Unread unread = Unread::kRefused);
+Result<Config> load_config(const std::string& path, std::string* text,
+                           Unread unread = Unread::kRefused);
 
 }  // namespace placeto::train

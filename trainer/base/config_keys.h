@@ -1,5 +1,6 @@
 // The algorithms of learning and the keys of a configuration: one row each, from which reading,
-// checking and printing derive.
+// checking and printing derive. A key that a run does not read is refused there: it would seem to
+// do something.
 #pragma once
 
 #include <limits>
@@ -22,11 +23,19 @@ struct AlgorithmInfo {
 using Slot = std::variant<uint32_t*, uint64_t*, double*, std::string*, std::vector<uint32_t>*,
                           std::vector<std::string>*>;
 
+// Which runs read a key: by their algorithm, their architecture, and what they learn on.
+struct Readers {
+  const char* who;  // "by credit"
+  bool (*include)(const Config&);
+};
+inline constexpr Readers kAnyRun = {"by all", [](const Config&) { return true; }};
+
 struct ConfigKey {
   const char* section;  // "": before the first section
   const char* name;
   Slot (*slot)(Config&);
-  const char* meaning;
+  const Readers* readers = &kAnyRun;
+  const char* meaning = "";
   double least = 0, most = std::numeric_limits<uint32_t>::max();  // of numbers
   std::vector<std::string> words = {};  // that text, or a list of text, may be; empty: any
   const char* formerly = nullptr;       // a name that is still read

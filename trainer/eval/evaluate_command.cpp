@@ -99,7 +99,7 @@ Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
 
 // What it was trained on says so, or what it began with may have been.
 bool may_know_networks(const Policy& policy) {
-  const Result<Config> config = parse_config(policy.provenance().config, "policy");
+  const Result<Config> config = parse_config(policy.provenance().config, "policy", Unread::kLeft);
   if (!config.ok() || !config->learn.start.empty()) return true;
   return config->data.graphs.empty() && config->data.set == "mixed" &&
          config->data.network_share > 0;

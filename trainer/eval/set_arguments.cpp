@@ -56,7 +56,8 @@ Result<std::vector<TestSet>> SetArguments::open(const std::vector<NamedPolicy>& 
   TestSetOptions options = tests;
   for (const NamedPolicy& p : policies) {
     if (options.groups > 0 || p.policy->architecture() != Architecture::kPlaceto) continue;
-    const Result<Config> config = parse_config(p.policy->provenance().config, "policy");
+    const Result<Config> config =
+        parse_config(p.policy->provenance().config, "policy", Unread::kLeft);
     if (config.ok()) options.groups = config->data.merged_nodes;
   }
   std::vector<TestSet> all;

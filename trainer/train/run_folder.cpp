@@ -260,7 +260,7 @@ Status RunFolder::keep_settings(const Config& config) {
 
 Status RunFolder::check_settings(const Config& config) const {
   if (!has_content(kSettings)) return {};
-  const Result<Config> began = load_config(file(kSettings), nullptr);
+  const Result<Config> began = load_config(file(kSettings), nullptr, Unread::kLeft);
   if (!began.ok()) return began.status();
   const std::string changed = changed_setting(*began, config);
   if (changed.empty()) return {};
