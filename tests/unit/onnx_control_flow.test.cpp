@@ -3,6 +3,7 @@
 
 #include "tests/support/onnx_models.h"
 #include "tests/support/text.h"
+#include "tests/support/thread_time.h"
 #include "tests/unit/onnx_fixture.h"
 #include "tools/onnx/analysis.h"
 
@@ -224,4 +225,67 @@ TEST_CASE("a SequenceMap makes lists of what its body makes of an element") {
   CHECK(element("weights").dims() == Dims{2, 8});
   CHECK(element("weights").element_type() == onnx::TensorProto::FLOAT16);
   CHECK(node(imported(b), "map").flops >= 2 * 4 * 2 * 8);  // of one element, at least
+}
+
+// Loops inside each other, each visited seven times as its states, of unlike shapes, move on by one
+// in every iteration; the innermost of them has so much more than nodes.
+struct LoopNest {
+  static constexpr int kDepth = 6, kStates = 7;
+  OnnxBuilder b;
+  onnx::GraphProto* innermost = nullptr;
+
+  LoopNest() {
+    b.integers("trips", {5});
+    for (int i = 0; i < kStates; ++i) b.input(first(i), {std::to_string(i + 1)});
+    b.input("z", {"2", "2"});
+    add_loop(b.graph(), 0);
+  }
+
+ private:
+  static std::string first(int i) { return "x" + std::to_string(i); }
+
+  void add_loop(onnx::GraphProto& graph, int depth) {
+    std::vector<std::string> read = {"trips", ""}, made;
+    for (int i = 0; i < kStates; ++i) {
+      read.push_back(first(i));
+      made.push_back("y" + std::to_string(depth) + "." + std::to_string(i));
+    }
+    auto& loop = OnnxBuilder::add_node(graph, "Loop", read, made, "loop");
+    auto& body = OnnxBuilder::body(loop, "body");
+    std::vector<std::string> states = {"i", "c"};
+    for (int i = 0; i < kStates; ++i) {
+      states.push_back("s" + std::to_string(depth) + "." + std::to_string(i));
+    }
+    for (const std::string& name : states) body.add_input()->set_name(name);
+    body.add_output()->set_name("c");
+    for (int i = 1; i < kStates; ++i) {
+      body.add_output()->set_name(states[2 + static_cast<size_t>(i)]);
+    }
+    body.add_output()->set_name("z");
+    innermost = &body;
+    if (depth + 1 < kDepth) add_loop(body, depth + 1);
+  }
+};
+
+TEST_CASE("loops inside each other may not go through more than a model has, whatever that is") {
+  CHECK(import(LoopNest().b).ok());
+  const auto refused = [](const LoopNest& nest) {
+    const double begin = thread_ms();
+    const std::string message = refusal(nest.b);
+    CHECK_MESSAGE(contains(message, "nodes with the bodies of its functions and loops"), message);
+    CHECK(thread_ms() - begin < 20'000);  // once a minute and more
+  };
+  LoopNest weights, names, outputs, letters, branch;
+  auto& node = OnnxBuilder::add_node(*names.innermost, "Own", {}, {"q"});
+  auto& choice = OnnxBuilder::add_node(*branch.innermost, "If", {"c"}, {"q"});
+  for (const char* name : {"then_branch", "else_branch"}) OnnxBuilder::body(choice, name);
+  auto& body = *choice.mutable_attribute(0)->mutable_g();
+  for (int i = 0; i < 5'000; ++i) {
+    weights.innermost->add_initializer();
+    node.add_input();
+    outputs.innermost->add_output();
+    OnnxBuilder::add_node(body, "Neg", {"z"}, {});
+  }
+  letters.innermost->mutable_input(0)->set_name(std::string(1'000'000, 'i'));
+  for (const LoopNest* nest : {&weights, &names, &outputs, &letters, &branch}) refused(*nest);
 }

@@ -240,3 +240,23 @@ TEST_CASE("a function that is large, or has many inputs, may be called less ofte
   function->mutable_input()->DeleteSubrange(0, 99'999);
   CHECK(imported(b).spec.nodes.size() == 100);
 }
+
+// Two bytes of the file for each tensor without content, and a hundred in memory.
+TEST_CASE("a function whose attributes have large values of their own may be called less often") {
+  OnnxBuilder b;
+  b.input("x", {"4"});
+  auto* function = b.model().add_functions();
+  function->set_name("F");
+  function->set_domain("local");
+  function->add_opset_import()->set_version(17);
+  onnx::AttributeProto value;
+  value.set_name("value");
+  for (int i = 0; i < 50'000; ++i) value.add_tensors();
+  const int kDefaults = 11;  // attribute_proto, which libonnx 1.12 does not know
+  function->GetReflection()->MutableUnknownFields(function)->AddLengthDelimited(
+      kDefaults, value.SerializeAsString());
+  for (int i = 0; i < 100; ++i) {
+    b.node("F", {"x"}, {}, "call" + std::to_string(i)).set_domain("local");
+  }
+  CHECK(contains(refusal(b), "more than 200100 nodes"));
+}

@@ -11,6 +11,7 @@
 #include "tools/onnx/functions.h"
 #include "tools/onnx/misfit.h"
 #include "tools/onnx/rules.h"
+#include "tools/onnx/visit_cost.h"
 #include "tools/onnx/window_problem.h"
 
 namespace placeto {
@@ -30,23 +31,6 @@ constexpr size_t kFewBytes = 640;  // of a type: a tensor's with four axes, abou
 // Beyond so many elements times axes, only what takes little is evaluated.
 constexpr uint64_t kMostFolding = uint64_t{1} << 28;
 constexpr uint64_t kLittleFolding = 4096;
-
-uint64_t nodes_with_bodies(const GraphProto& graph);
-
-uint64_t nodes_with_bodies(const NodeProto& node) {
-  uint64_t nodes = 1;
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.has_g()) nodes += nodes_with_bodies(attribute.g());
-    for (const GraphProto& body : attribute.graphs()) nodes += nodes_with_bodies(body);
-  }
-  return nodes;
-}
-
-uint64_t nodes_with_bodies(const GraphProto& graph) {
-  uint64_t nodes = 0;
-  for (const NodeProto& node : graph.node()) nodes += nodes_with_bodies(node);
-  return nodes;
-}
 
 void add_work(Work& total, const Work& more) {
   total.flops = saturating_add(total.flops, more.flops);
@@ -136,10 +120,9 @@ void complete_from(const onnx::TypeProto& said, Value& value) {
 }
 
 Analyzer::Analyzer(const onnx::ModelProto& model) : opsets_(opsets_of(model.opset_import())) {
-  most_visits_ = kMostInner + nodes_with_bodies(model.graph());
+  most_visits_ = kMostInner + visit_cost_of_all(model);
   for (const onnx::FunctionProto& function : model.functions()) {
     functions_[function_key(function)] = &function;
-    for (const NodeProto& node : function.node()) most_visits_ += nodes_with_bodies(node);
   }
 }
 
@@ -147,7 +130,9 @@ Status Analyzer::charge(uint64_t visits) {
   visits_ += visits;
   if (visits_ <= most_visits_) return {};
   return Status::bad_input("has more than " + std::to_string(most_visits_) +
-                           " nodes with the bodies of its functions and loops");
+                           " nodes with the bodies of its functions and loops, where " +
+                           std::to_string(kTensorsPerNode) + " tensors, and " +
+                           std::to_string(kBytesPerNode) + " bytes, count as a node");
 }
 
 bool Analyzer::may_fold(const NodeInputs& inputs) {
@@ -184,7 +169,6 @@ void Analyzer::keep_initial_values(const GraphProto& graph, Scope& scope) {
 
 Status Analyzer::visit_node(const NodeProto& node, const Scope& scope, const Frame& frame,
                             std::vector<Value>& outputs, NodeAnalysis& result) {
-  if (Status s = charge(1); !s.ok()) return s;
   const NodeInputs inputs = inputs_of(node, scope);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = node.input(static_cast<int>(i));
@@ -288,6 +272,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
     return Status::bad_input("has graphs or functions inside each other more than " +
                              std::to_string(kMaxDepth) + " deep");
   }
+  if (Status s = charge(visit_cost(graph)); !s.ok()) return s;
   keep_initial_values(graph, scope);
   const auto producers = producers_of(graph);
   if (!producers.ok()) return producers.status();
@@ -311,6 +296,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
 }
 
 Status Analyzer::run(const GraphProto& graph, bool replaceable, Analysis& analysis) {
+  if (Status s = charge(visit_cost(graph)); !s.ok()) return s;
   keep_initial_values(graph, analysis.scope);
   for (const auto& input : graph.input()) {
     const bool is_weight = analysis.scope.find(input.name()) != nullptr;

@@ -60,7 +60,7 @@ class Analyzer {
               const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
               NodeAnalysis& result);
 
-  // So many nodes more are gone through; a failure beyond what a model may have.
+  // So many nodes more are gone through (visit_cost.h); a failure beyond what a model may have.
   Status charge(uint64_t visits);
   // Whether there is time to evaluate an operator on what is known of its inputs.
   bool may_fold(const NodeInputs& inputs);

@@ -9,6 +9,7 @@
 #include "runtime/graph/text.h"
 #include "tools/onnx/analyzer.h"
 #include "tools/onnx/functions.h"
+#include "tools/onnx/visit_cost.h"
 
 namespace placeto {
 namespace {
@@ -325,9 +326,14 @@ Status Analyzer::call(const FunctionProto& function, const NodeProto& node,
                       const NodeInputs& inputs, const Frame& frame, std::vector<Value>& outputs,
                       NodeAnalysis& result) {
   // A copy of its nodes, with an attribute of the call or of its own wherever one is referred to.
-  const uint64_t bytes = function.ByteSizeLong() + attribute_bytes(function, node);
+  // What has no content takes two bytes there, and fifty times as many once it is read.
+  constexpr uint64_t kCopiedPerNode = 128, kParsedPerNode = 32;
   const auto tensors = static_cast<uint64_t>(function.input_size() + function.output_size());
-  if (Status s = charge(bytes / 1024 + tensors / 8); !s.ok()) return s;
+  const uint64_t calling = function.ByteSizeLong() / kBytesPerNode + tensors / kTensorsPerNode +
+                           default_bytes(function) / kParsedPerNode;
+  if (Status s = charge(calling); !s.ok()) return s;
+  const uint64_t given = attribute_bytes(function, node);
+  if (Status s = charge(given / kCopiedPerNode); !s.ok()) return s;
   const GraphProto graph = instantiate(function, node);
   const Opsets opsets = opsets_of(function.opset_import());
   Scope scope;  // a function sees nothing of its caller

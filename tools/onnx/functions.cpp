@@ -52,6 +52,17 @@ std::vector<AttributeProto> default_attributes(const Function& function) {
   return attributes;
 }
 
+template <class Function>
+uint64_t bytes_of_defaults(const Function& function) {
+  uint64_t bytes = 0;
+  if constexpr (requires { function.attribute_proto(); }) {
+    for (const auto& attribute : function.attribute_proto()) bytes += attribute.ByteSizeLong();
+  } else {
+    each_unknown(function, 11, [&](const std::string& field) { bytes += field.size(); });
+  }
+  return bytes;
+}
+
 template <class Nodes>
 uint64_t references_in(const Nodes& nodes) {
   uint64_t count = 0;
@@ -99,6 +110,10 @@ std::string function_key(const FunctionProto& function) {
 
 std::string function_key(const NodeProto& call) {
   return call.domain() + ":" + call.op_type() + ":" + overload_of(call, 8);
+}
+
+uint64_t default_bytes(const FunctionProto& function) {
+  return bytes_of_defaults(function);
 }
 
 uint64_t attribute_bytes(const FunctionProto& function, const NodeProto& call) {

@@ -13,6 +13,9 @@ namespace placeto {
 std::string function_key(const onnx::FunctionProto& function);
 std::string function_key(const onnx::NodeProto& call);
 
+// Bytes of the values that the function gives attributes which a call leaves out.
+uint64_t default_bytes(const onnx::FunctionProto& function);
+
 // At most so many bytes of attributes a call puts in place of references, in the function's nodes
 // and the graphs inside them.
 uint64_t attribute_bytes(const onnx::FunctionProto& function, const onnx::NodeProto& call);
