@@ -165,6 +165,38 @@ TEST_CASE("tensors that share bytes are copied once, and overlapping ones are bo
   CHECK(fs::file_size(folder.path("out/stage_1.onnx.data")) >= 16 + 12);
 }
 
+TEST_CASE("a file that tensors call by several names counts once, and is copied once") {
+  const Folder folder;
+  folder.write("w.bin", "0123456789abcdef");
+  fs::create_symlink("w.bin", folder.path("soft"));
+  fs::create_hard_link(folder.path("w.bin"), folder.path("hard"));
+  const std::vector<std::string> names = {"w.bin", "./w.bin", "././w.bin", "soft", "hard"};
+  OnnxBuilder b = external_model("w.bin", "0");
+  const auto write = [&](const std::string& out) {
+    folder.write("m.onnx", b.bytes());
+    const auto model = PlacedModel::read(folder.path("m.onnx"), placed_pair());
+    REQUIRE_MESSAGE(model.ok(), model.status().message());
+    return model->write_stages(folder.path(out), StageRule::kFewest).status();
+  };
+  const auto add = [&](const std::string& location, int64_t floats) {
+    onnx::TensorProto tensor = b.graph().initializer(0);
+    tensor.set_name("w" + std::to_string(b.graph().initializer_size()));
+    tensor.mutable_external_data(0)->set_value(location);
+    tensor.mutable_external_data(2)->set_value(std::to_string(4 * floats));
+    tensor.set_dims(0, floats);
+    for (auto& node : *b.graph().mutable_node()) {
+      if (node.name() == "b1") node.add_input(tensor.name());
+    }
+    *b.graph().add_initializer() = std::move(tensor);
+  };
+  for (const std::string& name : names) add(name, 4);
+  const Status same = write("same");
+  REQUIRE_MESSAGE(same.ok(), same.message());
+  CHECK(folder.read("same/stage_1.onnx.data") == "0123456789abcdef");
+  for (const std::string& name : names) add(name, 3);
+  CHECK(write("parts").message().find("do not overlap") != std::string::npos);
+}
+
 // b1 reads so many weights more, each of `floats`, from one place after another.
 std::string crumbled_model(int tensors, int floats) {
   OnnxBuilder b = external_model("w.bin", "0");

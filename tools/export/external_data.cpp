@@ -1,7 +1,10 @@
 #include "tools/export/external_data.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -175,9 +178,9 @@ class Gatherer {
  private:
   // Where the range is in the new file.
   Result<Range> copy_once(Range range) {
-    const Result<const ExternalFiles::Source*> found = files_.find(range.location);
+    const Result<ExternalFiles::Source> found = files_.find(range.location);
     if (!found.ok()) return found.status();
-    const ExternalFiles::Source& source = **found;
+    const ExternalFiles::Source& source = *found;
     if (range.offset <= source.bytes && range.length == Range().length) {
       range.length = source.bytes - range.offset;
     }
@@ -187,7 +190,7 @@ class Gatherer {
                                std::to_string(range.length));
     }
     const auto [at, fresh] =
-        begin_of_.emplace(std::tuple(range.location, range.offset, range.length), 0);
+        begin_of_.emplace(std::tuple(source.identity, range.offset, range.length), 0);
     if (!fresh) return Range{location_, at->second, range.length};
     at->second = aligned(end_, range.length);
     if (Status s = count(range.length, at->second - end_); !s.ok()) return s;
@@ -233,7 +236,8 @@ class Gatherer {
   ExternalFiles& files_;
   std::string path_, location_;
   std::ofstream out_;
-  std::map<std::tuple<std::string, uint64_t, uint64_t>, uint64_t> begin_of_;  // in the new file
+  // In the new file, by source, offset and length.
+  std::map<std::tuple<ExternalFiles::Identity, uint64_t, uint64_t>, uint64_t> begin_of_;
   uint64_t end_ = 0, copied_ = 0;
 };
 
@@ -270,9 +274,9 @@ ExternalFiles::ExternalFiles(const std::string& model, const std::atomic<bool>* 
   }
 }
 
-Result<const ExternalFiles::Source*> ExternalFiles::find(const std::string& location) {
+Result<ExternalFiles::Source> ExternalFiles::find(const std::string& location) {
   const auto known = sources_.find(location);
-  if (known != sources_.end()) return &known->second;
+  if (known != sources_.end()) return known->second;
   const std::string given = (fs::path(folder_) / location).string();
   std::error_code error;
   const fs::path path = fs::canonical(given, error);
@@ -284,13 +288,16 @@ Result<const ExternalFiles::Source*> ExternalFiles::find(const std::string& loca
     return Status::bad_input(given + " is a symbolic link to " + placeto::in_quotes(path.string()) +
                              ", expected a file within the folder of the model");
   }
-  if (!fs::is_regular_file(path, error)) {
+  struct stat found = {};
+  if (stat(path.c_str(), &found) != 0) {
+    return Status::io(given + ": " + std::generic_category().message(errno));
+  }
+  if (!S_ISREG(found.st_mode)) {
     return Status::bad_input(given + " is no file, expected one with weights");
   }
-  Source source{path.string(), fs::file_size(path, error)};
-  if (error) return Status::io(given + ": " + error.message());
-  all_bytes_ += source.bytes;
-  return &sources_.emplace(location, std::move(source)).first->second;
+  Source source{path.string(), static_cast<uint64_t>(found.st_size), {found.st_dev, found.st_ino}};
+  if (files_.insert(source.identity).second) all_bytes_ += source.bytes;
+  return sources_.emplace(location, std::move(source)).first->second;
 }
 
 Status ExternalFiles::gather(onnx::ModelProto& model, const std::string& path,

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <onnx/onnx_pb.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -33,28 +35,32 @@ class ExternalFiles {
   explicit ExternalFiles(const std::string& model, const std::atomic<bool>* interrupted = nullptr);
 
   // Copies what the model's tensors take into one new file, `path`, and makes them name it as
-  // `location`; what several tensors share is copied once. No file is made if there are no such
-  // tensors. Never holds more than a megabyte of weights in memory. Fails with kBadInput for a path
-  // that leaves the folder, also by a symbolic link, for a range that is not in its file, for
-  // tensors that overlap so much that they hold more than all the files, and for stages whose files
-  // take more than kMostCopies times that, padding and all; and with kIo when a file cannot be read
-  // or written.
+  // `location`; what several tensors share is copied once, whatever they call its file. No file is
+  // made if there are no such tensors. Never holds more than a megabyte of weights in memory. Fails
+  // with kBadInput for a path that leaves the folder, also by a symbolic link, for a range that is
+  // not in its file, for tensors that overlap so much that they hold more than all the files, and
+  // for stages whose files take more than kMostCopies times that, padding and all; and with kIo
+  // when a file cannot be read or written.
   Status gather(onnx::ModelProto& model, const std::string& path, const std::string& location);
 
   static constexpr uint64_t kMostCopies = 64;
 
  private:
   friend class Gatherer;
+  // A file has one, however it is called: "w.bin", "./w.bin", by symbolic and hard links.
+  using Identity = std::pair<dev_t, ino_t>;
   struct Source {
     std::string path;  // without symbolic links
     uint64_t bytes = 0;
+    Identity identity;
   };
-  Result<const Source*> find(const std::string& location);
+  Result<Source> find(const std::string& location);
 
   const std::atomic<bool>* interrupted_;
   std::string folder_;                               // as given
   std::vector<std::string> within_;                  // without symbolic links
   std::unordered_map<std::string, Source> sources_;  // by location
+  std::set<Identity> files_;
   uint64_t all_bytes_ = 0, copied_ = 0;
 };
 
