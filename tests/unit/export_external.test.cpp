@@ -197,6 +197,75 @@ TEST_CASE("a file that tensors call by several names counts once, and is copied 
   CHECK(write("parts").message().find("do not overlap") != std::string::npos);
 }
 
+// w as the value of a Constant node: sparse, or what a function gives an attribute that no call
+// gives it.
+OnnxBuilder hidden_model(const std::string& location, bool sparse) {
+  OnnxBuilder b = external_model(location, "0");
+  onnx::TensorProto weight = b.graph().initializer(0);
+  b.graph().clear_initializer();
+  onnx::AttributeProto value;
+  if (sparse) {
+    value.set_name("sparse_value");
+    value.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+    auto& entries = *value.mutable_sparse_tensor();
+    *entries.mutable_values() = weight;
+    entries.add_dims(4);
+    auto& indices = *entries.mutable_indices();
+    indices.set_data_type(onnx::TensorProto::INT64);
+    indices.add_dims(4);
+    for (int64_t i = 0; i < 4; ++i) indices.add_int64_data(i);
+    *b.node("Constant", {}, {"w"}).add_attribute() = value;
+    return b;
+  }
+  auto* function = b.model().add_functions();
+  function->set_name("Make");
+  function->set_domain("local");
+  function->add_output("w");
+  function->add_opset_import()->set_version(17);
+  auto& reference = *function->add_node();
+  reference.set_op_type("Constant");
+  reference.add_output("w");
+  auto& attribute = *reference.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(onnx::AttributeProto::TENSOR);
+  attribute.set_ref_attr_name("own");
+  value.set_name("own");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  *value.mutable_t() = weight;
+  constexpr int kDefaults = 11;  // attribute_proto, which libonnx 1.12 does not know
+  function->GetReflection()->MutableUnknownFields(function)->AddLengthDelimited(
+      kDefaults, value.SerializeAsString());
+  b.node("Make", {}, {"w"}, "make").set_domain("local");
+  return b;
+}
+
+TEST_CASE("weights in a sparse constant, and in what a function gives its attributes, are copied") {
+  for (const bool sparse : {true, false}) {
+    CAPTURE(sparse);
+    const Folder folder;
+    folder.write("w.bin", "0123456789abcdef");
+    const auto write = [&](const std::string& location) {
+      folder.write("m.onnx", hidden_model(location, sparse).bytes());
+      CHECK(external_files(folder.path("m.onnx")).size() == 1);
+      Placed placed = placed_pair();
+      if (!sparse) placed.nodes.push_back({"make", "Make", 0, 0});
+      const auto model = PlacedModel::read(folder.path("m.onnx"), placed);
+      REQUIRE_MESSAGE(model.ok(), model.status().message());
+      return model->write_stages(folder.path("out"), StageRule::kFewest).status();
+    };
+    CHECK(write("../w.bin").message().find("within the folder") != std::string::npos);
+    const Status written = write("w.bin");
+    REQUIRE_MESSAGE(written.ok(), written.message());
+    std::string weights;
+    for (const std::string stage : {"stage_0.onnx", "stage_1.onnx"}) {
+      if (!fs::exists(folder.path("out/" + stage + ".data"))) continue;
+      weights = folder.read("out/" + stage + ".data");
+      CHECK(folder.read("out/" + stage).find(stage + ".data") != std::string::npos);
+    }
+    CHECK(weights == "0123456789abcdef");
+  }
+}
+
 // b1 reads so many weights more, each of `floats`, from one place after another.
 std::string crumbled_model(int tensors, int floats) {
   OnnxBuilder b = external_model("w.bin", "0");

@@ -18,6 +18,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/graph/text.h"
+#include "tools/onnx/functions.h"
 #include "tools/onnx/value.h"
 
 namespace placeto {
@@ -39,20 +40,38 @@ template <class Visit>
 Status visit_tensors(onnx::GraphProto& graph, const Visit& visit);
 
 template <class Visit>
+Status visit_tensors(onnx::SparseTensorProto& tensor, const Visit& visit) {
+  const Status values = visit(*tensor.mutable_values());
+  return values.ok() ? visit(*tensor.mutable_indices()) : values;
+}
+
+template <class Visit>
+Status visit_tensors(onnx::AttributeProto& attribute, const Visit& visit) {
+  if (attribute.has_t()) {
+    if (Status s = visit(*attribute.mutable_t()); !s.ok()) return s;
+  }
+  if (attribute.has_sparse_tensor()) {
+    if (Status s = visit_tensors(*attribute.mutable_sparse_tensor(), visit); !s.ok()) return s;
+  }
+  if (attribute.has_g()) {
+    if (Status s = visit_tensors(*attribute.mutable_g(), visit); !s.ok()) return s;
+  }
+  for (auto& tensor : *attribute.mutable_tensors()) {
+    if (Status s = visit(tensor); !s.ok()) return s;
+  }
+  for (auto& tensor : *attribute.mutable_sparse_tensors()) {
+    if (Status s = visit_tensors(tensor, visit); !s.ok()) return s;
+  }
+  for (auto& body : *attribute.mutable_graphs()) {
+    if (Status s = visit_tensors(body, visit); !s.ok()) return s;
+  }
+  return {};
+}
+
+template <class Visit>
 Status visit_tensors(onnx::NodeProto& node, const Visit& visit) {
   for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_t()) {
-      if (Status s = visit(*attribute.mutable_t()); !s.ok()) return s;
-    }
-    for (auto& tensor : *attribute.mutable_tensors()) {
-      if (Status s = visit(tensor); !s.ok()) return s;
-    }
-    if (attribute.has_g()) {
-      if (Status s = visit_tensors(*attribute.mutable_g(), visit); !s.ok()) return s;
-    }
-    for (auto& body : *attribute.mutable_graphs()) {
-      if (Status s = visit_tensors(body, visit); !s.ok()) return s;
-    }
+    if (Status s = visit_tensors(attribute, visit); !s.ok()) return s;
   }
   return {};
 }
@@ -63,8 +82,7 @@ Status visit_tensors(onnx::GraphProto& graph, const Visit& visit) {
     if (Status s = visit(weight); !s.ok()) return s;
   }
   for (auto& weight : *graph.mutable_sparse_initializer()) {
-    if (Status s = visit(*weight.mutable_values()); !s.ok()) return s;
-    if (Status s = visit(*weight.mutable_indices()); !s.ok()) return s;
+    if (Status s = visit_tensors(weight, visit); !s.ok()) return s;
   }
   for (auto& node : *graph.mutable_node()) {
     if (Status s = visit_tensors(node, visit); !s.ok()) return s;
@@ -79,6 +97,8 @@ Status visit_tensors(onnx::ModelProto& model, const Visit& visit) {
     for (auto& node : *function.mutable_node()) {
       if (Status s = visit_tensors(node, visit); !s.ok()) return s;
     }
+    const auto of_default = [&](onnx::AttributeProto& a) { return visit_tensors(a, visit); };
+    if (Status s = change_defaults(function, of_default); !s.ok()) return s;
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "tools/onnx/functions.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -14,15 +16,18 @@ using onnx::NodeProto;
 
 using Given = std::unordered_map<std::string_view, const AttributeProto*>;
 
+constexpr int kDefaultsField = 11;  // attribute_proto
+
+bool is_bytes_of(const google::protobuf::UnknownField& field, int number) {
+  return field.number() == number && field.type() == field.TYPE_LENGTH_DELIMITED;
+}
+
 // Calls `take(bytes)` for each field of that number which libonnx does not know.
 template <class Message, class Take>
 void each_unknown(const Message& message, int number, Take take) {
   const auto& fields = message.unknown_fields();
   for (int i = 0; i < fields.field_count(); ++i) {
-    const auto& field = fields.field(i);
-    if (field.number() == number && field.type() == field.TYPE_LENGTH_DELIMITED) {
-      take(field.length_delimited());
-    }
+    if (is_bytes_of(fields.field(i), number)) take(fields.field(i).length_delimited());
   }
 }
 
@@ -44,7 +49,7 @@ std::vector<AttributeProto> default_attributes(const Function& function) {
   if constexpr (requires { function.attribute_proto(); }) {
     attributes.assign(function.attribute_proto().begin(), function.attribute_proto().end());
   } else {
-    each_unknown(function, 11, [&](const std::string& bytes) {
+    each_unknown(function, kDefaultsField, [&](const std::string& bytes) {
       AttributeProto attribute;
       if (attribute.ParseFromString(bytes)) attributes.push_back(std::move(attribute));
     });
@@ -58,9 +63,32 @@ uint64_t bytes_of_defaults(const Function& function) {
   if constexpr (requires { function.attribute_proto(); }) {
     for (const auto& attribute : function.attribute_proto()) bytes += attribute.ByteSizeLong();
   } else {
-    each_unknown(function, 11, [&](const std::string& field) { bytes += field.size(); });
+    each_unknown(function, kDefaultsField,
+                 [&](const std::string& field) { bytes += field.size(); });
   }
   return bytes;
+}
+
+template <class Function>
+Status change_each_default(Function& function,
+                           const std::function<Status(AttributeProto&)>& change) {
+  if constexpr (requires { function.mutable_attribute_proto(); }) {
+    for (AttributeProto& attribute : *function.mutable_attribute_proto()) {
+      if (Status s = change(attribute); !s.ok()) return s;
+    }
+  } else {
+    if (function.unknown_fields().empty()) return {};
+    auto& fields = *function.GetReflection()->MutableUnknownFields(&function);
+    for (int i = 0; i < fields.field_count(); ++i) {
+      auto& field = *fields.mutable_field(i);
+      AttributeProto attribute;
+      if (!is_bytes_of(field, kDefaultsField)) continue;
+      if (!attribute.ParseFromString(field.length_delimited())) continue;
+      if (Status s = change(attribute); !s.ok()) return s;
+      *field.mutable_length_delimited() = attribute.SerializeAsString();
+    }
+  }
+  return {};
 }
 
 template <class Nodes>
@@ -114,6 +142,11 @@ std::string function_key(const NodeProto& call) {
 
 uint64_t default_bytes(const FunctionProto& function) {
   return bytes_of_defaults(function);
+}
+
+Status change_defaults(FunctionProto& function,
+                       const std::function<Status(AttributeProto&)>& change) {
+  return change_each_default(function, change);
 }
 
 uint64_t attribute_bytes(const FunctionProto& function, const NodeProto& call) {

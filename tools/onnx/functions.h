@@ -5,7 +5,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "runtime/base/result.h"
 
 namespace placeto {
 
@@ -15,6 +18,10 @@ std::string function_key(const onnx::NodeProto& call);
 
 // Bytes of the values that the function gives attributes which a call leaves out.
 uint64_t default_bytes(const onnx::FunctionProto& function);
+
+// Calls `change` for each of these values, and keeps what it makes of them; stops at a failure.
+Status change_defaults(onnx::FunctionProto& function,
+                       const std::function<Status(onnx::AttributeProto&)>& change);
 
 // At most so many bytes of attributes a call puts in place of references, in the function's nodes
 // and the graphs inside them.
