@@ -96,9 +96,24 @@ TEST_CASE("the configurations that ship are read") {
        {models + "/default.toml", models + "/placeto-cifar10-2gpu.toml",
         models + "/placeto-ptb-2gpu.toml", models + "/placeto-nmt-2gpu.toml",
         models + "/../trainer/quick.toml"}) {
-    const Result<Config> config = load_config(path, nullptr);
-    CHECK_MESSAGE(config.ok(), config.status().message());
+    std::string text;
+    const Result<Config> config = load_config(path, &text);
+    REQUIRE_MESSAGE(config.ok(), config.status().message());
+    CHECK(text_for_others(*config, text) == text);  // policies hold it to the byte
   }
+}
+
+TEST_CASE("what a policy tells of its configuration has no folders") {
+  const std::string_view text =
+      "# of /home/me\nseed = 7\nthreads = 3\n[data]\ngraphs = [\"/home/me/nets/*.graph\", "
+      "\"x.json\"]\ntopologies = [\"boxes/a.json\", \"2xk80\"]\n[learn]\nstart = \"../p.plpo\"\n";
+  const Result<Config> config = parse_config(text, "c.toml");
+  REQUIRE_MESSAGE(config.ok(), config.status().message());
+  const std::string told = text_for_others(*config, text);
+  CHECK(told ==
+        "seed = 7\n\n[data]\ngraphs = [\"*.graph\", \"x.json\"]\n"
+        "topologies = [\"a.json\", \"2xk80\"]\n\n[learn]\nstart = \"p.plpo\"\n");
+  CHECK(parse_config(told, "told").ok());
 }
 
 TEST_CASE("a configuration that is written is read as it was") {

@@ -203,7 +203,14 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   RunFolder folder(file("run"));
   REQUIRE(folder.create(text).ok());
   const Status status = train::train(once, text, folder, false, {});
-  CHECK_MESSAGE(status.ok(), status.message());
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  const auto latest = export_run(once, text, folder);
+  REQUIRE(latest.ok());
+  for (const std::string& bytes :
+       {*read_text(folder.file("best.plpo")), std::string(latest->begin(), latest->end())}) {
+    CHECK(bytes.find("net*.graph") != std::string::npos);
+    CHECK(bytes.find(file("")) == std::string::npos);
+  }
 }
 
 // `place` divides into stages at its end; what it is checked by has to do so, too.

@@ -3,14 +3,12 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "runtime/policy/file/architecture.h"
-#include "tools/io/shipped.h"
 #include "tools/options/options.h"
 #include "tools/report/table.h"
 #include "trainer/base/config_keys.h"
@@ -109,11 +107,6 @@ Status bad_at(const std::string& file, const toml::node& node, const std::string
               std::string_view key, const std::string& problem) {
   return Status::bad_input(fmt::format("{}:{}: {}{}{}: {}", file, node.source().begin.line, section,
                                        section.empty() ? "" : ".", printable(key), problem));
-}
-
-// With its section: "learn.hidden".
-std::string full_name(const ConfigKey& key) {
-  return *key.section == '\0' ? key.name : fmt::format("{}.{}", key.section, key.name);
 }
 
 bool is_section(std::string_view name) {
@@ -240,65 +233,6 @@ void lower_final_values(Config& c) {
   }
 }
 
-// A basic string of TOML.
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      (result += '\\') += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
-struct ValueText {
-  std::string operator()(const uint32_t* v) const { return std::to_string(*v); }
-  std::string operator()(const uint64_t* v) const { return std::to_string(*v); }
-  std::string operator()(const double* v) const { return fmt::format("{}", *v); }
-  std::string operator()(const std::string* v) const { return quoted(*v); }
-  std::string operator()(const std::vector<uint32_t>* v) const {
-    return fmt::format("[{}]", fmt::join(*v, ", "));
-  }
-  std::string operator()(const std::vector<std::string>* v) const {
-    std::vector<std::string> all;
-    for (const std::string& text : *v) all.push_back(quoted(text));
-    return "[" + joined(all, ", ") + "]";
-  }
-};
-
-// A comment that says which keys may change while a run goes on.
-std::string names_that_may_change() {
-  constexpr size_t kWidth = 100;
-  std::string text,
-      line = "# A run that continues may have other values of these, and of nothing else:";
-  for (const ConfigKey& key : config_keys()) {
-    if (!key.may_change) continue;
-    const std::string name = " " + full_name(key) + ",";
-    if (line.size() + name.size() > kWidth) text += std::exchange(line, "#") + "\n";
-    line += name;
-  }
-  line.pop_back();
-  return text + line + "\n";
-}
-
-// A comment beside `line`, in as many lines as it takes.
-std::string with_comment(std::string line, std::string_view comment) {
-  constexpr size_t kColumn = 30, kWidth = 100;
-  while (!comment.empty()) {
-    line.resize(std::max(line.size() + 2, line.rfind('\n') + 1 + kColumn), ' ');
-    const size_t room = kWidth - (line.size() - (line.rfind('\n') + 1)) - 2;
-    const size_t cut = comment.size() <= room ? comment.size() : comment.rfind(' ', room);
-    line += "# " + std::string(comment.substr(0, cut));
-    comment.remove_prefix(std::min(comment.size(), cut + 1));
-    if (!comment.empty()) line += "\n";
-  }
-  return line + "\n";
-}
-
 }  // namespace
 
 std::string Config::where(const std::string& key) const {
@@ -317,92 +251,6 @@ Config default_config(std::string_view algorithm) {
     episodes.baseline = 10;
   }
   return config;
-}
-
-std::string default_config_text() {
-  std::string text =
-      "# A training run of placeto-train. Every key may be left out; the values here are the "
-      "defaults.\n# A key behind a # is not read by every run, and refused by those that do not "
-      "read it, or it has\n# another default for the algorithm reinforce.\n";
-  text += names_that_may_change() + "\n";
-  Config config, reinforce = default_config("reinforce");
-  std::string section;
-  for (const ConfigKey& key : config_keys()) {
-    if (section != key.section) {
-      section = key.section;
-      const auto sections = config_sections();
-      const auto at = std::find_if(sections.begin(), sections.end(),
-                                   [&](const ConfigSection& s) { return section == s.name; });
-      text += fmt::format("\n[{}]  # {}\n", section, at->meaning);
-    }
-    const std::string value = std::visit(ValueText(), key.slot(config));
-    const std::string other = std::visit(ValueText(), key.slot(reinforce));
-    std::string meaning = key.meaning;
-    if (value != other) meaning += (meaning.empty() ? "reinforce: " : "; reinforce: ") + other;
-    const bool is_for_all = value == other && key.readers == &kAnyRun;
-    text +=
-        with_comment(fmt::format("{}{} = {}", is_for_all ? "" : "# ", key.name, value), meaning);
-  }
-  return text;
-}
-
-std::string config_text(const Config& config) {
-  Config copy = config;  // slots are to be written to
-  std::string text, section;
-  for (const ConfigKey& key : config_keys()) {
-    if (section != key.section) {
-      section = key.section;
-      text += fmt::format("\n[{}]\n", section);
-    }
-    text += fmt::format("{} = {}\n", key.name, std::visit(ValueText(), key.slot(copy)));
-  }
-  return text;
-}
-
-std::string changed_setting(const Config& began, const Config& now) {
-  Config before = began, after = now;  // slots are to be written to
-  for (const ConfigKey& key : config_keys()) {
-    const std::string was = std::visit(ValueText(), key.slot(before));
-    const std::string is = std::visit(ValueText(), key.slot(after));
-    const bool differs = key.may_change ? (was == "[]") != (is == "[]") : was != is;
-    if (!differs) continue;
-    return fmt::format("{} is {}, the run began with {}", full_name(key), is, was);
-  }
-  return "";
-}
-
-std::string own_config_text(const std::vector<std::string>& graphs,
-                            const std::vector<std::string>& topologies) {
-  const auto absolute = [](std::vector<std::string> paths) {
-    for (std::string& path : paths) path = std::filesystem::absolute(path).string();
-    return paths;
-  };
-  const std::vector<std::string> graph_paths = absolute(graphs);
-  std::vector<std::string> others = topologies;
-  for (std::string& path : others) {
-    if (!shipped::is_topology(path)) path = std::filesystem::absolute(path).string();
-  }
-  return fmt::format(R"(# The shipped policy, trained further on graphs of one's own.
-algorithm = "credit"
-iterations = 30
-
-[data]
-graphs = {}
-topologies = {}
-
-[collect]
-problems = 16
-
-[learn]
-start = "default"
-window = 8
-steps = 100
-learning_rate = 5e-4
-
-[check]
-every = 5
-)",
-                     ValueText()(&graph_paths), ValueText()(&others));
 }
 
 Result<Config> parse_config(std::string_view text, const std::string& file_name, Unread unread) {

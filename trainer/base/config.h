@@ -135,6 +135,11 @@ std::string default_config_text();
 // Every key with its value, and nothing else.
 std::string config_text(const Config& config);
 
+// What a policy tells others about how it was trained: `text`, which the configuration was read
+// from, where that names no file by its folder, so that a recipe makes the same file to the byte.
+// Else the keys that it gives, but `threads`, with the names of files or patterns alone.
+std::string text_for_others(const Config& config, std::string_view text);
+
 // "seed is 9, the run began with 1" of the first key that decides what is learned and differs;
 // empty if none does. Others, such as iterations and threads, may change while a run goes on.
 std::string changed_setting(const Config& began, const Config& now);

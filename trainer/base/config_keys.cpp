@@ -111,8 +111,7 @@ const std::vector<ConfigKey> kKeys = {
     {.section = "",
      .name = "threads",
      .slot = AT(threads),
-     .meaning =
-         "that collect and, with placeto, learn; 0: one per processor. Never changes the result",
+     .meaning = "that collect and, with placeto, learn; 0: one per processor. Changes no weight",
      .most = 1'024,
      .may_change = true},
 
@@ -332,6 +331,10 @@ constexpr ConfigSection kSections[] = {
     {"check", "how good the policy is, and what is kept"}};
 
 }  // namespace
+
+std::string full_name(const ConfigKey& key) {
+  return (*key.section == '\0' ? "" : std::string(key.section) + ".") + key.name;
+}
 
 std::span<const AlgorithmInfo> algorithms() {
   return kAlgorithms;

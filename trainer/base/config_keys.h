@@ -47,6 +47,9 @@ struct ConfigSection {
   const char* meaning;
 };
 
+// With its section: "learn.hidden".
+std::string full_name(const ConfigKey& key);
+
 std::span<const AlgorithmInfo> algorithms();
 std::span<const ConfigKey> config_keys();          // by section
 std::span<const ConfigSection> config_sections();  // in the order of the keys

@@ -26,8 +26,9 @@ static std::string workload_of(const DataConfig& data) {
 
 Result<std::vector<uint8_t>> export_policy(PolicySpec spec, const Config& config,
                                            std::string_view config_text, uint64_t examples) {
-  spec.provenance = {{workload_of(config.data)}, config.seed, examples, PLACETO_VERSION_TEXT,
-                     std::string(config_text),   ""};
+  spec.provenance = {
+      {workload_of(config.data)},           config.seed, examples, PLACETO_VERSION_TEXT,
+      text_for_others(config, config_text), ""};
   return encode_policy(spec);
 }
 

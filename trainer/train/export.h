@@ -12,8 +12,9 @@
 
 namespace placeto::train {
 
-// The policy as a file; the set, or the names of one's own graphs, and the `examples` that it was
-// trained on go into its provenance. No date: equal training gives an equal file.
+// The policy as a file; the set, or the names of one's own graphs, the `examples` that it was
+// trained on and the configuration, without folders, go into its provenance. No date: equal
+// training gives an equal file, if what the configuration says of `threads` is equal, too.
 Result<std::vector<uint8_t>> export_policy(PolicySpec spec, const Config& config,
                                            std::string_view config_text, uint64_t examples);
 
