@@ -256,6 +256,12 @@ TEST_CASE_FIXTURE(Place, "what has no effect on a measurement at equal time is r
   }
 }
 
+TEST_CASE_FIXTURE(Place, "of several policies none is measured at equal time") {
+  fails("eval default " PLACETO_MODELS "/placeto-ptb-2gpu.plpo --equal-time", 2,
+        "--equal-time: 2 policies, expected one at a time", file("out"));
+  CHECK(read_text(file("out"))->empty());
+}
+
 TEST_CASE_FIXTURE(Place, "what is of test sets alone is refused with graphs of one's own") {
   for (const std::string command : {"eval default", "starts default"}) {
     for (const std::string option :

@@ -180,6 +180,10 @@ Status run_eval(const EvalArguments& a) {
   if (!std::is_sorted(a.what.budgets.begin(), a.what.budgets.end(), std::less_equal<>())) {
     return Status::invalid("--budgets: expected them ascending, each once");
   }
+  if (a.equal_time && policies->size() > 1) {
+    return Status::invalid(
+        fmt::format("--equal-time: {} policies, expected one at a time", policies->size()));
+  }
   const auto inputs = a.on.inputs(a.policies);
   if (!inputs.ok()) return inputs.status();
   const std::vector<std::string> outputs = {a.json, a.csv, a.svg, a.cdf, a.effort, a.bars};
@@ -217,7 +221,7 @@ void add_eval(cli::Program& program, Status& status) {
       .required();
   a.on.add_to(eval);
   eval.flag("--equal-time", a.equal_time,
-            "What the first policy is worth in equal processor time, on problems that no other "
+            "What one policy is worth in equal processor time, on problems that no other "
             "measurement has: --sets, --graphs, --problems, --csv, --json; one thread unless "
             "--threads asks for more")
       .not_with({"--budgets", "--baselines", "--rnn", "--long-searches", "--long-evaluations",
