@@ -264,12 +264,22 @@ TEST_CASE_FIXTURE(Files, "a run continues with the graphs that it began with, an
   };
   std::filesystem::rename(file("net4.json"), file("other.json"));
   c.data.graphs = {file("net*.graph"), file("other.json")};
-  refused("net4.json'");
+  refused(": graph net4.json is gone, graph other.json is new; expected");
   std::filesystem::rename(file("other.json"), file("net4.json"));
   c.data.graphs = graphs();
   c.data.topologies = {file("box2.topology")};
-  refused("there is no 'topology ");
+  refused(": topology ");
+  refused(" is gone; expected");
   c.data.topologies = boxes();
+  // Which are held out depends on how many there are, which is not what the user has done.
+  std::filesystem::copy_file(file("net0.graph"), file("kept"));
+  WorkloadOptions more;
+  more.nodes = 31;
+  REQUIRE(write_graph(file("net9.graph"), *generate("layered", more)).ok());
+  refused(": graph net9.graph is new; expected");
+  std::filesystem::rename(file("net9.graph"), file("net0.graph"));
+  refused(": graph net0.graph has changed; expected");
+  std::filesystem::rename(file("kept"), file("net0.graph"));
   const Status status = train::train(c, "", folder, true, {});
   CHECK_MESSAGE(status.ok(), status.message());
 }

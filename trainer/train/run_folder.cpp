@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -57,6 +58,50 @@ std::set<std::string> lines_of(const std::string& text) {
   std::set<std::string> all;
   for (std::string line; std::getline(lines, line);) all.insert(line);
   return all;
+}
+
+// A line of an inventory (ProblemSource::inventory) is "held out 1f...: a.graph". The file that it
+// is about, whatever part it plays: "graph 1f...: a.graph".
+std::string file_in(const std::string& line) {
+  for (const std::string_view part : {"learned from ", "held out "}) {
+    if (line.starts_with(part)) return "graph " + line.substr(part.size());
+  }
+  return line;
+}
+
+// "graph a.graph".
+std::string name_in(const std::string& file) {
+  return file.substr(0, file.find(' ') + 1) + file.substr(file.find(": ") + 2);
+}
+
+std::set<std::string> files_in(const std::string& inventory) {
+  std::set<std::string> files;
+  for (const std::string& line : lines_of(inventory)) files.insert(file_in(line));
+  return files;
+}
+
+// "graph a.graph has changed, graph b.graph is new": how the files of two inventories differ. Other
+// graphs may be held out only because there are more files or fewer, so that is said last.
+std::string difference(const std::string& before, const std::string& now) {
+  const std::set<std::string> were = files_in(before), are = files_in(now);
+  std::map<std::string, std::pair<bool, bool>> by_name;  // was there in another form, is there
+  for (const std::string& file : were) {
+    if (!are.contains(file)) by_name[name_in(file)].first = true;
+  }
+  for (const std::string& file : are) {
+    if (!were.contains(file)) by_name[name_in(file)].second = true;
+  }
+  if (by_name.empty()) return "others of the same graphs are held out, as files are sorted by path";
+  constexpr size_t kMostNamed = 4;
+  std::string text;
+  size_t named = 0;
+  for (const auto& [name, there] : by_name) {
+    if (++named > kMostNamed) break;
+    text += (named == 1 ? "" : ", ") + name;
+    text += there.first && there.second ? " has changed" : there.first ? " is gone" : " is new";
+  }
+  if (named <= kMostNamed) return text;
+  return text + fmt::format(" and {} more", by_name.size() - kMostNamed);
 }
 
 std::string json_number(double value) {
@@ -273,15 +318,11 @@ Status RunFolder::keep_inventory(const std::string& lines) {
   if (!has(kData)) return lines.empty() ? Status() : write_whole(file(kData), lines);
   const Result<std::string> kept = read_text(file(kData));
   if (!kept.ok()) return kept.status();
-  const std::set<std::string> before = lines_of(*kept), now = lines_of(lines);
-  std::vector<std::string> gone, come;
-  std::ranges::set_difference(before, now, std::back_inserter(gone));
-  std::ranges::set_difference(now, before, std::back_inserter(come));
-  if (gone.empty() && come.empty()) return {};
+  if (lines_of(*kept) == lines_of(lines)) return {};
   return Status::bad_input(fmt::format(
-      "{}: the run began with other graphs or topologies: {} '{}'; expected the same, or begin "
-      "another run with its best policy (learn.start)",
-      file(kData), gone.empty() ? "new is" : "there is no", gone.empty() ? come[0] : gone[0]));
+      "{}: the run began with other graphs or topologies: {}; expected the same, or begin another "
+      "run with its best policy (learn.start)",
+      file(kData), difference(*kept, lines)));
 }
 
 Status RunFolder::save_records(uint32_t iteration, const Samples& samples) {
