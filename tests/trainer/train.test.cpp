@@ -288,6 +288,18 @@ static Config two_iterations(RunFolder& folder) {
   return config;
 }
 
+TEST_CASE("what checks measure is left open before the first one") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  two_iterations(folder);  // there is a check after the second
+  std::istringstream lines(*read_text(folder.file("metrics.csv")));
+  std::string names, first, second;
+  std::getline(lines, names), std::getline(lines, first), std::getline(lines, second);
+  CHECK_MESSAGE(names.ends_with(",checked_greedy,checked_searched"), names);
+  CHECK_MESSAGE(first.ends_with(",,"), first);
+  CHECK_MESSAGE(!second.ends_with(","), second);
+}
+
 TEST_CASE("a run continues with what decides learning as it began, and with more iterations") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));

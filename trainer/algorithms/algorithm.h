@@ -34,7 +34,7 @@ class Algorithm {
 
   // How good the policy is that would ship now: lower is better. Sets `checked`.
   virtual double check(const Run& run, std::shared_ptr<const Policy> policy) = 0;
-  Metrics checked;  // logarithms of ratios to `auto`; 0 before the first check
+  Metrics checked;  // logarithms of ratios to `auto`; no numbers before the first check
 
   virtual const Learner& learner() const = 0;
   // That acts in an iteration. Where probabilities of its choices are in what is learned from them,

@@ -62,7 +62,8 @@ Checked check_one(const Problem& problem, const Policy& policy) {
 
 PairwiseAlgorithm::PairwiseAlgorithm(const Config& config)
     : config_(config), learn_(config.learn), learner_(config.learn, config.seed) {
-  checked = {{"checked_greedy", 0}, {"checked_searched", 0}};
+  constexpr double kNotYet = std::numeric_limits<double>::quiet_NaN();
+  checked = {{"checked_greedy", kNotYet}, {"checked_searched", kNotYet}};
 }
 
 Status PairwiseAlgorithm::begin(Run&, bool resumed) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ PublishedAlgorithm::PublishedAlgorithm(const Config& config)
       with_(config.episodes),
       learner_(config.placeto, config.data.devices, config.seed, config.learn.processor) {
   for (const char* name : kStartNames) {
-    checked.emplace_back(std::string("checked_from_") + name, 0);
+    constexpr double kNotYet = std::numeric_limits<double>::quiet_NaN();
+    checked.emplace_back(std::string("checked_from_") + name, kNotYet);
   }
 }
 

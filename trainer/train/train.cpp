@@ -79,13 +79,15 @@ bool has_lost_best(const Run& run) {
 void report(const Run& run, const Algorithm& algorithm, const Iteration& done, double seconds,
             uint32_t first_iteration) {
   if (!run.options.on_progress) return;
-  std::string summary = done.summary;
+  std::string checked;
   for (const auto& [name, value] : algorithm.checked) {
-    summary += fmt::format("  {} {:.4f}", name.substr(kCheckedPrefix.size()), std::exp(value));
+    if (std::isnan(value)) continue;  // there was no check yet
+    checked += fmt::format("  {} {:.4f}", name.substr(kCheckedPrefix.size()), std::exp(value));
   }
+  if (!checked.empty()) checked += " of auto";
   const uint32_t iterations = run.config.iterations, now = run.state.iteration;
   const double left = seconds / (now - first_iteration) * (iterations - now);
-  run.options.on_progress({now, iterations, seconds, left, summary + " of auto"});
+  run.options.on_progress({now, iterations, seconds, left, done.summary + checked});
 }
 
 Status append_metrics(Run& run, const Algorithm& algorithm, const Iteration& done) {
