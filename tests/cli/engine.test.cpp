@@ -1,5 +1,6 @@
 // What `place --engine` makes of an engine's description.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "tests/cli/runner.h"
 
@@ -198,6 +199,26 @@ TEST_CASE_FIXTURE(EngineScene,
   const Run lost = run({"simulate", row, "-t", pair, "-p", write("moved.json", moved.dump())});
   CHECK(lost.status == 3);
   CHECK_MESSAGE(lost.err.find("--engine names another, or none") != std::string::npos, lost.err);
+}
+
+TEST_CASE_FIXTURE(EngineScene, "an engine that a placement records is not waited for") {
+  const std::string out = path("p.json");
+  REQUIRE(run({"place", graph, "-t", topology, "-o", out}).status == 0);
+  json placed = json::parse(read("p.json"));
+  REQUIRE(mkfifo(path("pipe").c_str(), 0600) == 0);
+  for (const std::string& engine : {path("pipe"), std::string("/dev/zero"), std::string("/")}) {
+    placed["engine"] = engine;
+    write("p.json", placed.dump());
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"simulate", graph, "-t", topology, "-p", out},
+          {"report", out, "-g", graph, "-t", topology, "-o", path("r.html")}}) {
+      const Run refused = run(command);
+      CHECK(refused.status == 3);
+      CHECK_MESSAGE(refused.err.find(engine + ": expected a built-in engine or a regular file") !=
+                        std::string::npos,
+                    refused.err);
+    }
+  }
 }
 
 TEST_CASE_FIXTURE(EngineScene, "an engine's description is checked, and says where it is wrong") {

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include "tools/cli/common.h"
 
@@ -18,11 +21,23 @@ void take_up_dims(const PlacementSpec& placement, const std::string& file, Model
   }
 }
 
+// Whoever wrote the placement chose that path: nothing is opened that waits, as a pipe does, or
+// does something when it is opened, as a device may. What is not there has a message of its own.
+static void expect_regular(const std::string& engine) {
+  const auto names = EngineDescription::names();
+  if (std::find(names.begin(), names.end(), engine) != names.end()) return;
+  std::error_code error;
+  const auto found = std::filesystem::status(engine, error);
+  if (!std::filesystem::exists(found) || std::filesystem::is_regular_file(found)) return;
+  throw Failure(kBadInputFile, engine + ": expected a built-in engine or a regular file");
+}
+
 Engine engine_of(const PlacementSpec& placement, const std::string& file,
                  const std::string& given) {
   if (given == "none" || (given.empty() && placement.engine == "-")) return Engine({});
   if (!given.empty()) return Engine({given, {}});
   try {
+    expect_regular(placement.engine);
     return Engine({placement.engine, {}});
   } catch (const Failure& failure) {
     throw Failure(failure.status, std::string(failure.what()) + "; it is the engine that " + file +
