@@ -20,12 +20,12 @@ Bottleneck::Bottleneck(const Problem& problem)
   circle_.reserve(rows);
   intake_us_.reserve(problem.device_count());
   circle_us_.reserve(rows);
+  destinations_.reserve(rows);
+  busiest_.reserve(rows);
 }
 
 double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const double> device_us,
-                        std::span<const TransferSlice> transfers, std::span<double> channel_us,
-                        Stop* stop) {
-  const Topology& topology = problem_->topology();
+                        std::span<double> channel_us, Stop* stop) {
   if (!knows_returns_) find_returns(stop);
   list_devices(assignment, stop);
   const auto rows = static_cast<uint32_t>(used_.size());
@@ -44,38 +44,53 @@ double Bottleneck::find(std::span<const uint32_t> assignment, std::span<const do
   std::fill(channel_us.begin(), channel_us.end(), 0);
   intake_us_.assign(problem_->device_count(), 0);
   std::fill(seen_.begin(), seen_.end(), kNoIndex);
-  for (uint32_t i = 0; i < transfers.size(); ++i) {
-    const TransferSlice& t = transfers[i];
-    const uint32_t source = assignment[problem_->graph().producer(t.output)];
-    const bool broadcast = t.destination == TransferSlice::kBroadcast;
-    const LinkParameters& link = broadcast ? broadcast_link(*problem_, assignment, t.output, source)
-                                           : topology.link(source, t.destination);
-    const double us = t.end_us - t.start_us + link.gap_us;
-    channel_us[t.channel] += us;
-    bool inside = false;
-    const auto receive = [&](uint32_t to) {
-      intake_us_[to] += us;
-      inside = inside || circle_[row_[to]] == circle_[row_[source]];
-    };
-    if (!broadcast) {
-      receive(t.destination);
-    } else {
-      const auto consumers = problem_->graph().consumers(t.output);
-      seen_[source] = i;
-      for (const uint32_t w : watched(consumers, stop)) {
-        if (std::exchange(seen_[assignment[w]], i) != i) receive(assignment[w]);
-      }
-      spend(stop, consumers.size());
-    }
-    if (inside) circle_us_[circle_[row_[source]]] += us;
-    if (spend(stop, 1)) return 0;
+  for (uint32_t o = 0; o < problem_->graph().output_count() && rows > 1; ++o) {
+    add_transfers(assignment, o, channel_us, stop);
+    if (spend(stop, 1 + problem_->graph().consumers(o).size())) return 0;
   }
   double most = 0;
-  for (const auto us : {std::span<const double>(channel_us), std::span<const double>(intake_us_),
-                        std::span<const double>(circle_us_)}) {
-    for (const double each : us) most = std::max(most, each);
+  for (const double us : channel_us) most = std::max(most, us);
+  busiest_.clear();
+  for (const uint32_t d : used_) {
+    const double us = std::max(intake_us_[d], circle_us_[circle_[row_[d]]]);
+    if (us > most) busiest_.clear();
+    if (us >= most) busiest_.push_back(d);
+    most = std::max(most, us);
   }
   return most;
+}
+
+// To every other device that reads the output: one transfer to each, or one to all.
+void Bottleneck::add_transfers(std::span<const uint32_t> assignment, uint32_t output,
+                               std::span<double> channel_us, Stop* stop) {
+  const Topology& topology = problem_->topology();
+  const uint32_t source = assignment[problem_->graph().producer(output)];
+  seen_[source] = output;
+  destinations_.clear();
+  for (const uint32_t w : watched(problem_->graph().consumers(output), stop)) {
+    if (std::exchange(seen_[assignment[w]], output) != output) {
+      destinations_.push_back(assignment[w]);
+    }
+  }
+  if (destinations_.empty()) return;
+  const uint32_t circle = circle_[row_[source]];
+  const auto send = [&](std::span<const uint32_t> to, const LinkParameters& link,
+                        uint32_t channel) {
+    const double us = problem_->transfer_us(output, link) + link.gap_us;
+    channel_us[channel] += us;
+    bool inside = false;
+    for (const uint32_t d : to) {
+      intake_us_[d] += us;
+      inside = inside || circle_[row_[d]] == circle;
+    }
+    if (inside) circle_us_[circle] += us;
+  };
+  if (topology.spec().transfer == Transfer::kBroadcast) {
+    return send(destinations_, broadcast_link(*problem_, assignment, output, source), source);
+  }
+  for (const uint32_t& d : destinations_) {
+    send({&d, 1}, topology.link(source, d), topology.channel(source, d));
+  }
 }
 
 // Sets of nodes that share a device are carried along the edges, 64 at a time. With very many on a

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/cost/simulator.h"
+#include "runtime/cost/problem.h"
 
 namespace placeto {
 
@@ -24,10 +24,12 @@ class Bottleneck {
  public:
   explicit Bottleneck(const Problem& problem);
 
-  // `device_us`: what each device is taken by its nodes. Fills in what channels are by `transfers`.
-  // Incomplete once stopped.
+  // `device_us`: what each device is taken by its nodes. Fills in what channels are by transfers:
+  // which there are follows from the placement, whatever their times. Incomplete once stopped.
   double find(std::span<const uint32_t> assignment, std::span<const double> device_us,
-              std::span<const TransferSlice> transfers, std::span<double> channel_us, Stop* stop);
+              std::span<double> channel_us, Stop* stop);
+  // The devices of the busiest circle or intake that was found last; a channel has none.
+  std::span<const uint32_t> busiest() const { return busiest_; }
 
  private:
   void find_returns(Stop* stop);
@@ -35,6 +37,8 @@ class Bottleneck {
   void list_devices(std::span<const uint32_t> assignment, Stop* stop);
   void leave(uint32_t row);
   void gather(uint32_t row, uint32_t circle);
+  void add_transfers(std::span<const uint32_t> assignment, uint32_t output,
+                     std::span<double> channel_us, Stop* stop);
 
   const Problem* problem_;
   bool knows_returns_ = false;
@@ -45,7 +49,8 @@ class Bottleneck {
   std::vector<uint8_t> feeds_;        // rows x rows
   std::vector<uint32_t> left_, circle_;  // rows, last first; the circle of each
   std::vector<double> intake_us_, circle_us_;
-  std::vector<uint32_t> seen_;  // by device: the transfer last counted there
+  std::vector<uint32_t> seen_;                    // by device: the output last counted there
+  std::vector<uint32_t> destinations_, busiest_;  // devices
 };
 
 }  // namespace placeto

@@ -52,11 +52,14 @@ class Evaluator {
     timeline(assignment, division);
     return std::move(simulator_).take_timeline();
   }
-  // Start times of the last placement evaluated.
+  // Of the last placement evaluated; for throughput, of the last one whose timeline was made.
   std::span<const double> start_us() const { return simulator_.start_us(); }
   std::span<const double> finish_us() const { return simulator_.finish_us(); }
   // The same for its stages, under staged execution; 0 under others.
   uint32_t stage_count() const { return simulator_.stage_count(); }
+
+  // For throughput: the devices of the bottleneck of the last placement evaluated (bottleneck.h).
+  std::span<const uint32_t> busiest() const { return simulator_.busiest(); }
 
   // How many placements have been evaluated.
   uint64_t evaluations() const { return evaluations_; }

@@ -12,8 +12,8 @@ MoveEvaluator::MoveEvaluator(const Problem& problem, Stop* stop) : evaluator_(pr
   if (parallel && problem.is_for_latency() && !stopped(stop)) {
     incremental_.emplace(problem, stop);
   } else {
-    start_us_.resize(problem.node_count());
-    finish_us_.resize(problem.node_count());
+    times_.start_us.resize(problem.node_count());
+    times_.finish_us.resize(problem.node_count());
   }
 }
 
@@ -25,9 +25,24 @@ void MoveEvaluator::swap_changes() {
   }
 }
 
+// After an evaluation of the base. For throughput that has none, and few ask.
 void MoveEvaluator::keep_times() {
-  start_us_.assign(evaluator_.start_us().begin(), evaluator_.start_us().end());
-  finish_us_.assign(evaluator_.finish_us().begin(), evaluator_.finish_us().end());
+  times_.are_old = !problem().is_for_latency();
+  if (times_.are_old) {
+    busiest_.assign(evaluator_.busiest().begin(), evaluator_.busiest().end());
+    return;
+  }
+  times_.start_us.assign(evaluator_.start_us().begin(), evaluator_.start_us().end());
+  times_.finish_us.assign(evaluator_.finish_us().begin(), evaluator_.finish_us().end());
+}
+
+const MoveEvaluator::Times& MoveEvaluator::times() const {
+  if (!times_.are_old || stopped(stop())) return times_;
+  evaluator_.timeline(base_);
+  times_.start_us.assign(evaluator_.start_us().begin(), evaluator_.start_us().end());
+  times_.finish_us.assign(evaluator_.finish_us().begin(), evaluator_.finish_us().end());
+  times_.are_old = false;
+  return times_;
 }
 
 void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
@@ -38,9 +53,10 @@ void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
     for (uint32_t v = 0; v < order.size(); ++v) order[index[v]] = v;
     return;
   }
+  const std::span<const double> start = start_us();
   stoppable_sort(
-      order.begin(), order.end(),
-      [this](uint32_t a, uint32_t b) { return start_us_[a] < start_us_[b]; }, stop());
+      order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return start[a] < start[b]; },
+      stop());
 }
 
 Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {

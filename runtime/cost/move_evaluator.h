@@ -31,11 +31,13 @@ class MoveEvaluator {
   std::span<const uint32_t> assignment() const { return base_; }
   // Timeline of the base, per node.
   std::span<const double> start_us() const {
-    return incremental_ ? incremental_->start_us() : start_us_;
+    return incremental_ ? incremental_->start_us() : times().start_us;
   }
   std::span<const double> finish_us() const {
-    return incremental_ ? incremental_->finish_us() : finish_us_;
+    return incremental_ ? incremental_->finish_us() : times().finish_us;
   }
+  // For throughput: the devices of the base's bottleneck (bottleneck.h).
+  std::span<const uint32_t> busiest() const { return busiest_; }
   // Nodes in a topological order, those of a device in the order in which they start; in no order
   // once stopped.
   void start_order(std::vector<uint32_t>& order) const;
@@ -48,14 +50,20 @@ class MoveEvaluator {
   // Scores the changes, whose makespan is known if the base fits.
   void look_at_memory(double cutoff_us);
   void swap_changes();
+  struct Times {
+    std::vector<double> start_us, finish_us;
+    bool are_old = false;
+  };
   void keep_times();
+  const Times& times() const;
 
-  Evaluator evaluator_;
+  mutable Evaluator evaluator_;  // times() makes a timeline
   std::optional<IncrementalSimulator> incremental_;
   std::vector<uint32_t> base_;
   std::vector<Change> changes_;
-  Score score_ = Score::worst(), trial_;      // of base_; the worst where that is not known
-  std::vector<double> start_us_, finish_us_;  // where the evaluation is not incremental
+  Score score_ = Score::worst(), trial_;  // of base_; the worst where that is not known
+  mutable Times times_;                   // where the evaluation is not incremental
+  std::vector<uint32_t> busiest_;
   uint64_t evaluations_ = 0;
 };
 

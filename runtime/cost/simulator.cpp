@@ -152,19 +152,21 @@ double Simulator::bottleneck_us(std::span<const uint32_t> assignment, const Divi
     makespan_us(assignment, division, kNever);
     return stopped(work_->stop) ? kNever : work_->staged->objective_us();
   }
-  simulate(kNever, assignment, division);
   find_bottleneck(assignment);
   return stopped(work_->stop) ? kNever : work_->timeline.bottleneck_us;
 }
 
-// After simulate().
+std::span<const uint32_t> Simulator::busiest() const {
+  return work_->staged ? work_->staged->busiest() : work_->bottleneck.busiest();
+}
+
+// After simulate(), under staged execution.
 void Simulator::find_bottleneck(std::span<const uint32_t> assignment) {
   Timeline& timeline = work_->timeline;
   if (stopped(work_->stop)) return;
   if (!work_->staged) fill_busy_times(work_->problem, assignment, timeline, work_->stop);
-  timeline.bottleneck_us =
-      work_->bottleneck.find(assignment, timeline.device_busy_us, timeline.transfers,
-                             timeline.channel_busy_us, work_->stop);
+  timeline.bottleneck_us = work_->bottleneck.find(assignment, timeline.device_busy_us,
+                                                  timeline.channel_busy_us, work_->stop);
 }
 
 bool Simulator::simulate(double cutoff_us, std::span<const uint32_t> assignment,

@@ -82,8 +82,11 @@ class Simulator {
   uint32_t stage_count() const;
 
   // Objective::kThroughput: the bottleneck of a placement, divided as given under staged execution,
-  // or by the best rule if that is empty, memory not looked at. Infinity once stopped.
+  // or by the best rule if that is empty, memory not looked at. Infinity once stopped. In other
+  // executions nothing is simulated: times of nodes are not to be asked for.
   double bottleneck_us(std::span<const uint32_t> assignment, const Division& division = {});
+  // The devices of the bottleneck that was found last (bottleneck.h).
+  std::span<const uint32_t> busiest() const;
 
   // The complete timeline, with transfers and memory. Valid until the next call.
   const Timeline& run(std::span<const uint32_t> assignment);

@@ -90,8 +90,8 @@ double StagedSimulator::evaluate(std::span<const uint32_t> assignment, double cu
   divided.objective_us =
       engine_.run(assignment, latency ? cutoff_us : kNever, divided.priced, divided.run);
   if (!latency && !stopped(stop_)) {
-    divided.objective_us = bottleneck_.find(assignment, divided.priced.busy_us,
-                                            divided.run.transfers, divided.channel_busy_us, stop_);
+    divided.objective_us =
+        bottleneck_.find(assignment, divided.priced.busy_us, divided.channel_busy_us, stop_);
   }
   return divided.objective_us;
 }

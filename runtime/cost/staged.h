@@ -66,6 +66,8 @@ class StagedSimulator {
   std::span<const double> finish_us() { return times().finish_us; }
   double objective_us() const { return kept_->objective_us; }
   uint32_t stage_count() const { return kept_->priced.division.stage_count(); }
+  // Of the division looked at last, for throughput.
+  std::span<const uint32_t> busiest() const { return bottleneck_.busiest(); }
   // All of the timeline but memory. Hands the transfers over: not twice after one run.
   void describe(Timeline& timeline);
 

@@ -46,6 +46,7 @@ void Passes::extend(Chain& chain, const std::string& method) {
 
 // Takes over a candidate whose timeline is the evaluator's last one.
 void Passes::add(Chain& chain, Candidate candidate) {
+  if (!problem_->is_for_latency()) evaluator_.timeline(candidate.assignment);
   chain.last.score = candidate.score;
   chain.last.assignment = candidate.assignment;
   chain.last.order =

@@ -125,9 +125,7 @@ class Tree {
   Score least_divided(const Score& bound) {
     bound_.bound(device_of_, bound);
     channel_us_.resize(problem_.topology().channel_count());
-    const double us =
-        bottleneck_.find(assignment_, bound_.busy_us(), evaluator_.timeline(assignment_).transfers,
-                         channel_us_, stop_);
+    const double us = bottleneck_.find(assignment_, bound_.busy_us(), channel_us_, stop_);
     return {bound.overflow_bytes, rounded_up(us)};
   }
 

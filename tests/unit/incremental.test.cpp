@@ -170,7 +170,7 @@ TEST_CASE("a move evaluator gives the evaluator's scores, memory overflow includ
         base = trial;
         CHECK(moves.score() == exact);
         CHECK(std::equal(base.begin(), base.end(), moves.assignment().begin()));
-        full.evaluate(base);
+        full.timeline(base);
         CHECK(std::equal(full.start_us().begin(), full.start_us().end(), moves.start_us().begin()));
       }
     }
