@@ -18,6 +18,7 @@ Status refine(const Step& step, Placing& placing);
 Status simplify(const Step& step, Placing& placing);
 // step_moves.cpp
 Status move_promising(const Step& step, Placing& placing);
+Status shift_borders(const Step& step, Placing& placing);
 Status polish_best(const Step& step, Placing& placing);
 // step_policy.cpp
 Status place_by_policy(const Step& step, Placing& placing);

@@ -1,8 +1,11 @@
 // Moves from the best so far, without a budget.
 #include "runtime/placer/step_functions.h"
 
+#include <algorithm>
+
 #include "runtime/search/polish.h"
 #include "runtime/search/promising_moves.h"
+#include "runtime/search/search.h"
 
 namespace placeto {
 
@@ -29,6 +32,35 @@ Status move_promising(const Step& step, Placing& placing) {
   for (Candidate& found : starts(bench)) {
     found.method = step.name;
     make_promising_moves(bench.hierarchy(), bench.move_evaluator(), found);
+    bench.add_if_better(std::move(found));
+  }
+  return {};
+}
+
+// The best few that are not alike.
+std::vector<Candidate> best_of(std::vector<Candidate> candidates) {
+  constexpr size_t kFew = 3;
+  std::ranges::stable_sort(candidates, {}, &Candidate::score);
+  const auto [end, rest] = std::ranges::unique(candidates, {}, &Candidate::assignment);
+  candidates.erase(end, rest);
+  candidates.resize(std::min(candidates.size(), kFew));
+  return candidates;
+}
+
+// As many evaluations as are worth it on a small graph, fewer where each takes longer.
+Status shift_borders(const Step& step, Placing& placing) {
+  constexpr uint64_t kMost = 1'000, kLeast = 30, kWork = 1'000'000, kStaged = 10;
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  const Graph& graph = bench.problem().graph();
+  const uint64_t work = kWork / (is_staged(placing) ? kStaged : 1);
+  const Budget budget{
+      .evaluations =
+          std::clamp(work / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost)};
+  for (Candidate& found : best_of(bench.candidates())) {
+    found.method = step.name;
+    multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
+                      found);
     bench.add_if_better(std::move(found));
   }
   return {};

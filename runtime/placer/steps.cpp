@@ -18,6 +18,9 @@ bool is_staged_and_tolerant(const Placing& placing) {
 bool needs_pipeline(const Placing& placing) {
   return !placing.bench.problem().is_for_latency() || placing.bench.best_alone() == nullptr;
 }
+bool is_pipeline(const Placing& placing) {
+  return !placing.proved && !placing.bench.problem().is_for_latency();
+}
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
 }
@@ -90,6 +93,8 @@ std::vector<Step> auto_steps() {
         "from some hundred operators on, for latency", is_large, move_promising},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
+       {"borders", "borders between stages shifted, from the best so far", "for throughput",
+        is_pipeline, shift_borders},
        {"all", "all placements, divided into stages by rule",
         "under staged execution, up to 4,096 placements", has_few_placements, try_all},
        {"polish", "moves of single groups, while one gains", "up to some hundred operators",

@@ -14,6 +14,8 @@ constexpr double kOnChain = 0.6, kToNeighbour = 0.5;
 // How often what moves sends a group of where it goes back in exchange; where memory is limited,
 // more often, and some of them to another device.
 constexpr double kExchange = 0.15, kExchangeInMemory = 0.3, kElsewhere = 0.3;
+// For throughput: how often a border of a stage is shifted, and two devices change their nodes.
+constexpr double kShift = 0.4, kChange = 0.08;
 // Groups that a disturbance moves: a share of a level's, and no more than so many.
 constexpr double kDisturbed = 0.15;
 constexpr uint32_t kMostDisturbed = 8;
@@ -34,6 +36,11 @@ void GroupMoves::base_changed() {
 
 void GroupMoves::propose(double used, Random& random, std::vector<Change>& changes) {
   changes.clear();
+  if (!problem_.is_for_latency()) {
+    const double kind = random.uniform();
+    if (kind < kShift) return shift_border(random, changes);
+    if (kind < kShift + kChange) return exchange_devices(random, changes);
+  }
   Move best{};
   bool found = false;
   float best_score = -std::numeric_limits<float>::infinity();
@@ -83,6 +90,50 @@ void GroupMoves::exchange(const Move& move, Random& random, std::vector<Change>&
   }
 }
 
+void GroupMoves::send(uint32_t node, uint32_t device, std::vector<Change>& changes) const {
+  const uint32_t group = problem_.group_of(node);
+  if (evaluator_.assignment()[node] == device || !problem_.allowed(group, device)) return;
+  for (const uint32_t v : problem_.members(group)) changes.push_back({v, device});
+}
+
+void GroupMoves::shift_border(Random& random, std::vector<Change>& changes) {
+  const Graph& graph = problem_.graph();
+  const std::span<const uint32_t> assignment = evaluator_.assignment();
+  const uint32_t anchor = draw_anchor(random), from = assignment[anchor];
+  const bool down = random.below(2) == 0;
+  shifted_.assign(1, anchor);
+  is_shifted_.assign(problem_.node_count(), false);
+  is_shifted_[anchor] = true;
+  const auto add = [&](uint32_t v) {
+    if (is_shifted_[v] || assignment[v] != from) return;
+    is_shifted_[v] = true;
+    shifted_.push_back(v);
+  };
+  for (size_t i = 0; i < shifted_.size(); ++i) {
+    for (const uint32_t v : problem_.members(problem_.group_of(shifted_[i]))) add(v);
+    if (down) {
+      for (const OutEdge& out : graph.out_edges(shifted_[i])) add(out.target);
+    } else {
+      for (const InEdge& in : graph.in_edges(shifted_[i])) add(in.source);
+    }
+  }
+  const uint32_t to = draw_device(shifted_, anchor, random);
+  if (to == from) return;
+  for (const uint32_t v : shifted_) {
+    if (problem_.members(problem_.group_of(v))[0] == v) send(v, to, changes);
+  }
+}
+
+void GroupMoves::exchange_devices(Random& random, std::vector<Change>& changes) {
+  const uint32_t a = evaluator_.assignment()[draw_anchor(random)];
+  const uint32_t b = random.below(problem_.device_count());
+  if (a == b) return;
+  for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+    const uint32_t v = problem_.members(g)[0], device = evaluator_.assignment()[v];
+    if (device == a || device == b) send(v, device == a ? b : a, changes);
+  }
+}
+
 void GroupMoves::disturb(Random& random, std::vector<Change>& changes) {
   changes.clear();
   const uint32_t level = random.below(hierarchy_.level_count());
@@ -116,9 +167,22 @@ bool GroupMoves::changes_something(const Move& move) const {
 
 uint32_t GroupMoves::draw_anchor(Random& random) {
   if (random.uniform() >= kOnChain) return random.below(problem_.node_count());
+  if (!problem_.is_for_latency()) return draw_busy(random);
   if (chain_is_old_) chain_.update(evaluator_);
   chain_is_old_ = false;
   return chain_.nodes()[random.below(static_cast<uint32_t>(chain_.nodes().size()))];
+}
+
+// On a device of the bottleneck, if one is met.
+uint32_t GroupMoves::draw_busy(Random& random) const {
+  constexpr int kTries = 20;
+  const std::span<const uint32_t> busiest = evaluator_.busiest();
+  uint32_t v = 0;
+  for (int i = 0; i < kTries; ++i) {
+    v = random.below(problem_.node_count());
+    if (std::ranges::find(busiest, evaluator_.assignment()[v]) != busiest.end()) break;
+  }
+  return v;
 }
 
 // Coarse levels early, fine ones late, any level any time.

@@ -18,7 +18,7 @@ namespace {
 // last; it falls linearly. Moves alone, mean ratio to the best known after 1,000 evaluations on 60
 // random graphs of 40 to 160 nodes: 0.03, 0.01, 0.005, 0.002: 1.078, 1.059, 1.052, 1.053. With
 // windows, which do not wander, 0 to 0.002 differ by 0.5% at most.
-constexpr double kHotMoves = 0.005, kHotWindows = 0.0007, kCold = 0.02;
+constexpr double kHotMoves = 0.005, kHotPipelines = 0.02, kHotWindows = 0.0007, kCold = 0.02;
 // With windows, as a share of a mean transfer: where transfers take long, a move out of what is
 // good costs about one. And at most, of the makespan.
 constexpr double kHotTransfers = 0.4, kHottest = 0.03;
@@ -106,6 +106,7 @@ class Annealing {
             const SearchOptions& options)
       : hierarchy_(hierarchy),
         random_(seed),
+        hot_(evaluator.problem().is_for_latency() ? kHotMoves : kHotPipelines),
         evaluator_(evaluator),
         paths_(evaluator.problem(), evaluator.stop()),
         proposals_(evaluator),
@@ -314,7 +315,7 @@ class Annealing {
 
   const Hierarchy* hierarchy_;
   Random random_;
-  double hot_ = kHotMoves;
+  double hot_;
   MoveEvaluator& evaluator_;
   PathBound paths_;
   Proposals proposals_;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -380,6 +381,54 @@ TEST_CASE("devices that feed each other in a circle count as one") {
   CHECK(evaluator.evaluate(Assignment{0, 0, 0}).objective_us == 30);
   CHECK(evaluator.evaluate(Assignment{0, 0, 1}).objective_us == 20);
   CHECK(evaluator.evaluate(Assignment{0, 1, 0}).objective_us == 34);
+}
+
+// A grid, whose nodes read what is above them and on their left.
+GraphSpec grid(uint32_t side, Random& random) {
+  GraphSpec graph;
+  for (uint32_t v = 0; v < side * side; ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes[v].name = std::to_string(v);
+    graph.nodes[v].cost_us = {10 + 90 * random.uniform()};
+    graph.nodes[v].outputs = {1 + random.below(200)};
+    if (v % side > 0) graph.edges.push_back({v - 1, 0, v});
+    if (v >= side) graph.edges.push_back({v - side, 0, v});
+  }
+  return graph;
+}
+
+// What is between them is slow.
+TopologySpec two_hosts(uint32_t devices_each) {
+  TopologySpec topology = test::equal_devices(2 * devices_each);
+  topology.transfer = Transfer::kUnicast;
+  for (uint32_t a = 0; a < 2 * devices_each; ++a) {
+    for (uint32_t b = 0; b < 2 * devices_each; ++b) {
+      if (a / devices_each == b / devices_each) continue;
+      LinkParameters slow = topology.default_link;
+      slow.bandwidth_bytes_per_us /= 20;
+      topology.links.push_back({topology.devices[a].name, topology.devices[b].name, slow, ""});
+    }
+  }
+  return topology;
+}
+
+// Consecutive groups of one order are what the best pipeline seldom is.
+TEST_CASE(
+    "borders between stages shift, by sets that make no circle, until the busiest is little") {
+  Random random(91);
+  double sum = 0;
+  constexpr int kGraphs = 20;
+  for (int i = 0; i < kGraphs; ++i) {
+    const test::Instance instance =
+        test::build_instance(grid(9, random), two_hosts(4), for_throughput());
+    REQUIRE(instance.problem);
+    const auto placed = place_auto(*instance.problem, {});
+    REQUIRE(placed.ok());
+    Evaluator evaluator(*instance.problem);
+    const Candidate pipeline = place_pipeline(*instance.problem, evaluator);
+    sum += std::log(placed->best.score.objective_us / pipeline.score.objective_us);
+  }
+  CHECK(std::exp(sum / kGraphs) < 0.51);
 }
 
 }  // namespace placeto
