@@ -205,7 +205,7 @@ TEST_CASE("a report can show ten thousand nodes in a few megabytes") {
 TEST_CASE("reasons name the second-best device and what it would cost") {
   const Scene scene;
   const uint32_t nodes = scene.graph.node_count(), devices = scene.topology.device_count();
-  const uint64_t all = uint64_t{nodes} * nodes * devices;
+  const uint64_t all = nodes * work_of_reason(scene.problem);
   const Reasons reasons = explain_nodes(scene.problem, scene.assignment, {}, {}, all);
   CHECK(reasons.asked == nodes);
   CHECK(reasons.here_us == scene.timeline.makespan_us);
@@ -228,8 +228,8 @@ TEST_CASE("reasons stop where their work ends, after the nodes asked for first")
   const Scene scene;
   const uint32_t nodes = scene.graph.node_count(), devices = scene.topology.device_count();
   const std::vector<uint32_t> first{41, 7};
-  const Reasons reasons =
-      explain_nodes(scene.problem, scene.assignment, {}, first, uint64_t{3} * nodes * devices);
+  const uint64_t work = 3 * work_of_reason(scene.problem);
+  const Reasons reasons = explain_nodes(scene.problem, scene.assignment, {}, first, work);
   CHECK(reasons.asked == 3);
   CHECK(reasons.second[41] < devices);
   CHECK(reasons.second[7] < devices);
@@ -255,6 +255,22 @@ TEST_CASE("fewer reasons are asked for where each has to meter memory, so that t
   CHECK(explain_nodes(ample.problem, ample.assignment, {}, {}, work).asked == 40);
   // Each takes at least five times as long.
   CHECK(explain_nodes(scarce.problem, scarce.assignment, {}, {}, work).asked <= 8);
+}
+
+TEST_CASE("fewer reasons are asked for in a graph of many edges, so that they take as long") {
+  constexpr uint32_t kLayer = 30;  // two of so many nodes, each of one read by each of the other
+  GraphSpec dense;
+  for (uint32_t v = 0; v < 2 * kLayer; ++v) {
+    NodeSpec& node = dense.nodes.emplace_back(scene_graph({}).nodes[0]);
+    node.name = "v" + std::to_string(v);
+    node.outputs = {8};
+  }
+  for (uint32_t u = 0; u < kLayer; ++u) {
+    for (uint32_t v = 0; v < kLayer; ++v) dense.edges.push_back({u, 0, kLayer + v});
+  }
+  const Scene scene(dense, scene_topology({}), 1);
+  const uint64_t work = uint64_t{2} * kLayer * scene.topology.device_count() * (2 * kLayer);
+  CHECK(explain_nodes(scene.problem, scene.assignment, {}, {}, work).asked == 4);
 }
 
 TEST_CASE("reasons say when no other device may run a node") {

@@ -32,7 +32,9 @@ uint64_t work_of_reason(const Problem& problem) {
   constexpr uint64_t kWhole = 6;
   const bool whole = problem.may_overflow() || !problem.is_for_latency() ||
                      problem.execution() == Execution::kStaged;
-  const uint64_t evaluations = uint64_t{problem.device_count()} * problem.node_count();
+  // An evaluation looks at every node and at every edge; most graphs have about as many of both.
+  const uint64_t looked_at = std::max(problem.node_count(), problem.graph().edge_count());
+  const uint64_t evaluations = uint64_t{problem.device_count()} * looked_at;
   return whole ? kWhole * evaluations : evaluations;
 }
 
