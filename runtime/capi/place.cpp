@@ -16,7 +16,7 @@ namespace {
 
 static_assert(PLACETO_THROUGHPUT == static_cast<int>(Objective::kThroughput));
 
-constexpr uint32_t kMostSamples = 100'000;
+constexpr uint32_t kMostSamples = 100'000, kMostPasses = 100'000;
 
 placeto_options placing_defaults() {
   const MethodOptions method;
@@ -43,7 +43,9 @@ Outcome check_options(const placeto_options& options) {
   }
   if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
   if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
-  if (options.passes == 0) return invalid("passes is 0, expected at least 1");
+  if (options.passes == 0 || options.passes > kMostPasses) {
+    return invalid(join({"passes is ", options.passes, ", expected 1 to ", kMostPasses}));
+  }
   if (!(options.tolerance >= 0 && options.tolerance <= 1)) {
     return invalid(
         join({"tolerance is ", number_text(options.tolerance), ", expected a share from 0 to 1"}));

@@ -87,6 +87,7 @@ TEST_CASE("options that make no sense are refused with a message that names them
   refuses("budget_milliseconds", [](placeto_options& o) { o.budget_milliseconds = NAN; });
   refuses("budget_milliseconds", [](placeto_options& o) { o.budget_milliseconds = INFINITY; });
   refuses("passes", [](placeto_options& o) { o.passes = 0; });
+  refuses("passes", [](placeto_options& o) { o.passes = 100'001; });
   refuses("headroom", [](placeto_options& o) { o.memory_headroom = 1; });
   refuses("pins", [](placeto_options& o) { o.pin_count = 1; });
   refuses("forbids", [](placeto_options& o) { o.forbid_count = 1; });

@@ -246,7 +246,9 @@ PLACETO_API placeto_status placeto_graph_builder_create(const char* name,
                                                         placeto_graph_builder** builder,
                                                         placeto_error* error) PLACETO_NOEXCEPT;
 PLACETO_API void placeto_graph_builder_free(placeto_graph_builder* builder) PLACETO_NOEXCEPT;
-/* Kinds of device that the entries of cost_us refer to, `count` of them; replaces earlier ones. */
+/* Kinds of device that the entries of cost_us refer to, `count` of them; replaces earlier ones. On a
+ * device of another kind nothing is known: what nodes take there is estimated, as without cost_us,
+ * and the entries of kinds that no device has are not used. Names are compared to the letter. */
 PLACETO_API placeto_status placeto_graph_builder_set_kinds(placeto_graph_builder* builder,
                                                            const char* const* kinds, size_t count,
                                                            placeto_error* error) PLACETO_NOEXCEPT;
@@ -508,7 +510,7 @@ typedef struct placeto_options {
                                    every machine */
   double budget_milliseconds;   /* search so long; with both set, whichever ends first; default 0 */
   const placeto_cancel* cancel; /* NULL (default): cannot be cancelled */
-  uint32_t passes;              /* of heuristics that repeat passes; default 4 */
+  uint32_t passes;              /* of heuristics that repeat passes: 1 to 100,000; default 4 */
   int32_t objective;            /* PLACETO_LATENCY (default): shortest makespan; PLACETO_THROUGHPUT:
                                    smallest bottleneck, for runs that overlap in a pipeline */
   double memory_headroom;       /* share of each device's memory to leave free, in [0, 1) */
