@@ -11,12 +11,29 @@
 namespace placeto {
 namespace {
 
-test::Run import_failing_at(uint64_t allocation, const test::Workplace& here) {
+test::Run failing_at(uint64_t allocation, const test::Workplace& here,
+                     const std::vector<std::string>& command) {
   setenv("LD_PRELOAD", PLACETO_FAILING_TOOL, 1);
   setenv("PLACETO_FAIL_ALLOCATION", std::to_string(allocation).c_str(), 1);
-  test::Run run = here.run({"import", "model.onnx", "--dim", "batch=2", "-o", "graph.json"});
+  test::Run run = here.run(command);
   unsetenv("LD_PRELOAD");
   return run;
+}
+
+test::Run import_failing_at(uint64_t allocation, const test::Workplace& here) {
+  return failing_at(allocation, here,
+                    {"import", "model.onnx", "--dim", "batch=2", "-o", "graph.json"});
+}
+
+// The allocations of a command that succeeds.
+uint32_t allocations_of(const test::Workplace& here, const std::vector<std::string>& command) {
+  setenv("PLACETO_ALLOCATIONS", here.path("count").c_str(), 1);
+  const test::Run whole = failing_at(0, here, command);
+  unsetenv("PLACETO_ALLOCATIONS");
+  REQUIRE_MESSAGE(whole.status == 0, whole.err);
+  const auto count = static_cast<uint32_t>(std::stoul(here.read("count")));
+  std::filesystem::remove(here.path("count"));
+  return count;
 }
 
 }  // namespace
@@ -24,13 +41,9 @@ test::Run import_failing_at(uint64_t allocation, const test::Workplace& here) {
 TEST_CASE("whichever allocation fails, an import says so, ends with 4 and writes nothing") {
   const test::Workplace here;
   here.write("model.onnx", test::convolutional_model().bytes());
-  setenv("PLACETO_ALLOCATIONS", here.path("count").c_str(), 1);
-  const test::Run whole = import_failing_at(0, here);
-  unsetenv("PLACETO_ALLOCATIONS");
-  REQUIRE_MESSAGE(whole.status == 0, whole.err);
-  const auto count = static_cast<uint32_t>(std::stoul(here.read("count")));
+  const uint32_t count =
+      allocations_of(here, {"import", "model.onnx", "--dim", "batch=2", "-o", "graph.json"});
   REQUIRE(count > 1000);
-  std::filesystem::remove(here.path("count"));
   std::filesystem::remove(here.path("graph.json"));
 
   const auto check = [&](uint64_t allocation) {
@@ -45,6 +58,30 @@ TEST_CASE("whichever allocation fails, an import says so, ends with 4 and writes
   // Reading, inferring and writing come last: before, libonnx lists its operators.
   for (int i = 0; i < 80; ++i) check(count - 2 - random.below(3000));
   for (uint64_t k = 2; k < 50; ++k) check(count - k);
+}
+
+TEST_CASE("whichever allocation fails, JSON says so, and an export leaves no folder on its way") {
+  const test::Workplace here;
+  here.write("model.onnx", test::convolutional_model().bytes());
+  REQUIRE(here.run({"place", "model.onnx", "--dim", "batch=2", "-t", "cpu+gpu", "--method",
+                    "single", "-o", "p.json"})
+              .status == 0);
+  const std::vector<std::string> before = here.files();
+  const std::vector<std::string> command = {"export",  "p.json", "--model", "model.onnx",
+                                            "--split", "stages", "--json"};
+  const uint32_t count = allocations_of(here, command);
+  std::filesystem::remove_all(here.path("stages"));
+  for (uint64_t k = 1; k < 400; k += 3) {
+    CAPTURE(k);
+    const test::Run run = failing_at(count - k, here, command);
+    CHECK(run.status == 4);
+    const auto said = nlohmann::json::parse(run.out, nullptr, false);
+    REQUIRE_MESSAGE(said.is_object(), run.out);
+    CHECK(said.at("error") == "out of memory");
+    CHECK(said.at("exit_status") == 4);
+    std::filesystem::remove_all(here.path("stages"));  // whole, if that was the last thing it did
+    CHECK(here.files() == before);
+  }
 }
 
 }  // namespace placeto

@@ -6,11 +6,13 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
+#include "tools/io/scratch.h"
 
 namespace placeto::cli {
 
@@ -107,26 +109,34 @@ static int fail(ExitStatus status, const char* prefix, const std::string& what, 
   return status;
 }
 
+static volatile std::sig_atomic_t wants_json = 0;
+
+// Without allocating, also from a signal's handler.
+[[noreturn]] static void end_with(ExitStatus status, std::string_view message,
+                                  std::string_view object) {
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  if (wants_json != 0) written = write(STDOUT_FILENO, object.data(), object.size());
+  _exit(status);
+}
+
 // At once, without unwinding: protobuf frees messages twice that an exception cut off, and libonnx
 // goes on without the operators that it had no memory for.
 [[noreturn]] static void end_without_memory() {
-  constexpr char kMessage[] = "placeto: error: out of memory\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
-  _exit(kInternalError);
+  static_assert(kInternalError == 4);
+  remove_all_scratch();
+  if (json_was_printed()) wants_json = 0;
+  end_with(kInternalError, "placeto: error: out of memory\n",
+           R"({"error":"out of memory","status":"internal error","exit_status":4})"
+           "\n");
 }
-
-static volatile std::sig_atomic_t wants_json = 0;
 
 // Large inputs are mapped, and what is behind the end of a file that became shorter cannot be read.
 [[noreturn]] static void end_without_input(int) {
-  constexpr char kMessage[] = "placeto: error: an input became shorter while it was read\n";
-  constexpr char kObject[] =
-      R"({"error":"an input became shorter while it was read","status":"bad input","exit_status":3})"
-      "\n";
   static_assert(kBadInputFile == 3);
-  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
-  if (wants_json != 0) written = write(STDOUT_FILENO, kObject, sizeof kObject - 1);
-  _exit(kBadInputFile);
+  end_with(
+      kBadInputFile, "placeto: error: an input became shorter while it was read\n",
+      R"({"error":"an input became shorter while it was read","status":"bad input","exit_status":3})"
+      "\n");
 }
 
 }  // namespace placeto::cli

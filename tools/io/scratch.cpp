@@ -1,12 +1,16 @@
 #include "tools/io/scratch.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -59,7 +63,56 @@ bool open_up(const std::string& directory) {
   return ::rmdir(within.c_str()) == 0 && told && chmod(directory.c_str(), made.st_mode & 0777) == 0;
 }
 
+// Paths of the folders in use, as far as there is room.
+struct Listed {
+  std::atomic<bool> is_taken = false, is_set = false;
+  std::array<char, 4096> path = {};
+};
+constexpr int kMostListed = 16;
+std::array<Listed, kMostListed> listed_folders;
+
+int list(const std::string& path) {
+  if (path.size() >= Listed().path.size()) return -1;
+  for (int i = 0; i < kMostListed; ++i) {
+    Listed& folder = listed_folders[static_cast<size_t>(i)];
+    if (folder.is_taken.exchange(true)) continue;
+    std::memcpy(folder.path.data(), path.c_str(), path.size() + 1);
+    folder.is_set = true;
+    return i;
+  }
+  return -1;
+}
+
+void strike_out(int listed) {
+  if (listed < 0) return;
+  Listed& folder = listed_folders[static_cast<size_t>(listed)];
+  folder.is_set = false;
+  folder.is_taken = false;
+}
+
+void remove_tree(int parent, const char* name) noexcept {
+  if (::unlinkat(parent, name, 0) == 0) return;
+  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return;
+  if (DIR* const entries = ::fdopendir(fd)) {
+    while (const dirent* entry = ::readdir(entries)) {
+      const std::string_view inner = entry->d_name;
+      if (inner != "." && inner != "..") remove_tree(fd, entry->d_name);
+    }
+    ::closedir(entries);
+  } else {
+    ::close(fd);
+  }
+  ::unlinkat(parent, name, AT_REMOVEDIR);
+}
+
 }  // namespace
+
+void remove_all_scratch() noexcept {
+  for (const Listed& folder : listed_folders) {
+    if (folder.is_set) remove_tree(AT_FDCWD, folder.path.data());
+  }
+}
 
 Scratch::Scratch(const std::string& path) {
   remove_leftovers(path);
@@ -71,6 +124,7 @@ Scratch::Scratch(const std::string& path) {
   if (mark >= 0) {
     ::close(mark);
     root_ = std::move(name);
+    listed_ = list(root_);
   } else {
     const int why = errno;
     ::rmdir(name.c_str());
@@ -79,11 +133,14 @@ Scratch::Scratch(const std::string& path) {
 }
 
 Scratch::Scratch(Scratch&& other) noexcept
-    : root_(std::exchange(other.root_, "")), lock_(std::exchange(other.lock_, -1)) {}
+    : root_(std::exchange(other.root_, "")),
+      lock_(std::exchange(other.lock_, -1)),
+      listed_(std::exchange(other.listed_, -1)) {}
 
 Scratch::~Scratch() {
   std::error_code ignored;
   if (!root_.empty()) fs::remove_all(root_, ignored);
+  strike_out(listed_);
   if (lock_ >= 0) ::close(lock_);
 }
 
@@ -97,8 +154,10 @@ std::error_code Scratch::keep_as(const std::string& path) {
   if (!open_up(root_)) return {errno, std::generic_category()};
   fs::remove(root_ + "/" + kMark, error);
   if (!error) fs::rename(root_, path, error);
-  if (!error) root_.clear();
-  return error;
+  if (error) return error;
+  root_.clear();
+  strike_out(std::exchange(listed_, -1));
+  return {};
 }
 
 }  // namespace placeto

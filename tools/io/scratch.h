@@ -30,6 +30,11 @@ class Scratch {
  private:
   std::string root_;
   int lock_ = -1;
+  int listed_ = -1;  // among what remove_all_scratch removes
 };
+
+// What this process has of these folders, removed: for those who end it without unwinding. Uses no
+// `new`, as there may be no memory; what it cannot remove is left to whoever comes next.
+void remove_all_scratch() noexcept;
 
 }  // namespace placeto
