@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -18,30 +19,31 @@ std::string axis_name(const std::string& tensor, int axis) {
   return tensor + "[" + std::to_string(axis) + "]";
 }
 
+constexpr size_t kShown = 8;  // names, in a message
+
 class Setter {
  public:
   explicit Setter(std::span<const DimSetting> settings)
-      : settings_(settings), used_(settings.size()) {}
+      : settings_(settings), used_(settings.size()) {
+    for (const DimSetting& setting : settings) by_name_[setting.name] = &setting;
+  }
 
   // What an axis of an input says about its symbol: the same in all other places.
   void bind(const onnx::ValueInfoProto& input) {
     const auto& shape = input.type().tensor_type().shape();
     for (int a = 0; a < shape.dim_size(); ++a) {
       if (shape.dim(a).has_dim_value() || shape.dim(a).dim_param().empty()) continue;
-      const std::string axis = axis_name(input.name(), a);
-      // The last one of a name counts.
-      const auto last = std::find_if(settings_.rbegin(), settings_.rend(),
-                                     [&](const DimSetting& s) { return s.name == axis; });
-      if (last != settings_.rend()) bound_.try_emplace(shape.dim(a).dim_param(), &*last);
+      const DimSetting* setting = named(axis_name(input.name(), a));
+      if (setting != nullptr) bound_.try_emplace(shape.dim(a).dim_param(), setting);
     }
   }
   // For symbols of inputs that nothing else sets.
   void bind_rest(const onnx::ValueInfoProto& input) {
+    const DimSetting* setting = named("*");
+    if (setting == nullptr) return;
     for (const auto& dim : input.type().tensor_type().shape().dim()) {
       if (dim.has_dim_value() || dim.dim_param().empty()) continue;
-      const auto last = std::find_if(settings_.rbegin(), settings_.rend(),
-                                     [](const DimSetting& s) { return s.name == "*"; });
-      if (last != settings_.rend()) bound_.try_emplace(dim.dim_param(), &*last);
+      bound_.try_emplace(dim.dim_param(), setting);
     }
   }
 
@@ -72,30 +74,23 @@ class Setter {
   void remember(const std::string& name) { known_.insert(name); }
 
  private:
+  // The last one of that name, or null.
+  const DimSetting* named(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
   const DimSetting* find(const std::string& axis, const std::string& symbol, bool is_input) {
-    const DimSetting* found = nullptr;
-    for (const DimSetting& setting : settings_) {  // the last one of a name counts
-      const bool by_axis = is_input && setting.name == axis;
-      const bool by_symbol = !symbol.empty() && setting.name == symbol;
-      const bool by_default = is_input && setting.name == "*";
-      const int rank = by_axis ? 3 : by_symbol ? 2 : by_default ? 1 : 0;
-      if (rank == 0 || rank < best_rank(found, axis, symbol)) continue;
-      found = &setting;
-    }
+    const DimSetting* found = is_input ? named(axis) : nullptr;
+    if (found == nullptr && !symbol.empty()) found = named(symbol);
+    if (found == nullptr && is_input) found = named("*");
     const auto bound = bound_.find(symbol);
     if ((found == nullptr || found->name == "*") && bound != bound_.end()) found = bound->second;
     if (found != nullptr) used_[static_cast<size_t>(found - settings_.data())] = true;
     return found;
   }
-  static int best_rank(const DimSetting* setting, const std::string& axis,
-                       const std::string& symbol) {
-    if (setting == nullptr) return 0;
-    return setting->name == axis ? 3 : setting->name == symbol ? 2 : 1;
-  }
 
   Status unset() const {
     std::string names, options;
-    constexpr size_t kShown = 8;
     size_t shown = 0;
     for (const auto& [name, axes] : unset_) {
       if (shown++ == kShown) {
@@ -121,13 +116,17 @@ class Setter {
     std::vector<std::string> names(known_.begin(), known_.end());
     std::sort(names.begin(), names.end());
     std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + in_quotes(name);
+    for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+      list += (i == 0 ? "" : ", ") + in_quotes(names[i]);
+    }
+    if (names.size() > kShown) list += ", ...";
     return Status::invalid(
         what + ": the model has no such free dimension" +
         (list.empty() ? "; all its inputs have fixed shapes" : ", expected one of " + list));
   }
 
   std::span<const DimSetting> settings_;
+  std::unordered_map<std::string_view, const DimSetting*> by_name_;
   std::vector<bool> used_;
   std::map<std::string, std::vector<std::string>> unset_;
   std::unordered_set<std::string> known_;
