@@ -374,3 +374,14 @@ TEST_CASE("an embedding reads of its tables what it is asked for") {
   node.set_domain(kMicrosoft);
   CHECK(last_node(b).bytes_accessed < 6 * 128 * 64 * 4);
 }
+
+TEST_CASE("what libonnx says of a node is cut where it lists every entry of an attribute") {
+  OnnxBuilder b;
+  b.input("x", {"2", "3"});
+  auto& node = b.node("Transpose", {"x"}, {"y"}, "long");
+  OnnxBuilder::set(node, "perm", std::vector<int64_t>(100'000, 7));
+  const auto got = imported(b);
+  REQUIRE(got.report.unknown.size() == 1);
+  CHECK(contains(got.report.unknown[0].problem, "libonnx: "));
+  CHECK(got.report.unknown[0].problem.size() < 400);
+}

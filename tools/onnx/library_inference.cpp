@@ -223,10 +223,15 @@ onnx::GraphProto call(onnx::ModelProto& request) {
   return answer;
 }
 
-std::string first_line(const char* text) {
-  const std::string line(text, std::find(text, text + std::char_traits<char>::length(text), '\n'));
-  const size_t tag = line.find("Error] ");  // "[ShapeInferenceError] "
-  return tag == std::string::npos ? line : line.substr(tag + 7);
+// Without "[ShapeInferenceError] ". Some messages list all entries of an attribute.
+std::string first_line(std::string_view text) {
+  constexpr size_t kMostBytes = 300;
+  constexpr std::string_view kTag = "Error] ";
+  text = text.substr(0, text.find('\n'));
+  const size_t tag = text.substr(0, kMostBytes).find(kTag);
+  if (tag != std::string_view::npos) text.remove_prefix(tag + kTag.size());
+  if (text.size() <= kMostBytes) return std::string(text);
+  return std::string(text.substr(0, valid_utf8_prefix(text.substr(0, kMostBytes)))) + "...";
 }
 
 }  // namespace
@@ -280,7 +285,7 @@ bool LibraryInference::infer(const NodeProto& node, std::span<const Value* const
   const Result<std::string>& bytes = answer_to(request.SerializeAsString());
   if (!bytes.ok()) {
     if (bytes.status().code() == StatusCode::kInternal) failure_ = bytes.status();
-    problem = "libonnx: " + first_line(bytes.status().message().c_str());
+    problem = "libonnx: " + first_line(bytes.status().message());
     const std::string nameless = "Node ()";  // as it was asked
     const size_t at = problem.find(nameless);
     if (at != std::string::npos) problem.replace(at, nameless.size(), "the node");
