@@ -84,6 +84,32 @@ TEST_CASE_FIXTURE(AttacksScene, "no name takes control characters to a terminal"
   }
 }
 
+TEST_CASE_FIXTURE(AttacksScene, "nor does JSON, which has escapes for what it may hold as it is") {
+  const std::string harmful = "\xc2\x9b\x7f\xe2\x80\xae\xe2\x81\xa6", kept = "\xc2\xa0\xe2\x80\xa6";
+  const std::string graph =
+      write("g.json", R"({"format_version": 1, "name": ")" + harmful + kept +
+                          R"(", "nodes": [{"name": ")" + harmful + R"(", "cost_us": [1]}]})");
+  REQUIRE(run({"place", graph, "-t", "2xk80", "-o", "p.json"}).status == 0);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"inspect", graph, "--json"},
+        {"place", graph, "-t", "2xk80", "--json"},
+        {"convert", graph, "-"},
+        {"export", "p.json", "-g", graph, "-f", "json", "-o", "-"}}) {
+    const Run printed = run(command);
+    INFO(command[0], printed.err);
+    CHECK(printed.status == 0);
+    const auto object = nlohmann::json::parse(printed.out, nullptr, false);
+    REQUIRE(object.is_object());
+    for (const std::string control : {"\xc2\x9b", "\x7f", "\xe2\x80\xae", "\xe2\x81\xa6"}) {
+      CHECK(printed.out.find(control) == std::string::npos);
+    }
+    CHECK(printed.out.find(R"(\u009b\u007f\u202e\u2066)") != std::string::npos);
+    if (command[0] == "inspect" || command[0] == "convert") {
+      CHECK(object.at("name") == harmful + kept);
+    }
+  }
+}
+
 // A tree of JSON takes up to 80 bytes for one of the text.
 TEST_CASE_FIXTURE(AttacksScene, "JSON that is mostly brackets is refused in little memory") {
   limit_memory(uint64_t{1} << 30);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/io/json_escapes.h"
+
 namespace placeto::cli {
 
 // An output goes to standard output, so nothing else may.
@@ -102,7 +104,7 @@ void drop_due_json() {
 void print_due_json() {
   if (due_json.empty()) return;
   printed_json = true;
-  print(std::exchange(due_json, ""));
+  print(with_escapes(std::exchange(due_json, "")));
 }
 
 void print_json(const Json& object) {

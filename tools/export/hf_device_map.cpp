@@ -6,6 +6,7 @@
 #include "runtime/graph/text.h"
 #include "tools/devices/device_settings.h"
 #include "tools/export/module_names.h"
+#include "tools/io/json_escapes.h"
 
 namespace placeto {
 namespace {
@@ -108,7 +109,7 @@ Result<std::string> hf_device_map(const Placed& placed, std::span<const std::str
   Json map = Json::object();
   if (root.members().first == nullptr) return map.dump(2) + "\n";
   if (Status s = collect(root, "", false, *devices, map); !s.ok()) return s;
-  return map.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return with_escapes(map.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace placeto

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/io/json_escapes.h"
 
 namespace placeto {
 namespace {
@@ -32,7 +33,7 @@ Result<std::string> neutral_json(const Placed& placed) {
   object["topology"] = placed.topology;
   object["devices"] = std::move(devices);
   object["nodes"] = std::move(nodes);
-  return object.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return with_escapes(object.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace placeto

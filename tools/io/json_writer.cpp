@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/graph/text.h"
+#include "tools/io/json_escapes.h"
 #include "tools/io/reflection.h"
 
 namespace placeto {
@@ -29,7 +30,7 @@ class Writer {
     write_table(root, type, 0);
     out_ += '\n';
     if (!error_.ok()) return error_;
-    return std::move(out_);
+    return with_escapes(out_);
   }
 
  private:
