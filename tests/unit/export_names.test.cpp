@@ -164,6 +164,28 @@ TEST_CASE("a device map covers modules of few weights, and of those that others 
                                                       {"model.pair.b", 0},
                                                       {"lm_head", 0}});
 }
+
+TEST_CASE("a device map takes names of many parts, and modules whose names begin alike") {
+  std::string deep;
+  for (int i = 0; i < 2'000; ++i) deep += ".a";
+  std::vector<PlacedNode> nodes = {{"m.x-y.weight", "", 0, 8},
+                                   {"m.x.z.weight", "", 1, 8},
+                                   {"m.x.w.weight", "", 1, 8},
+                                   {"m.x", "", 1, 0}};
+  for (uint32_t i = 0; i < 200; ++i) {
+    nodes.push_back({std::to_string(i) + deep, "", i % 2, 8});
+    nodes.push_back({"both" + deep + "." + std::to_string(i), "", i % 2, 8});
+  }
+  const auto map = hf_device_map(placed({"cpu:0", "gpu:0"}, nodes), {});
+  REQUIRE_MESSAGE(map.ok(), map.status().message());
+  const auto object = nlohmann::json::parse(*map);
+  CHECK(object.size() == 400 + 2);
+  CHECK(object.at("m.x-y") == "cpu");
+  CHECK(object.at("m.x") == 0);
+  CHECK(object.at("199") == 0);
+  CHECK(object.at("both" + deep + ".198") == "cpu");
+}
+
 TEST_CASE("tensor overrides list the layers of each device") {
   std::vector<PlacedNode> nodes = {{"/model/embed_tokens/Gather", "", 0, 8},
                                    {"/model/layers.2/mlp/fc1/MatMul", "", 1, 8},
