@@ -38,6 +38,7 @@ bool Evaluator::surely_fits(std::span<const uint32_t> assignment) {
   for (uint32_t d = 0; d < problem_->device_count(); ++d) {
     const uint64_t limit = problem_->memory_limit(d);
     if (held_[d] > limit || workspace_[d] > limit - held_[d]) return false;
+    held_[d] += workspace_[d];
   }
   return true;
 }
@@ -59,11 +60,12 @@ Score Evaluator::evaluate(std::span<const uint32_t> assignment, const Division& 
                           : &simulator_.run(assignment, division));
 }
 
-Score Evaluator::score_of(const Timeline* timeline) const {
+Score Evaluator::score_of(const Timeline* timeline) {
   if (stopped(stop_)) return Score::worst();
   if (timeline == nullptr) return {0, kNever};  // late
   const bool latency = problem_->is_for_latency();
-  return {overflow_bytes(*problem_, timeline->peak_memory_bytes),
+  held_ = timeline->peak_memory_bytes;
+  return {overflow_bytes(*problem_, held_),
           latency ? timeline->makespan_us : timeline->bottleneck_us};
 }
 

@@ -60,6 +60,9 @@ class Evaluator {
 
   // For throughput: the devices of the bottleneck of the last placement evaluated (bottleneck.h).
   std::span<const uint32_t> busiest() const { return simulator_.busiest(); }
+  // Per device: peaks of the last placement evaluated below its cutoff, or bounds on them that are
+  // within the limits. Zeros where nothing can be too much.
+  std::span<const uint64_t> peak_bytes() const { return held_; }
 
   // How many placements have been evaluated.
   uint64_t evaluations() const { return evaluations_; }
@@ -67,7 +70,7 @@ class Evaluator {
   Stop* stop() const { return stop_; }
 
  private:
-  Score score_of(const Timeline* timeline) const;  // nullptr: of what is late
+  Score score_of(const Timeline* timeline);  // nullptr: of what is late
 
   const Problem* problem_;
   Stop* stop_;

@@ -45,6 +45,11 @@ const MoveEvaluator::Times& MoveEvaluator::times() const {
   return times_;
 }
 
+// Of the evaluator's last placement.
+void MoveEvaluator::keep_peaks() {
+  peak_bytes_.assign(evaluator_.peak_bytes().begin(), evaluator_.peak_bytes().end());
+}
+
 void MoveEvaluator::start_order(std::vector<uint32_t>& order) const {
   const auto topological = problem().graph().topological_order();
   order.assign(topological.begin(), topological.end());
@@ -67,11 +72,13 @@ Score MoveEvaluator::rebase(std::span<const uint32_t> assignment) {
   score_ = Score::worst();
   if (stopped(stop())) return score_;
   if (incremental_ && evaluator_.surely_fits(base_)) {
+    keep_peaks();
     const double makespan_us = incremental_->rebase(base_);
     if (!stopped(stop())) score_ = {0, makespan_us};
     return score_;
   }
   const Score score = evaluator_.evaluate(base_);
+  keep_peaks();
   keep_times();
   if (incremental_ && !stopped(stop())) incremental_->rebase(base_);
   return score_ = stopped(stop()) ? Score::worst() : score;
@@ -104,6 +111,7 @@ void MoveEvaluator::look_at_memory(double cutoff_us) {
 
 void MoveEvaluator::accept() {
   score_ = trial_;
+  keep_peaks();
   if (incremental_ && !stopped(stop())) incremental_->apply(changes_);
   swap_changes();
   if (!incremental_) keep_times();  // the evaluator's last run

@@ -29,6 +29,8 @@ class MoveEvaluator {
 
   const Score& score() const { return score_; }  // of the base
   std::span<const uint32_t> assignment() const { return base_; }
+  // Of the base, as the evaluator has it; empty before there is one.
+  std::span<const uint64_t> peak_bytes() const { return peak_bytes_; }
   // Timeline of the base, per node.
   std::span<const double> start_us() const {
     return incremental_ ? incremental_->start_us() : times().start_us;
@@ -56,11 +58,13 @@ class MoveEvaluator {
   };
   void keep_times();
   const Times& times() const;
+  void keep_peaks();
 
   mutable Evaluator evaluator_;  // times() makes a timeline
   std::optional<IncrementalSimulator> incremental_;
   std::vector<uint32_t> base_;
   std::vector<Change> changes_;
+  std::vector<uint64_t> peak_bytes_;
   Score score_ = Score::worst(), trial_;  // of base_; the worst where that is not known
   mutable Times times_;                   // where the evaluation is not incremental
   std::vector<uint32_t> busiest_;

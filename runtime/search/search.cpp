@@ -6,6 +6,7 @@
 
 #include "runtime/base/portable_math.h"
 #include "runtime/search/estimate_ranker.h"
+#include "runtime/search/make_room.h"
 #include "runtime/search/marks.h"
 #include "runtime/search/path_bound.h"
 #include "runtime/search/polish.h"
@@ -109,6 +110,7 @@ class Annealing {
         hot_(evaluator.problem().is_for_latency() ? kHotMoves : kHotPipelines),
         evaluator_(evaluator),
         paths_(evaluator.problem(), evaluator.stop()),
+        make_room_(evaluator),
         proposals_(evaluator),
         patience_(patience(evaluator.problem())),
         finish_(options.finish) {
@@ -267,6 +269,7 @@ class Annealing {
   // Evaluates changes_ and makes them if they are accepted.
   void try_changes(double used, bool window, Clock& clock) {
     constexpr double kLook = 0.05;  // evaluations that looking at a path takes
+    make_room_.mend(random_, changes_);
     const Score before = evaluator_.score();
     const double cutoff = threshold_us(hot_ * std::max(1 - used, kCold));
     if (!window && before.feasible() &&
@@ -318,6 +321,7 @@ class Annealing {
   double hot_;
   MoveEvaluator& evaluator_;
   PathBound paths_;
+  MakeRoom make_room_;
   Proposals proposals_;
   double patience_, last_gain_ = 0;
   const std::function<bool(Candidate&, bool)> finish_;

@@ -198,9 +198,9 @@ TEST_CASE("no move of a node improves a placement, of random graphs and networks
   CHECK(all >= 28);
 }
 
-// Where a placement that fits is found by the search through all of them, and the search ends
-// before it is through.
-TEST_CASE("no move of a node improves what was found after polishing found nothing that fits") {
+// Where no heuristic's placement fits, and the search through all placements ends before it is
+// through.
+TEST_CASE("no move of a node improves what was found where hardly anything fits") {
   Random random(27);
   GraphSpec graph;
   uint64_t weights = 0;
@@ -229,7 +229,6 @@ TEST_CASE("no move of a node improves what was found after polishing found nothi
   REQUIRE(instance.problem);
   const Result<PlaceResult> placed = placed_with(*instance.problem, 0);
   REQUIRE(placed.ok());
-  CHECK(placed->best.method == "exact");
   CHECK(!placed->proved);
   REQUIRE(placed->one_move_optimal);
   CHECK(improving_moves(*instance.problem, *placed) == 0);
