@@ -16,6 +16,24 @@ uint64_t repair_evaluations(const Graph& graph) {
   return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
 }
 
+// By moves alone, from every placement of a heuristic that is faster than what fits, if anything
+// does. One device alone is too far from fitting.
+void repair_each(const Step& step, Workbench& bench) {
+  constexpr uint64_t kMost = 300;
+  const Budget budget{.evaluations = std::min(kMost, repair_evaluations(bench.problem().graph()))};
+  for (size_t i = 0, count = bench.candidates().size(); i < count; ++i) {
+    const Score best = bench.best().score;
+    Candidate found = bench.candidates()[i];
+    if (found.score.feasible() || only_device(found.assignment)) continue;
+    if (best.feasible() && !(found.score.objective_us < best.objective_us)) continue;
+    found.method = step.name;
+    multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
+                      found);
+    if (stopped(bench.stop())) return;
+    bench.add_if_better(std::move(found));
+  }
+}
+
 }  // namespace
 
 // A packing that what is held at one time might still exceed; what lacks bytes, too, if fewer.
@@ -42,6 +60,7 @@ Status repair(const Step& step, Placing& placing) {
   constexpr uint64_t kEach = 3'000;
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
+  repair_each(step, bench);
   uint64_t left = repair_evaluations(bench.problem().graph());
   for (uint64_t seed = bench.options().seed; left > 0 && nothing_fits(placing); ++seed) {
     Budget budget;

@@ -21,8 +21,9 @@ bool needs_pipeline(const Placing& placing) {
 bool is_pipeline(const Placing& placing) {
   return !placing.proved && !placing.bench.problem().is_for_latency();
 }
+// What the heuristics found may be mended in less time than a packing, which is blind to it.
 bool may_fit(const Placing& placing) {
-  return nothing_fits(placing) && !placing.proved;
+  return (placing.packed || nothing_fits(placing)) && !placing.proved;
 }
 bool has_policy(const Placing& placing) {
   return !placing.proved && placing.options.policy != nullptr;
@@ -87,8 +88,8 @@ std::vector<Step> auto_steps() {
         is_staged, split},
        {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,
         pack_groups},
-       {"repair", "moves of groups, towards less overflow of memory", "where nothing fits", may_fit,
-        repair},
+       {"repair", "moves of groups, towards less overflow of memory",
+        "where no heuristic's placement fits", may_fit, repair},
        {"moves", "groups of all sizes moved to where it promises most",
         "from some hundred operators on, for latency", is_large, move_promising},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
