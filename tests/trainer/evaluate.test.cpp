@@ -152,10 +152,10 @@ TEST_CASE("wirings that training never has are what they are called") {
 
 TEST_CASE("the paper's table says how many placements were sampled, on each network") {
   const auto row = [](const char* network, uint64_t sampled, double us) {
-    PaperRow row{.network = network, .devices = 2, .cpu_us = 9, .single_us = 4, .graded = {}};
-    row.graded.outcomes = {{{Approach::kSampled, "trained", 2}, 4, 0, 2, 1},
-                           {{Approach::kSampled, "trained", sampled}, us, 0, sampled, 7}};
-    return row;
+    PaperRow made{.network = network, .devices = 2, .cpu_us = 9, .single_us = 4, .graded = {}};
+    made.graded.outcomes = {{{Approach::kSampled, "trained", 2}, 4, 0, 2, 1},
+                            {{Approach::kSampled, "trained", sampled}, us, 0, sampled, 7}};
+    return made;
   };
   const std::vector<PaperRow> rows = {row("a", 480, 3000), row("b", 600, 2000)};
   const std::string table = paper_table(rows, false), csv = paper_csv(rows);
