@@ -37,28 +37,37 @@ Status move_promising(const Step& step, Placing& placing) {
   return {};
 }
 
+namespace {
+
 // The best few that are not alike.
-std::vector<Candidate> best_of(std::vector<Candidate> candidates) {
+std::vector<Candidate> best_of(const std::vector<Candidate>& candidates) {
   constexpr size_t kFew = 3;
-  std::ranges::stable_sort(candidates, {}, &Candidate::score);
-  const auto [end, rest] = std::ranges::unique(candidates, {}, &Candidate::assignment);
-  candidates.erase(end, rest);
-  candidates.resize(std::min(candidates.size(), kFew));
-  return candidates;
+  std::vector<const Candidate*> by_score;
+  for (const Candidate& candidate : candidates) by_score.push_back(&candidate);
+  std::ranges::stable_sort(by_score, {}, [](const Candidate* c) { return c->score; });
+  std::vector<Candidate> best;
+  for (const Candidate* const candidate : by_score) {
+    if (best.size() == kFew) break;
+    if (best.empty() || best.back().assignment != candidate->assignment) best.push_back(*candidate);
+  }
+  return best;
 }
 
-// As many evaluations as are worth it on a small graph, fewer where each takes longer.
+}  // namespace
+
+// As many evaluations as are worth it on a small graph, fewer where each takes longer, and none
+// where few can be made.
 Status shift_borders(const Step& step, Placing& placing) {
   constexpr uint64_t kMost = 1'000, kLeast = 30, kWork = 1'000'000, kStaged = 10;
   Workbench& bench = placing.bench;
-  if (!ready(bench)) return {};
   const Graph& graph = bench.problem().graph();
   const uint64_t work = kWork / (is_staged(placing) ? kStaged : 1);
-  const Budget budget{
-      .evaluations =
-          std::clamp(work / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost)};
+  const uint64_t most = work / (uint64_t{graph.node_count()} + graph.edge_count());
+  if (most < kLeast || !ready(bench)) return {};
+  const Budget budget{.evaluations = std::min(most, kMost)};
   for (Candidate& found : best_of(bench.candidates())) {
     found.method = step.name;
+    found.division = {};
     multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
                       found);
     bench.add_if_better(std::move(found));

@@ -110,11 +110,16 @@ void GroupMoves::shift_border(Random& random, std::vector<Change>& changes) {
     shifted_.push_back(v);
   };
   for (size_t i = 0; i < shifted_.size(); ++i) {
+    if (spend(evaluator_.stop(), 1)) return;
     for (const uint32_t v : problem_.members(problem_.group_of(shifted_[i]))) add(v);
     if (down) {
-      for (const OutEdge& out : graph.out_edges(shifted_[i])) add(out.target);
+      for (const OutEdge& out : watched(graph.out_edges(shifted_[i]), evaluator_.stop())) {
+        add(out.target);
+      }
     } else {
-      for (const InEdge& in : graph.in_edges(shifted_[i])) add(in.source);
+      for (const InEdge& in : watched(graph.in_edges(shifted_[i]), evaluator_.stop())) {
+        add(in.source);
+      }
     }
   }
   const uint32_t to = draw_device(shifted_, anchor, random);
@@ -129,6 +134,7 @@ void GroupMoves::exchange_devices(Random& random, std::vector<Change>& changes) 
   const uint32_t b = random.below(problem_.device_count());
   if (a == b) return;
   for (uint32_t g = 0; g < problem_.group_count(); ++g) {
+    if (spend(evaluator_.stop(), 1)) return;
     const uint32_t v = problem_.members(g)[0], device = evaluator_.assignment()[v];
     if (device == a || device == b) send(v, device == a ? b : a, changes);
   }
