@@ -88,15 +88,12 @@ TEST_CASE("external data must have as many bytes as its tensor, and a name that 
   CHECK(write(external_model(std::string("w.bin\0x", 7), "0")).find("NUL") != std::string::npos);
   CHECK(write(external_model("none.bin", "0")).find("none.bin") != std::string::npos);
   CHECK(write(external_model(".", "0")).find("is no file") != std::string::npos);
-  const auto sized = [&](int64_t dim) {
+  for (const int64_t dim : {int64_t{-4}, int64_t{1} << 61}) {
     OnnxBuilder odd = external_model("w.bin", "0");
     odd.graph().mutable_initializer(0)->set_dims(0, dim);
     odd.graph().mutable_initializer(0)->mutable_external_data()->RemoveLast();
-    return write(odd);
-  };
-  CHECK(sized(-4).find("dimensions are negative or too large") != std::string::npos);
-  CHECK(sized(int64_t{1} << 61).find("reads 'p' (4) and 'w' (2305843009213693952)") !=
-        std::string::npos);
+    CHECK(write(odd).find("dimensions are negative or too large") != std::string::npos);
+  }
 }
 
 // w is split among so many tensors, each `length` bytes from `offset`.

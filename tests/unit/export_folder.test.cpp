@@ -183,6 +183,17 @@ TEST_CASE(
   CHECK(names == expected);
 }
 
+TEST_CASE("sizes that are tried for free dimensions refuse nothing, however large a window is") {
+  OnnxBuilder b;
+  b.input("x", {"1", "1", "samples"});
+  b.weight("w", {8, 1, 1'000});
+  b.node("Conv", {"x", "w"}, {"y"}, "conv");
+  b.output("y");
+  const Result<ValueTypes> types = infer_types(b.model());
+  REQUIRE_MESSAGE(types.ok(), types.status().message());
+  CHECK(types->at("y").tensor_type().elem_type() == onnx::TensorProto::FLOAT);
+}
+
 TEST_CASE("types of elements follow through unknown shapes and from one branch of an If") {
   const Folder folder;
   const Placed placed = {"test",

@@ -295,7 +295,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
   return {};
 }
 
-Status Analyzer::run(const GraphProto& graph, bool replaceable, Analysis& analysis) {
+Status Analyzer::run(const GraphProto& graph, bool replaceable, bool refuses, Analysis& analysis) {
   if (Status s = charge(visit_cost(graph)); !s.ok()) return s;
   keep_initial_values(graph, analysis.scope);
   for (const auto& input : graph.input()) {
@@ -313,7 +313,7 @@ Status Analyzer::run(const GraphProto& graph, bool replaceable, Analysis& analys
   if (!order.ok()) return order.status();
   analysis.order = *std::move(order);
   analysis.nodes.resize(static_cast<size_t>(graph.node_size()));
-  return visit_nodes(graph, analysis.order, analysis.scope, {&opsets_, 0, true},
+  return visit_nodes(graph, analysis.order, analysis.scope, {&opsets_, 0, refuses},
                      [&](int i, NodeAnalysis&& result) {
                        analysis.nodes[static_cast<size_t>(i)] = std::move(result);
                      });
@@ -325,7 +325,8 @@ Result<Analysis> analyze(const onnx::ModelProto& model, Defaults defaults) {
   Analyzer analyzer(model);
   const bool replaceable =
       defaults == Defaults::kReplaceable && model.ir_version() >= kFirstReplaceable;
-  if (Status s = analyzer.run(model.graph(), replaceable, analysis); !s.ok()) return s;
+  const bool refuses = defaults == Defaults::kTaken;
+  if (Status s = analyzer.run(model.graph(), replaceable, refuses, analysis); !s.ok()) return s;
   analysis.decided = analyzer.take_decisions();
   return analysis;
 }

@@ -37,8 +37,10 @@ struct Analysis {
 // Inputs that have an initializer have a value unless the caller gives another, which IR version 4
 // and later allow.
 enum class Defaults : uint8_t {
-  kTaken,       // as if no caller gave another: for sizes
-  kReplaceable  // only their types are known: for what has to be right whatever callers give
+  kTaken,  // as if no caller gave another: for sizes
+  // Only their types are known: for what has to be right whatever callers give. Sizes are tried
+  // ones then, and inputs that do not fit each other no error.
+  kReplaceable
 };
 
 // The work of a node with subgraphs is that of its bodies: the larger branch of an If (the one

@@ -17,7 +17,7 @@ using NodeInputs = std::vector<const Value*>;  // null: not given
 struct Frame {
   const Opsets* opsets;
   int depth = 0;
-  bool always = false;  // they run whenever the model does
+  bool always = false;  // they run whenever the model does, and must be able to
 };
 
 // A visited body: what all its nodes do, and the first of them that could not be inferred.
@@ -31,7 +31,8 @@ class Analyzer {
  public:
   explicit Analyzer(const onnx::ModelProto& model);
   // `replaceable`: whether a caller may give other values to inputs that have initializers.
-  Status run(const onnx::GraphProto& graph, bool replaceable, Analysis& analysis);
+  // `refuses`: what no engine runs at the sizes that inputs have; else they are only tried.
+  Status run(const onnx::GraphProto& graph, bool replaceable, bool refuses, Analysis& analysis);
   Decisions take_decisions() { return std::move(decided_); }
 
  private:
