@@ -58,7 +58,8 @@ class Evaluator {
   // The same for its stages, under staged execution; 0 under others.
   uint32_t stage_count() const { return simulator_.stage_count(); }
 
-  // For throughput: the devices of the bottleneck of the last placement evaluated (bottleneck.h).
+  // For throughput: the devices of the bottleneck that was found last (bottleneck.h). Under staged
+  // execution, of the division that was looked at last, which need not be the best.
   std::span<const uint32_t> busiest() const { return simulator_.busiest(); }
   // Per device: peaks of the last placement evaluated below its cutoff, or bounds on them that are
   // within the limits. Zeros where nothing can be too much.

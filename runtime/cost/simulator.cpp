@@ -160,7 +160,7 @@ std::span<const uint32_t> Simulator::busiest() const {
   return work_->staged ? work_->staged->busiest() : work_->bottleneck.busiest();
 }
 
-// After simulate(), under staged execution.
+// Under staged execution after simulate(), which leaves what stages take; else nothing is needed.
 void Simulator::find_bottleneck(std::span<const uint32_t> assignment) {
   Timeline& timeline = work_->timeline;
   if (stopped(work_->stop)) return;

@@ -17,20 +17,21 @@ uint64_t repair_evaluations(const Graph& graph) {
 }
 
 // By moves alone, from every placement of a heuristic that is faster than what fits, if anything
-// does. One device alone is too far from fitting.
+// does. One device alone is too far from fitting. Not on large graphs, whose evaluations are few.
 void repair_each(const Step& step, Workbench& bench) {
-  constexpr uint64_t kMost = 300;
-  const Budget budget{.evaluations = std::min(kMost, repair_evaluations(bench.problem().graph()))};
+  constexpr uint64_t kEach = 300, kShare = 10;
+  if (repair_evaluations(bench.problem().graph()) < kShare * kEach) return;
+  const Budget budget{.evaluations = kEach};
   for (size_t i = 0, count = bench.candidates().size(); i < count; ++i) {
     const Score best = bench.best().score;
-    Candidate found = bench.candidates()[i];
-    if (found.score.feasible() || only_device(found.assignment)) continue;
-    if (best.feasible() && !(found.score.objective_us < best.objective_us)) continue;
-    found.method = step.name;
+    const Candidate& from = bench.candidates()[i];
+    if (from.score.feasible() || only_device(from.assignment)) continue;
+    if (best.feasible() && !(from.score.objective_us < best.objective_us)) continue;
+    Candidate found{std::string(step.name), from.assignment, from.score};
     multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
                       found);
-    if (stopped(bench.stop())) return;
     bench.add_if_better(std::move(found));
+    if (stopped(bench.stop())) return;
   }
 }
 

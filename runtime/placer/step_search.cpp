@@ -70,8 +70,9 @@ Status search(const Step& step, Placing& placing) {
     tell_finished(candidate, placing);
     return is_optimal;
   };
-  // The other half is for stages, or for solving the problem.
-  if (anneals_stages(placing) || has_few_groups(placing)) budget.milliseconds /= 2;
+  // Of the time, half is for solving the problem, and half of what is left for stages.
+  if (has_few_groups(placing)) budget.milliseconds /= 2;
+  if (anneals_stages(placing)) budget.milliseconds /= 2;
   if (staged || placing.options.on_finished) search_options.finish = finish;
   if (!staged && !placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;

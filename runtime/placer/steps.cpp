@@ -3,6 +3,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/step_functions.h"
 #include "runtime/search/all_placements.h"
+#include "runtime/search/division_search.h"
 #include "runtime/search/exhaustive.h"
 #include "runtime/search/polish.h"
 
@@ -72,7 +73,7 @@ bool has_few_groups(const Placing& placing) {
 
 // In words, the table has these numbers.
 static_assert(kMostPlacements == 4'096 && kMostExactGroups == 24 && kMostSolvedGroups == 12 &&
-              kMostGroupsOnFewer == 32);
+              kMostGroupsOnFewer == 32 && kMostDividedNodes == 64);
 
 std::vector<Step> auto_steps() {
   std::vector<Step> steps;
@@ -94,8 +95,8 @@ std::vector<Step> auto_steps() {
         "from some hundred operators on, for latency", is_large, move_promising},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
-       {"borders", "borders between stages shifted, from the best so far", "for throughput",
-        is_pipeline, shift_borders},
+       {"borders", "borders between stages shifted, from the best three so far",
+        "for throughput, up to some ten thousand operators", is_pipeline, shift_borders},
        {"all", "all placements, divided into stages by rule",
         "under staged execution, up to 4,096 placements", has_few_placements, try_all},
        {"polish", "moves of single groups, while one gains", "up to some hundred operators",
@@ -103,7 +104,10 @@ std::vector<Step> auto_steps() {
        {"stages", "stages moved, merged, divided and reordered, from the best so far",
         "under staged execution", is_staged, refine},
        {"exact", "all placements, by branch and bound",
-        "up to 24 groups, from 13 on briefly if something fits", has_few_groups, solve_small},
+        "up to 24 groups, from 13 on briefly if something fits; under staged execution for "
+        "latency, "
+        "of up to 64 operators",
+        has_few_groups, solve_small},
        {"search", "annealing over moves and windows, and over stages, from the best so far",
         "with a budget", has_budget, search},
        {"proof", "all placements, by branch and bound", "up to 24 groups, with a budget",

@@ -89,9 +89,8 @@ bool DivisionSearch::choose(uint32_t depth, uint32_t device, size_t from, Nodes 
 // Of neighbours in the sequence on two devices that do not depend on one another, the one of the
 // lower device is first: the other way round they run alike.
 bool DivisionSearch::append(uint32_t depth, uint32_t device, Nodes stage) {
-  if (*branches_ == 0 || spend(evaluator_.stop(), graph_.node_count() + graph_.edge_count())) {
-    return false;
-  }
+  const uint64_t lengths = graph_.node_count() * (1 + problem_.device_count() / 4);
+  if (*branches_ == 0 || spend(evaluator_.stop(), lengths + graph_.edge_count())) return false;
   --*branches_;
   Nodes reads = 0;
   for (uint32_t v = 0; v < graph_.node_count(); ++v) {

@@ -9,7 +9,7 @@ namespace placeto {
 // rule those of 12 groups on 4 devices and of 10 on any number of like ones are solved, larger ones
 // where bounds are good.
 inline constexpr uint32_t kMostExactGroups = 24;
-// That take some tenths of a second.
+// That take some tenths of a second: placements with some groups, and stages behind others.
 uint64_t most_branches(const Problem& problem);
 // What is spent unasked where something fits: all of these up to so many such groups, little
 // beyond.

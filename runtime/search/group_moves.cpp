@@ -14,8 +14,9 @@ constexpr double kOnChain = 0.6, kToNeighbour = 0.5;
 // How often what moves sends a group of where it goes back in exchange; where memory is limited,
 // more often, and some of them to another device.
 constexpr double kExchange = 0.15, kExchangeInMemory = 0.3, kElsewhere = 0.3;
-// For throughput: how often a border of a stage is shifted, and two devices change their nodes.
-constexpr double kShift = 0.4, kChange = 0.08;
+// For throughput: how often a border of a stage is shifted, and two devices exchange what they have
+// (tests/bench/results/search.md, "Pipelines").
+constexpr double kShift = 0.4, kExchangeDevices = 0.08;
 // Groups that a disturbance moves: a share of a level's, and no more than so many.
 constexpr double kDisturbed = 0.15;
 constexpr uint32_t kMostDisturbed = 8;
@@ -39,7 +40,7 @@ void GroupMoves::propose(double used, Random& random, std::vector<Change>& chang
   if (!problem_.is_for_latency()) {
     const double kind = random.uniform();
     if (kind < kShift) return shift_border(random, changes);
-    if (kind < kShift + kChange) return exchange_devices(random, changes);
+    if (kind < kShift + kExchangeDevices) return exchange_devices(random, changes);
   }
   Move best{};
   bool found = false;
@@ -93,7 +94,9 @@ void GroupMoves::exchange(const Move& move, Random& random, std::vector<Change>&
 void GroupMoves::send(uint32_t node, uint32_t device, std::vector<Change>& changes) const {
   const uint32_t group = problem_.group_of(node);
   if (evaluator_.assignment()[node] == device || !problem_.allowed(group, device)) return;
-  for (const uint32_t v : problem_.members(group)) changes.push_back({v, device});
+  for (const uint32_t v : watched(problem_.members(group), evaluator_.stop())) {
+    changes.push_back({v, device});
+  }
 }
 
 void GroupMoves::shift_border(Random& random, std::vector<Change>& changes) {
@@ -101,26 +104,23 @@ void GroupMoves::shift_border(Random& random, std::vector<Change>& changes) {
   const std::span<const uint32_t> assignment = evaluator_.assignment();
   const uint32_t anchor = draw_anchor(random), from = assignment[anchor];
   const bool down = random.below(2) == 0;
-  shifted_.assign(1, anchor);
-  is_shifted_.assign(problem_.node_count(), false);
-  is_shifted_[anchor] = true;
+  Stop* const stop = evaluator_.stop();
+  shifted_.clear();
+  is_shifted_.assign(problem_.group_count(), false);
   const auto add = [&](uint32_t v) {
-    if (is_shifted_[v] || assignment[v] != from) return;
-    is_shifted_[v] = true;
-    shifted_.push_back(v);
+    const uint32_t group = problem_.group_of(v);
+    if (is_shifted_[group] || assignment[v] != from) return;
+    is_shifted_[group] = true;
+    for (const uint32_t w : watched(problem_.members(group), stop)) shifted_.push_back(w);
   };
+  add(anchor);
   for (size_t i = 0; i < shifted_.size(); ++i) {
-    if (spend(evaluator_.stop(), 1)) return;
-    for (const uint32_t v : problem_.members(problem_.group_of(shifted_[i]))) add(v);
     if (down) {
-      for (const OutEdge& out : watched(graph.out_edges(shifted_[i]), evaluator_.stop())) {
-        add(out.target);
-      }
+      for (const OutEdge& out : watched(graph.out_edges(shifted_[i]), stop)) add(out.target);
     } else {
-      for (const InEdge& in : watched(graph.in_edges(shifted_[i]), evaluator_.stop())) {
-        add(in.source);
-      }
+      for (const InEdge& in : watched(graph.in_edges(shifted_[i]), stop)) add(in.source);
     }
+    if (spend(stop, 1)) return;
   }
   const uint32_t to = draw_device(shifted_, anchor, random);
   if (to == from) return;

@@ -58,7 +58,7 @@ class GroupMoves {
   WaitingChain chain_;
   bool chain_is_old_ = true;
   std::vector<uint32_t> shifted_;  // nodes
-  std::vector<bool> is_shifted_;
+  std::vector<bool> is_shifted_;   // their groups
 };
 
 }  // namespace placeto
