@@ -159,7 +159,7 @@ TEST_CASE("more budget is never worse under any rules, with memory limits and an
       }
     }
   }
-  CHECK(gained > test::examples(60));
+  CHECK(gained > test::examples(36));
   CHECK(placings > test::examples(1'200));
 }
 
