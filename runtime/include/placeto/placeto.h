@@ -246,9 +246,10 @@ PLACETO_API placeto_status placeto_graph_builder_create(const char* name,
                                                         placeto_graph_builder** builder,
                                                         placeto_error* error) PLACETO_NOEXCEPT;
 PLACETO_API void placeto_graph_builder_free(placeto_graph_builder* builder) PLACETO_NOEXCEPT;
-/* Kinds of device that the entries of cost_us refer to, `count` of them; replaces earlier ones. On a
- * device of another kind nothing is known: what nodes take there is estimated, as without cost_us,
- * and the entries of kinds that no device has are not used. Names are compared to the letter. */
+/* Kinds of device that the entries of cost_us refer to, `count` of them; replaces earlier ones. On
+ * a device of another kind nothing is known: what nodes take there is estimated, as without
+ * cost_us, and the entries of kinds that no device has are not used. Names are compared to the
+ * letter. */
 PLACETO_API placeto_status placeto_graph_builder_set_kinds(placeto_graph_builder* builder,
                                                            const char* const* kinds, size_t count,
                                                            placeto_error* error) PLACETO_NOEXCEPT;
