@@ -62,7 +62,7 @@ class Evaluator {
   // execution, of the division that was looked at last, which need not be the best.
   std::span<const uint32_t> busiest() const { return simulator_.busiest(); }
   // Per device: peaks of the last placement evaluated below its cutoff, or bounds on them that are
-  // within the limits. Zeros where nothing can be too much.
+  // within the limits, which surely_fits() leaves, too. Zeros where nothing can be too much.
   std::span<const uint64_t> peak_bytes() const { return held_; }
 
   // How many placements have been evaluated.

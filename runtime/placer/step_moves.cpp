@@ -1,4 +1,4 @@
-// Moves from the best so far, without a budget.
+// Moves from the best so far, or the best few, without a budget.
 #include "runtime/placer/step_functions.h"
 
 #include <algorithm>

@@ -104,9 +104,8 @@ std::vector<Step> auto_steps() {
        {"stages", "stages moved, merged, divided and reordered, from the best so far",
         "under staged execution", is_staged, refine},
        {"exact", "all placements, by branch and bound",
-        "up to 24 groups, from 13 on briefly if something fits; under staged execution for "
-        "latency, "
-        "of up to 64 operators",
+        "up to 24 groups, from 13 on briefly if something fits; for latency under staged "
+        "execution, of up to 64 operators",
         has_few_groups, solve_small},
        {"search", "annealing over moves and windows, and over stages, from the best so far",
         "with a budget", has_budget, search},
