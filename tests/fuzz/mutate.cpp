@@ -1,10 +1,5 @@
 #include "tests/fuzz/mutate.h"
 
-#include <graph_generated.h>
-#include <placement_generated.h>
-#include <policy_generated.h>
-#include <topology_generated.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -12,6 +7,7 @@
 #include "runtime/format/file_kind.h"
 #include "tests/fuzz/mutate_messages.h"
 #include "tests/fuzz/mutate_tables.h"
+#include "tools/io/json_forms.h"
 
 namespace placeto::fuzz {
 namespace {
@@ -94,26 +90,10 @@ void remove(Bytes& bytes, Random& random) {
   bytes.erase(bytes.begin() + begin, bytes.begin() + begin + random.below(most));
 }
 
-const flatbuffers::TypeTable* root_type(const Bytes& bytes) {
-  switch (detect(bytes)) {
-    case FileKind::kGraph:
-      return schema::GraphTypeTable();
-    case FileKind::kTopology:
-      return schema::TopologyTypeTable();
-    case FileKind::kPlacement:
-      return schema::PlacementTypeTable();
-    case FileKind::kPolicy:
-      return schema::PolicyTypeTable();
-    case FileKind::kUnknown:
-      break;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 bool mutate_structure(Bytes& bytes, size_t most_bytes, Random& random) {
-  const flatbuffers::TypeTable* root = root_type(bytes);
+  const flatbuffers::TypeTable* root = root_of(detect(bytes));
   return root != nullptr ? mutate_tables(bytes, root, random)
                          : mutate_messages(bytes, most_bytes, random);
 }

@@ -16,6 +16,7 @@
 #include "runtime/format/buffer.h"
 #include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
+#include "tools/io/json_forms.h"
 #include "tools/io/json_scanner.h"
 #include "tools/io/reflection.h"
 
@@ -110,10 +111,10 @@ class Reader {
       : scan_(text, std::max<uint64_t>(limits.max_name_bytes, 1 << 20)),
         lists_(list_limits(limits)) {}
 
-  Result<std::vector<uint8_t>> read(const TypeTable* root, const char* identifier) {
+  Result<std::vector<uint8_t>> read(FileKind kind) {
     Value value;
-    if (!read_table(root, value) || !read_end()) return error_;
-    builder_.Finish(Offset<void>(static_cast<uoffset_t>(value.bits)), identifier);
+    if (!read_table(root_of(kind), value) || !read_end()) return error_;
+    builder_.Finish(Offset<void>(static_cast<uoffset_t>(value.bits)), identifier_of(kind));
     return finished_bytes(builder_);
   }
 
@@ -443,42 +444,9 @@ uoffset_t Reader::add_list(const FieldType& type, const Entries& entries) {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> json_to_buffer(std::string_view text, const TypeTable* root,
-                                            const char* identifier, const Limits& limits) {
-  return Reader(text, limits).read(root, identifier);
-}
-
-int detect_json(std::string_view text, std::span<const TypeTable* const> roots) {
-  std::vector<int> candidates(roots.size());
-  for (size_t i = 0; i < roots.size(); ++i) candidates[i] = static_cast<int>(i);
-  JsonScanner scan(text);
-  std::string name;
-  if (!scan.accept('{')) return -1;
-  do {
-    if (scan.peek() != '"' || !scan.read_string(name).empty() || !scan.accept(':')) return -1;
-    // '"', '{', '[', or what the value's first entry starts with, since lists of text and lists of
-    // objects tell a placement's devices from a topology's.
-    char first = scan.peek();
-    if (first == '[') {
-      JsonScanner inside = scan;
-      inside.accept('[');
-      first = inside.peek();
-    }
-    const auto lacks = [&](int i) {
-      const TypeTable* root = roots[static_cast<size_t>(i)];
-      for (size_t field = 0; field < root->num_elems; ++field) {
-        if (name != root->names[field]) continue;
-        return (first == '{' || first == '"') &&
-               (first == '{') != field_type(root, field).is_table();
-      }
-      return true;
-    };
-    std::vector<int> left;
-    std::remove_copy_if(candidates.begin(), candidates.end(), std::back_inserter(left), lacks);
-    if (!left.empty()) candidates = left;  // a field that none has tells nothing
-    if (candidates.size() == 1) return candidates[0];
-  } while (scan.skip_value() && scan.accept(','));
-  return -1;
+Result<std::vector<uint8_t>> json_to_buffer(std::string_view text, FileKind kind,
+                                            const Limits& limits) {
+  return Reader(text, limits).read(kind);
 }
 
 }  // namespace placeto

@@ -8,6 +8,7 @@
 
 #include "runtime/graph/text.h"
 #include "tools/io/json_escapes.h"
+#include "tools/io/json_forms.h"
 #include "tools/io/reflection.h"
 
 namespace placeto {
@@ -169,8 +170,8 @@ void Writer::write_number(T value) {
 
 }  // namespace
 
-Result<std::string> buffer_to_json(std::span<const uint8_t> buffer, const TypeTable* root) {
-  return Writer().write(flatbuffers::GetRoot<Table>(buffer.data()), root);
+Result<std::string> buffer_to_json(std::span<const uint8_t> buffer, FileKind kind) {
+  return Writer().write(flatbuffers::GetRoot<Table>(buffer.data()), root_of(kind));
 }
 
 }  // namespace placeto

@@ -40,8 +40,7 @@ Status check_policy(std::span<const uint8_t> bytes, const Limits& limits) {
 }
 
 Result<std::vector<uint8_t>> policy_from_json(std::string_view text, const Limits& limits) {
-  const auto buffer =
-      json_to_buffer(text, schema::PolicyTypeTable(), identifier_of(FileKind::kPolicy), limits);
+  const auto buffer = json_to_buffer(text, FileKind::kPolicy, limits);
   if (!buffer.ok()) return buffer.status();
   const schema::Policy& stated = *schema::GetPolicy(buffer->data());
   if (Status s = check_version(stated.format_version()); !s.ok()) return s;

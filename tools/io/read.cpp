@@ -1,14 +1,9 @@
 #include "tools/io/read.h"
 
 #include <fcntl.h>
-#include <graph_generated.h>
-#include <placement_generated.h>
-#include <policy_generated.h>
 #include <sys/stat.h>
-#include <topology_generated.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,6 +13,7 @@
 #include "runtime/format/topology_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/policy/guide.h"
+#include "tools/io/json_forms.h"
 #include "tools/io/json_reader.h"
 #include "tools/io/json_scanner.h"
 #include "tools/io/policy_json.h"
@@ -26,20 +22,6 @@ namespace placeto {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-struct JsonForm {
-  FileKind kind;
-  const flatbuffers::TypeTable* type;
-};
-
-const std::array<JsonForm, 4>& json_forms() {
-  static const std::array<JsonForm, 4> forms = {
-      {{FileKind::kGraph, schema::GraphTypeTable()},
-       {FileKind::kTopology, schema::TopologyTypeTable()},
-       {FileKind::kPlacement, schema::PlacementTypeTable()},
-       {FileKind::kPolicy, schema::PolicyTypeTable()}}};
-  return forms;
-}
 
 std::string shown(const std::string& path) {
   return path == "-" ? "standard input" : path;
@@ -56,13 +38,6 @@ Result<Bytes> read_bytes(const std::string& path, const Limits& limits) {
     return bytes;
   }
   return read_file(path, limits.max_file_bytes);
-}
-
-FileKind detect_json_kind(std::string_view text) {
-  const auto& forms = json_forms();
-  const std::array types = {forms[0].type, forms[1].type, forms[2].type, forms[3].type};
-  const int found = detect_json(text, types);
-  return found < 0 ? FileKind::kUnknown : forms[static_cast<size_t>(found)].kind;
 }
 
 // What content is that is no file of Placeto.
@@ -84,17 +59,13 @@ Result<Bytes> to_binary(Bytes bytes, FileKind expected, const Limits& limits) {
   const std::string_view text = as_text(bytes);
   const std::string wanted = std::string("a ") + name_of(expected);
   if (!looks_like_json(text)) return neither(bytes, wanted);
-  const FileKind found = detect_json_kind(text);
+  const FileKind found = detect_json(text);
   if (found != expected && found != FileKind::kUnknown) {
     return Status::bad_input(std::string("is a ") + name_of(found) + " in JSON, expected " +
                              wanted);
   }
-  if (expected == FileKind::kPolicy) return policy_from_json(text, limits);
-  for (const JsonForm& form : json_forms()) {
-    if (form.kind == expected)
-      return json_to_buffer(text, form.type, identifier_of(expected), limits);
-  }
-  return Status::internal(wanted + " has no JSON form here");
+  return expected == FileKind::kPolicy ? policy_from_json(text, limits)
+                                       : json_to_buffer(text, expected, limits);
 }
 
 template <class Spec>
@@ -136,7 +107,7 @@ Result<AnySpec> decode_any(Bytes bytes, const Limits& limits) {
     if (!looks_like_json(as_text(bytes))) {
       return neither(bytes, "a graph, topology, placement or policy");
     }
-    kind = detect_json_kind(as_text(bytes));
+    kind = detect_json(as_text(bytes));
   }
   switch (kind) {
     case FileKind::kGraph:

@@ -1,12 +1,8 @@
 #include "tools/io/write.h"
 
 #include <fcntl.h>
-#include <graph_generated.h>
-#include <placement_generated.h>
-#include <policy_generated.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <topology_generated.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,9 +37,9 @@ Result<Bytes> encode(const PolicyFile& file) {
   return file.bytes;
 }
 
-Result<std::string> json_of(const Result<Bytes>& binary, const flatbuffers::TypeTable* type) {
+Result<std::string> json_of(const Result<Bytes>& binary, FileKind kind) {
   if (!binary.ok()) return binary.status();
-  return buffer_to_json(*binary, type);
+  return buffer_to_json(*binary, kind);
 }
 
 Status write_stream(int stream, const std::string& name, std::string_view bytes) {
@@ -173,16 +169,16 @@ Status write_placement(const std::string& path, const PlacementSpec& spec) {
 }
 
 Result<std::string> to_json(const GraphSpec& spec) {
-  return json_of(encode(spec), schema::GraphTypeTable());
+  return json_of(encode(spec), FileKind::kGraph);
 }
 Result<std::string> to_json(const TopologySpec& spec) {
-  return json_of(encode(spec), schema::TopologyTypeTable());
+  return json_of(encode(spec), FileKind::kTopology);
 }
 Result<std::string> to_json(const PlacementSpec& spec) {
-  return json_of(encode(spec), schema::PlacementTypeTable());
+  return json_of(encode(spec), FileKind::kPlacement);
 }
 Result<std::string> to_json(const PolicyFile& file) {
-  return json_of(encode(file), schema::PolicyTypeTable());
+  return json_of(encode(file), FileKind::kPolicy);
 }
 
 }  // namespace placeto
