@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "tools/cli/sheet.h"
-#include "tools/cli/topologies.h"
+#include "tools/io/topology_words.h"
 
 namespace placeto::cli {
 namespace {

@@ -11,28 +11,11 @@
 
 #include "tools/cli/outcome.h"
 #include "tools/cli/sheet.h"
-#include "tools/cli/topologies.h"
+#include "tools/io/topology_words.h"
 #include "tools/machine/machine.h"
 
 namespace placeto::cli {
 namespace {
-
-using cli::name_of;  // of executions, beside those of this file
-
-const char* name_of(Contention c) {
-  return c == Contention::kEgress ? "egress" : "none";
-}
-const char* name_of(Transfer t) {
-  return t == Transfer::kBroadcast ? "broadcast" : "unicast";
-}
-const char* name_of(Dispatch d) {
-  return d == Dispatch::kFifo ? "fifo" : "priority";
-}
-
-const char* name_of(Source s) {
-  constexpr const char* kNames[] = {"unknown", "guess", "data_sheet", "measured"};
-  return kNames[static_cast<size_t>(s)];
-}
 
 Json warnings_of(const Topology& topology) {
   Json warnings = Json::array();

@@ -38,18 +38,6 @@ std::string close_topology(const std::string& path) {
   return suggestion(name, shipped::topology_names());
 }
 
-const char* name_of(Execution e) {
-  switch (e) {
-    case Execution::kParallel:
-      return "parallel";
-    case Execution::kSerial:
-      return "serial";
-    case Execution::kStaged:
-      return "staged";
-  }
-  return "unknown";
-}
-
 Topology load_topology(const std::string& path) {
   if (is_file(path)) {
     note_input(path);

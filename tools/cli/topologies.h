@@ -14,9 +14,6 @@ Option& add_topology(Command& command, std::string& target);
 // ", did you mean '2xk80'?" of what is no file and like the name of a built-in topology; else "".
 std::string close_topology(const std::string& path);
 
-// As files spell it.
-const char* name_of(Execution execution);
-
 // A file, standard input ("-"), or a built-in topology. A Failure if there is none.
 Topology load_topology(const std::string& path);
 

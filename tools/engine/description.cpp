@@ -10,6 +10,7 @@
 #include "tools/io/bounded_json.h"
 #include "tools/io/element_names.h"
 #include "tools/io/shipped.h"
+#include "tools/io/topology_words.h"
 
 namespace placeto {
 
@@ -171,11 +172,9 @@ class DescriptionReader {
   }
 
   std::optional<Execution> execution(const std::string& text) {
-    if (text == "parallel") return Execution::kParallel;
-    if (text == "serial") return Execution::kSerial;
-    if (text == "staged") return Execution::kStaged;
-    if (!text.empty()) fail("execution", "expected parallel, serial, staged or \"\"");
-    return std::nullopt;
+    const std::optional<Execution> named = execution_named(text);
+    if (!named && !text.empty()) fail("execution", "expected " + execution_names() + " or \"\"");
+    return named;
   }
 
   void prices(const Json& list, EngineDescription& to) {
