@@ -7,6 +7,7 @@
 #include "tests/fuzz/targets.h"
 #include "tools/export/annotate.h"
 #include "tools/export/manifest.h"
+#include "tools/export/name_matcher.h"
 #include "tools/export/name_rules.h"
 #include "tools/export/split.h"
 #include "tools/onnx/model.h"
@@ -109,8 +110,9 @@ void check_names(const OnnxModel& model, const Placing& placing) {
     return;
   }
   check(rules->size() <= kMaxOptionBytes, "the engine takes the rules");
+  const NameMatcher matcher(*rules);
   for (const NamedNode& node : nodes) {
-    check(match_name_rules(*rules, node.name) == engine[node.device], "rules say the placement");
+    check(matcher.device_of(node.name) == engine[node.device], "rules say the placement");
   }
 }
 

@@ -9,6 +9,7 @@
 #include "tools/export/dot.h"
 #include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"
+#include "tools/export/name_matcher.h"
 #include "tools/export/name_rules.h"
 #include "tools/export/neutral.h"
 
@@ -23,19 +24,20 @@ Placed placed(std::vector<std::string> devices, std::vector<PlacedNode> nodes) {
 std::string rules_of(const std::vector<NamedNode>& nodes, const std::vector<std::string>& engine) {
   const Result<std::string> rules = name_rules(nodes, engine);
   REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+  const NameMatcher matcher(*rules);
   for (const NamedNode& node : nodes) {
-    CHECK_MESSAGE(match_name_rules(*rules, node.name) == engine[node.device], node.name);
+    CHECK_MESSAGE(matcher.device_of(node.name) == engine[node.device], node.name);
   }
   return *rules;
 }
 
 TEST_CASE("name rules follow the engine: the longest pattern wins, then the first") {
-  CHECK(match_name_rules("cpu(conv);gpu(conv1)", "conv10") == "gpu");
-  CHECK(match_name_rules("cpu(conv);gpu(conv1)", "a/conv2") == "cpu");
-  CHECK(match_name_rules("cpu(ab);gpu(bc)", "abc") == "cpu");
-  CHECK(match_name_rules("gpu(bc);cpu(ab)", "abc") == "gpu");
-  CHECK(match_name_rules(" cpu ( x , y ) ; gpu(z)", "y") == "cpu");
-  CHECK(match_name_rules("cpu(x)", "y") == "");
+  CHECK(NameMatcher("cpu(conv);gpu(conv1)").device_of("conv10") == "gpu");
+  CHECK(NameMatcher("cpu(conv);gpu(conv1)").device_of("a/conv2") == "cpu");
+  CHECK(NameMatcher("cpu(ab);gpu(bc)").device_of("abc") == "cpu");
+  CHECK(NameMatcher("gpu(bc);cpu(ab)").device_of("abc") == "gpu");
+  CHECK(NameMatcher(" cpu ( x , y ) ; gpu(z)").device_of("y") == "cpu");
+  CHECK(NameMatcher("cpu(x)").device_of("y") == "");
 }
 
 TEST_CASE("names that share a prefix become one pattern") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/graph/text.h"
+#include "tools/export/name_matcher.h"
 
 namespace placeto {
 namespace {
@@ -14,18 +15,6 @@ constexpr uint64_t kImpossible = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kNoRule = std::numeric_limits<uint32_t>::max();
 
 using DeviceRules = std::map<std::string, uint32_t, std::less<>>;  // device by pattern
-
-std::string_view trim(std::string_view text) {
-  constexpr const char* kBlank = " \t\n\r\f\v";
-  const size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
-bool is_pattern(std::string_view text) {
-  return !text.empty() && text.front() != '=' && trim(text) == text &&
-         text.find_first_of("(),;") == std::string_view::npos;
-}
 
 // The fewest characters of prefix rules that give every name its device, where the longest matching
 // prefix decides: dynamic programming over the tree of common prefixes, as for routing tables
@@ -89,7 +78,7 @@ class PrefixRules {
 
   void add_rule(Vertex& vertex) const {
     vertex.cost = vertex.base;
-    if (!is_pattern(vertex.pattern)) return;
+    if (!is_name_pattern(vertex.pattern)) return;
     const auto end = vertex.base.begin() + static_cast<ptrdiff_t>(devices_);
     const auto best = std::min_element(vertex.base.begin(), end);
     vertex.best = static_cast<uint32_t>(best - vertex.base.begin());
@@ -124,38 +113,6 @@ std::string text_of(const DeviceRules& rules, std::span<const std::string> engin
   return text;
 }
 
-struct Pattern {
-  std::string_view text, device;
-};
-
-// Longest first, the order of the string among equals.
-std::vector<Pattern> parse_rules(std::string_view rules) {
-  std::vector<Pattern> patterns;
-  while (!rules.empty()) {
-    const std::string_view entry = rules.substr(0, rules.find(';'));
-    rules.remove_prefix(std::min(rules.size(), entry.size() + 1));
-    const size_t open = entry.find('('), close = entry.find(')');
-    if (open == std::string_view::npos || close == std::string_view::npos || close < open) continue;
-    std::string_view list = entry.substr(open + 1, close - open - 1);
-    while (!list.empty()) {
-      const std::string_view item = list.substr(0, list.find(','));
-      list.remove_prefix(std::min(list.size(), item.size() + 1));
-      if (!trim(item).empty()) patterns.push_back({trim(item), trim(entry.substr(0, open))});
-    }
-  }
-  std::stable_sort(patterns.begin(), patterns.end(), [](const Pattern& a, const Pattern& b) {
-    return a.text.size() > b.text.size();
-  });
-  return patterns;
-}
-
-std::string_view match(std::span<const Pattern> patterns, std::string_view name) {
-  for (const Pattern& pattern : patterns) {
-    if (name.find(pattern.text) != std::string_view::npos) return pattern.device;
-  }
-  return {};
-}
-
 // Prefixes may also occur within other names. Gives those that went wrong rules of their own, until
 // all are right: it ends, as whole names always work. "" if that takes too many characters.
 std::string repaired(DeviceRules rules, std::span<const NamedNode> names,
@@ -163,11 +120,11 @@ std::string repaired(DeviceRules rules, std::span<const NamedNode> names,
   for (;;) {
     const std::string text = text_of(rules, engine);
     if (text.size() > kMaxOptionBytes) return "";
-    const std::vector<Pattern> patterns = parse_rules(text);
+    const NameMatcher matcher(text);
     bool right = true;
     for (const NamedNode& node : names) {
-      if (match(patterns, node.name) == engine[node.device]) continue;
-      if (!is_pattern(node.name)) return "";
+      if (matcher.device_of(node.name) == engine[node.device]) continue;
+      if (!is_name_pattern(node.name)) return "";
       rules[std::string(node.name)] = node.device;
       right = false;
     }
@@ -196,10 +153,6 @@ Result<std::vector<NamedNode>> distinct_names(std::span<const NamedNode> nodes) 
 }
 
 }  // namespace
-
-std::string match_name_rules(std::string_view rules, std::string_view name) {
-  return std::string(match(parse_rules(rules), name));
-}
 
 Result<std::string> name_rules(std::span<const NamedNode> nodes,
                                std::span<const std::string> engine) {

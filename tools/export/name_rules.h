@@ -1,11 +1,9 @@
 // Placements as a name-based assignment string of ONNX Runtime (session option
 // session.name_based_layer_assignment): "cpu(stem,block1.);gpu(block2.)".
 //
-// The engine's rules (1.30, core/framework/layering_annotations.cc): a pattern matches the nodes
-// whose name contains it; the longest matching pattern wins, among equally long ones the one that
-// comes first; nodes in bodies of control flow are matched by their own names; patterns are trimmed
-// and hold none of "(),;". A name as a whole is the longest pattern that its node can match, so
-// whole names always work where names are distinct; everything else here makes that shorter.
+// The longest pattern that is part of a name decides (name_matcher.h). A name as a whole is the
+// longest that its node can match, so whole names always work where names are distinct; everything
+// else here makes that shorter.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +29,5 @@ struct NamedNode {
 // devices) or none that short was found.
 Result<std::string> name_rules(std::span<const NamedNode> nodes,
                                std::span<const std::string> engine);
-
-// The device, as it is written in the string, that the engine gives to a node of that name; "" if
-// no pattern matches.
-std::string match_name_rules(std::string_view rules, std::string_view name);
 
 }  // namespace placeto
