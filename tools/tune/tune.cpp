@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 
 #include "runtime/placer/placer.h"
 #include "tools/devices/providers.h"
-#include "tools/engine/cores.h"
 #include "tools/engine/description.h"
 #include "tools/io/scratch.h"
 #include "tools/tune/confirm.h"
 #include "tools/tune/hand_out.h"
 #include "tools/tune/outputs.h"
+#include "tools/tune/predict.h"
 #include "tools/tune/session.h"
+#include "tools/tune/unplaced.h"
 
 namespace placeto {
 namespace {
@@ -48,17 +49,11 @@ class Tuner {
  private:
   Status start();
   Status keep_expected();
-  Status add_unplaced();
-  Status add_engine_with_providers();
   Status restrict_providers(const Graph& graph, const Topology& topology, Rules& rules);
   Status round(bool& settled);
   Result<std::vector<Runnable*>> place();
   Status add_placed(const Problem& problem, const Candidate& candidate,
                     std::vector<Runnable*>& fresh);
-  Status learn_from(const Graph& graph, const Topology& topology,
-                    std::span<Runnable* const> measured);
-  Status predict_from_stages();
-  void note_prediction(Runnable& contender) const;
   Status deliver(const TuneResult& result);
   std::string name_of_single(uint32_t device) const;
   const Runnable* one_device(const std::string& kind = "") const;
@@ -126,88 +121,6 @@ Status Tuner::keep_expected() {
   return {};
 }
 
-// The whole model in one session with each provider beside the processor's: the engine divides it
-// among the two as it sees fit.
-Status Tuner::add_engine_with_providers() {
-  std::set<std::string> seen{"cpu"};
-  for (size_t d = 0; d < machine_.devices.size(); ++d) {
-    const std::string& provider = options_.providers[d];
-    if (!seen.insert(provider).second) continue;
-    auto contender = std::make_unique<Runnable>();
-    contender->info.way = Contender::Way::kEngine;
-    contender->info.name = "the engine with " + provider;
-    contender->info.threads = options_.threads;
-    contender->directory = options_.model;
-    contender->device = d;
-    contender->provider = provider;
-    if (Status s = open_contender(sessions_, *contender); !s.ok()) return s;
-    contenders_.push_back(std::move(contender));
-  }
-  return {};
-}
-
-// What needs no placement: more threads, the engine as it comes, and, for a stream, replicas. Not
-// where a processor stands for a slower one: what would run on the others could not be held.
-Status Tuner::add_unplaced() {
-  uint32_t processors = 0;
-  for (size_t d = 0; d < machine_.devices.size(); ++d) {
-    const DeviceSpec& device = machine_.devices[d];
-    const bool held = !options_.share.empty() && options_.share[d] < 1;
-    if (held || device.slowdown != machine_.devices[0].slowdown) return {};
-    processors += options_.providers[d] == "cpu" ? 1 : 0;
-  }
-  // One device for all of a processor is as many workers as that has cores.
-  const uint32_t cores = usable_cores();
-  const uint32_t count = processors == 1 ? cores : std::min(processors, cores);
-  if (cores < processors) {
-    notes_.push_back(
-        fmt::format("{} processors of the topology have {} core{} here, and wait for "
-                    "one another",
-                    processors, cores, cores == 1 ? "" : "s"));
-  }
-  const auto is_processor = [](const std::string& provider) { return provider == "cpu"; };
-  const auto processor = std::ranges::find_if(options_.providers, is_processor);
-  const bool has_processor = processor != options_.providers.end();
-  const auto add = [&](Contender info, const std::string& file) {
-    auto contender = std::make_unique<Runnable>();
-    contender->info = std::move(info);
-    contender->directory = file;
-    contender->provider = "cpu";
-    // Where no device is one, the first stands for it.
-    if (has_processor)
-      contender->device = static_cast<size_t>(processor - options_.providers.begin());
-    const Status s = open_contender(sessions_, *contender);
-    if (s.ok()) contenders_.push_back(std::move(contender));
-    return s;
-  };
-  if (count > options_.threads) {
-    Contender threads;
-    threads.way = Contender::Way::kThreads;
-    threads.name = fmt::format("one device, {} threads", count);
-    threads.threads = count;
-    if (Status s = add(threads, model_.file); !s.ok()) return s;
-  }
-  Contender engine;
-  engine.way = Contender::Way::kEngine;
-  engine.name = "the engine by itself";
-  engine.threads = 0;  // as many as it likes
-  if (Status s = add(engine, options_.model); !s.ok()) return s;
-  if (Status s = add_engine_with_providers(); !s.ok()) return s;
-  if (options_.objective != Objective::kThroughput || count < 2) return {};
-  Contender replicas;
-  replicas.way = Contender::Way::kReplicas;
-  replicas.name = fmt::format("{} replicas", count);
-  replicas.replicas = count;
-  return add(replicas, model_.file);
-}
-
-void Tuner::note_prediction(Runnable& contender) const {
-  contender.info.predicted_us = options_.objective == Objective::kLatency
-                                    ? contender.predicted.makespan_us
-                                    : contender.predicted.bottleneck_us;
-  contender.info.predicted_over_whole = contender.info.predicted_us / model_.whole_us;
-}
-
 std::string Tuner::name_of_single(uint32_t device) const {
   if (model_.spec.kinds.size() < 2) return "one device";
   return "one device (" + machine_.devices[device].name + ")";
@@ -230,7 +143,7 @@ Status Tuner::add_placed(const Problem& problem, const Candidate& candidate,
   if (Status s = write_stages(model_, problem.graph(), *contender); !s.ok()) {
     return s;
   }
-  note_prediction(*contender);
+  note_prediction(options_.objective, model_.whole_us, *contender);
   Contender& info = contender->info;
   info.threads = options_.threads;
   info.name = info.stages == 1
@@ -298,63 +211,6 @@ Result<std::vector<Runnable*>> Tuner::place() {
   return fresh;
 }
 
-// What the cost model makes of each contender's own stage times: how its stages wait for one
-// another. Nothing without such times, as for a stream.
-Status Tuner::predict_from_stages() {
-  const auto graph = Graph::build(model_.spec);
-  if (!graph.ok()) return graph.status();
-  const auto topology = Topology::build(machine_);
-  if (!topology.ok()) return topology.status();
-  for (const auto& contender : contenders_) {
-    if (contender->stage_us.empty() || contender->info.way != Contender::Way::kPlaced) continue;
-    const Division division = recorded_division(contender->predicted);
-    const auto run_with = [&](const Graph& costs) -> Status {
-      const auto problem = Problem::build(costs, *topology, {});
-      if (!problem.ok()) return problem.status();
-      contender->predicted = Simulator(*problem).run(contender->placement.assignment, division);
-      return {};
-    };
-    if (Status s = run_with(*graph); !s.ok()) return s;  // for the prices that hold by now
-    const auto stages = observations_of(*topology, *graph, *contender);
-    if (!stages.ok()) return stages.status();
-    GraphSpec measured = model_.spec;
-    contender->costs = fit(costs_of(measured), *stages);
-    set_costs(measured, contender->costs);
-    const auto fitted = Graph::build(measured);
-    if (!fitted.ok()) return fitted.status();
-    if (Status s = run_with(*fitted); !s.ok()) return s;
-    note_prediction(*contender);
-  }
-  return {};
-}
-
-Status Tuner::learn_from(const Graph& graph, const Topology& topology,
-                         std::span<Runnable* const> measured) {
-  std::vector<StageObservation> observations;
-  for (const Runnable* contender : measured) {
-    if (contender->info.way != Contender::Way::kPlaced || contender->info.stages < 2) continue;
-    auto seen = observations_of(topology, graph, *contender);
-    if (!seen.ok()) return seen.status();
-    for (StageObservation& stage : *seen) observations.push_back(std::move(stage));
-  }
-  if (observations.empty()) return {};
-  std::vector<std::vector<double>> costs = costs_of(model_.spec);
-  const Feedback feedback = learn(costs, observations);
-  for (size_t k = 0; k < costs.size(); ++k) {
-    for (size_t v = 0; v < costs[k].size(); ++v) {
-      if (costs[k][v] > 0) costs[k][v] *= feedback.factor[k][v];
-    }
-  }
-  set_costs(model_.spec, costs);
-  const std::vector<std::string>& kinds = model_.spec.kinds;
-  for (DeviceSpec& device : machine_.devices) {
-    const auto kind = std::find(kinds.begin(), kinds.end(), device.kind) - kinds.begin();
-    device.stage_us =
-        std::max(0.0, device.stage_us + feedback.stage_excess_us[static_cast<size_t>(kind)]);
-  }
-  return {};
-}
-
 // Places, runs what is new together with one device, and learns. Settled: nothing is new, or what
 // was predicted of it is right.
 Status Tuner::round(bool& settled) {
@@ -366,7 +222,9 @@ Status Tuner::round(bool& settled) {
   std::vector<Runnable*> turn = *fresh;
   if (rounds_ == 0) {
     if (one_device() != nullptr) {
-      if (Status s = add_unplaced(); !s.ok()) return s;
+      auto unplaced = unplaced_contenders(machine_, sessions_, model_.file, notes_);
+      if (!unplaced.ok()) return unplaced.status();
+      std::move(unplaced->begin(), unplaced->end(), std::back_inserter(contenders_));
     }
     turn.clear();
     for (const auto& contender : contenders_) turn.push_back(contender.get());
@@ -389,11 +247,7 @@ Status Tuner::round(bool& settled) {
   close_slow(contenders_);
   settled = worst <= kAgreement;
   if (settled || options_.objective != Objective::kLatency) return {};
-  const auto graph = Graph::build(model_.spec);
-  if (!graph.ok()) return graph.status();
-  const auto topology = Topology::build(machine_);
-  if (!topology.ok()) return topology.status();
-  return learn_from(*graph, *topology, *fresh);
+  return correct_costs(*fresh, model_, machine_);
 }
 
 // The fastest of those, of one kind of device or of all; nullptr: none fits.
@@ -431,7 +285,9 @@ Result<TuneResult> Tuner::run() {
   const Result<std::vector<size_t>> confirmed =
       confirm(sessions_, contenders_, eligible, one_device(), *whole_, model_.whole_us);
   if (!confirmed.ok()) return confirmed.status();
-  if (Status s = predict_from_stages(); !s.ok()) return s;
+  if (Status s = predict_from_stages(model_, machine_, options_.objective, contenders_); !s.ok()) {
+    return s;
+  }
   TuneResult result;
   result.rounds = rounds_;
   result.whole_us = model_.whole_us;
