@@ -541,8 +541,8 @@ typedef struct placeto_options {
   void* step_context;            /* handed to `on_step` */
   int32_t grouping;              /* default PLACETO_GROUPING_AUTO */
   double tolerance; /* of placements that cost at most this share more than the best, the one with
-                       the fewest stages; what leaves one device gains as much by that. Default 0,
-                       at most 1 */
+                       the fewest stages; more than one device only if that gains more than this
+                       share. Default 0, at most 1 */
 } placeto_options;
 
 PLACETO_API placeto_status placeto_default_options(placeto_options* options,
@@ -581,7 +581,9 @@ PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
  * others must make sense, too. PLACETO_BAD_INPUT and PLACETO_INFEASIBLE as of placeto_place, where
  * nothing can run some node. PLACETO_INVALID_ARGUMENT if `count` is not the number of nodes, a
  * device does not exist, or a node is where kinds, colocation or rules do not allow it. A placement
- * that exceeds the memory is scored all the same: placeto_placement_feasible tells. */
+ * that exceeds the memory is scored all the same: placeto_placement_feasible tells. Under staged
+ * execution it is divided into stages by rule, so that a placement whose stages were searched for
+ * may get a longer makespan here than placeto_place had for it. */
 PLACETO_API placeto_status placeto_score(const placeto_graph* graph,
                                          const placeto_topology* topology,
                                          const uint32_t* assignment, size_t count,
@@ -719,7 +721,8 @@ PLACETO_API placeto_status placeto_placement_encode(const placeto_placement* pla
                                                     void* buffer, size_t capacity, size_t* size,
                                                     placeto_error* error) PLACETO_NOEXCEPT;
 /* Reads the content of a binary placement file for this graph and topology: one device number per
- * node, for placeto_score or to be used as it is. `capacity`: entries of `devices`.
+ * node, for placeto_score or to be used as it is; its stages and their order are not handed out.
+ * `capacity`: entries of `devices`.
  * PLACETO_BAD_INPUT if it is malformed, has another number of nodes, or names a device that the
  * topology lacks. */
 PLACETO_API placeto_status placeto_assignment_decode(const void* bytes, size_t size,

@@ -1,7 +1,7 @@
 // The C interface with C++17 manners: objects that free themselves, and results that hold either a
 // value or an error. Header-only, over placeto.h, which documents what everything means.
 //
-//     auto graph = placeto::Graph::load_file("model.plgr");
+//     auto graph = placeto::Graph::load_file("net.graph");
 //     if (!graph) return complain(graph.error().message);
 //     auto placement = placeto::place(*graph, *topology, &*policy, options);
 //     std::vector<uint32_t> devices = placement->assignment();
