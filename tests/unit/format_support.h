@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 

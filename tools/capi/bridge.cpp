@@ -1,6 +1,7 @@
 #include "tools/capi/bridge.h"
 
 #include "runtime/format/graph_file.h"
+#include "runtime/format/placement_file.h"
 #include "runtime/format/topology_file.h"
 
 namespace placeto::capi {

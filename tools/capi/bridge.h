@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/capi/support.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 #include "tools/capi/include/placeto/placeto_onnx.h"

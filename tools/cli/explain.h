@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/cost/problem.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/heuristics/method.h"
 #include "tools/cli/watch.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "tools/cli/common.h"
 
 namespace placeto::cli {

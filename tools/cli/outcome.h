@@ -7,7 +7,7 @@
 
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/placer/placer.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/graph_input.h"
 

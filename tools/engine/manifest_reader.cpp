@@ -9,7 +9,7 @@
 
 #include "runtime/base/limits.h"
 #include "runtime/format/file.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/text.h"
 #include "tools/io/bounded_json.h"
 #include "tools/io/element_names.h"

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/devices/device_settings.h"
 #include "tools/devices/providers.h"

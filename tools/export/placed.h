@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/graph.h"
 
 namespace placeto {

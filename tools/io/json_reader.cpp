@@ -14,7 +14,7 @@
 
 #include "runtime/base/message.h"
 #include "runtime/format/buffer.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/text.h"
 #include "tools/io/json_forms.h"
 #include "tools/io/json_scanner.h"

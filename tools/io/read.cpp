@@ -10,6 +10,7 @@
 
 #include "runtime/format/file.h"
 #include "runtime/format/graph_file.h"
+#include "runtime/format/placement_file.h"
 #include "runtime/format/topology_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/policy/guide.h"

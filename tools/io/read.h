@@ -12,7 +12,7 @@
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
 #include "runtime/format/file_kind.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 #include "runtime/policy/file/policy.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "runtime/base/result.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/topology.h"
 #include "tools/io/read.h"

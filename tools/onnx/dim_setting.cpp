@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/text.h"
 
 namespace placeto {

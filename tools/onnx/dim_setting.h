@@ -26,7 +26,7 @@ struct DimSetting {
 inline constexpr const char* kDimWords = "dimension setting";
 
 // "batch=1": kInvalidArgument unless it has that form with a whole number from 1 to kMaxExtent
-// (placement_file.h).
+// (runtime/format/placement.h).
 Result<DimSetting> parse_dim_setting(const std::string& text);
 
 // "batch=1"

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/cost/simulator.h"
-#include "runtime/format/placement_file.h"
+#include "runtime/format/placement.h"
 #include "tools/engine/measure_run.h"
 #include "tools/tune/feedback.h"
 #include "tools/tune/tune.h"

@@ -8,7 +8,7 @@
 namespace placeto {
 namespace {
 
-constexpr int kBits = 24;                                  // of a float's mantissa
+constexpr int kMantissaBits = 24;                          // of a float's mantissa
 constexpr int kLeastExponent = -126, kMostExponent = 127;  // of normal floats
 
 // The largest power of two that the number is a multiple of, as its exponent; of subnormal numbers
@@ -35,7 +35,7 @@ void snap(float* x, size_t count, uint32_t grid) {
 }
 
 bool sums_are_exact(std::span<const float> weights, std::span<const float> bias, uint32_t grid) {
-  constexpr double kMost = 1 << kBits;
+  constexpr double kMost = 1 << kMantissaBits;
   int finest = std::numeric_limits<int>::max();  // step of the weights
   for (const float w : weights) {
     if (w != 0) finest = std::min(finest, lowest_bit(w));
@@ -43,7 +43,7 @@ bool sums_are_exact(std::span<const float> weights, std::span<const float> bias,
   if (finest == std::numeric_limits<int>::max()) return true;  // nothing is added up
   const int step = finest - static_cast<int>(grid);
   // Every sum is a normal float: smaller ones may be flushed to zero, larger ones are infinite.
-  if (step < kLeastExponent || step + kBits > kMostExponent) return false;
+  if (step < kLeastExponent || step + kMantissaBits > kMostExponent) return false;
   const double steps_of_weight = std::ldexp(double{kMostSteps}, -finest);
   for (size_t j = 0; j < bias.size(); ++j) {
     if (bias[j] != 0 && lowest_bit(bias[j]) < step) return false;
