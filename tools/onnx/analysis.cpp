@@ -11,6 +11,7 @@
 #include "tools/onnx/functions.h"
 #include "tools/onnx/misfit.h"
 #include "tools/onnx/rules.h"
+#include "tools/onnx/stated_types.h"
 #include "tools/onnx/visit_cost.h"
 #include "tools/onnx/window_problem.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 using onnx::GraphProto;
 using onnx::NodeProto;
-using Declared = std::unordered_map<std::string, const onnx::TypeProto*>;
 
 constexpr int kMaxDepth = 32;  // subgraphs and calls inside each other
 // Nodes of bodies, beyond those that the file has: functions may fan out.
@@ -36,35 +36,6 @@ void add_work(Work& total, const Work& more) {
   total.flops = saturating_add(total.flops, more.flops);
   total.bytes = saturating_add(total.bytes, more.bytes);
   total.launches = saturating_add(total.launches, std::max<uint64_t>(more.launches, 1));
-}
-
-void declare(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& tensors,
-             Declared& declared) {
-  for (const auto& tensor : tensors) declared[tensor.name()] = &tensor.type();
-}
-
-Declared declared_types(const GraphProto& graph) {
-  Declared declared;
-  declare(graph.output(), declared);
-  declare(graph.value_info(), declared);
-  return declared;
-}
-
-// Types grow from node to node (Gather adds ranks, SequenceConstruct nests) without end in a
-// malicious model; no engine runs such tensors.
-constexpr int kMaxTypeDepth = 4;
-bool sensible(const onnx::TypeProto& type, int depth = 0) {
-  if (depth > kMaxTypeDepth) return false;
-  if (type.has_tensor_type()) {
-    return type.tensor_type().shape().dim_size() <= static_cast<int>(kMaxRank);
-  }
-  if (type.has_sparse_tensor_type()) {
-    return type.sparse_tensor_type().shape().dim_size() <= static_cast<int>(kMaxRank);
-  }
-  if (type.has_sequence_type()) return sensible(type.sequence_type().elem_type(), depth + 1);
-  if (type.has_optional_type()) return sensible(type.optional_type().elem_type(), depth + 1);
-  if (type.has_map_type()) return sensible(type.map_type().value_type(), depth + 1);
-  return true;
 }
 
 NodeInputs inputs_of(const NodeProto& node, const Scope& scope) {
@@ -98,25 +69,6 @@ Opsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdPro
     opsets[is_default_domain(import.domain()) ? "" : import.domain()] = static_cast<int>(version);
   }
   return opsets;
-}
-
-// Fills what was not inferred from what the model says.
-void complete_from(const onnx::TypeProto& said, Value& value) {
-  if (value.type.value_case() == onnx::TypeProto::VALUE_NOT_SET) {
-    value.type = said;
-    return;
-  }
-  if (!value.is_tensor() || !said.has_tensor_type()) return;
-  auto* tensor = value.type.mutable_tensor_type();
-  if (tensor->elem_type() == 0) tensor->set_elem_type(said.tensor_type().elem_type());
-  if (!said.tensor_type().has_shape()) return;
-  if (!tensor->has_shape()) *tensor->mutable_shape() = said.tensor_type().shape();
-  if (tensor->shape().dim_size() != said.tensor_type().shape().dim_size()) return;
-  for (int a = 0; a < tensor->shape().dim_size(); ++a) {
-    if (!tensor->shape().dim(a).has_dim_value()) {
-      *tensor->mutable_shape()->mutable_dim(a) = said.tensor_type().shape().dim(a);
-    }
-  }
 }
 
 Analyzer::Analyzer(const onnx::ModelProto& model) : opsets_(opsets_of(model.opset_import())) {
@@ -226,7 +178,7 @@ Status Analyzer::infer(const NodeProto& node, const NodeInputs& inputs, const Sc
 
 Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& order, Scope& scope,
                              const Frame& frame, const Take& take) {
-  const Declared declared = declared_types(graph);
+  const StatedTypes stated = stated_types(graph);
   for (int i : order) {
     const NodeProto& node = graph.node(i);
     std::vector<Value> outputs;
@@ -237,12 +189,12 @@ Status Analyzer::visit_nodes(const GraphProto& graph, const std::vector<int>& or
     bool completed = false;  // by what the model says of an output
     for (int k = 0; k < node.output_size(); ++k) {
       if (node.output(k).empty()) continue;
-      const auto said = declared.find(node.output(k));
+      const auto said = stated.find(node.output(k));
       Value& value = outputs[static_cast<size_t>(k)];
       const bool was_known = has_size(value);
       const auto inferred = value.dims();
-      if (said != declared.end() && sensible(*said->second)) complete_from(*said->second, value);
-      if (!sensible(value.type)) value = Value{};
+      if (said != stated.end() && is_sensible(*said->second)) complete_from(*said->second, value);
+      if (!is_sensible(value.type)) value = Value{};
       completed |= !was_known && has_size(value);
       if (frame.always && !value.stated && !rests && overflows(value)) {
         const Status large = Status::bad_input(
@@ -288,7 +240,7 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
   for (const auto& output : graph.output()) {
     const Value* found = scope.find(output.name());
     Value value = found != nullptr ? *found : Value{};
-    if (found == nullptr && sensible(output.type())) value.type = output.type();
+    if (found == nullptr && is_sensible(output.type())) value.type = output.type();
     value.weight = false;
     body.outputs.push_back(bounded(std::move(value)));
   }
@@ -303,7 +255,7 @@ Status Analyzer::run(const GraphProto& graph, bool replaceable, bool refuses, An
     if (is_weight && !replaceable) continue;
     Value value;
     value.weight = is_weight;
-    if (sensible(input.type())) value.type = input.type();
+    if (is_sensible(input.type())) value.type = input.type();
     keep(input.name(), std::move(value), analysis.scope);
   }
   auto producers = producers_of(graph);

@@ -82,7 +82,4 @@ class Analyzer {
 // Version by domain of a model's or function's opset_import.
 Opsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports);
 
-// Fills what is not known of a value from a type that the model states.
-void complete_from(const onnx::TypeProto& said, Value& value);
-
 }  // namespace placeto

@@ -9,6 +9,7 @@
 #include "runtime/graph/text.h"
 #include "tools/onnx/analyzer.h"
 #include "tools/onnx/functions.h"
+#include "tools/onnx/stated_types.h"
 #include "tools/onnx/visit_cost.h"
 
 namespace placeto {

@@ -105,6 +105,7 @@ const Rules& default_rules() {
     add_elements(all);
     add_layouts(all);
     add_products(all);
+    add_images(all);
     add_signals(all);
     add_windows(all);
     return all;

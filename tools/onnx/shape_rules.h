@@ -18,7 +18,8 @@ using Rule = bool (*)(const onnx::NodeProto&, Inputs, Outputs);
 using Rules = std::unordered_map<std::string_view, Rule>;  // by operator
 
 // Those of the files: matrix products and recurrence; attention; cutting and joining of axes; types
-// of elements; the same elements in other shapes; signals; windows over images.
+// of elements; images resized, sampled and cut; the same elements in other shapes; signals; windows
+// over images.
 void add_products(Rules& rules);
 void add_microsoft_products(Rules& rules);
 void add_attention(Rules& rules);
@@ -28,6 +29,7 @@ void add_microsoft_axes(Rules& rules);
 void add_elements(Rules& rules);
 void add_microsoft_elements(Rules& rules);
 void add_learning_elements(Rules& rules);
+void add_images(Rules& rules);
 void add_layouts(Rules& rules);
 void add_signals(Rules& rules);
 void add_windows(Rules& rules);
@@ -52,6 +54,9 @@ inline const Value* known(Inputs inputs, size_t i) {
 inline const Constant* constant(Inputs inputs, size_t i) {
   return given(inputs, i) ? inputs[i]->constant.get() : nullptr;
 }
+
+// Input i if it is a known list of lengths, else null.
+const Constant* lengths(Inputs inputs, size_t i);
 
 // 0, 1, ...: what operators that name no axes mean.
 std::vector<int64_t> first_axes(size_t count);
