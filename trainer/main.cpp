@@ -1,6 +1,4 @@
 // placeto-train: trains policies, exports and measures them.
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -47,10 +45,10 @@ int fail(const Status& status) {
   }
 }
 
-void show_progress(const Progress& p) {
-  fmt::print(stderr, "\r{}/{}  {}  {} left \x1b[K", p.iteration, p.iterations, p.summary,
-             duration(p.left));
-  if (p.iteration == p.iterations) fmt::print(stderr, "\n");
+void show_progress(const Progress& p, ProgressLine& line) {
+  line.show(
+      fmt::format("{}/{}  {}  {} left", p.iteration, p.iterations, p.summary, duration(p.left)),
+      p.iteration == p.iterations);
 }
 
 constexpr const char* kExamples = R"(Examples:
@@ -119,13 +117,18 @@ int run_training(const TrainArguments& arguments) {
   }
   TrainOptions options;
   options.hosts = hosts.get();
-  if (isatty(STDERR_FILENO) != 0) options.on_progress = show_progress;
-  options.on_note = [](const std::string& note) { fmt::print(stderr, "{}\n", note); };
+  ProgressLine progress;
+  options.on_progress = [&](const Progress& p) { show_progress(p, progress); };
+  options.on_note = [&](const std::string& note) {
+    progress.clear();
+    fmt::print(stderr, "{}\n", note);
+  };
   double seconds = 0;
   {
     const StopSignals signals(kStopping);
     options.stop = signals.flag();
     if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) {
+      progress.clear();
       const int status = give_up(s);
       if (s.code() == StatusCode::kStopped) signals.obey();
       return status;
@@ -134,6 +137,7 @@ int run_training(const TrainArguments& arguments) {
     if (!trained.ok()) return fail(trained.status());
     seconds = trained->seconds;
     const std::string left = left_behind(arguments, folder, trained->iteration, config->iterations);
+    if (trained->iteration < config->iterations) progress.clear();
     if (*signals.flag()) {
       fmt::print(stderr, "placeto-train: stopped by {}; {}\n", signals.name(), left);
       signals.obey();

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 namespace placeto::train {
@@ -13,27 +11,38 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", s / 3'600, s / 60 % 60, s % 60);
 }
 
-ProgressLine::ProgressLine()
-    : shown_(isatty(STDERR_FILENO) == 1), began_(std::chrono::steady_clock::now()) {}
+ProgressLine::ProgressLine(std::FILE* to, Clock::duration apart)
+    : to_(to),
+      on_terminal_(isatty(fileno(to)) == 1),
+      apart_(apart),
+      began_(Clock::now()),
+      shown_at_(began_) {}
 
 ProgressLine::~ProgressLine() {
   clear();
 }
 
-void ProgressLine::clear() const {
-  if (shown_) std::fputs("\r\x1b[K", stderr);
+void ProgressLine::clear() {
+  if (on_terminal_) std::fputs("\r\x1b[K", to_);
 }
 
-void ProgressLine::show(uint32_t done, uint32_t total) {
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
-  const std::string left = duration(taken.count() / done * (total - done));
+void ProgressLine::show(std::string_view text, bool last) {
+  const Clock::time_point now = Clock::now();
+  if (!on_terminal_ && !last && now - shown_at_ < apart_) return;
+  shown_at_ = now;
   // A terminal that is gone is no reason to stop.
-  std::fputs(fmt::format("\r{}/{}  {} left \x1b[K", done, total, left).c_str(), stderr);
+  std::fputs(on_terminal_ ? fmt::format("\r{} \x1b[K{}", text, last ? "\n" : "").c_str()
+                          : fmt::format("{}\n", text).c_str(),
+             to_);
+  std::fflush(to_);
 }
 
 OnProgress ProgressLine::callback() {
-  if (!shown_) return {};
-  return [this](uint32_t done, uint32_t total) { show(done, total); };
+  return [this](uint32_t done, uint32_t total) {
+    const std::chrono::duration<double> taken = Clock::now() - began_;
+    show(fmt::format("{}/{}  {} left", done, total,
+                     duration(taken.count() / done * (total - done))));
+  };
 }
 
 }  // namespace placeto::train

@@ -1,9 +1,12 @@
-// How far a long work is: one line on standard error, rewritten, and only on a terminal.
+// How far a long work is, on standard error: on a terminal one line, rewritten; elsewhere, as in
+// the log of a batch job, a line of its own now and then.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "trainer/base/parallel.h"
 
@@ -12,24 +15,30 @@ namespace placeto::train {
 // "h:mm:ss".
 std::string duration(double seconds);
 
-// Shows "12/92  0:03:20 left"; gone with the object. On one thread at a time.
+// On a terminal its last line is gone with the object. On one thread at a time.
 class ProgressLine {
  public:
-  ProgressLine();
+  using Clock = std::chrono::steady_clock;
+
+  // Lines of a log are so far apart, and the first so far from the beginning.
+  explicit ProgressLine(std::FILE* to = stderr, Clock::duration apart = std::chrono::minutes(1));
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void clear() const;
+  // What a log has no line for yet is not shown there, but for what is the last.
+  void show(std::string_view text, bool last = false);
+  // Before something else is written.
+  void clear();
 
-  // Empty where nothing is shown. Valid as long as the object.
+  // Shows "12/92  0:03:20 left". Valid as long as the object.
   OnProgress callback();
 
  private:
-  void show(uint32_t done, uint32_t total);
-
-  bool shown_;
-  std::chrono::steady_clock::time_point began_;
+  std::FILE* to_;
+  bool on_terminal_;
+  Clock::duration apart_;
+  Clock::time_point began_, shown_at_;
 };
 
 }  // namespace placeto::train
