@@ -21,7 +21,8 @@ static Start start_named(const std::string& name) {
 PublishedAlgorithm::PublishedAlgorithm(const Config& config)
     : config_(config),
       with_(config.episodes),
-      learner_(config.placeto, config.data.devices, config.seed, config.learn.processor) {
+      learner_(config.placeto, config.data.devices, config.seed, config.learn.processor),
+      stuck_(config) {
   for (const char* name : kStartNames) {
     constexpr double kNotYet = std::numeric_limits<double>::quiet_NaN();
     checked.emplace_back(std::string("checked_from_") + name, kNotYet);
@@ -59,7 +60,8 @@ Result<Iteration> PublishedAlgorithm::iterate(Run& run) {
   const Result<PolicyLosses> losses = learn(run, all);
   if (!losses.ok()) return losses.status();
   return Iteration{static_cast<uint64_t>(totals.steps),
-                   fmt::format("sampled {:.4f}  entropy {:.3f}", totals.last_cost, losses->entropy),
+                   fmt::format("sampled {:.4f}  entropy {:.3f}{}", totals.last_cost,
+                               losses->entropy, stuck_.is_stuck() ? "  stuck" : ""),
                    {{"steps", totals.steps},
                     {"collect_seconds", collected},
                     {"learn_seconds", watch.seconds() - collected},
@@ -67,10 +69,15 @@ Result<Iteration> PublishedAlgorithm::iterate(Run& run) {
                     {"last_cost", totals.last_cost},
                     {"best_cost", totals.best_cost},
                     {"policy_loss", losses->policy},
+  stuck_.see(losses->entropy, run.state.best);
+  if (const std::string news = stuck_.news(); !news.empty() && run.options.on_note) {
+    run.options.on_note(news);
+  }
                     {"entropy", losses->entropy},
                     {"all_action", losses->all_action},
                     {"clipped", losses->clipped},
-                    {"gradient", losses->gradient}}};
+                    {"gradient", losses->gradient},
+                    {"stuck", stuck_.iterations()}}};
 }
 
 Random PublishedAlgorithm::draws(const Run& run, Purpose purpose) const {

@@ -10,6 +10,7 @@
 #include "trainer/algorithms/algorithm.h"
 #include "trainer/published/learner.h"
 #include "trainer/published/siblings.h"
+#include "trainer/published/stuck.h"
 
 namespace placeto::train {
 
@@ -52,6 +53,7 @@ class PublishedAlgorithm : public Algorithm {
   std::vector<Siblings> draw_starts(const Run& run) const;
 
   std::vector<Course> courses_;
+  Stuck stuck_;
   uint32_t gradients_at_once_ = 1;
 };
 
