@@ -102,13 +102,13 @@ int run_training(const TrainArguments& arguments) {
     config = parse_config(text, "--graphs");
   }
   if (!config.ok()) return fail(config.status());
-  if (!resume) {
-    if (Status s = folder.create(text); !s.ok()) return fail(s);
-  }
   const auto give_up = [&](const Status& status) {
     if (!resume) folder.abandon();
     return fail(status);
   };
+  if (!resume) {
+    if (Status s = folder.create(text); !s.ok()) return give_up(s);
+  }
   std::unique_ptr<Hosts> hosts;
   if (arguments.hosts.count > 1) {
     Result<std::unique_ptr<Hosts>> joined = Hosts::join(arguments.hosts);
@@ -270,6 +270,7 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Who reads a table may have seen enough of it, as `head` does; files are still to be written.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow fails as a full disk does
   try {
     return dispatch(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -94,6 +94,55 @@ decisions = 2
 )");
   const auto in = [&](const std::string& folder, const std::string& arguments) {
     const std::string line = "cd " + folder + " && " PLACETO_TRAIN " " + arguments + " 2>" +
+TEST_CASE_FIXTURE(Place, "a run that cannot begin removes nothing that it did not make") {
+  const std::string absent = write("absent.toml", "[learn]\nstart = \"absent.plpo\"\n");
+  const std::string begin = "--config " + absent + " -o " + file("mine");
+  fs::create_directories(file("mine/records"));
+  fails(begin, 3, "absent.plpo: cannot open");
+  CHECK(fs::is_directory(file("mine/records")));
+  CHECK(!fs::exists(file("mine/config.toml")));
+  CHECK(!fs::exists(file("mine/checkpoints")));
+  write("mine/notes.tmp-1.txt", "of mine");
+  write("mine/records/000000.bin.tmp-1", "of mine");
+  fails("--config " + config + " -o " + file("mine"), 2,
+        "mine/records: is not empty, and a run would write there, expected another folder");
+  CHECK(*read_text(file("mine/records/000000.bin.tmp-1")) == "of mine");
+  fs::remove(file("mine/records/000000.bin.tmp-1"));
+  for (const char* name : {"mine/data.txt", "mine/metrics.csv", "mine/best.plpo"}) {
+    write(name, "of mine");
+    fails("--config " + config + " -o " + file("mine"), 2,
+          std::string(name) + ": is there already, and a run would write it");
+    CHECK(*read_text(file(name)) == "of mine");
+    fs::remove(file(name));
+  }
+  CHECK(run("--config " + config + " -o " + file("mine")) == 0);
+  CHECK(*read_text(file("mine/notes.tmp-1.txt")) == "of mine");
+}
+
+// Files may not grow beyond so many blocks of 512 bytes, which fails as a full disk does.
+TEST_CASE_FIXTURE(Place,
+                  "a disk that is full before the first checkpoint costs no file of others") {
+  const auto train_within = [&](int blocks, const std::string& folder) {
+    const std::string line = "sh -c 'ulimit -f " + std::to_string(blocks) +
+                             "; " PLACETO_TRAIN " --config " + config + " -o " + file(folder) +
+                             "; echo $? >&2' 2>&1 | cat >" + file("messages");
+    REQUIRE(std::system(line.c_str()) == 0);
+    const std::string messages = *read_text(file("messages"));
+    CHECK_MESSAGE(messages.find("File too large") != std::string::npos, messages);
+    CHECK_MESSAGE(messages.ends_with("\n4\n"), messages);
+  };
+  fs::create_directories(file("mine"));
+  write("mine/notes.txt", "of mine");
+  for (const int blocks : {0, 1, 12}) {  // no configuration, no settings, no records
+    CAPTURE(blocks);
+    train_within(blocks, "new");
+    CHECK(!fs::exists(file("new")));
+    train_within(blocks, "mine");
+    CHECK(*read_text(file("mine/notes.txt")) == "of mine");
+    CHECK(std::distance(fs::directory_iterator(file("mine")), {}) == 1);
+  }
+}
+
                              file("messages") + " >/dev/null";
     return WEXITSTATUS(std::system(line.c_str()));
   };

@@ -216,6 +216,15 @@ TEST_CASE("a checkpoint takes the place of later ones, from which the run did no
   CHECK(folder.load(10).ok());
 }
 
+TEST_CASE("a CSV of metrics keeps the columns of the version that began it") {
+  const test::TemporaryFolder place;
+  RunFolder folder(place.file("run"));
+  REQUIRE(folder.create("").ok());
+  REQUIRE(folder.append_metrics({{"iteration", 1}, {"gone", 2}, {"return", 3}}).ok());
+  REQUIRE(folder.append_metrics({{"iteration", 2}, {"new", 4}, {"return", 5}}).ok());
+  CHECK(*read_text(folder.file("metrics.csv")) == "iteration,gone,return\n1,2,3\n2,,5\n");
+}
+
 TEST_CASE("metrics that a full disk or a kill left cut are whole again after the run continues") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -31,7 +32,13 @@ constexpr size_t kCheckpointsKept = 2;
 constexpr const char* kSettings = "settings.toml";
 constexpr const char* kDirectory = "directory.txt";
 constexpr const char* kData = "data.txt";
+constexpr const char* kConfig = "config.toml";
+constexpr const char* kBest = "best.plpo";
 constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
+constexpr const char* kMetrics[] = {"metrics.jsonl", "metrics.csv", kEvents};
+constexpr const char* kFiles[] = {kSettings,   kDirectory, kData, kMetrics[0],
+                                  kMetrics[1], kEvents,    kBest};
+constexpr const char* kFolders[] = {"checkpoints", "records"};
 
 // The number in "000120.ckpt".
 std::optional<uint32_t> number_of(const fs::path& path, const char* extension) {
@@ -125,6 +132,24 @@ CsvLines csv_of(const Metrics& metrics) {
   return lines;
 }
 
+// The same values under the names that the first line of a CSV has; those without a value are
+// empty.
+std::string csv_line_below(std::string_view first_line, const Metrics& metrics) {
+  std::istringstream names{std::string(first_line)};
+  Metrics kept;
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto same = [&](const auto& metric) { return metric.first == name; };
+    const auto found = std::find_if(metrics.begin(), metrics.end(), same);
+    kept.emplace_back(name, found == metrics.end() ? std::nan("") : found->second);
+  }
+  return csv_of(kept).values;
+}
+
+// Files that a write has not given their names yet: "config.toml.tmp-12-34".
+bool is_half_written(const fs::path& path) {
+  return path.filename().string().find(".tmp-") != std::string::npos;
+}
+
 // The CSV of lines of JSON, as far as they are what append_metrics writes.
 std::string csv_of_json(const std::string& json) {
   std::istringstream lines(json);
@@ -163,37 +188,65 @@ Status RunFolder::lock() {
   if (::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return Status::invalid(path_ + ": another process is training there");
   }
-  lock_ = std::move(open);  // a process that is killed closes it, too
-  for (const std::string& inside : {path_, file("checkpoints"), file("records")}) {
-    std::error_code ignored;
-    std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(inside, ignored)) {
-      if (entry.path().filename().string().find(".tmp-") != std::string::npos) {
+  lock_ = std::move(open);                  // a process that is killed closes it, too
+  if (has(kConfig)) remove_half_written();  // where there is no run, it is not one's own
+  return {};
+}
+
+void RunFolder::remove_half_written() const {
+  std::error_code ignored;
+  std::vector<fs::path> left;
+  const auto look_into = [&](const std::string& folder, const auto& is_of_run) {
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (is_half_written(entry.path()) && is_of_run(entry.path().filename().string())) {
         left.push_back(entry.path());
       }
     }
-    for (const fs::path& path : left) fs::remove(path, ignored);
+  };
+  look_into(path_, [](const std::string& name) {
+    const auto begins = [&](const char* file) { return name.starts_with(file); };
+    return begins(kConfig) || std::any_of(std::begin(kFiles), std::end(kFiles), begins);
+  });
+  for (const char* folder : kFolders) {
+    look_into(file(folder), [](const std::string&) { return true; });
   }
-  return {};
+  for (const fs::path& path : left) fs::remove(path, ignored);
+}
+
+Status RunFolder::make(const char* name, std::string_view content) {
+  const bool is_new = !has(name);
+  Status s = write_whole(file(name), content);
+  if (s.ok() && is_new) made_.push_back(file(name));
+  return s;
 }
 
 Status RunFolder::create(std::string_view config_text) {
   std::error_code error;
-  fs::create_directories(path_, error);
+  if (fs::create_directories(path_, error)) made_.push_back(path_);
   if (error) return Status::io(path_ + ": cannot create: " + error.message());
   if (Status s = lock(); !s.ok()) return s;  // of several that create it, one does
-  if (has("config.toml")) {
+  if (has(kConfig)) {
     return Status::invalid(path_ +
                            " holds a run already: continue it with --resume, or choose "
                            "another folder");
   }
-  for (const char* folder : {"checkpoints", "records"}) {
-    fs::create_directories(file(folder), error);
-    if (error) return Status::io(file(folder) + ": cannot create: " + error.message());
+  for (const char* name : kFiles) {
+    if (!has(name)) continue;
+    return Status::invalid(file(name) +
+                           ": is there already, and a run would write it, expected another folder");
   }
-  const std::string here = fs::current_path(error).string();
-  if (Status s = write_whole(file(kDirectory), here); !s.ok()) return s;
-  return write_whole(file("config.toml"), config_text);
+  for (const char* folder : kFolders) {
+    const std::string path = file(folder);
+    if (fs::create_directory(path, error)) made_.push_back(path);
+    if (error) return Status::io(path + ": cannot create: " + error.message());
+    if (fs::is_empty(path, error)) continue;
+    return Status::invalid(path +
+                           ": is not empty, and a run would write there, expected another "
+                           "folder");
+  }
+  // Who is killed between the two leaves a run that can be continued.
+  if (Status s = make(kConfig, config_text); !s.ok()) return s;
+  return make(kDirectory, fs::current_path(error).string());
 }
 
 void RunFolder::enter_directory() const {
@@ -204,15 +257,13 @@ void RunFolder::enter_directory() const {
 
 void RunFolder::abandon() {
   std::error_code ignored;
-  for (const char* folder : {"checkpoints", "records"}) {
+  for (const char* folder : kFolders) {
     if (has(folder) && !fs::is_empty(file(folder), ignored)) return;
   }
-  for (const char* name : {"metrics.jsonl", "metrics.csv", kEvents}) {
-    if (has(name)) return;
-  }
-  for (const char* name : {"config.toml", kSettings, kDirectory, kData, "checkpoints", "records"})
-    fs::remove(file(name), ignored);
-  if (fs::is_empty(path_, ignored)) fs::remove(path_, ignored);
+  const auto is_there = [this](const char* name) { return has(name); };
+  if (has(kBest) || std::any_of(std::begin(kMetrics), std::end(kMetrics), is_there)) return;
+  // Folders into which somebody has put something are not empty, and stay.
+  for (; !made_.empty(); made_.pop_back()) fs::remove(made_.back(), ignored);
 }
 
 std::string RunFolder::checkpoint_path(uint32_t iteration) const {
@@ -299,7 +350,7 @@ Result<Checkpoint> RunFolder::load(uint32_t iteration) const {
 
 Status RunFolder::keep_settings(const Config& config) {
   // Runs of versions that did not keep it begin to, as they are now.
-  if (!has_content(kSettings)) return write_whole(file(kSettings), config_text(config));
+  if (!has_content(kSettings)) return make(kSettings, config_text(config));
   return check_settings(config);
 }
 
@@ -315,7 +366,7 @@ Status RunFolder::check_settings(const Config& config) const {
 }
 
 Status RunFolder::keep_inventory(const std::string& lines) {
-  if (!has(kData)) return lines.empty() ? Status() : write_whole(file(kData), lines);
+  if (!has(kData)) return lines.empty() ? Status() : make(kData, lines);
   const Result<std::string> kept = read_text(file(kData));
   if (!kept.ok()) return kept.status();
   if (lines_of(*kept) == lines_of(lines)) return {};
@@ -372,10 +423,19 @@ Status RunFolder::append_metrics(const Metrics& metrics) {
     json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", name, json_number(value));
   }
   if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
-  const CsvLines csv = csv_of(metrics);
-  const std::string names = has_content("metrics.csv") ? "" : csv.names;
-  if (Status s = append(file("metrics.csv"), names + csv.values); !s.ok()) return s;
+  if (Status s = append(file("metrics.csv"), csv_lines(metrics)); !s.ok()) return s;
   return append_event(metrics);
+}
+
+std::string RunFolder::csv_lines(const Metrics& metrics) const {
+  if (!has_content("metrics.csv")) {
+    const CsvLines csv = csv_of(metrics);
+    return csv.names + csv.values;
+  }
+  std::ifstream written(file("metrics.csv"));
+  std::string first_line;
+  std::getline(written, first_line);
+  return csv_line_below(first_line, metrics);
 }
 
 Status RunFolder::append_event(const Metrics& metrics) {

@@ -39,9 +39,10 @@ class RunFolder {
  public:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
 
-  // Makes the folder, and locks it. Fails with kInvalidArgument if it holds a run already.
+  // Makes the folder if there is none, and locks it. Fails with kInvalidArgument if it holds a run
+  // already, or anything that a run would write.
   Status create(std::string_view config_text);
-  // Takes that back, if nothing has come of the run yet.
+  // Takes away what this object has made, if nothing has come of the run yet; nothing else.
   void abandon();
   // Goes to the directory in which the run began, from which its configuration names files; stays
   // where that is unknown or gone. The folder's own path has to be absolute.
@@ -79,18 +80,23 @@ class RunFolder {
   // Drops lines and events of iterations from `iteration` on, which a run that continues there
   // writes again. A CSV that is gone is made anew of the JSON.
   Status truncate_metrics(uint32_t iteration);
-  // One object of numbers, the iteration first; columns are the names of the first line of the CSV.
+  // One object of numbers, the iteration first. The CSV keeps the columns that its first line
+  // names, whatever the version that began it.
   Status append_metrics(const Metrics& metrics);
 
  private:
   bool has(std::string_view name) const;
   bool has_content(std::string_view name) const;
+  Status make(const char* name, std::string_view content);
   std::string checkpoint_path(uint32_t iteration) const;
   std::string records_path(uint32_t iteration) const;
+  void remove_half_written() const;
+  std::string csv_lines(const Metrics& metrics) const;
   Status append_event(const Metrics& metrics);
   std::vector<uint32_t> checkpoints() const;  // ascending
 
   std::string path_;
+  std::vector<std::string> made_;  // paths that were not there before, in that order
   std::shared_ptr<void> lock_;
 };
 
