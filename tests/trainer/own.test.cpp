@@ -213,6 +213,25 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   }
 }
 
+TEST_CASE_FIXTURE(Files, "a placeto run under staged execution says what its stages are") {
+  for (const bool staged : {true, false}) {
+    TopologySpec machine = k80_topology(2);
+    if (staged) machine.execution = Execution::kStaged;
+    REQUIRE(write_topology(file("machine"), machine).ok());
+    Config c = test::small_placeto_config("reinforce");
+    c.data.graphs = graphs();
+    c.data.topologies = {file("machine")};
+    c.iterations = 1;
+    RunFolder folder(file(staged ? "staged" : "parallel"));
+    REQUIRE(folder.create("").ok());
+    std::string notes;
+    TrainOptions options;
+    options.on_note = [&](const std::string& note) { notes += note; };
+    REQUIRE(train::train(c, "", folder, false, options).ok());
+    CHECK((notes.find("whose stages are made by rule") != std::string::npos) == staged);
+  }
+}
+
 // `place` divides into stages at its end; what it is checked by has to do so, too.
 TEST_CASE_FIXTURE(Files, "under staged execution checks are of what place does with the policy") {
   TopologySpec machine = k80_topology(3);

@@ -13,6 +13,11 @@
 
 namespace placeto::train {
 
+static const std::string kOnStages =
+    "staged execution: episodes and checks of architecture placeto end with the policy's passes, "
+    "whose stages are made by rule. place divides into stages after them, which is not learned. "
+    "(pairwise is checked by what place does, and eval shows that of both.)";
+
 static Start start_named(const std::string& name) {
   const auto* at = std::find(std::begin(kStartNames), std::end(kStartNames), name);
   return kStarts[at - std::begin(kStartNames)];
@@ -40,6 +45,10 @@ Status PublishedAlgorithm::begin(Run& run, bool resumed) {
   courses_ = std::move(*courses);
   if (courses_.empty()) return Status::invalid("no graph to train on fits its devices' memory");
   for (const Course& course : courses_) learner_.add_graph(*course.instance.problem);
+  const auto is_staged = [](const Course& c) { return c.instance.problem->is_staged(); };
+  if (run.options.on_note && std::any_of(courses_.begin(), courses_.end(), is_staged)) {
+    run.options.on_note(kOnStages);
+  }
   gradients_at_once_ = gradients_at_once(config_, courses_, last - first);
   return {};
 }
