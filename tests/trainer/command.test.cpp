@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "tests/trainer/support.h"
 #include "trainer/base/files.h"
@@ -55,6 +56,24 @@ decisions = 8
     const std::string messages = *read_text(file("messages"));
     CHECK_MESSAGE(messages.find(text) != std::string::npos, messages);
   }
+  // Is sent the signal once it is time, and ends as the signal would have it end.
+  void ends_by(int signal, const std::string& arguments,
+               const std::function<bool()>& is_time) const {
+    const std::string line =
+        "exec " PLACETO_TRAIN " " + arguments + " >" + file("out") + " 2>" + file("messages");
+    const pid_t id = fork();
+    if (id == 0) {
+      std::signal(signal, SIG_DFL);  // who runs the tests may ignore it
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      std::_Exit(127);
+    }
+    for (int i = 0; i < 600 && !is_time(); ++i) usleep(100'000);
+    kill(id, signal);
+    int status = 0;
+    waitpid(id, &status, 0);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal);
+  }
 };
 
 }  // namespace
@@ -75,25 +94,6 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
   fails("--config " + config + " -o " + config, 4, "c.toml: cannot create");
 }
 
-TEST_CASE_FIXTURE(Place, "a run with relative paths continues from any directory") {
-  write("x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]},
-    {"name": "b", "op": "X", "cost_us": [5]}, {"name": "c", "op": "X", "cost_us": [5]}]})");
-  const std::string own = write("own.toml", R"(
-iterations = 1
-threads = 1
-[data]
-graphs = ["x*.json"]
-topologies = ["2xk80"]
-[collect]
-problems = 4
-[check]
-problems = 1
-[learn]
-steps = 1
-decisions = 2
-)");
-  const auto in = [&](const std::string& folder, const std::string& arguments) {
-    const std::string line = "cd " + folder + " && " PLACETO_TRAIN " " + arguments + " 2>" +
 TEST_CASE_FIXTURE(Place, "a run that cannot begin removes nothing that it did not make") {
   const std::string absent = write("absent.toml", "[learn]\nstart = \"absent.plpo\"\n");
   const std::string begin = "--config " + absent + " -o " + file("mine");
@@ -143,6 +143,25 @@ TEST_CASE_FIXTURE(Place,
   }
 }
 
+TEST_CASE_FIXTURE(Place, "a run with relative paths continues from any directory") {
+  write("x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]},
+    {"name": "b", "op": "X", "cost_us": [5]}, {"name": "c", "op": "X", "cost_us": [5]}]})");
+  const std::string own = write("own.toml", R"(
+iterations = 1
+threads = 1
+[data]
+graphs = ["x*.json"]
+topologies = ["2xk80"]
+[collect]
+problems = 4
+[check]
+problems = 1
+[learn]
+steps = 1
+decisions = 2
+)");
+  const auto in = [&](const std::string& folder, const std::string& arguments) {
+    const std::string line = "cd " + folder + " && " PLACETO_TRAIN " " + arguments + " 2>" +
                              file("messages") + " >/dev/null";
     return WEXITSTATUS(std::system(line.c_str()));
   };
@@ -196,20 +215,8 @@ TEST_CASE_FIXTURE(Place, "a signal ends training once it is saved, and says what
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(signal);
     const std::string folder = file("run" + std::to_string(signal));
-    const std::string line = "exec " PLACETO_TRAIN " --compare --config " + endless + " -o " +
-                             folder + " 2>" + file("messages");
-    const pid_t id = fork();
-    if (id == 0) {
-      std::signal(signal, SIG_DFL);  // who runs the tests may ignore it
-      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-      std::_Exit(127);
-    }
-    for (int i = 0; i < 600 && !fs::exists(folder + "/metrics.csv"); ++i) usleep(100'000);
-    kill(id, signal);
-    int status = 0;
-    waitpid(id, &status, 0);
-    CHECK(WIFSIGNALED(status));
-    CHECK(WTERMSIG(status) == signal);
+    ends_by(signal, "--compare --config " + endless + " -o " + folder,
+            [&] { return fs::exists(folder + "/metrics.csv"); });
     const std::string messages = *read_text(file("messages"));
     for (const std::string said :
          {"stopped by SIG", " of 100000 iterations", "; --compare was not done"}) {
@@ -219,6 +226,49 @@ TEST_CASE_FIXTURE(Place, "a signal ends training once it is saved, and says what
                   messages);
     CHECK(!fs::is_empty(folder + "/checkpoints"));
   }
+}
+
+TEST_CASE_FIXTURE(Place,
+                  "an interrupted eval keeps the rows it has, where nobody takes them for all") {
+  const std::string eval =
+      "eval default --sets mixed --threads 1 --budgets 1 --long-searches 1 --problems 200 "
+      "--long-evaluations 3000 --csv " +
+      file("x.csv") + " --json " + file("x.json") + " --svg " + file("x.svg");
+  // By then some are measured: a problem takes some tens of milliseconds.
+  const auto in_three_seconds = [i = 0]() mutable { return ++i > 30; };
+  ends_by(SIGTERM, eval, in_three_seconds);
+  const std::string messages = *read_text(file("messages"));
+  CHECK_MESSAGE(messages.find("stopped by SIGTERM after ") != std::string::npos, messages);
+  CHECK_MESSAGE(
+      messages.find(" of 200 problems; what was measured is in " + file("x.json.partial") + ", " +
+                    file("x.csv.partial") + ", nothing else is written\n") != std::string::npos,
+      messages);
+  CHECK(read_text(file("out"))->empty());
+  for (const char* absent : {"x.csv", "x.json", "x.svg", "x.svg.partial"}) {
+    CHECK(!fs::exists(file(absent)));
+  }
+  const std::string csv = *read_text(file("x.csv.partial"));
+  CHECK(csv.starts_with("problem,set,"));
+  CHECK(csv.find("\n0,mixed,") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Place, "an interrupted eval without a file for its rows writes nothing") {
+  int tenths = 0;
+  ends_by(SIGINT, "eval default --equal-time --problems 500 --csv -",
+          [&] { return ++tenths > 10; });
+  const std::string messages = *read_text(file("messages"));
+  CHECK_MESSAGE(messages.find("placeto-train: stopped by SIGINT after 0 of 2 sets; nothing is "
+                              "written\n") != std::string::npos,
+                messages);
+  CHECK(read_text(file("out"))->empty());
+}
+
+TEST_CASE_FIXTURE(Place, "a log gets the last line of a training, without control characters") {
+  REQUIRE(run("--config " + config + " -o " + file("run")) == 0);
+  const std::string messages = *read_text(file("messages"));
+  CHECK_MESSAGE(messages.starts_with("1/1  "), messages);
+  CHECK_MESSAGE(messages.ends_with(" of auto  0:00:00 left\n"), messages);
+  CHECK(messages.find_first_of("\r\x1b") == std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {

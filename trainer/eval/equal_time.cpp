@@ -109,7 +109,9 @@ EqualTimeRow equal_time_row(std::span<const EqualTimeRuns> problems, size_t budg
 
 Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
                                                      const Policy& policy,
-                                                     const EqualTimeOptions& options) {
+                                                     const EqualTimeOptions& options,
+                                                     size_t* sets_done) {
+  const auto stopped = [&] { return options.stop != nullptr && options.stop->load(); };
   for (const TestSet& set : sets) {
     const auto check = [&](const Problem& problem) { return check_fits(policy, problem); };
     if (Status s = check_each(set, options.threads, check); !s.ok()) return s;
@@ -118,12 +120,15 @@ Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> se
   for (const TestSet& set : sets) {
     const std::vector<EqualTimeRuns> all = parallel_collect<EqualTimeRuns>(
         static_cast<uint32_t>(set.problems.size()), options.threads,
-        [&](uint32_t i) {
+        [&](uint32_t i) -> std::optional<EqualTimeRuns> {
+          if (stopped()) return std::nullopt;
           auto runs = measure(*set.problems[i]().problem, policy, options);
           if (runs) runs->graph = i / set.per_graph;
           return runs;
         },
         options.on_progress);
+    if (stopped()) break;
+    if (sets_done != nullptr) ++*sets_done;
     for (size_t b = 0; b < options.budgets.size() && !all.empty(); ++b) {
       rows.push_back(equal_time_row(all, b));
       rows.back().set = set.name;

@@ -11,6 +11,7 @@
 // logarithm are Student's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@ struct EqualTimeOptions {
   std::vector<uint64_t> budgets = {0, 100, 300, 1'000, 3'000};  // evaluations; 0: no search
   uint32_t threads = 1;  // more share caches and clock, which times then show
   OnProgress on_progress = {};
+  const std::atomic<bool>* stop = nullptr;  // ends with the sets that are done
 };
 
 // One budget on one set.
@@ -56,10 +58,12 @@ struct EqualTimeRuns {
 EqualTimeRow equal_time_row(std::span<const EqualTimeRuns> problems, size_t budget);
 
 // A row per set and budget; none for a set where no problem has a placement that fits its memory.
-// kInvalidArgument, or kOutOfMemory, if the policy cannot place one of the problems.
+// `sets_done`: fewer than there are if it was stopped. kInvalidArgument, or kOutOfMemory, if the
+// policy cannot place one of the problems.
 Result<std::vector<EqualTimeRow>> measure_equal_time(std::span<const TestSet> sets,
                                                      const Policy& policy,
-                                                     const EqualTimeOptions& options);
+                                                     const EqualTimeOptions& options,
+                                                     size_t* sets_done = nullptr);
 
 // Under the table, where any problems count as `beyond`: how many of how many.
 std::string equal_time_table(std::span<const EqualTimeRow> rows, bool color);

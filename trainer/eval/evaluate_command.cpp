@@ -1,6 +1,7 @@
 #include "trainer/eval/evaluate_command.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
@@ -10,6 +11,7 @@
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
+#include "trainer/base/stop_signals.h"
 #include "trainer/data/own.h"
 #include "trainer/data/source.h"
 #include "trainer/data/test_sets.h"
@@ -24,6 +26,9 @@
 namespace placeto::train {
 namespace {
 
+constexpr std::string_view kStopping =
+    "\nstopping once what is being measured is done; once more to stop at once\n";
+
 // eval: every way of placing on every problem.
 struct EvalArguments {
   std::vector<std::string> policies;
@@ -32,16 +37,35 @@ struct EvalArguments {
   uint32_t threads = 0;
   std::string json, csv, svg, cdf, effort, bars;
   bool equal_time = false;
+
+  // Those that an interrupted one leaves among them.
+  std::vector<std::string> outputs() const {
+    std::vector<std::string> all = {json, csv, svg, cdf, effort, bars};
+    for (const std::string& path : {json, csv}) all.push_back(partial(path));
+    return all;
+  }
+};
+
+// No problem begins once it is asked for, and then not all are there.
+struct Stopping {
+  const std::atomic<bool>* asked;
+  std::atomic<bool> came{false};
+
+  bool look() {
+    if (*asked) came = true;
+    return came;
+  }
 };
 
 std::optional<Graded> grade_one(const std::function<Instance()>& make,
                                 const std::vector<NamedPolicy>& policies,
-                                const EvaluateOptions& options) {
+                                const EvaluateOptions& options, Stopping* stopping) {
   const Instance instance = make();
   EvaluateOptions what = options;
   std::vector<Graded> graded;
   std::vector<std::string> names;
   for (const NamedPolicy& p : policies) {
+    if (stopping != nullptr && stopping->look()) return std::nullopt;
     std::optional<Graded> one = grade(instance, *p.policy, what);
     if (!one) return std::nullopt;
     graded.push_back(std::move(*one));
@@ -68,11 +92,13 @@ Status check_passes(const std::vector<TestSet>& sets, uint32_t threads) {
   return {};
 }
 
-// All problems but those on which no placement was found that fits memory, at least one. A single
-// policy fits one of them, too; of several, each is left out where it does not fit.
+// All problems but those on which no placement was found that fits memory, at least one; fewer if
+// it was stopped. A single policy fits one of them, too; of several, each is left out where it does
+// not fit.
 Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
                                       const std::vector<NamedPolicy>& policies,
-                                      const EvaluateOptions& what, uint32_t threads) {
+                                      const EvaluateOptions& what, uint32_t threads,
+                                      Stopping* stopping = nullptr) {
   if (what.passes > 0) {
     if (Status s = check_passes(sets, threads); !s.ok()) return s;
   }
@@ -88,12 +114,12 @@ Result<std::vector<Graded>> grade_all(const std::vector<TestSet>& sets,
       static_cast<uint32_t>(problems.size()), threads,
       [&](uint32_t i) {
         const auto [set, number] = problems[i];
-        std::optional<Graded> one = grade_one(set->problems[number], policies, what);
+        std::optional<Graded> one = grade_one(set->problems[number], policies, what, stopping);
         if (one) one->set = set->name;
         return one;
       },
       progress.callback());
-  if (graded.empty()) return none_fits(sets);
+  if (graded.empty() && (stopping == nullptr || !stopping->came)) return none_fits(sets);
   return graded;
 }
 
@@ -152,8 +178,16 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   if (a.threads > 0) options.threads = a.threads;
   ProgressLine progress;
   options.on_progress = progress.callback();
-  const auto rows = measure_equal_time(*sets, *policies[0].policy, options);
+  const StopSignals signals(kStopping);
+  options.stop = signals.flag();
+  size_t done = 0;
+  const auto rows = measure_equal_time(*sets, *policies[0].policy, options, &done);
   if (!rows.ok()) return rows.status();
+  if (done < sets->size()) {
+    progress.clear();
+    return leave_partial(signals, done, sets->size(), "sets",
+                         {{a.csv, equal_time_csv(*rows)}, {a.json, equal_time_json(*rows)}});
+  }
   if (rows->empty()) return none_fits(*sets);
   progress.clear();
   size_t measured = 0;
@@ -186,21 +220,27 @@ Status run_eval(const EvalArguments& a) {
   }
   const auto inputs = a.on.inputs(a.policies);
   if (!inputs.ok()) return inputs.status();
-  const std::vector<std::string> outputs = {a.json, a.csv, a.svg, a.cdf, a.effort, a.bars};
-  if (Status s = check_outputs(outputs, *inputs); !s.ok()) return s;
+  if (Status s = check_outputs(a.outputs(), *inputs); !s.ok()) return s;
   if (a.equal_time) return run_equal_time(a, *policies);
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
-  const auto measured = grade_all(*sets, *policies, a.what, a.threads);
+  const StopSignals signals(kStopping);
+  Stopping stopping{signals.flag()};
+  const auto measured = grade_all(*sets, *policies, a.what, a.threads, &stopping);
   if (!measured.ok()) return measured.status();
   const std::vector<Graded>& graded = *measured;
+  std::vector<std::string> names;
+  for (const NamedPolicy& p : *policies) names.push_back(p.name);
+  if (stopping.came) {
+    return leave_partial(
+        signals, graded.size(), count_problems(*sets), "problems",
+        {{a.json, graded.empty() ? "" : report_json(graded, names)}, {a.csv, report_csv(graded)}});
+  }
   std::vector<Way> bars = {{Approach::kAuto}};
   for (const NamedPolicy& p : *policies) {
     bars.push_back({Approach::kPolicy, "", 0, policies->size() == 1 ? "" : p.name});
   }
   const std::vector<Way> shown = ways_to_show(graded);
-  std::vector<std::string> names;
-  for (const NamedPolicy& p : *policies) names.push_back(p.name);
   return deliver(text_of(*sets, graded, *policies), {{a.json, report_json(graded, names)},
                                                      {a.csv, report_csv(graded)},
                                                      {a.svg, cdf_svg(graded, shown)},
@@ -249,7 +289,11 @@ void add_eval(cli::Program& program, Status& status) {
   placeto-train eval run/best.plpo --problems 20
   placeto-train eval mine.plpo --sets mixed large ring --budgets 100 1000 --svg mine.svg
   placeto-train eval default run/best.plpo --graphs 'nets/*.onnx' --topologies box.json
-  placeto-train eval default --equal-time --sets mixed --problems 200)");
+  placeto-train eval default --equal-time --sets mixed --problems 200
+
+SIGINT (Ctrl-C), SIGTERM and SIGHUP stop it once the problems that are being measured are done. Those
+that are, or with --equal-time the sets, are then in FILE.partial for --csv and --json, nothing else is
+written, and the signal ends the program. A second one ends it at once.)");
   eval.action([arguments, &status] { status = run_eval(*arguments); });
 }
 

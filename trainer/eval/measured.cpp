@@ -8,7 +8,7 @@
 
 namespace placeto::train {
 
-static size_t problems_of(const std::vector<TestSet>& sets) {
+size_t count_problems(const std::vector<TestSet>& sets) {
   size_t count = 0;
   for (const TestSet& set : sets) count += set.problems.size();
   return count;
@@ -30,13 +30,37 @@ Status deliver(std::string_view text, std::vector<Output> files) {
   return write_outputs(files);
 }
 
+std::string partial(const std::string& path) {
+  return path.empty() || path == "-" ? "" : path + ".partial";
+}
+
+Status leave_partial(const StopSignals& signals, size_t done, size_t all, std::string_view of,
+                     std::vector<Output> files) {
+  std::string names;
+  for (Output& file : files) {
+    file.path = done == 0 ? "" : partial(file.path);
+    if (!file.path.empty()) names += (names.empty() ? "" : ", ") + file.path;
+  }
+  std::erase_if(files, [](const Output& file) { return file.path.empty(); });
+  if (Status s = write_outputs(files); !s.ok()) return s;
+  std::fputs(
+      fmt::format("placeto-train: stopped by {} after {} of {} {}; {}\n", signals.name(), done, all,
+                  of,
+                  names.empty() ? "nothing is written"
+                                : "what was measured is in " + names + ", nothing else is written")
+          .c_str(),
+      stderr);
+  signals.obey();
+  return {};
+}
+
 Status none_fits(const std::vector<TestSet>& sets) {
   return Status::invalid(fmt::format(
-      "on none of the problems, {}, was a placement found that fits memory", problems_of(sets)));
+      "on none of the problems, {}, was a placement found that fits memory", count_problems(sets)));
 }
 
 std::string note_on_memory(const std::vector<TestSet>& sets, size_t measured) {
-  const size_t all = problems_of(sets);
+  const size_t all = count_problems(sets);
   if (measured == all) return "";
   return fmt::format("left out, {} of {} problems: no placement was found that fits memory\n",
                      all - measured, all);

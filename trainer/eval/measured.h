@@ -6,15 +6,25 @@
 #include <vector>
 
 #include "tools/io/write.h"
+#include "trainer/base/stop_signals.h"
 #include "trainer/data/test_sets.h"
 
 namespace placeto::train {
 
 bool on_terminal();
+size_t count_problems(const std::vector<TestSet>& sets);
 
 // Prints the text, on standard error if an output takes standard output, then writes the files:
 // all of them, or none if anything does not arrive. Files without a path are skipped.
 Status deliver(std::string_view text, std::vector<Output> files);
+
+// What a signal cut short, in files whose names end in ".partial", so that nobody takes them for
+// the whole; says so, and ends the program as the signal would have. Nothing is printed, and
+// nothing written if `done` (of `all` of what it says) is 0. Returns only if a file cannot be
+// written.
+Status leave_partial(const StopSignals& signals, size_t done, size_t all, std::string_view of,
+                     std::vector<Output> files);
+std::string partial(const std::string& path);  // the file's name then; "" if it has none
 
 Status none_fits(const std::vector<TestSet>& sets);
 // A line on problems that are in no result; empty if all are.
