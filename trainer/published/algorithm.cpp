@@ -68,6 +68,10 @@ Result<Iteration> PublishedAlgorithm::iterate(Run& run) {
   if (Status s = scale_gains(all, run); !s.ok()) return s;
   const Result<PolicyLosses> losses = learn(run, all);
   if (!losses.ok()) return losses.status();
+  stuck_.see(losses->entropy, run.state.best);
+  if (const std::string news = stuck_.news(); !news.empty() && run.options.on_note) {
+    run.options.on_note(news);
+  }
   return Iteration{static_cast<uint64_t>(totals.steps),
                    fmt::format("sampled {:.4f}  entropy {:.3f}{}", totals.last_cost,
                                losses->entropy, stuck_.is_stuck() ? "  stuck" : ""),
@@ -78,10 +82,6 @@ Result<Iteration> PublishedAlgorithm::iterate(Run& run) {
                     {"last_cost", totals.last_cost},
                     {"best_cost", totals.best_cost},
                     {"policy_loss", losses->policy},
-  stuck_.see(losses->entropy, run.state.best);
-  if (const std::string news = stuck_.news(); !news.empty() && run.options.on_note) {
-    run.options.on_note(news);
-  }
                     {"entropy", losses->entropy},
                     {"all_action", losses->all_action},
                     {"clipped", losses->clipped},
