@@ -1,6 +1,7 @@
 // --deadline-ms and Ctrl-C: what is asked for beside the placement is covered, too.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "tests/cli/runner.h"
@@ -77,6 +78,31 @@ TEST_CASE_FIXTURE(DeadlineScene, "an interrupted compare shows what it has, and 
   const auto compared = nlohmann::json::parse(read("c.json"));
   CHECK(compared["note"] == "interrupted: only the cases before are shown");
   CHECK(compared["cases"].empty());
+}
+
+TEST_CASE_FIXTURE(DeadlineScene,
+                  "a signal ends a placing, whose best so far is whole, with a note") {
+  const auto place = [&](const char* signal, const char* output) {
+    const int status =
+        std::system(("cd " + path(".") + " && timeout --preserve-status --signal=" + signal +
+                     " 3 " PLACETO_CLI " place " + graph + " -t 4xk80 --budget 100s -o " + output +
+                     ">out 2>err")
+                        .c_str());
+    CHECK(read("err").empty());
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  };
+  CHECK(place("TERM", "p.json") == 128 + SIGTERM);  // as a shell says of those that a signal ended
+  CHECK(place("HUP", "h.json --json") == 128 + SIGHUP);
+  CHECK(place("INT", "i.json") == 0);
+  CHECK(read("out").find("stopped by Ctrl-C before everything was tried") != std::string::npos);
+  for (const char* file : {"p.json", "h.json", "i.json"}) {
+    const auto placed = nlohmann::json::parse(read(file));
+    CHECK(placed["assignment"].size() == 12'000);
+    const std::string note = placed["note"];
+    CHECK_MESSAGE(note.starts_with("stopped by "), note);
+  }
+  CHECK(nlohmann::json::parse(read("p.json"))["note"].get<std::string>().starts_with(
+      "stopped by SIGTERM before everything was tried"));
 }
 
 TEST_CASE_FIXTURE(DeadlineScene,

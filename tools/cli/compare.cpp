@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <deque>
 #include <limits>
@@ -299,7 +298,7 @@ void run_compare(CompareOptions options) {
   if (cut_short.empty()) return;
   print_due_json();
   std::fflush(stdout);
-  std::raise(SIGINT);  // as if nobody had listened: what is lacking is lacking
+  Interruption::obey_what_came();  // what is lacking is lacking
 }
 
 }  // namespace

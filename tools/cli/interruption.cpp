@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-std::atomic<bool> came{false};
+std::atomic<bool> has_come{false};
 volatile std::sig_atomic_t which = 0;
 
 // Once: a second one ends the program.
 void remember(int signal) {
   which = signal;
-  came = true;
+  has_come = true;
   std::signal(signal, SIG_DFL);
 }
 
@@ -32,11 +32,27 @@ Interruption::~Interruption() {
 }
 
 const std::atomic<bool>* Interruption::flag() const {
-  return &came;
+  return &has_come;
 }
 
 void Interruption::obey() const {
-  if (!came) return;
+  obey_what_came();
+}
+
+bool Interruption::came() {
+  return has_come;
+}
+
+const char* Interruption::name() {
+  return is_ctrl_c() ? "Ctrl-C" : which == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
+bool Interruption::is_ctrl_c() {
+  return which == SIGINT;
+}
+
+void Interruption::obey_what_came() {
+  if (!has_come) return;
   std::signal(which, SIG_DFL);
   std::raise(which);
 }

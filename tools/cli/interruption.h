@@ -17,6 +17,12 @@ class Interruption {
   const std::atomic<bool>* flag() const;
   // Ends the program as the signal would have, if one came.
   void obey() const;
+
+  // The same, whether one of them is there or has been.
+  static bool came();
+  static const char* name();  // "Ctrl-C", "SIGTERM" or "SIGHUP"
+  static bool is_ctrl_c();    // and not a signal that wants the program gone
+  static void obey_what_came();
 };
 
 }  // namespace placeto::cli

@@ -12,6 +12,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/interruption.h"
 #include "tools/io/scratch.h"
 
 namespace placeto::cli {
@@ -139,6 +140,20 @@ static volatile std::sig_atomic_t wants_json = 0;
       "\n");
 }
 
+static int run_and_report(const std::vector<std::string>& line, bool json) {
+  try {
+    run(line);
+    print_due_json();
+    return kDone;
+  } catch (const Failure& failure) {
+    return fail(failure.status, "error: ", failure.what(), json, failure.word);
+  } catch (const std::bad_alloc&) {
+    return fail(kInternalError, "error: ", "out of memory", json);
+  } catch (const std::exception& error) {
+    return fail(kInternalError, "internal error: ", error.what(), json);
+  }
+}
+
 }  // namespace placeto::cli
 
 int main(int argc, char** argv) {
@@ -154,15 +169,9 @@ int main(int argc, char** argv) {
   });
   expect_json(json);
   wants_json = json ? 1 : 0;
-  try {
-    run(line);
-    print_due_json();
-    return kDone;
-  } catch (const Failure& failure) {
-    return fail(failure.status, "error: ", failure.what(), json, failure.word);
-  } catch (const std::bad_alloc&) {
-    return fail(kInternalError, "error: ", "out of memory", json);
-  } catch (const std::exception& error) {
-    return fail(kInternalError, "internal error: ", error.what(), json);
-  }
+  const int status = run_and_report(line, json);
+  // Who presses Ctrl-C has what he asked for; what sends another signal is to see that it was
+  // obeyed.
+  if (!Interruption::is_ctrl_c()) Interruption::obey_what_came();
+  return status;
 }

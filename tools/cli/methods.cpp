@@ -153,7 +153,7 @@ void add_deadline_option(Command& command, MethodChoice& choice) {
   command.heading("Search");
   command.milliseconds("--deadline-ms", choice.deadline_ms,
                        "End placing after that time, searched or not, with the best so far; so "
-                       "does Ctrl-C");
+                       "do Ctrl-C, SIGTERM and SIGHUP, and a second one ends the program");
   command.heading("");
 }
 

@@ -18,7 +18,7 @@ struct MethodChoice {
   MethodOptions options;
   std::shared_ptr<const Policy> policy;  // null: heuristics only
   double deadline_ms = 0;                // 0: none; else best so far at that time
-  bool stop_on_interrupt = false;        // the first Ctrl-C ends the placing, not the program
+  bool stop_on_interrupt = false;        // the first signal ends the placing, not the program
 };
 
 // --budget, --budget-ms, --budget-evals, --passes, --samples, --grouping, --tolerance, --seed.

@@ -39,7 +39,11 @@ Nodes and devices are named, or given by index; nodes also by a pattern over the
 op: over their operators (* any characters, ? one). A budget of evaluations gives the same answer on
 every machine; a budget of milliseconds does not. With --engine, what a provider lacks is never
 placed on it, and one device is kept unless leaving it is predicted to gain more than the engine's
-tolerance (or --tolerance).)";
+tolerance (or --tolerance).
+
+The first Ctrl-C, SIGTERM or SIGHUP ends the placing, whose best so far is printed and written, with
+a note. After Ctrl-C that is what was asked for, with exit status 0; after the others the signal then
+ends the program.)";
 
 struct PlaceOptions {
   Common common;
@@ -193,6 +197,11 @@ std::vector<std::string> notes_on(const PlaceOptions& options, const Engine& eng
   return notes;
 }
 
+std::string why_stopped() {
+  const std::string by = Watch::interrupted() ? fmt::format("by {} ", Interruption::name()) : "";
+  return "stopped " + by + "before everything was tried";
+}
+
 Found find_placement(const PlaceOptions& options, const Problem& problem,
                      std::span<const uint32_t> explained, const Engine& engine, Watch& watch) {
   Found found{.result = require(run_method(problem, options.method, watch))};
@@ -204,7 +213,7 @@ Found find_placement(const PlaceOptions& options, const Problem& problem,
   watch.be_quiet();
   found.in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = notes_on(options, engine);
-  if (result.stopped) notes.emplace_back("stopped before everything was tried");
+  if (result.stopped) notes.push_back(why_stopped());
   const size_t unlisted = result.stopped ? 0 : result.candidates.size() - found.rows.size();
   const size_t unexplained = explained.size() - found.reasons.size();
   notes.push_back(left_out(options, unlisted, unexplained, found.in_time));

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <limits>
 #include <string>
 
@@ -12,14 +10,6 @@
 
 namespace placeto::cli {
 namespace {
-
-std::atomic<bool> pressed{false};
-
-// Once: a second Ctrl-C ends the program.
-void on_interrupt(int signal) {
-  pressed = true;
-  std::signal(signal, SIG_DFL);
-}
 
 std::string rough_time(double ms) {
   if (ms < 100e3) return fmt::format("{:.0f} s", ms / 1e3);
@@ -30,34 +20,13 @@ std::string rough_time(double ms) {
 }  // namespace
 
 Watch::Watch(double deadline_ms, const Budget& budget, bool listens)
-    : deadline_ms_(deadline_ms),
-      budget_(budget),
-      listens_(listens),
-      line_(listens),
-      stop_(ask, this) {
+    : deadline_ms_(deadline_ms), budget_(budget), line_(listens), stop_(ask, this) {
   stop_.head_start();
-  // A shell's background job is not to hear what its foreground is told.
-  if (listens_ && std::signal(SIGINT, on_interrupt) == SIG_IGN) {
-    std::signal(SIGINT, SIG_IGN);
-    hears_ = false;
-  }
-}
-
-Watch::~Watch() {
-  stop_listening();
-}
-
-void Watch::stop_listening() {
-  if (listens_ && hears_) std::signal(SIGINT, SIG_DFL);
-  listens_ = false;
-}
-
-bool Watch::interrupted() {
-  return pressed;
+  if (listens) signals_.emplace();
 }
 
 double Watch::left_ms() const {
-  if (pressed) return 0;
+  if (interrupted()) return 0;
   if (deadline_ms_ == 0) return std::numeric_limits<double>::infinity();
   return std::max(0.0, deadline_ms_ - elapsed_ms());
 }
@@ -89,7 +58,7 @@ bool Watch::look() {
     shown_at_ms_ = now_ms;
     line_.show(verb_.empty() ? placing_text(now_ms) : counting_text(now_ms));
   }
-  return pressed || (deadline_ms_ > 0 && now_ms >= deadline_ms_);
+  return interrupted() || (deadline_ms_ > 0 && now_ms >= deadline_ms_);
 }
 
 // Until the first limit that is reached; negative: nobody knows.
