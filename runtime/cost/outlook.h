@@ -1,5 +1,5 @@
-// Outlook: how soon a neighbour of a base placement could end at best, seen while its run is under
-// way. Most neighbours that a search tries are late, and this tells early.
+// Outlook: a lower bound on the makespan of a neighbour of a base placement, seen while its run is
+// under way. Most neighbours that a search tries are late, and this tells early.
 //
 // Two bounds at every start of a node. What comes after it on a path has to run, where the base has
 // it, with the transfers between: of nodes that no move follows. And its device has to run all that

@@ -15,10 +15,6 @@ namespace {
 // Every sum of bytes on one device is at most the sum of all bytes in the graph.
 constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
 
-std::string node_place(const GraphSpec& spec, size_t v) {
-  return join({"nodes[", v, "] ", in_quotes(spec.nodes[v].name)});
-}
-
 Status too_many(const char* what, size_t count, uint64_t limit) {
   return Status::bad_input(join({what, ": ", count, " entries, expected at most ", limit}));
 }
@@ -211,6 +207,10 @@ std::string describe_cycle(const Graph& graph, const std::vector<uint32_t>& unme
 }
 
 }  // namespace
+
+std::string node_place(const GraphSpec& spec, size_t v) {
+  return join({"nodes[", v, "] ", in_quotes(spec.nodes[v].name)});
+}
 
 Result<Graph> Graph::build(GraphSpec spec, const Limits& limits) {
   if (Status s = check_sizes(spec, limits); !s.ok()) return s;

@@ -52,6 +52,9 @@ struct GraphSpec {
   std::vector<EdgeSpec> edges;
 };
 
+// What messages call a node: "nodes[3] 'conv1'".
+std::string node_place(const GraphSpec& spec, size_t v);
+
 // A dependency as seen from one of its ends. `output` is a graph-wide output id or kControlEdge.
 struct OutEdge {
   uint32_t target;
