@@ -78,6 +78,7 @@ TEST_CASE("a report holds every node, edge, transfer and device") {
   ReportPlacement placement = shown(scene);
   placement.candidates.push_back({"single gpu:0", 99.5, 80, {1, 2, 3}, false, false});
   placement.violations = {"device 'gpu:0' lacks 5 bytes of memory"};
+  placement.replicas_us = 26.5;
   LowerBounds bounds;
   bounds.work_us = 12.5;
   const json data = data_of(page_of(scene, placement, bounds));
@@ -101,6 +102,7 @@ TEST_CASE("a report holds every node, edge, transfer and device") {
   CHECK(only.at("candidates")[0].at("method") == "single gpu:0");
   CHECK(only.at("candidates")[0].at("feasible") == false);
   CHECK(only.at("candidates")[0].at("only") == 0);
+  CHECK(only.at("replicas") == 26.5);
   CHECK(only.at("violations")[0] == "device 'gpu:0' lacks 5 bytes of memory");
   CHECK(only.at("reasons").is_null());
 }

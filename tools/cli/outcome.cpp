@@ -198,36 +198,26 @@ bool reports_fit(const Problem& problem, double left_ms) {
 }
 
 void add_reports(OutputFiles& files, const Reports& reports, const Problem& problem,
-                 const LowerBounds& bounds, std::span<const uint32_t> assignment,
-                 const Timeline& timeline, const std::string& method,
-                 std::vector<CandidateRow> candidates, bool proved) {
+                 const LowerBounds& bounds, const Timeline& timeline, ReportPlacement placement) {
   if (!reports.page.empty()) {
-    ReportPlacement placement =
-        report_placement(problem, Assignment(assignment.begin(), assignment.end()), method,
-                         std::move(candidates), kLittleReasonWork, recorded_division(timeline));
-    placement.proved = proved;
+    placement.label = placement.method.empty() ? "placement" : placement.method;
+    simulate_for_report(problem, recorded_division(timeline), kLittleReasonWork, placement);
     files.add(reports.page, report_page(problem, bounds, {&placement, 1}));
   }
   if (!reports.trace.empty()) {
-    files.add(reports.trace, chrome_trace(problem, assignment, timeline));
+    files.add(reports.trace, chrome_trace(problem, placement.assignment, timeline));
   }
 }
 
-ReportPlacement report_placement(const Problem& problem, Assignment assignment,
-                                 const std::string& method, std::vector<CandidateRow> candidates,
-                                 uint64_t work, const Division& division) {
-  ReportPlacement placement;
-  placement.label = method.empty() ? "placement" : method;
-  placement.method = method;
+void simulate_for_report(const Problem& problem, const Division& division, uint64_t work,
+                         ReportPlacement& placement) {
+  const Assignment& assignment = placement.assignment;
   placement.timeline = Simulator(problem).run(assignment, division);
   placement.violations = violations(problem, assignment, placement.timeline);
-  placement.candidates = std::move(candidates);
   if (obeys_rules(problem, assignment)) {
     const CriticalPath path = critical_path(problem, assignment, placement.timeline);
     placement.reasons = explain_nodes(problem, assignment, division, path.nodes, work);
   }
-  placement.assignment = std::move(assignment);
-  return placement;
 }
 
 std::string heading(const Problem& problem) {

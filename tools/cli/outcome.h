@@ -67,19 +67,18 @@ struct Reports {
   std::string trace;  // Chrome trace JSON
 };
 void add_reports(Command& command, Reports& reports);
+// `placement` as for simulate_for_report; `timeline`: of its run.
 void add_reports(OutputFiles& files, const Reports& reports, const Problem& problem,
-                 const LowerBounds& bounds, std::span<const uint32_t> assignment,
-                 const Timeline& timeline, const std::string& method,
-                 std::vector<CandidateRow> candidates, bool proved);
+                 const LowerBounds& bounds, const Timeline& timeline, ReportPlacement placement);
 // Whether there is time for them. They are made in one go, but for reasons; those of small graphs
 // are made even when it is over, others only if they surely are done before.
 bool reports_fit(const Problem& problem, double left_ms);
 
-// A placement as a report shows it: simulated, checked, with reasons for as many nodes as `work`
+// Adds to a placement, of which the assignment and whatever is known of how it was found are set,
+// what a report shows of its run: simulated, checked, with reasons for as many nodes as `work`
 // allows (explain_nodes). It must be runnable, and the division fit it.
-ReportPlacement report_placement(const Problem& problem, Assignment assignment,
-                                 const std::string& method, std::vector<CandidateRow> candidates,
-                                 uint64_t work, const Division& division = {});
+void simulate_for_report(const Problem& problem, const Division& division, uint64_t work,
+                         ReportPlacement& placement);
 // To spend on reasons (work_of_reason): at most a second, at most about five.
 inline constexpr uint64_t kLittleReasonWork = 8'000'000, kReasonWork = 40'000'000;
 

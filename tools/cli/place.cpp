@@ -272,8 +272,13 @@ void write_files(const PlaceOptions& options, const Problem& problem, const Foun
     if (!reports_fit(problem, 0) && !options.reports.page.empty())
       line.show("writing the report ...");
     const PlaceResult& result = found.result;
-    add_reports(files, options.reports, problem, result.bounds, result.best.assignment,
-                result.timeline, result.best.method, found.rows, result.proved);
+    ReportPlacement shown;
+    shown.method = result.best.method;
+    shown.assignment = result.best.assignment;
+    shown.proved = result.proved;
+    shown.candidates = found.rows;
+    shown.replicas_us = result.replicas_us;
+    add_reports(files, options.reports, problem, result.bounds, result.timeline, std::move(shown));
   }
   files.write();
 }

@@ -88,16 +88,17 @@ std::vector<CandidateRow> rows_of(const PlacementSpec& placement, const Topology
 }
 
 // The candidate that is the placement shown, if any is, counts as chosen: not today's winner.
-std::vector<CandidateRow> rows_by_placing(const Problem& problem, const ReportOptions& options,
-                                          const Assignment& shown) {
+void add_candidates_by_placing(const Problem& problem, const ReportOptions& options,
+                               ReportPlacement& shown) {
   const PlaceResult result = require(run_method(problem, options.method));
-  auto rows = candidate_rows(problem, result);
+  shown.replicas_us = result.replicas_us;
+  shown.candidates = candidate_rows(problem, result);
   bool marked = false;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i].chosen = !marked && result.candidates[i].assignment == shown;
-    marked = marked || rows[i].chosen;
+  for (size_t i = 0; i < shown.candidates.size(); ++i) {
+    CandidateRow& row = shown.candidates[i];
+    row.chosen = !marked && result.candidates[i].assignment == shown.assignment;
+    marked = marked || row.chosen;
   }
-  return rows;
 }
 
 size_t moved_nodes(const Assignment& a, const Assignment& b) {
@@ -164,17 +165,20 @@ void run_report(ReportOptions& options) {
   StatusLine line("simulating and asking for reasons ...");
   for (size_t i = 0; i < names.size(); ++i) {
     const PlacementSpec& spec = specs[i];
-    Assignment assignment =
-        assignment_of(spec, options.placements[i], graph, options.graph, topology);
-    check_runnable(problem, assignment);
-    const auto division = resolve_stages(spec, graph, assignment);
+    ReportPlacement& shown = placements.emplace_back();
+    shown.label = names[i];
+    shown.method = spec.method;
+    shown.assignment = assignment_of(spec, options.placements[i], graph, options.graph, topology);
+    check_runnable(problem, shown.assignment);
+    const auto division = resolve_stages(spec, graph, shown.assignment);
     if (!division.ok()) require(division.status().at(options.placements[i]));
-    auto rows = !options.candidates ? rows_of(spec, topology)
-                : i == 0            ? rows_by_placing(problem, options, assignment)
-                                    : std::vector<CandidateRow>();
-    placements.push_back(report_placement(problem, std::move(assignment), spec.method,
-                                          std::move(rows), std::min(work, all), *division));
-    placements.back().label = names[i];
+    if (!options.candidates) {
+      shown.candidates = rows_of(spec, topology);
+      shown.replicas_us = spec.replicas_us;
+    } else if (i == 0) {
+      add_candidates_by_placing(problem, options, shown);
+    }
+    simulate_for_report(problem, *division, std::min(work, all), shown);
   }
 
   const LowerBounds bounds = lower_bounds(problem);

@@ -190,8 +190,10 @@ void run_simulate(SimulateOptions& options) {
     print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
   }
   OutputFiles files;
-  add_reports(files, options.reports, problem, bounds, assignment, timeline, placement.method, {},
-              false);
+  ReportPlacement shown;
+  shown.method = placement.method;
+  shown.assignment = assignment;
+  add_reports(files, options.reports, problem, bounds, timeline, std::move(shown));
   files.write();
 }
 

@@ -35,6 +35,7 @@ struct ReportPlacement {
   bool proved = false;                   // to be the best, as far as whoever placed it knows
   std::vector<std::string> violations;   // what makes it infeasible, one sentence each
   std::vector<CandidateRow> candidates;  // empty: no table
+  double replicas_us = 0;                // a run, with a copy on every device; 0: not known
   Reasons reasons;                       // empty: none
 };
 

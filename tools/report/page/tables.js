@@ -23,24 +23,20 @@ function hideSection(id) {
 const fromSource = (p, source) => p.time_source.reduce((sum, s) => sum + (s === source), 0);
 const runTime = (p, v) => (p.time_source[v] === 0 ? "≈\u00a0" : "") + time(p.finish[v] - p.start[v]);
 
-// A copy of the model on every device: together they serve the sum of what each serves alone. Null
-// if one has no room for it, or was not tried.
-function copiesOf(p) {
-  if (!throughput || devices.length < 2) return null;
-  const alone = p.candidates.filter(c => c.only >= 0 && c.feasible && c.bottleneck > 0);
-  const rate = new Map(alone.map(c => [c.only, 1 / c.bottleneck]));
-  if (rate.size < devices.length) return null;
+// A copy of the model on every device, as a candidate.
+const hasReplicas = p => throughput && p.replicas > 0;
+function replicasRow(p) {
+  const alone = p.candidates.filter(c => c.only >= 0 && c.feasible);
   const memory = devices.map((_, d) => Math.max(0, ...alone.filter(c => c.only === d && c.memory.length)
     .map(c => c.memory[d])));
   return { method: "a copy on every device", makespan: Math.min(...alone.map(c => c.makespan)),
-           bottleneck: 1 / [...rate.values()].reduce((a, b) => a + b, 0), feasible: true, chosen: false,
+           bottleneck: p.replicas, feasible: true, chosen: false,
            memory: alone.some(c => c.memory.length) ? memory : [], only: -1 };
 }
-function copiesText(p) {
-  const copies = copiesOf(p);
-  if (!copies) return "";
-  const more = p.bottleneck / copies.bottleneck - 1;
-  return "A copy of the model on every device has " + time(copies.bottleneck) + ": " +
+function replicasText(p) {
+  if (!hasReplicas(p)) return "";
+  const more = p.bottleneck / p.replicas - 1;
+  return "A copy of the model on every device has " + time(p.replicas) + ": " +
     percent(Math.abs(more)) + (more < 0 ? " fewer" : " more") + " runs per second. ";
 }
 
@@ -79,7 +75,7 @@ function headlineOfOne(p) {
   if (single && single !== others[0]) {
     notes.push(against("Of one device alone,", { ...single, method: single.method.replace(/^single /, "") }));
   }
-  return [parts, copiesText(p) + notes.join(" ")];
+  return [parts, replicasText(p) + notes.join(" ")];
 }
 function headlineOfMany() {
   const base = placements[0];
@@ -222,7 +218,8 @@ function writeCandidates() {
     if (comparing) $("candidate-tables").append(element("h3", named(p)));
     const wide = devices.length <= 6 && p.candidates.some(c => c.memory.length);
     const memoryColumns = wide ? devices.map(d => [brief(d.name, 16)]) : [["fullest device", true]];
-    const rows = [...folded(p.candidates), ...[copiesOf(p)].filter(Boolean)].sort((a, b) => b.feasible - a.feasible || objective(a) - objective(b));
+    const rows = [...folded(p.candidates), ...(hasReplicas(p) ? [replicasRow(p)] : [])]
+      .sort((a, b) => b.feasible - a.feasible || objective(a) - objective(b));
     const slowest = Math.max(...rows.map(objective));
     const label = "Candidates" + (comparing ? " of " + p.letter : "");
     const cells = c => [[element("span", [c.method, c.chosen ? element("span", "  ✓ chosen", "good") : ""]), "name"],
