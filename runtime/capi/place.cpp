@@ -1,6 +1,6 @@
 // Placing, and scoring placements that callers bring.
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "runtime/base/message.h"
@@ -8,6 +8,7 @@
 #include "runtime/capi/observer.h"
 #include "runtime/capi/support.h"
 #include "runtime/graph/text.h"
+#include "runtime/graph/unused_times.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
@@ -32,29 +33,36 @@ Outcome read_options(const placeto_options* from, placeto_options& to) {
   return from == nullptr ? Outcome() : read_struct("placeto_options", from, to);
 }
 
+struct NumberOption {
+  const char* name;
+  double value, most;
+  const char* expected;
+};
+
+Outcome check_numbers(std::initializer_list<NumberOption> options) {
+  for (const NumberOption& option : options) {
+    if (option.value >= 0 && option.value <= option.most) continue;
+    return invalid(
+        join({option.name, " is ", number_text(option.value), ", expected ", option.expected}));
+  }
+  return {};
+}
+
 Outcome check_options(const placeto_options& options) {
   if (Outcome o = check_choice("objective", options.objective, 2); !o.ok()) return o;
-  if (!(options.budget_milliseconds >= 0) || std::isinf(options.budget_milliseconds)) {
-    return invalid(join({"budget_milliseconds is ", number_text(options.budget_milliseconds),
-                         ", expected a finite number of at least 0"}));
-  }
+  if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
+  if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
   if (options.samples > kMostSamples) {
     return invalid(join({"samples is ", options.samples, ", expected at most ", kMostSamples}));
   }
-  if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
-  if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
   if (options.passes == 0 || options.passes > kMostPasses) {
     return invalid(join({"passes is ", options.passes, ", expected 1 to ", kMostPasses}));
   }
-  if (!(options.tolerance >= 0 && options.tolerance <= 1)) {
-    return invalid(
-        join({"tolerance is ", number_text(options.tolerance), ", expected a share from 0 to 1"}));
-  }
-  if (!(options.deadline_milliseconds >= 0) || std::isinf(options.deadline_milliseconds)) {
-    return invalid(join({"deadline_milliseconds is ", number_text(options.deadline_milliseconds),
-                         ", expected a finite number of at least 0"}));
-  }
-  return {};
+  constexpr double kFinite = std::numeric_limits<double>::max();
+  constexpr const char* kTime = "a finite number of at least 0";
+  return check_numbers({{"budget_milliseconds", options.budget_milliseconds, kFinite, kTime},
+                        {"deadline_milliseconds", options.deadline_milliseconds, kFinite, kTime},
+                        {"tolerance", options.tolerance, 1, "a share from 0 to 1"}});
 }
 
 // The clock starts here.
@@ -209,6 +217,8 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
   result->sequential_us = placed->sequential_us;
   result->place_us = placed->place_us;
   result->note = std::move(placed->note);
+  const std::string unused = unused_times(*graph.value, *topology.value);
+  result->note = join({result->note, result->note.empty() || unused.empty() ? "" : "; ", unused});
   result->stopped = placed->stopped;
   result->simulated = placed->simulated;
   keep_candidates(placed->candidates, stop, *result);
@@ -331,6 +341,7 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
     const std::span<const uint32_t> given(assignment, count);
     if (Outcome o = check_assignment(result->problem, given); !o.ok()) return o;
     score(given, *result);
+    result->note = unused_times(*graph->value, *topology->value);
     *placement = result.release();
     return {};
   });

@@ -101,9 +101,8 @@ Outcome check_index(const char* name, uint64_t index, uint64_t count) {
 
 Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
   if (capacity >= needed) return {};
-  return {PLACETO_BUFFER_TOO_SMALL, std::string(array) + ": capacity is " +
-                                        std::to_string(capacity) + ", expected at least " +
-                                        std::to_string(needed)};
+  return {PLACETO_BUFFER_TOO_SMALL,
+          join({array, ": capacity is ", capacity, ", expected at least ", needed})};
 }
 
 Outcome check_choice(const char* name, int32_t value, int32_t count) {

@@ -41,6 +41,54 @@ TEST_CASE("two equal branches are placed on two devices") {
   }
 }
 
+// One node, timed on "GPU" or on what is named, whose work is known.
+static Graph timed_on(const char* kind) {
+  const GraphBuilder builder = graph_builder("timed");
+  const char* const kinds[] = {kind};
+  REQUIRE(placeto_graph_builder_set_kinds(builder.get(), kinds, 1, nullptr) == PLACETO_OK);
+  placeto_node node;
+  placeto_default_node(&node, sizeof node);
+  const double cost_us = 10;
+  node.name = "a";
+  node.cost_us = &cost_us;
+  node.cost_count = 1;
+  node.flops = 1e6;
+  node.bytes_accessed = 1e6;
+  REQUIRE(placeto_graph_builder_add_node(builder.get(), &node, nullptr, nullptr) == PLACETO_OK);
+  return build(builder);
+}
+
+// Its rates are known, so that it can run what it has no times for.
+static Topology device_of(const char* kind) {
+  const TopologyBuilder builder = topology_builder("host", topology_rules(10));
+  placeto_device device;
+  placeto_default_device(&device, sizeof device);
+  device.name = "device";
+  device.kind = kind;
+  device.peak_flops = device.memory_bandwidth = 1e12;
+  REQUIRE(placeto_topology_builder_add_device(builder.get(), &device, nullptr, nullptr) ==
+          PLACETO_OK);
+  placeto_topology* topology = nullptr;
+  REQUIRE(placeto_topology_builder_build(builder.get(), nullptr, &topology, nullptr) == PLACETO_OK);
+  return Topology(topology);
+}
+
+TEST_CASE("run times on kinds that no device has are told of") {
+  const Graph graph = timed_on("GPU");
+  const Topology topology = device_of("gpu");
+  const std::string unused = "run times on 'GPU' are not used: devices are of 'gpu'";
+  const auto note = [](const Placement& placement) {
+    return std::string(placeto_placement_note(placement.get()));
+  };
+  CHECK(note(place(graph, topology)) == unused);
+  CHECK(note(score(graph, topology, {0})) == unused);
+  CHECK(note(place(timed_on("gpu"), topology)).empty());
+  const Policy policy =
+      load(placeto::test::small_placeto_policy(2, placeto::test::Looks::kAtLoads));
+  const std::string both = note(place(graph, topology, options(), policy.get()));
+  CHECK_MESSAGE(both.ends_with("; " + unused), both);
+}
+
 TEST_CASE("options may be left out") {
   const Graph graph = diamond();
   const Topology topology = devices(2);

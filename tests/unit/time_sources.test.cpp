@@ -1,6 +1,7 @@
 // What is said of run times that come from unlike sources.
 #include <doctest/doctest.h>
 
+#include "runtime/graph/unused_times.h"
 #include "tools/report/time_sources.h"
 
 using namespace placeto;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "runtime/graph/unused_times.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
 #include "tools/machine/machine.h"

@@ -54,21 +54,6 @@ const char* source_of(const Graph& graph, const TimeSources& sources, const Devi
   return estimated ? "estimated" : "";
 }
 
-// "'a', 'b' and 'c'"
-std::string listing(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + in_quotes(names[i]);
-  }
-  return text;
-}
-
-bool has_times(const Graph& graph) {
-  const auto& nodes = graph.spec().nodes;
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [](const NodeSpec& node) { return !node.cost_us.empty(); });
-}
-
 }  // namespace
 
 TimeSources::TimeSources(const Graph& graph) : graph_(graph) {
@@ -106,18 +91,6 @@ std::string unlike_times(const Graph& graph, const Topology& topology) {
     text += (text.empty() ? "" : ", ") + kind + " " + source;
   }
   return text;
-}
-
-std::string unused_times(const Graph& graph, const Topology& topology) {
-  if (graph.kinds().empty() || !has_times(graph)) return "";
-  const std::set<std::string> listed(graph.kinds().begin(), graph.kinds().end());
-  std::set<std::string> kinds;
-  for (const DeviceSpec& device : topology.spec().devices) kinds.insert(device.kind);
-  if (std::ranges::includes(listed, kinds) || std::ranges::includes(kinds, listed)) return "";
-  std::vector<std::string> unused;
-  std::ranges::set_difference(listed, kinds, std::back_inserter(unused));
-  return "run times on " + listing(unused) + " are not used: devices are of " +
-         listing({kinds.begin(), kinds.end()});
 }
 
 std::string lacking_rates(const Graph& graph, const Topology& topology) {

@@ -37,10 +37,6 @@ class TimeSources {
 // count.
 std::string unlike_times(const Graph& graph, const Topology& topology);
 
-// "run times on 'CPU' are not used: devices are of 'cpu' and 'gpu'" where the graph has run times
-// on kinds that no device has, and none on kinds that some have; else "".
-std::string unused_times(const Graph& graph, const Topology& topology);
-
 // "3 of 9 nodes cannot run on 'gpu:0', which lacks peak_flops to estimate run times from" of every
 // device of which that is true; else "".
 std::string lacking_rates(const Graph& graph, const Topology& topology);

@@ -248,8 +248,8 @@ PLACETO_API placeto_status placeto_graph_builder_create(const char* name,
 PLACETO_API void placeto_graph_builder_free(placeto_graph_builder* builder) PLACETO_NOEXCEPT;
 /* Kinds of device that the entries of cost_us refer to, `count` of them; replaces earlier ones. On
  * a device of another kind nothing is known: what nodes take there is estimated, as without
- * cost_us, and the entries of kinds that no device has are not used. Names are compared to the
- * letter. */
+ * cost_us, and the entries of kinds that no device has are not used, which placeto_placement_note
+ * says. Names are compared to the letter. */
 PLACETO_API placeto_status placeto_graph_builder_set_kinds(placeto_graph_builder* builder,
                                                            const char* const* kinds, size_t count,
                                                            placeto_error* error) PLACETO_NOEXCEPT;
@@ -643,7 +643,8 @@ PLACETO_API const char* placeto_placement_method(const placeto_placement* placem
  * objective, the bottleneck) is known, the other is 0, as is the lower bound, and the functions
  * that copy times, memory and what is derived from them return PLACETO_STOPPED. */
 PLACETO_API int32_t placeto_placement_stopped(const placeto_placement* placement) PLACETO_NOEXCEPT;
-/* Why a policy was not used; "" if it was, or none was given. */
+/* What a user should know: why a policy was not used; that the graph has run times on kinds that no
+ * device has ("run times on 'CPU' are not used: devices are of 'cpu'"). Else "". */
 PLACETO_API const char* placeto_placement_note(const placeto_placement* placement) PLACETO_NOEXCEPT;
 /* 1 if it fits every device's memory; only after placeto_score can it be 0. */
 PLACETO_API int32_t placeto_placement_feasible(const placeto_placement* placement) PLACETO_NOEXCEPT;

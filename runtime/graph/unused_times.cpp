@@ -1,0 +1,51 @@
+#include "runtime/graph/unused_times.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/message.h"
+#include "runtime/graph/text.h"
+
+namespace placeto {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "'a', 'b' and 'c'"
+std::string listing(const Names& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const char* const before = i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
+    text += join({before, in_quotes(names[i])});
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string unused_times(const Graph& graph, const Topology& topology) {
+  const Names listed(graph.kinds().begin(), graph.kinds().end());
+  Names kinds;
+  bool all_listed = true;
+  for (const DeviceSpec& device : topology.spec().devices) {
+    if (has(kinds, device.kind)) continue;
+    kinds.push_back(device.kind);
+    all_listed &= has(listed, device.kind);
+  }
+  Names unused;
+  for (const std::string_view kind : listed) {
+    if (!has(kinds, kind)) unused.push_back(kind);
+  }
+  if (all_listed || unused.empty()) return {};
+  const auto& nodes = graph.spec().nodes;
+  const auto has_times = [](const NodeSpec& node) { return !node.cost_us.empty(); };
+  if (std::none_of(nodes.begin(), nodes.end(), has_times)) return {};
+  return join({"run times on ", listing(unused), " are not used: devices are of ", listing(kinds)});
+}
+
+}  // namespace placeto
