@@ -2,6 +2,7 @@
 
 #include <google/protobuf/unknown_field_set.h>
 
+#include "tools/onnx/bodies.h"
 #include "tools/onnx/model.h"
 
 namespace placeto {
@@ -60,13 +61,9 @@ bool clear_graph(onnx::GraphProto& graph) {
 }
 
 bool clear_bodies(onnx::NodeProto& node) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_g() && !clear_graph(*attribute.mutable_g())) return false;
-    for (auto& body : *attribute.mutable_graphs()) {
-      if (!clear_graph(body)) return false;
-    }
-  }
-  return true;
+  bool cleared = true;
+  for_each_body(node, [&](onnx::GraphProto& body) { cleared = cleared && clear_graph(body); });
+  return cleared;
 }
 
 std::string annotation(size_t device) {

@@ -18,6 +18,7 @@
 #include "tools/export/new_directory.h"
 #include "tools/export/split.h"
 #include "tools/export/value_types.h"
+#include "tools/onnx/bodies.h"
 #include "tools/onnx/graph_order.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/prepare.h"
@@ -64,16 +65,12 @@ void name_nodes(const StagePlan& stage, const std::vector<std::string>& names,
 
 // Nodes of bodies of control flow, with the device of the node that has them.
 void add_body_names(const onnx::NodeProto& node, uint32_t device, std::vector<NamedNode>& names) {
-  const auto add_body = [&](const onnx::GraphProto& body) {
+  for_each_body(node, [&](const onnx::GraphProto& body) {
     for (const auto& inner : body.node()) {
       if (!is_constant_node(inner)) names.push_back({inner.name(), device});
       add_body_names(inner, device, names);
     }
-  };
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.has_g()) add_body(attribute.g());
-    for (const auto& body : attribute.graphs()) add_body(body);
-  }
+  });
 }
 
 // Device of each node of the model; 0 for Constants, which have none.

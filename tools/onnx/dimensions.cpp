@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/bodies.h"
 #include "tools/onnx/graph_order.h"
 #include "tools/onnx/model.h"
 
@@ -146,16 +147,12 @@ std::unordered_set<std::string> read_names(const onnx::GraphProto& graph) {
 // Symbols stand for the same number everywhere, in the bodies of control flow too.
 void apply_inside(onnx::GraphProto& graph, Setter& setter) {
   for (auto& node : *graph.mutable_node()) {
-    for (auto& attribute : *node.mutable_attribute()) {
-      const auto apply = [&](onnx::GraphProto& body) {
-        for (auto& tensor : *body.mutable_input()) setter.apply(tensor, false, false);
-        for (auto& tensor : *body.mutable_output()) setter.apply(tensor, false, false);
-        for (auto& tensor : *body.mutable_value_info()) setter.apply(tensor, false, false);
-        apply_inside(body, setter);
-      };
-      if (attribute.has_g()) apply(*attribute.mutable_g());
-      for (auto& body : *attribute.mutable_graphs()) apply(body);
-    }
+    for_each_body(node, [&](onnx::GraphProto& body) {
+      for (auto& tensor : *body.mutable_input()) setter.apply(tensor, false, false);
+      for (auto& tensor : *body.mutable_output()) setter.apply(tensor, false, false);
+      for (auto& tensor : *body.mutable_value_info()) setter.apply(tensor, false, false);
+      apply_inside(body, setter);
+    });
   }
 }
 

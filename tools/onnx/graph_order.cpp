@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/bodies.h"
 
 namespace placeto {
 namespace {
@@ -18,10 +19,7 @@ class Captures {
   std::vector<std::string> take() { return std::move(names_); }
 
   void visit(const NodeProto& node) {
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g()) visit(attribute.g());
-      for (const GraphProto& graph : attribute.graphs()) visit(graph);
-    }
+    for_each_body(node, [this](const GraphProto& body) { visit(body); });
   }
 
   void visit(const GraphProto& graph) {

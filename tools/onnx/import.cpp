@@ -12,6 +12,7 @@
 #include "tools/io/element_names.h"
 #include "tools/io/word_list.h"
 #include "tools/onnx/analysis.h"
+#include "tools/onnx/bodies.h"
 #include "tools/onnx/dimensions.h"
 #include "tools/onnx/functions.h"
 #include "tools/onnx/inner_weights.h"
@@ -429,13 +430,9 @@ bool rounds(const std::string& op) {
 template <class Nodes>
 bool any_rounds(const Nodes& nodes) {
   for (const NodeProto& node : nodes) {
-    if (rounds(node.op_type())) return true;
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g() && any_rounds(attribute.g().node())) return true;
-      for (const GraphProto& body : attribute.graphs()) {
-        if (any_rounds(body.node())) return true;
-      }
-    }
+    bool found = rounds(node.op_type());
+    for_each_body(node, [&](const GraphProto& body) { found = found || any_rounds(body.node()); });
+    if (found) return true;
   }
   return false;
 }

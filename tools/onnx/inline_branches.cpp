@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "runtime/graph/text.h"
+#include "tools/onnx/bodies.h"
 
 namespace placeto {
 namespace {
@@ -30,14 +31,6 @@ void for_each_definition(GraphProto& graph, Visit visit) {
   }
   for (NodeProto& node : *graph.mutable_node()) {
     for (std::string& output : *node.mutable_output()) named(output);
-  }
-}
-
-template <typename Visit>
-void for_each_body(NodeProto& node, Visit visit) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_g()) visit(*attribute.mutable_g());
-    for (GraphProto& graph : *attribute.mutable_graphs()) visit(graph);
   }
 }
 

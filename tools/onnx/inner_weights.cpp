@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/saturating.h"
+#include "tools/onnx/bodies.h"
 #include "tools/onnx/functions.h"
 #include "tools/onnx/value.h"
 
@@ -48,10 +49,7 @@ InnerWeights::InnerWeights(const onnx::ModelProto& model) {
 
 Weights InnerWeights::of(const NodeProto& node) {
   Weights total = of_call(node);
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.has_g()) add(total, of_graph(attribute.g()));
-    for (const GraphProto& graph : attribute.graphs()) add(total, of_graph(graph));
-  }
+  for_each_body(node, [&](const GraphProto& body) { add(total, of_graph(body)); });
   return total;
 }
 

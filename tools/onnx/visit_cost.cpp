@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/onnx/bodies.h"
 #include "tools/onnx/model.h"
 
 namespace placeto {
@@ -29,14 +30,6 @@ struct Cost {
   }
 };
 
-template <class Visit>
-void each_subgraph(const NodeProto& node, const Visit& visit) {
-  for (const AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) visit(attribute.g());
-    for (const GraphProto& graph : attribute.graphs()) visit(graph);
-  }
-}
-
 uint64_t names_in(const GraphProto& graph) {
   auto names = static_cast<uint64_t>(graph.input_size()) +
                static_cast<uint64_t>(graph.output_size()) +
@@ -53,7 +46,7 @@ uint64_t names_in(const GraphProto& graph) {
 uint64_t walked_in(const GraphProto& graph, uint64_t level) {
   uint64_t walked = names_in(graph) * level;
   for (const NodeProto& node : graph.node()) {
-    each_subgraph(node, [&](const GraphProto& inner) { walked += walked_in(inner, level + 1); });
+    for_each_body(node, [&](const GraphProto& inner) { walked += walked_in(inner, level + 1); });
   }
   return walked;
 }
@@ -82,7 +75,7 @@ void add_nodes(const Nodes& nodes, Cost& cost) {
     add_names(node.input());
     add_names(node.output());
     cost.bytes += node.name().size() + node.op_type().size() + attribute_bytes(node);
-    each_subgraph(node, [&](const GraphProto& inner) { cost.walked += walked_in(inner, 1); });
+    for_each_body(node, [&](const GraphProto& inner) { cost.walked += walked_in(inner, 1); });
   }
 }
 
@@ -105,7 +98,7 @@ Cost cost_of(const GraphProto& graph) {
 uint64_t cost_with_subgraphs(const Nodes& nodes, Cost own) {
   uint64_t total = own.in_nodes();
   for (const NodeProto& node : nodes) {
-    each_subgraph(node, [&](const GraphProto& inner) {
+    for_each_body(node, [&](const GraphProto& inner) {
       total += cost_with_subgraphs(inner.node(), cost_of(inner));
     });
   }
