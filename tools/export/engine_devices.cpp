@@ -5,6 +5,7 @@
 #include "runtime/graph/text.h"
 #include "tools/devices/device_settings.h"
 #include "tools/devices/providers.h"
+#include "tools/export/module_names.h"
 
 namespace placeto {
 namespace {
@@ -66,6 +67,29 @@ Result<std::vector<std::string>> engine_devices(const Placed& placed,
                              in_quotes(device) + " (" + names[d] +
                              ") would share an execution provider, and a session has one instance "
                              "of each: make one model per device with --split");
+    }
+  }
+  return names;
+}
+
+Result<std::vector<std::string>> numbered_devices(const Placed& placed,
+                                                  std::span<const std::string> given,
+                                                  const std::string& cpu, const std::string& gpu,
+                                                  const std::string& counterpart) {
+  std::vector<std::string> names(placed.devices.size());
+  const std::vector<bool> used = used_devices(placed);
+  for (size_t d = 0; d < names.size(); ++d) {
+    const std::string& device = placed.devices[d];
+    std::string& name = names[d];
+    if (!given.empty()) name = given[d];
+    if (name.empty() && kind_in_name(device) == "cpu") name = cpu;
+    if (name.empty() && device == "gpu") name = gpu + "0";
+    if (name.empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
+      name = gpu + device.substr(4);
+    }
+    if (name.empty() && used[d]) {
+      return Status::invalid("there is no " + counterpart + " device " + in_quotes(device) +
+                             ": give one with --engine-device " + device + "=NAME");
     }
   }
   return names;

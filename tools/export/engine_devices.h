@@ -1,9 +1,9 @@
-// What devices of a topology are called in session options of ONNX Runtime.
+// What engines call the devices of a topology.
 //
-// The engine's names: cpu, gpu, gpu:<ordinal or vendor>, npu, fpga, cuda, dml, accelerator, or the
-// exact name of an execution provider (ONNX Runtime 1.30, core/framework/layering_annotations.cc).
-// It only logs a name that it does not know and then places the nodes as it likes, so names are
-// checked here.
+// In session options of ONNX Runtime: cpu, gpu, gpu:<ordinal or vendor>, npu, fpga, cuda, dml,
+// accelerator, or the exact name of an execution provider (ONNX Runtime 1.30,
+// core/framework/layering_annotations.cc). It only logs a name that it does not know and then
+// places the nodes as it likes, so names are checked here.
 #pragma once
 
 #include <span>
@@ -22,5 +22,13 @@ namespace placeto {
 // GPUs need one model per device (split.h).
 Result<std::vector<std::string>> engine_devices(const Placed& placed,
                                                 std::span<const std::string> given);
+
+// Where all processors have one name, and GPUs their numbers: the name that is given, or else
+// `cpu`, or `gpu` and the number in the device's name. Fails with kInvalidArgument for a device
+// with nodes that has no such name; `counterpart` says what it lacks, "buffer type for".
+Result<std::vector<std::string>> numbered_devices(const Placed& placed,
+                                                  std::span<const std::string> given,
+                                                  const std::string& cpu, const std::string& gpu,
+                                                  const std::string& counterpart);
 
 }  // namespace placeto

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/graph/text.h"
-#include "tools/devices/device_settings.h"
+#include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"
 #include "tools/io/json_escapes.h"
 
@@ -114,31 +114,17 @@ std::string module_of(const std::string& name) {
 }
 
 // "cpu", or the number of the GPU.
-Result<std::vector<Json>> device_names(const Placed& placed, std::span<const std::string> given) {
-  std::vector<Json> names(placed.devices.size());
-  const std::vector<bool> used = used_devices(placed);
-  for (size_t d = 0; d < names.size(); ++d) {
-    const std::string& device = placed.devices[d];
-    std::string name = given.empty() ? "" : given[d];
-    if (name.empty() && kind_in_name(device) == "cpu") name = "cpu";
-    if (name.empty() && device == "gpu") name = "0";
-    if (name.empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
-      name = device.substr(4);
-    }
-    if (name.empty() && used[d]) {
-      return Status::invalid("there is no counterpart of device " + placeto::in_quotes(device) +
-                             ": give one with --engine-device " + device + "=NAME");
-    }
-    names[d] = is_number(name) && name.size() < 9 ? Json(std::stoi(name)) : Json(name);
-  }
-  return names;
+Json device_entry(const std::string& name) {
+  return is_number(name) && name.size() < 9 ? Json(std::stoi(name)) : Json(name);
 }
 
 }  // namespace
 
 Result<std::string> hf_device_map(const Placed& placed, std::span<const std::string> given) {
-  const Result<std::vector<Json>> devices = device_names(placed, given);
-  if (!devices.ok()) return devices.status();
+  const auto names = numbered_devices(placed, given, "cpu", "", "counterpart of");
+  if (!names.ok()) return names.status();
+  std::vector<Json> devices;
+  for (const std::string& name : *names) devices.push_back(device_entry(name));
   std::vector<Member> members;
   for (const PlacedNode& node : placed.nodes) members.push_back({module_of(node.name), &node});
   for (const PlacedNode* node : nodes_with_weights(placed)) {
@@ -154,7 +140,7 @@ Result<std::string> hf_device_map(const Placed& placed, std::span<const std::str
   Json map = Json::object();
   auto& entries = map.get_ref<Json::object_t&>();
   if (!members.empty()) {
-    if (Status s = collect(members, 0, false, *devices, entries); !s.ok()) return s;
+    if (Status s = collect(members, 0, false, devices, entries); !s.ok()) return s;
   }
   return with_escapes(map.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "runtime/graph/text.h"
-#include "tools/devices/device_settings.h"
+#include "tools/export/engine_devices.h"
 #include "tools/export/module_names.h"
 
 namespace placeto {
@@ -78,27 +78,6 @@ std::optional<Part> part_of(const std::string& name, bool both_sides) {
   return std::nullopt;
 }
 
-// "CPU", "CUDA0": names of llama.cpp's buffer types.
-Result<std::vector<std::string>> buffer_types(const Placed& placed,
-                                              std::span<const std::string> given) {
-  std::vector<std::string> names(placed.devices.size());
-  const std::vector<bool> used = used_devices(placed);
-  for (size_t d = 0; d < names.size(); ++d) {
-    const std::string& device = placed.devices[d];
-    if (!given.empty()) names[d] = given[d];
-    if (names[d].empty() && kind_in_name(device) == "cpu") names[d] = "CPU";
-    if (names[d].empty() && device == "gpu") names[d] = "CUDA0";
-    if (names[d].empty() && device.starts_with("gpu:") && is_number(device.substr(4))) {
-      names[d] = "CUDA" + device.substr(4);
-    }
-    if (names[d].empty() && used[d]) {
-      return Status::invalid("there is no buffer type for device " + in_quotes(device) +
-                             ": give one with --engine-device " + device + "=NAME");
-    }
-  }
-  return names;
-}
-
 std::string pattern(const std::string& tensor, const std::vector<std::string>& layers) {
   std::string begin = "^";
   for (const char c : tensor + ".") begin += c == '.' ? std::string("\\.") : std::string(1, c);
@@ -116,7 +95,8 @@ bool shorter_first(const std::string& a, const std::string& b) {  // numbers in 
 
 Result<std::string> llama_override_tensor(const Placed& placed,
                                           std::span<const std::string> given) {
-  const Result<std::vector<std::string>> types = buffer_types(placed, given);
+  // Names of llama.cpp's buffer types.
+  const auto types = numbered_devices(placed, given, "CPU", "CUDA", "buffer type for");
   if (!types.ok()) return types.status();
   std::map<Part, const PlacedNode*> first;
   const std::vector<const PlacedNode*> nodes = nodes_with_weights(placed);
