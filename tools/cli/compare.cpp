@@ -16,6 +16,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/rules.h"
 #include "tools/cli/times.h"
 #include "tools/io/shipped.h"
 
@@ -34,11 +35,12 @@ struct CompareOptions {
   Common common;
   ModelOptions model;
   std::vector<std::string> graphs, topologies, methods;
-  std::string policy_name = kDefaultPolicy, objective = "latency";
+  std::string policy_name = kDefaultPolicy;
+  Objective objective = Objective::kLatency;
   EngineOptions engine;
   MethodChoice method;  // whichever is compared
 
-  bool for_throughput() const { return objective == "throughput"; }
+  bool for_throughput() const { return objective == Objective::kThroughput; }
 };
 
 // What one method did on one problem; not feasible: nothing it found fits.
@@ -112,7 +114,7 @@ Case run_case(const CompareOptions& options, const Input& graph, const Input& to
               Progress& progress) {
   Engine engine(options.engine);
   Rules rules;
-  if (options.for_throughput()) rules.objective = Objective::kThroughput;
+  rules.objective = options.objective;
   engine.restrict(*graph.graph, *topology.topology, rules);
   const Problem problem = engine.explaining([&] {
     return build_problem(graph.path, *graph.graph, topology.path, *topology.topology, rules);
@@ -318,10 +320,7 @@ void add_compare(Program& program) {
       .proposes_words(method_names());
   add_policy_option(command, options->policy_name);
   add_common(command, options->common);
-  command
-      .option("--objective", "latency|throughput", options->objective,
-              "What is compared: makespans, or bottlenecks")
-      .one_of({"latency", "throughput"});
+  add_objective(command, options->objective, "What is compared: makespans, or bottlenecks");
   add_engine(command, options->engine);
   add_method_options(command, options->method.options);
   options->method.options.tolerance = -1;  // until it is given: the engine's, or 0

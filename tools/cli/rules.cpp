@@ -163,18 +163,23 @@ void add_rules(Command& command, RuleOptions& options) {
       .proposes_words({});
   command.share("--memory-headroom", options.memory_headroom,
                 "Share of every device's memory to leave free", 0.999);
-  command
-      .option("--objective", "latency|throughput", options.objective,
-              "latency: shortest makespan; throughput: smallest bottleneck")
-      .one_of({"latency", "throughput"});
+  add_objective(command, options.objective,
+                "latency: shortest makespan; throughput: smallest bottleneck");
   command.heading("");
+}
+
+void add_objective(Command& command, Objective& objective, const std::string& help) {
+  const auto set = [&objective](const std::string& text) {
+    objective = text == "throughput" ? Objective::kThroughput : Objective::kLatency;
+    return std::string();
+  };
+  command.custom("--objective", "latency|throughput", help, set).one_of({"latency", "throughput"});
 }
 
 Rules resolve_rules(const RuleOptions& options, const Graph& graph, const Topology& topology) {
   Rules rules;
   rules.memory_headroom = options.memory_headroom;
-  rules.objective =
-      options.objective == "throughput" ? Objective::kThroughput : Objective::kLatency;
+  rules.objective = options.objective;
   if (options.pins.empty() && options.forbids.empty() && options.colocate.empty()) return rules;
 
   const Resolver resolver(graph, topology);

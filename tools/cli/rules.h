@@ -14,9 +14,12 @@ struct RuleOptions {
   std::vector<std::string> pins, forbids;  // NODES=DEVICE
   std::vector<std::string> colocate;       // A,B,...
   double memory_headroom = 0;
-  std::string objective = "latency";
+  Objective objective = Objective::kLatency;
 };
 void add_rules(Command& command, RuleOptions& options);
+
+// --objective alone. `help`: what it means to the command.
+void add_objective(Command& command, Objective& objective, const std::string& help);
 
 // The rules in terms of indices. Nodes and devices are looked up by name first, then by index,
 // nodes at last as a pattern (node_pattern.h): "op:Conv*" over operators, "block?.*" over names. A

@@ -17,6 +17,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/interruption.h"
 #include "tools/cli/methods.h"
+#include "tools/cli/rules.h"
 #include "tools/cli/topologies.h"
 
 namespace placeto::cli {
@@ -37,7 +38,7 @@ struct TuneSettings {
   Common common;
   std::string model, topology, out;
   std::string policy = kDefaultPolicy;
-  std::string objective = "latency";
+  Objective objective = Objective::kLatency;
   std::vector<std::string> dims, values, inputs, providers, holds;
   uint64_t threads = 1, finalists = 4, rounds = 3, runs = 15, evaluations = 1000;
   double tolerance = -1;  // not given
@@ -124,7 +125,7 @@ void run_tune(const TuneSettings& options) {
   }
   const auto policy = load_policy(options.policy);
   tuning.policy = policy.get();
-  if (options.objective == "throughput") tuning.objective = Objective::kThroughput;
+  tuning.objective = options.objective;
   tuning.threads = static_cast<uint32_t>(options.threads);
   tuning.finalists = static_cast<uint32_t>(options.finalists);
   tuning.rounds = static_cast<uint32_t>(options.rounds);
@@ -152,10 +153,7 @@ void add_tune(Program& program) {
   command.option("-o,--output", "DIR", options->out, "New directory for what is handed out")
       .required()
       .writes();
-  command
-      .option("--objective", "latency|throughput", options->objective,
-              "The time of one request, or requests per time")
-      .one_of({"latency", "throughput"});
+  add_objective(command, options->objective, "The time of one request, or requests per time");
   command.list("--dim", "NAME=N", options->dims, "Extent of a symbolic axis");
   command.list("--set", "INPUT=VALUE", options->values,
                "A value that the input always has (use_cache_branch=false): what is handed out "
