@@ -41,6 +41,8 @@ TEST_CASE_FIXTURE(DeadlineScene, "a deadline ends --explain, leaves reports out,
   CHECK(placed["assignment"].size() == 12'000);
   CHECK(placed["makespan_us"] > 0);
   CHECK(placed.value("reasons", nlohmann::json::array()).size() < 12'000);
+  REQUIRE(placed["candidates"].size() > 4);  // each single device at least, whenever it ended
+  for (const auto& candidate : placed["candidates"]) CHECK(candidate["makespan_us"] > 0);
   const std::string note = placed["note"];
   CHECK(note.find("no time to explain ") != std::string::npos);
   CHECK(note.find("no time for --report") != std::string::npos);
@@ -57,6 +59,10 @@ TEST_CASE_FIXTURE(DeadlineScene,
                 "10s", "--explain", "b", "--report", "r.html", "--json"});
   CHECK(placed["note"].get<std::string>().find("stopped before everything was tried") == 0);
   CHECK(placed["reasons"].size() == 1);
+  CHECK(placed["candidates"].size() > 1);
+  for (const auto& candidate : placed["candidates"]) {
+    CHECK(candidate["peak_memory_bytes"].size() == 2);
+  }
   CHECK(exists("r.html"));
 }
 

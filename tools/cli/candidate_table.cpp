@@ -52,6 +52,7 @@ Columns all_devices(const Problem& problem) {
 // The memory of the fullest of them; its name, where they are unlike.
 std::string fullest(const Problem& problem, const Column& column,
                     const std::vector<uint64_t>& peaks) {
+  if (peaks.empty()) return "-";
   uint32_t worst = column.devices[0];
   const auto share = [&](uint32_t d) {
     return static_cast<double>(peaks[d]) / static_cast<double>(problem.memory_limit(d));
@@ -75,6 +76,7 @@ bool alike(const Problem& problem, const CandidateRow& a, const CandidateRow& b)
   return a.only_device && b.only_device && *b.only_device == *a.only_device + 1 && !a.chosen &&
          !b.chosen && a.feasible == b.feasible && a.makespan_us == b.makespan_us &&
          a.bottleneck_us == b.bottleneck_us &&
+         a.peak_memory_bytes.size() == b.peak_memory_bytes.size() &&
          topology.device(*a.only_device).same_but_name(topology.device(*b.only_device));
 }
 
@@ -110,8 +112,9 @@ Table table_with(const Problem& problem, const LowerBounds& bounds,
   columns.push_back({"fits", Align::kLeft});
   Table table(columns);
   for (const CandidateRow& row : rows) {
+    const bool is_known = row.makespan_us > 0 || !row.peak_memory_bytes.empty();
     std::vector<std::string> cells{
-        row.chosen ? "*" : "", row.method, format_us(row.makespan_us),
+        row.chosen ? "*" : "", row.method, is_known ? format_us(row.makespan_us) : "-",
         throughput ? format_us(row.bottleneck_us) : ratio(row.makespan_us, bounds.best_us())};
     for (const Column& column : memory) {
       cells.push_back(fullest(problem, column, row.peak_memory_bytes));
@@ -134,6 +137,16 @@ CandidateRow row_of(const Candidate& candidate, const Timeline& timeline, bool i
           only_device(candidate.assignment)};
 }
 
+// What the placing knows of it, which compared scores: no memory, and of the two times one.
+CandidateRow row_by_score(const Problem& problem, const Candidate& candidate) {
+  CandidateRow row;
+  row.method = candidate.method;
+  (problem.is_for_latency() ? row.makespan_us : row.bottleneck_us) = candidate.score.objective_us;
+  row.feasible = candidate.score.feasible();
+  row.only_device = only_device(candidate.assignment);
+  return row;
+}
+
 }  // namespace
 
 std::string memory_cell(uint64_t bytes, uint64_t limit) {
@@ -144,21 +157,23 @@ std::string memory_cell(uint64_t bytes, uint64_t limit) {
 
 std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResult& result,
                                          Stop* stop) {
-  const Candidate& chosen = result.best;
   std::vector<CandidateRow> rows;
   bool marked = false;
-  if (!result.stopped) {
-    Simulator simulator(problem, stop);
-    for (const Candidate& candidate : result.candidates) {
-      const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
-      if (stopped(stop)) break;
-      const bool is_chosen =
-          !marked && candidate.method == chosen.method && candidate.assignment == chosen.assignment;
-      marked = marked || is_chosen;
-      rows.push_back(row_of(candidate, timeline, is_chosen));
+  Simulator simulator(problem, stop);
+  for (const Candidate& candidate : result.candidates) {
+    const bool is_chosen = !marked && candidate.method == result.best.method &&
+                           candidate.assignment == result.best.assignment;
+    marked = marked || is_chosen;
+    if (is_chosen) {
+      rows.push_back(row_of(candidate, result.timeline, true));
+      continue;
     }
+    rows.push_back(row_by_score(problem, candidate));
+    if (stopped(stop)) continue;
+    const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
+    if (!stopped(stop)) rows.back() = row_of(candidate, timeline, false);
   }
-  if (result.stopped || stopped(stop)) rows = {row_of(chosen, result.timeline, true)};
+  if (!marked) rows.push_back(row_of(result.best, result.timeline, true));
   return rows;
 }
 

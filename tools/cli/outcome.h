@@ -32,7 +32,8 @@ void check_runnable(const Problem& problem, std::span<const uint32_t> assignment
 std::vector<std::string> violations(const Problem& problem, std::span<const uint32_t> assignment,
                                     const Timeline& timeline);
 
-// Rows for tables of candidates, the chosen one marked. Once stopped, only that one is left.
+// Rows for tables of candidates, the chosen one marked. Once stopped, the others have what the
+// placing knows of them: no memory, and no makespan if it was for throughput.
 std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResult& result,
                                          Stop* stop = nullptr);
 // "11.2 MiB", or "11.2 MiB !" beyond the limit.

@@ -1,6 +1,7 @@
 // placeto place: the best placement found, and the candidates it was chosen from.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -132,11 +133,15 @@ void add_note(const std::string& note, std::string& notes) {
 }
 
 // What is wanted and there was no time for.
-std::string left_out(const PlaceOptions& options, size_t unlisted, size_t unexplained,
-                     bool in_time) {
+std::string left_out(const PlaceOptions& options, std::span<const CandidateRow> rows,
+                     size_t unexplained, bool in_time) {
   std::string text;
   const auto add = [&text](const std::string& what) { add_note(what, text); };
-  if (unlisted > 0) add("no time to list " + plural(unlisted, "other candidate"));
+  const auto unsimulated = std::count_if(
+      rows.begin(), rows.end(), [](const auto& row) { return row.peak_memory_bytes.empty(); });
+  if (unsimulated > 0) {
+    add("no time for the memory of " + plural(static_cast<size_t>(unsimulated), "candidate"));
+  }
   if (unexplained > 0) add("no time to explain " + plural(unexplained, "more node"));
   const Reports& reports = options.reports;
   if (!in_time && !reports.page.empty()) add("no time for --report: see 'placeto report'");
@@ -206,7 +211,7 @@ Found find_placement(const PlaceOptions& options, const Problem& problem,
                      std::span<const uint32_t> explained, const Engine& engine, Watch& watch) {
   Found found{.result = require(run_method(problem, options.method, watch))};
   PlaceResult& result = found.result;
-  found.rows = candidate_rows(problem, result, &watch.stop());
+  found.rows = candidate_rows(problem, result, reports_fit(problem, 0) ? nullptr : &watch.stop());
   if (explained.size() > 1) watch.counts("explaining node", explained.size());
   const bool takes_time = explained.size() > 1 || !reports_fit(problem, 0);
   found.reasons = reasons_of(problem, result.best, explained, takes_time ? &watch : nullptr);
@@ -214,9 +219,8 @@ Found find_placement(const PlaceOptions& options, const Problem& problem,
   found.in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = notes_on(options, engine);
   if (result.stopped) notes.push_back(why_stopped());
-  const size_t unlisted = result.stopped ? 0 : result.candidates.size() - found.rows.size();
   const size_t unexplained = explained.size() - found.reasons.size();
-  notes.push_back(left_out(options, unlisted, unexplained, found.in_time));
+  notes.push_back(left_out(options, found.rows, unexplained, found.in_time));
   for (const std::string& note : notes) add_note(note, result.note);
   return found;
 }

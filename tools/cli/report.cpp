@@ -94,7 +94,7 @@ void add_candidates_by_placing(const Problem& problem, const ReportOptions& opti
   shown.replicas_us = result.replicas_us;
   shown.candidates = candidate_rows(problem, result);
   bool marked = false;
-  for (size_t i = 0; i < shown.candidates.size(); ++i) {
+  for (size_t i = 0; i < result.candidates.size(); ++i) {
     CandidateRow& row = shown.candidates[i];
     row.chosen = !marked && result.candidates[i].assignment == shown.assignment;
     marked = marked || row.chosen;

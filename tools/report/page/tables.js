@@ -224,7 +224,7 @@ function writeCandidates() {
     const label = "Candidates" + (comparing ? " of " + p.letter : "");
     const cells = c => [[element("span", [c.method, c.chosen ? element("span", "  ✓ chosen", "good") : ""]), "name"],
       [element("span", [time(objective(c)), meter(objective(c) / slowest, c.chosen ? theme.accent : "")])],
-      throughput ? time(c.makespan) : ofBound(c.makespan),
+      !throughput ? ofBound(c.makespan) : c.makespan ? time(c.makespan) : "–",
       ...(wide ? devices.map((_, d) => c.memory.length
         ? memoryCell(c.memory[d], d) : "–") : [fullest(c.memory)]),
       [c.feasible ? "yes" : "no", c.feasible ? "good" : "bad"]];
