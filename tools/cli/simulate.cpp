@@ -33,9 +33,10 @@ feasible; one with a node on a device whose kind may not or cannot run it ends w
 The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
 staged execution it runs in the stages that it records, or else by the best rule.
 
-The bottleneck is how long its busiest part is taken by one run, so that a stream of runs has no
-shorter interval. Devices that feed each other in a circle are one part, with all their times:
-without a stream such a run may be over sooner.)";
+The bottleneck is how long one run takes up its busiest part, a device or a channel: the time per run
+of a stream whose runs overlap in a pipeline. Devices that feed each other in a circle count as one
+part, with all their times. That may be more than the makespan: then runs one after another, which
+take a makespan each, have the shorter interval.)";
 
 // Simulations times nodes, links and pairs of devices: well under a second.
 constexpr uint64_t kAdviceWork = 1'000'000;
