@@ -154,7 +154,9 @@ void add_tune(Program& program) {
       .required()
       .writes();
   add_objective(command, options->objective, "The time of one request, or requests per time");
-  command.list("--dim", "NAME=N", options->dims, "Extent of a symbolic axis");
+  command.list("--dim", "NAME=N", options->dims,
+               "A number for a free dimension (batch=1), one axis of an input (x[0]=1) or all "
+               "others (*=1)");
   command.list("--set", "INPUT=VALUE", options->values,
                "A value that the input always has (use_cache_branch=false): what is handed out "
                "has no such input");
