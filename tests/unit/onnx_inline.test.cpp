@@ -399,6 +399,20 @@ TEST_CASE("shapes of inner tensors can be given where an operator hides them") {
   }
 }
 
+TEST_CASE(
+    "types of shapes are named as ONNX or as NumPy names them, and are listed if there is none") {
+  CHECK(parse_shape_setting("features=1x256x7x7:float32")->element_type == 1);  // as in our header
+  CHECK(parse_shape_setting("h=7:float")->element_type == 1);
+  CHECK(parse_shape_setting("h=7:float64")->element_type == 11);
+  CHECK(parse_shape_setting("h=7:double")->element_type == 11);
+  CHECK(parse_shape_setting("h=7:bool")->element_type == 9);
+  const std::string message = parse_shape_setting("h=7:fp32").status().message();
+  CAPTURE(message);
+  CHECK(message.find("'fp32' is no type of elements") != std::string::npos);
+  CHECK(message.find("float32 (or float), uint8, ") != std::string::npos);
+  CHECK(message.ends_with(", int2"));
+}
+
 TEST_CASE("a shape that operators contradict is refused, one that the model only says is not") {
   OnnxBuilder b;
   b.input("x", {"1", "8"});

@@ -58,7 +58,7 @@ inline int32_t element_named(std::string_view name) {
   return 0;
 }
 
-// The same of what numpy_name says.
+// The same of what numpy_name says, too.
 inline int32_t numpy_named(std::string_view name) {
   return element_named(name == "float32" ? "float" : name == "float64" ? "double" : name);
 }

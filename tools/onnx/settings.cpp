@@ -34,6 +34,17 @@ bool read_value(std::string_view text, double& value) {
   return read_number(text, value) && std::isfinite(value);
 }
 
+Status no_type(const std::string& setting, std::string_view name) {
+  std::string names;
+  for (int32_t type = 1; !element_name(type).empty(); ++type) {
+    const std::string_view numpy = numpy_name(type), onnx = element_name(type);
+    names += (type == 1 ? "" : ", ") + std::string(numpy);
+    if (onnx != numpy) names += " (or " + std::string(onnx) + ")";
+  }
+  return Status::invalid(std::string(kShapeWords) + " " + in_quotes(setting) + ": " +
+                         in_quotes(name) + " is no type of elements: expected one of " + names);
+}
+
 }  // namespace
 
 Result<InputSetting> parse_input_setting(const std::string& text) {
@@ -59,20 +70,19 @@ Result<ShapeSetting> parse_shape_setting(const std::string& text) {
     setting.tensor = text.substr(0, equals);
     std::string_view shape = std::string_view(text).substr(equals + 1);
     const size_t colon = shape.find(':');
-    bool read = true;
     if (colon != std::string_view::npos) {
-      setting.element_type = element_named(shape.substr(colon + 1));
-      read = setting.element_type != 0;
+      setting.element_type = numpy_named(shape.substr(colon + 1));
+      if (setting.element_type == 0) return no_type(text, shape.substr(colon + 1));
       shape = shape.substr(0, colon);
     }
-    read = read && each_part(shape, 'x', [&](auto part) {
-             int64_t dim = 0;
-             if (!read_number(part, dim) || dim < 0 || dim > static_cast<int64_t>(kMaxExtent)) {
-               return false;
-             }
-             setting.dims.push_back(dim);
-             return setting.dims.size() <= kMostAxes;
-           });
+    const bool read = each_part(shape, 'x', [&](auto part) {
+      int64_t dim = 0;
+      if (!read_number(part, dim) || dim < 0 || dim > static_cast<int64_t>(kMaxExtent)) {
+        return false;
+      }
+      setting.dims.push_back(dim);
+      return setting.dims.size() <= kMostAxes;
+    });
     if (read) return setting;
   }
   return Status::invalid(std::string(kShapeWords) + " " + in_quotes(text) +
