@@ -52,7 +52,7 @@ if(TARGET placeto_cli AND NOT CMAKE_CROSSCOMPILING)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/placeto
   COMPONENT models
-  FILES_MATCHING PATTERN "*.plpo" PATTERN "*.json" PATTERN "*.md" PATTERN figures EXCLUDE)
+  FILES_MATCHING PATTERN "*.plpo" PATTERN "*.json" PATTERN "*.md" PATTERN "*.svg")
 list(APPEND placeto_components models)
 
 get_target_property(soversion placeto SOVERSION)
