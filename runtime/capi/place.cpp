@@ -9,6 +9,7 @@
 #include "runtime/capi/support.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/unused_times.h"
+#include "runtime/rules/conflict.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT
@@ -118,9 +119,10 @@ Outcome prepare(const placeto_graph& graph, const placeto_topology& topology,
     Outcome outcome = problem.status();
     if (outcome.code != PLACETO_BAD_INPUT) return outcome;
     // The graph may well run on the topology, and the caller's own rules leave no device.
-    const auto unruled = Problem::build(*graph.value, *topology.value, {}, limits, &stop);
-    if (!unruled.ok() && stop.stopped()) return Status::stopped();
-    if (unruled.ok()) outcome.code = PLACETO_INFEASIBLE;
+    const Blame blame = find_blame(*graph.value, *topology.value, rules, limits, &stop);
+    if (stop.stopped()) return Status::stopped();
+    if (blame.rules) outcome.code = PLACETO_INFEASIBLE;
+    outcome.message += blame.conflict;
     return outcome;
   }
   result = std::make_unique<placeto_placement>(graph.value, topology.value, std::move(*problem));
@@ -230,34 +232,31 @@ Outcome check_shortfall_buffer(const placeto_options& options, const Topology& t
   return check_capacity("shortfall_bytes", options.shortfall_capacity, topology.device_count());
 }
 
-std::string label(const Graph& graph, uint32_t v) {
-  const std::string& name = graph.node(v).name;
-  return join({"node ", v, name.empty() ? "" : " " + in_quotes(name)});
-}
-
 // Names the first node that is where it may not be.
 Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assignment) {
-  const Graph& graph = problem.graph();
   if (assignment.size() != problem.node_count()) {
     return invalid(join({"the assignment has ", assignment.size(), " entries, expected ",
                          problem.node_count(), ": one per node"}));
   }
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     const uint32_t device = assignment[v], group = problem.group_of(v);
-    if (device >= problem.device_count()) {
-      return invalid(join({label(graph, v), " is on device ", device, ", expected less than ",
-                           problem.device_count()}));
-    }
-    const std::string where = problem.topology().device(device).name;
-    if (!problem.allowed(group, device)) {
-      return invalid(join({label(graph, v), " may not run on ", in_quotes(where)}));
-    }
     const uint32_t first = problem.members(group).front();
-    if (assignment[first] != device) {
-      return invalid(
-          join({label(graph, v), " is on ", in_quotes(where), ", expected the device of ",
-                label(graph, first), ": they are colocated"}));
+    std::string expected;
+    if (device >= problem.device_count()) {
+      expected = join({"a number below ", problem.device_count()});
+    } else if (!problem.allowed(group, device)) {
+      expected = "a device that it may run on";
+    } else if (assignment[first] != device) {
+      const std::string other = node_place(problem.graph().spec(), first);
+      expected = join({"that of ", other, ", with which it is colocated"});
+    } else {
+      continue;
     }
+    const std::string node = node_place(problem.graph().spec(), v);
+    const auto& devices = problem.topology().spec().devices;
+    return invalid(join({node, " is on device ", device,
+                         device < devices.size() ? " " + in_quotes(devices[device].name) : "",
+                         ", expected ", expected}));
   }
   return {};
 }

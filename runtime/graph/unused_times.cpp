@@ -1,6 +1,5 @@
 #include "runtime/graph/unused_times.h"
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +12,17 @@ namespace {
 using Names = std::vector<std::string_view>;
 
 bool has(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  for (const std::string_view other : names) {
+    if (other == name) return true;
+  }
+  return false;
+}
+
+bool has_times(const Graph& graph) {
+  for (const NodeSpec& node : graph.spec().nodes) {
+    if (!node.cost_us.empty()) return true;
+  }
+  return false;
 }
 
 // "'a', 'b' and 'c'"
@@ -41,10 +50,7 @@ std::string unused_times(const Graph& graph, const Topology& topology) {
   for (const std::string_view kind : listed) {
     if (!has(kinds, kind)) unused.push_back(kind);
   }
-  if (all_listed || unused.empty()) return {};
-  const auto& nodes = graph.spec().nodes;
-  const auto has_times = [](const NodeSpec& node) { return !node.cost_us.empty(); };
-  if (std::none_of(nodes.begin(), nodes.end(), has_times)) return {};
+  if (all_listed || unused.empty() || !has_times(graph)) return {};
   return join({"run times on ", listing(unused), " are not used: devices are of ", listing(kinds)});
 }
 

@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(FailuresScene,
   fails({"place", graph, "-t", topology, "--pin", "b=gpu:0", "--forbid", "b=gpu:0"}, 1,
         "no feasible placement");
   fails({"place", graph, "-t", topology, "--pin", "a=gpu:0", "--pin", "f=gpu:1"}, 1,
-        "no feasible placement");
+        "'a' is pinned to 'gpu:0', and elsewhere nodes[");
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "rules that exclude each other are named as they were given") {

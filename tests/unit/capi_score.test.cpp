@@ -106,14 +106,16 @@ TEST_CASE("scoring refuses placements that break rules, and says which node does
   };
   refuses({0, 0, 0}, options(), "expected 4");
   refuses({0, 0, 0, 0, 0}, options(), "expected 4");
-  refuses({0, 0, 2, 0}, options(), "node 2 'right' is on device 2");
+  refuses({0, 0, 2, 0}, options(), "nodes[2] 'right' is on device 2, expected a number below 2");
   placeto_options rules = options();
   rules.pins = pins;
   rules.pin_count = 1;
-  refuses({0, 0, 0, 0}, rules, "node 3 'out' may not run on 'gpu:0'");
+  refuses({0, 0, 0, 0}, rules,
+          "nodes[3] 'out' is on device 0 'gpu:0', expected a device that it may run on");
   rules.colocate = colocate;
   rules.colocate_count = 1;
-  refuses({0, 0, 1, 1}, rules, "node 2 'right' is on 'gpu:1'");
+  refuses({0, 0, 1, 1}, rules,
+          "nodes[2] 'right' is on device 1 'gpu:1', expected that of nodes[1] 'left'");
   rules.struct_size = 1;
   refuses({0, 0, 0, 1}, rules, "struct_size");
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/cost/evaluator.h"
+#include "runtime/rules/conflict.h"
 #include "runtime/timeline/critical_path.h"
 #include "tools/report/chrome_trace.h"
 
@@ -19,10 +20,10 @@ Problem build_problem(const std::string& graph_path, const Graph& graph,
   const Status& status = problem.status();
   if (status.code() == StatusCode::kBadInput) {
     // The files may be fine, and the caller's own rules leave no device.
-    const bool rules_to_blame = Problem::build(graph, topology).ok();
-    throw Failure(
-        rules_to_blame ? kNoFeasiblePlacement : kBadInputFile,
-        where + ": " + (rules_to_blame ? "no feasible placement: " : "") + status.message());
+    const Blame blame = find_blame(graph, topology, rules, {}, nullptr);
+    throw Failure(blame.rules ? kNoFeasiblePlacement : kBadInputFile,
+                  where + ": " + (blame.rules ? "no feasible placement: " : "") + status.message() +
+                      blame.conflict);
   }
   throw Failure(exit_status(status), where + ": " + status.message(), status_word(status));
 }

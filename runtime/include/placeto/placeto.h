@@ -566,7 +566,8 @@ typedef struct placeto_placement placeto_placement;
  *
  * PLACETO_INFEASIBLE if it is proved that no placement fits, PLACETO_NOT_FOUND if none was found
  * that does (the message says what each device lacks in the closest one, and so does
- * options->shortfall_bytes); PLACETO_INFEASIBLE, too, if rules leave no device to a node;
+ * options->shortfall_bytes); PLACETO_INFEASIBLE, too, if rules leave no device to a node (the
+ * message names the nodes, and two rules that exclude each other, if two do);
  * PLACETO_INVALID_ARGUMENT if options make no sense; PLACETO_BAD_INPUT if the graph cannot run on
  * the topology at all, e.g. because no device has a kind that can run some node. */
 PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
