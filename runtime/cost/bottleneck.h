@@ -1,5 +1,5 @@
-// The bottleneck: how long the busiest part of a pipeline is taken by one run, which is the interval
-// of runs that overlap.
+// The bottleneck: how long the busiest part of a pipeline is taken by one run, which is the
+// interval of runs that overlap.
 //
 // A device runs its nodes; its intake receives what other devices send it, and a channel carries
 // what it is given, one tensor after another. Devices that feed each other in a circle are no
