@@ -95,6 +95,55 @@ TEST_CASE_FIXTURE(ReportScene, "what place writes has the candidates for a repor
   }
 }
 
+TEST_CASE_FIXTURE(ReportScene, "what a placing proved is shown where its run costs what it did") {
+  const json placed = run_json({"place", graph, "-t", topology, "-o", "p.json", "--json"});
+  const double bound_us = placed.at("lower_bound_us");
+  REQUIRE(placed.at("proved") == true);
+  const auto simulated = [&](const std::string& file) {
+    return json::parse(run({"simulate", graph, "-t", topology, "-p", file, "--json"}).out);
+  };
+  const double computed_us = simulated(first).at("lower_bound_us");
+  REQUIRE(computed_us < bound_us);  // else nothing is tried here
+  CHECK(simulated(first).at("proved") == false);
+  CHECK(simulated("p.json").at("lower_bound_us") == bound_us);
+  CHECK(simulated("p.json").at("proved") == true);
+  CHECK(simulated("p.json").at("lower_bound_recorded") == true);
+  const std::string said = ", as p.json records of the rules that it was placed with";
+  CHECK(
+      run({"simulate", graph, "-t", topology, "-p", "p.json"}).out.find("proved optimal" + said) !=
+      std::string::npos);
+  const Run shown = report({"p.json"});
+  CHECK(shown.out.find("1.000") != std::string::npos);
+  CHECK(shown.out.find("proved optimal" + said) != std::string::npos);
+  CHECK(data().at("lower_bound") == bound_us);
+  CHECK(data().at("placements")[0].at("proved") == true);
+  CHECK(data().at("placements")[0].at("bound_file") == "p.json");
+
+  // A file that says what it likes.
+  const auto forged = [&](double makespan_us, double recorded_us) {
+    json file = json::parse(read("p.json"));
+    file["makespan_us"] = makespan_us;
+    file["lower_bound_us"] = recorded_us;
+    return write("forged.json", file.dump());
+  };
+  const double makespan_us = placed.at("makespan_us");
+  for (const auto [makespan, bound] :
+       {std::pair(0.5, 0.5), std::pair(2.0, 1.0), std::pair(1.0, 2.0)}) {
+    const std::string file = forged(makespan * makespan_us, bound * makespan_us);
+    const json seen = simulated(file);
+    CHECK(seen.at("lower_bound_us") == computed_us);
+    CHECK(seen.at("proved") == false);
+    CHECK(report({file}).out.find("records of the rules") == std::string::npos);
+  }
+  // One with another objective or under other rules is beaten by what is shown beside it.
+  const json pinned = run_json({"place", graph, "-t", topology, "--pin", "b=gpu:0", "--pin",
+                                "c=gpu:0", "-o", "pinned.json", "--json"});
+  REQUIRE(pinned.at("lower_bound_us") > makespan_us);
+  CHECK(report({"pinned.json", "p.json"}).status == 0);
+  CHECK(data().at("lower_bound") == bound_us);
+  CHECK(data().at("placements")[0].at("proved") == false);
+}
+
 TEST_CASE_FIXTURE(ReportScene, "report takes labels and tells equal names apart") {
   CHECK(report({first, second, "--label", "before", "--label", "after"}).status == 0);
   CHECK(data().at("placements")[1].at("label") == "after");

@@ -73,4 +73,31 @@ void note_unlike_recorded(const PlacementSpec& placement, const std::string& fil
                   file, format_us(recorded), format_us(makespan_us)));
 }
 
+RecordedProof proof_of(const PlacementSpec& placement, const Problem& problem,
+                       const Timeline& timeline) {
+  const auto is_recorded = [](double us, double recorded) {
+    constexpr double kRounding = 1e-9;  // equal inputs give equal answers everywhere
+    return recorded > 0 && std::abs(us - recorded) <= kRounding * recorded;
+  };
+  const double bound_us = placement.lower_bound_us;
+  const bool meets_bound = is_recorded(timeline.makespan_us, bound_us);
+  if (!is_recorded(timeline.makespan_us, placement.makespan_us) ||
+      !is_recorded(timeline.bottleneck_us, placement.bottleneck_us) ||
+      (bound_us > timeline.makespan_us && !meets_bound)) {
+    return {};
+  }
+  // It does not record by which objective it was placed: a proof that meets the bound is of the
+  // makespan, another of the bottleneck.
+  return {bound_us, placement.proved && meets_bound == problem.is_for_latency()};
+}
+
+bool tells_more(const RecordedProof& proof, const LowerBounds& bounds) {
+  return proof.proved || proof.bound_us > bounds.best_us();
+}
+
+std::string proof_text(const RecordedProof& proof, const std::string& file) {
+  return fmt::format("{}, as {} records of the rules that it was placed with",
+                     proof.proved ? "proved optimal" : "lower bound", file);
+}
+
 }  // namespace placeto::cli

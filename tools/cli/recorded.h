@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include "runtime/cost/bounds.h"
+#include "runtime/cost/problem.h"
+#include "runtime/cost/simulator.h"
 #include "runtime/format/placement.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/graph_input.h"
@@ -26,5 +29,19 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
 void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
                           const std::string& given_engine, const ModelOptions& options,
                           double makespan_us);
+
+// What a placement records of how good it is, which a placing found out and no run tells.
+struct RecordedProof {
+  double bound_us = 0;  // on the makespan, under the rules that it was placed with; 0: none
+  bool proved = false;  // no placement is better by the objective of the problem
+};
+// Nothing where its run, here that of the problem, does not cost what is recorded, or the record
+// contradicts it.
+RecordedProof proof_of(const PlacementSpec& placement, const Problem& problem,
+                       const Timeline& timeline);
+// Whether it says what the bounds that are computed do not.
+bool tells_more(const RecordedProof& proof, const LowerBounds& bounds);
+// "proved optimal, as p.json records of ...".
+std::string proof_text(const RecordedProof& proof, const std::string& file);
 
 }  // namespace placeto::cli

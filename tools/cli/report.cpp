@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
+#include "runtime/cost/rounding.h"
 #include "runtime/placer/placer.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
@@ -107,6 +109,38 @@ size_t moved_nodes(const Assignment& a, const Assignment& b) {
   return moved;
 }
 
+// What the files record of bounds and proofs, where nothing that is shown contradicts it.
+LowerBounds with_recorded(LowerBounds bounds, const Problem& problem,
+                          std::span<const PlacementSpec> specs, const ReportOptions& options,
+                          std::span<ReportPlacement> placements) {
+  double shortest_us = std::numeric_limits<double>::infinity();
+  for (const ReportPlacement& p : placements) {
+    if (p.violations.empty()) shortest_us = std::min(shortest_us, p.timeline.makespan_us);
+  }
+  const LowerBounds computed = bounds;
+  for (size_t i = 0; i < placements.size(); ++i) {
+    ReportPlacement& shown = placements[i];
+    if (!shown.violations.empty()) continue;
+    const RecordedProof proof = proof_of(specs[i], problem, shown.timeline);
+    const bool is_beaten = rounded_down(proof.bound_us) > shortest_us;  // under other rules
+    if (is_beaten || !tells_more(proof, computed)) continue;
+    bounds.proved_us = std::max(bounds.proved_us, proof.bound_us);
+    shown.proved = proof.proved;
+    shown.bound_file = options.placements[i];
+  }
+  return bounds;
+}
+
+// Where what is said of bounds comes from, if not from here.
+std::string sources(std::span<const ReportPlacement> placements) {
+  std::string text;
+  for (const ReportPlacement& p : placements) {
+    if (p.bound_file.empty()) continue;
+    text += fitted(proof_text({.proved = p.proved}, p.bound_file) + "\n");
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
 std::string summary(const Problem& problem, const LowerBounds& bounds,
                     std::span<const ReportPlacement> placements, bool color) {
   Table table({{"placement", Align::kLeft},
@@ -122,7 +156,7 @@ std::string summary(const Problem& problem, const LowerBounds& bounds,
          p.violations.empty() ? "yes" : "no"},
         p.violations.empty() ? Emphasis::kNone : Emphasis::kBad);
   }
-  return heading(problem) + "\n" + table.render(color);
+  return heading(problem) + "\n" + table.render(color) + sources(placements);
 }
 
 Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placements,
@@ -134,6 +168,8 @@ Json describe(const LowerBounds& bounds, std::span<const ReportPlacement> placem
                     {"makespan_us", p.timeline.makespan_us},
                     {"moved_nodes", moved_nodes(placements[0].assignment, p.assignment)},
                     {"explained_nodes", p.reasons.asked},
+                    {"proved", p.proved},
+                    {"lower_bound_recorded", !p.bound_file.empty()},
                     {"feasible", p.violations.empty()}});
   }
   return {{"lower_bound_us", bounds.best_us()},
@@ -181,7 +217,8 @@ void run_report(ReportOptions& options) {
     simulate_for_report(problem, *division, std::min(work, all), shown);
   }
 
-  const LowerBounds bounds = lower_bounds(problem);
+  const LowerBounds bounds =
+      with_recorded(lower_bounds(problem), problem, specs, options, placements);
   const std::string page = report_page(problem, bounds, placements);
   line.clear();
   if (options.common.json) {

@@ -31,7 +31,8 @@ constexpr const char* kSimulateExamples = R"(Examples:
 A placement that breaks a rule (memory, colocation) is simulated all the same and reported as not
 feasible; one with a node on a device whose kind may not or cannot run it ends with status 1.
 The engine that it was placed for, and numbers of free dimensions, are those that it records. Under
-staged execution it runs in the stages that it records, or else by the best rule.
+staged execution it runs in the stages that it records, or else by the best rule. The lower bound and
+proof that it records hold where it takes as long as it records, and are told to be from there.
 
 The bottleneck is how long one run takes up its busiest part, a device or a channel: the time per run
 of a stream whose runs overlap in a pipeline. Devices that feed each other in a circle count as one
@@ -182,18 +183,28 @@ void run_simulate(SimulateOptions& options) {
     note_unlike_recorded(placement, options.placement, options.engine, options.model,
                          timeline.makespan_us);
   }
-  const LowerBounds bounds = lower_bounds(problem);
+  LowerBounds bounds = lower_bounds(problem);
   const auto found = violations(problem, assignment, timeline);
+  RecordedProof proof;
+  if (found.empty()) proof = proof_of(placement, problem, timeline);
+  const bool is_recorded = tells_more(proof, bounds);
+  if (is_recorded) bounds.proved_us = proof.bound_us;
   const Advice advice = advise(problem, assignment, timeline, kAdviceWork);
   if (options.common.json) {
-    print_json(describe(problem, assignment, timeline, bounds, found, advice));
+    Json object = describe(problem, assignment, timeline, bounds, found, advice);
+    object["lower_bound_recorded"] = is_recorded;
+    object["proved"] = proof.proved;
+    print_json(object);
   } else {
     print(summary(problem, assignment, timeline, bounds, found, advice, options.common.color()));
+    if (is_recorded) print("\n" + fitted(proof_text(proof, options.placement) + "\n"));
   }
   OutputFiles files;
   ReportPlacement shown;
   shown.method = placement.method;
   shown.assignment = assignment;
+  shown.proved = proof.proved;
+  if (is_recorded) shown.bound_file = options.placement;
   add_reports(files, options.reports, problem, bounds, timeline, std::move(shown));
   files.write();
 }

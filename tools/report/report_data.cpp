@@ -210,6 +210,7 @@ ordered_json describe_placement(const Problem& problem, const LowerBounds& bound
           {"stage_order", timeline.stage_order},
           {"violations", placement.violations},
           {"proved", proved_optimal(problem, bounds, placement)},
+          {"bound_file", placement.bound_file},
           {"replicas", rounded(placement.replicas_us)},
           {"busy", column(timeline.device_busy_us, rounded)},
           {"peak", timeline.peak_memory_bytes},

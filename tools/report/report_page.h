@@ -33,6 +33,7 @@ struct ReportPlacement {
   Assignment assignment;
   Timeline timeline;                     // of the assignment
   bool proved = false;                   // to be the best, as far as whoever placed it knows
+  std::string bound_file;                // that records this, or its lower bound; "": none
   std::vector<std::string> violations;   // what makes it infeasible, one sentence each
   std::vector<CandidateRow> candidates;  // empty: no table
   double replicas_us = 0;                // a run, with a copy on every device; 0: not known

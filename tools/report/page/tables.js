@@ -5,6 +5,7 @@ const named = p => comparing ? [chip(p), brief(p.label, 60)] : [brief(p.label, 6
 const perSecond = us => us > 0 ? (1e6 / us).toFixed(digits(1e6 / us)) + "\u00a0runs per second" : "–";
 // The bound is of the makespan, which is not what a placement for throughput is about.
 const hasBound = !throughput && data.lower_bound > 0;
+const recorded = p => p.bound_file ? ", as " + p.bound_file + " records" : "";
 const ofBound = us => data.lower_bound > 0 ? (us / data.lower_bound).toFixed(3) + "\u00a0×" : "–";
 const limitText = limit => limit === null ? "none" : bytes(limit);
 const over = (b, d) => devices[d].limit !== null && b > devices[d].limit;
@@ -61,8 +62,8 @@ function headlineOfOne(p) {
     ? [by + " runs a stream of " + graphName() + " at intervals of ", strong(time(p.bottleneck)), ", ",
        strong(perSecond(p.bottleneck))]
     : [by + " runs " + graphName() + " in ", strong(time(p.makespan))];
-  if (p.proved) parts.push(", ", strong("proved optimal"));
-  else if (hasBound) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound");
+  if (p.proved) parts.push(", ", strong("proved optimal"), recorded(p));
+  else if (hasBound) parts.push(", ", strong(ofBound(p.makespan)), " the lower bound", recorded(p));
   const others = p.candidates.filter(c => c.feasible && !c.chosen)
     .sort((a, b) => objective(a) - objective(b));
   const single = others.find(c => c.method.startsWith("single"));
