@@ -265,16 +265,6 @@ Result<PlaceResult> place(const Problem& problem, std::string_view name,
   return Status::invalid(join({"method is ", in_quotes(name), ", expected one of ", known}));
 }
 
-std::string describe_auto() {
-  std::string text;
-  for (const Step& step : auto_steps()) {
-    if (!text.empty()) text += ", ";
-    text += step.name;
-    if (step.when != kAlways) text += join({" (", step.when, ")"});
-  }
-  return text;
-}
-
 std::vector<std::string_view> placer_names() {
   std::vector<std::string_view> names{kAuto, kPolicyAlone};
   for (const Method* method : builtin_methods()) names.push_back(method->name());

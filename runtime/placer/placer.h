@@ -96,7 +96,4 @@ Result<PlaceResult> place(const Problem& problem, std::string_view name,
 inline constexpr std::string_view kAuto = "auto", kPolicyAlone = "policy";
 std::vector<std::string_view> placer_names();
 
-// The steps of `auto`: "single, contiguous, ..., search (with a budget)".
-std::string describe_auto();
-
 }  // namespace placeto

@@ -8,6 +8,33 @@
 using namespace placeto::test;
 using nlohmann::json;
 
+TEST_CASE_FIXTURE(PlacedScene, "what a placement was placed by is explained") {
+  std::string help, lines = run({"place", "--help"}).out;
+  for (const char c : lines) {
+    if (c != '\n' && (c != ' ' || !help.ends_with(' '))) help += c;
+    if (c == '\n' && !help.ends_with(' ')) help += ' ';
+  }
+  CHECK(help.find(" polish moves of single groups, while one gains (") != std::string::npos);
+  CHECK(help.find(" fewest stages merged, as far as the tolerance goes (") != std::string::npos);
+  CHECK(help.find("takes a budget (default 10,000 evaluations)") != std::string::npos);
+  const std::string placed = run({"place", graph, "-t", topology, "--explain", "all"}).out;
+  const size_t by = placed.find("placed by ") + 10;
+  const std::string method = placed.substr(by, placed.find(':', by) - by);
+  CHECK(placed.find("\n" + method + ": ") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "annealing without a budget has the evaluations that help names") {
+  REQUIRE(run({"generate", "layered", "--nodes", "60", "-o", "many.graph"}).status == 0);
+  const auto by_budget = [&](std::vector<std::string> budget) {
+    std::vector<std::string> line{"place", "many.graph", "-t", "4xk80", "-m", "anneal", "--json"};
+    line.insert(line.end(), budget.begin(), budget.end());
+    auto placed = run_json(line);
+    placed.erase("place_time_us");
+    return placed;
+  };
+  CHECK(by_budget({}) == by_budget({"--budget-evals", "10000"}));
+}
+
 TEST_CASE_FIXTURE(PlacedScene, "every command has help with examples") {
   for (const char* command :
        {"place", "simulate", "compare", "inspect", "convert", "generate", "report"}) {

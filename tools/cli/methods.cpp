@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/steps.h"
 #include "runtime/policy/guide.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
@@ -17,6 +18,8 @@
 
 namespace placeto::cli {
 namespace {
+
+constexpr const char* kAnnealEvaluations = "10,000 evaluations";  // of search/anneal.cpp
 
 // nullptr: none of that name.
 const Method* find_partitioner(std::string_view name) {
@@ -110,15 +113,39 @@ void check_method(std::string_view option, std::string_view name) {
 }
 
 std::string method_help() {
+  std::vector<std::string_view> heuristics;
+  for (const Step& step : auto_steps()) {
+    if (step.method != nullptr) heuristics.push_back(step.name);
+  }
   std::string text = fmt::format(
-      "How to place:\n  auto: the best of {} (default)\n  policy: the policy's greedy passes alone",
-      describe_auto());
+      "How to place:\n  auto: the best of {}, and of the steps listed below (default)\n  policy: "
+      "the "
+      "policy's greedy passes alone",
+      fmt::join(heuristics, ", "));
   const auto add = [&text](const Method* method) {
     text += fmt::format("\n  {}: {}", method->name(), method->summary());
+    if (method == &anneal_method()) text += fmt::format(" (default {})", kAnnealEvaluations);
   };
   for (const Method* method : builtin_methods()) add(method);
   for (const Method* method : partition_methods()) add(method);
   return text;
+}
+
+std::string step_help() {
+  std::string text;
+  for (const Step& step : auto_steps()) {
+    if (step.method != nullptr) continue;
+    text += fmt::format("  {:<26}{} ({})\n", step.name, step.summary, step.when);
+  }
+  return text;
+}
+
+std::string what_found(std::string_view method) {
+  const std::string_view name = method.substr(0, method.find(' '));  // "single gpu:1"
+  for (const Step& step : auto_steps()) {
+    if (step.name == name) return std::string(step.summary);
+  }
+  return "";
 }
 
 bool takes_budget(std::string_view name) {

@@ -37,6 +37,10 @@ std::vector<std::string> method_names();
 // A Failure with kBadUsage unless there is such a method; says so if it was left out of this build.
 void check_method(std::string_view option, std::string_view name);
 std::string method_help();
+// The steps of `auto` that are no method of their own: lines of a list, name and what it does.
+std::string step_help();
+// What the step of `auto` does that a placement names as what found it; "" if it names none.
+std::string what_found(std::string_view method);
 // Whether the method of that name does more with a budget.
 bool takes_budget(std::string_view name);
 

@@ -27,7 +27,9 @@
 namespace placeto::cli {
 namespace {
 
-constexpr const char* kPlaceExamples = R"(Examples:
+constexpr const char* kPlaceFooter = R"(What a placement was "placed by", beside the methods above:
+{}
+Examples:
   placeto place graph.json --topology 2xk80 -o placement.json
   placeto place graph.json --topology 2xk80 --budget-evals 1000 --report report.html
   placeto place graph.json --topology 4xk80 --method heft --json
@@ -256,6 +258,10 @@ void show(const PlaceOptions& options, const Problem& problem, const Found& foun
   }
   print(summary(problem, found.result, found.rows, options.common.color()));
   if (options.explain.empty()) return;
+  const std::string& method = found.result.best.method;
+  if (const std::string what = what_found(method); !what.empty()) {
+    print(fitted(fmt::format("\n{}: {}\n", printable(method), what)));
+  }
   if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
   print("\n" + explanation(problem, found.reasons, options.common.color()));
 }
@@ -346,7 +352,7 @@ void add_place(Program& program) {
   add_engine(command, options->engine);
   options->method.options.tolerance = -1;  // until it is given: the engine's, or 0
   add_model_options(command, options->model);
-  command.footer(kPlaceExamples);
+  command.footer(fmt::format(kPlaceFooter, step_help()));
   command.action([options] { run_place(*options); });
 }
 
