@@ -50,21 +50,11 @@ Result<std::vector<int32_t>> partition(const PartGraph& graph, uint64_t seed) {
   return std::vector<int32_t>(part.begin(), part.end());
 }
 
-class MetisMethod final : public Method {
- public:
-  std::string_view name() const override { return "metis"; }
-  std::string_view summary() const override {
-    return "multilevel partitioning by METIS: balanced load, small cut";
-  }
-  Result<Candidate> place(Workbench& bench) const override {
-    return place_partitioned(bench, name(), partition);
-  }
-};
-
 }  // namespace
 
 const Method& metis_method() {
-  static const MetisMethod method;
+  static const PartitionMethod method(
+      "metis", "multilevel partitioning by METIS: balanced load, small cut", partition);
   return method;
 }
 

@@ -18,7 +18,7 @@ constexpr ChildLimits kChildLimits{
     .memory_bytes = uint64_t{16} << 30, .cpu_seconds = 7200, .wall_seconds = 7200, .deaths = 1};
 
 Assignment partitioned(const Problem& problem, uint64_t seed,
-                       Result<std::vector<int32_t>> (*partition)(const PartGraph&, uint64_t)) {
+                       PartitionMethod::Partition partition) {
   const PartGraph graph = build_part_graph(problem);
   std::vector<int32_t> part(static_cast<size_t>(graph.vertex_count()), 0);
   if (graph.part_count() > 1 && graph.vertex_count() <= graph.part_count()) {
@@ -50,22 +50,20 @@ std::span<const std::string_view> partition_method_names() {
   return kNames;
 }
 
-Result<Candidate> place_partitioned(
-    Workbench& bench, std::string_view method,
-    Result<std::vector<int32_t>> (*partition)(const PartGraph& graph, uint64_t seed)) {
+Result<Candidate> PartitionMethod::place(Workbench& bench) const {
   const Problem& problem = bench.problem();
   const auto serve = [&](const std::string&) {
-    const Assignment assignment = partitioned(problem, bench.options().seed, partition);
+    const Assignment assignment = partitioned(problem, bench.options().seed, partition_);
     return std::string(reinterpret_cast<const char*>(assignment.data()),
                        assignment.size() * sizeof assignment[0]);
   };
   GuardedChild child(serve, kChildLimits);
   Result<std::string> answer = child.ask({}, bench.stop());
   if (answer.status().code() == StatusCode::kStopped) return answer.status();
-  if (!answer.ok()) return Status::internal(join({method, " ", answer.status().message()}));
-  Candidate candidate{std::string(method), Assignment(problem.node_count()), {}};
+  if (!answer.ok()) return Status::internal(join({name_, " ", answer.status().message()}));
+  Candidate candidate{std::string(name_), Assignment(problem.node_count()), {}};
   if (answer->size() != candidate.assignment.size() * sizeof candidate.assignment[0]) {
-    return Status::internal(join({method, " placed other nodes"}));
+    return Status::internal(join({name_, " placed other nodes"}));
   }
   std::memcpy(candidate.assignment.data(), answer->data(), answer->size());
   candidate.score = bench.evaluator().evaluate(candidate.assignment);

@@ -80,21 +80,11 @@ Result<std::vector<int32_t>> map_graph(const PartGraph& graph, uint64_t seed) {
   return std::vector<int32_t>(part.begin(), part.end());
 }
 
-class ScotchMethod final : public Method {
- public:
-  std::string_view name() const override { return "scotch"; }
-  std::string_view summary() const override {
-    return "static mapping by Scotch: balanced load, small cut";
-  }
-  Result<Candidate> place(Workbench& bench) const override {
-    return place_partitioned(bench, name(), map_graph);
-  }
-};
-
 }  // namespace
 
 const Method& scotch_method() {
-  static const ScotchMethod method;
+  static const PartitionMethod method(
+      "scotch", "static mapping by Scotch: balanced load, small cut", map_graph);
   return method;
 }
 
