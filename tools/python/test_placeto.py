@@ -132,6 +132,37 @@ class Package(unittest.TestCase):
         self.assertEqual(pinned.devices[1], pinned.devices[2])
         self.assertIsInstance(pinned.explain(1), placeto.Reason)
 
+    def test_rules_take_names(self):
+        graph, topology = diamond(), pair()
+        names = [graph.node(v).name for v in range(len(graph))]
+        by_number = placeto.place(graph, topology, pins={0: 1}, forbids=[(3, 0)],
+                                  colocate=[[1, 2]], objective=placeto.PLACETO_THROUGHPUT)
+        by_name = placeto.place(graph, topology, pins={names[0]: "gpu:1"},
+                                forbids=[(names[3], "gpu:0")], colocate=[[names[1], 2]],
+                                objective="throughput")
+        self.assertEqual(by_name.to_bytes(), by_number.to_bytes())
+        for expected, call in (
+                ("pins: node is 'x', expected a name that the graph has",
+                 lambda: placeto.place(graph, topology, pins={"x": 0})),
+                ("forbids: device is 'tpu', expected a name that the topology has",
+                 lambda: placeto.place(graph, topology, forbids={0: "tpu"})),
+                ("colocate: node is 'x', expected a name that the graph has",
+                 lambda: placeto.score(graph, topology, [0] * 4, colocate=[[0, "x"]])),
+                ("objective is 'speed', expected one of latency, throughput",
+                 lambda: placeto.place(graph, topology, objective="speed"))):
+            with self.subTest(expected), self.assertRaises(ValueError) as raised:
+                call()
+            self.assertEqual(str(raised.exception), expected)
+        with self.assertRaisesRegex(TypeError, "^pins: node is 'x', expected an integer"):
+            placeto.place(None, topology, pins={"x": 0})
+
+    def test_links_may_come_before_their_devices(self):
+        builder = placeto.TopologyBuilder("pair", bandwidth_bytes_per_us=10)
+        builder.connect("b", "a", bandwidth_bytes_per_us=5, latency_us=3)
+        for name in "ab":
+            builder.add(name, "gpu")
+        self.assertEqual(builder.build().link(1, 0).latency_us, 3)
+
     def test_a_placement_of_ones_own_is_scored(self):
         self.assertEqual(placeto.score(diamond(), pair(), [0, 0, 0, 0]).makespan_us, 1020)
 
@@ -144,6 +175,7 @@ class Package(unittest.TestCase):
         with self.assertRaises(placeto.Error) as raised:
             placeto.Graph.from_bytes(b"no graph")
         self.assertEqual(raised.exception.status, _native.PLACETO_BAD_INPUT)
+        self.assertEqual(raised.exception.status_text, "bad input")
         with self.assertRaises(placeto.Error):
             placeto.Topology.load("/no/such/file")
         with self.assertRaises(TypeError):
@@ -347,6 +379,13 @@ class Package(unittest.TestCase):
                 by_rule = pathlib.Path(folder, f"rule_{rule}")
                 placeto.write_stages(MODEL, placement, by_rule, stages=rule, dims={"batch": 1})
                 self.assertTrue((by_rule / "manifest.json").exists())
+            fewest = pathlib.Path(folder, "fewest")
+            placeto.write_stages(MODEL, placement, fewest, stages="fewest", dims={"batch": 1})
+            number = pathlib.Path(folder, f"rule_{placeto.PLACETO_ONNX_STAGES_FEWEST}")
+            self.assertEqual((fewest / "manifest.json").read_text(),
+                             (number / "manifest.json").read_text())
+            with self.assertRaisesRegex(ValueError, "^stages is 'few', expected one of recorded, "):
+                placeto.write_stages(MODEL, placement, fewest, stages="few")
         with self.assertRaises(placeto.Error):
             placeto.load_topology("no-such-machine")
         with self.assertRaises(TypeError):

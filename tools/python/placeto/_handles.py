@@ -93,6 +93,11 @@ class Error(Exception):
         super().__init__(message or _library.placeto_status_text(status).decode())
         self.status = status
 
+    @property
+    def status_text(self) -> str:
+        """What the status says, in words: "bad input"."""
+        return _library.placeto_status_text(self.status).decode()
+
     def __reduce__(self) -> tuple[Any, ...]:  # worker processes hand errors over
         return type(self), (self.status, str(self))
 
@@ -134,6 +139,15 @@ def _checked(kind: Any, value: Any, name: str) -> Any:
     if not low <= number <= high:
         raise ValueError(f"{name} is {number}, expected an integer from {low} to {high}")
     return number
+
+
+def _worded(value: Any, words: Mapping[str, int], name: str) -> Any:
+    """The number that a word stands for; numbers as they are."""
+    if not isinstance(value, str):
+        return value
+    if value not in words:
+        raise ValueError(f"{name} is {value!r}, expected one of {', '.join(words)}")
+    return words[value]
 
 
 def _about(name: str, value: Any, error: TypeError) -> TypeError:

@@ -12,12 +12,17 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, S
 from . import _native
 from ._graph import Graph, Topology
 from ._handles import (Limits, PathLike, _call, _defaulted, _Handle, _limits, _list_of,
-                       _with_fields)
-from ._native import PLACETO_ONNX_STAGES_RECORDED
+                       _with_fields, _worded)
 from ._placing import Placement, Policy, Rules
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+_STAGES = {"recorded": _native.PLACETO_ONNX_STAGES_RECORDED,
+           "fewest": _native.PLACETO_ONNX_STAGES_FEWEST,
+           "overlap": _native.PLACETO_ONNX_STAGES_OVERLAP,
+           "crossings": _native.PLACETO_ONNX_STAGES_CROSSINGS}
 
 
 class ImportOptions(TypedDict, total=False):
@@ -120,11 +125,11 @@ def default_policy() -> Policy:
 
 
 def write_stages(model: PathLike, placement: Placement, directory: PathLike, *,
-                 stages: int = PLACETO_ONNX_STAGES_RECORDED,
+                 stages: Union[int, str] = "recorded",
                  **options: Unpack[ImportOptions]) -> None:
-    """One ONNX file per stage and manifest.json in a new directory. `stages` is one of
-    PLACETO_ONNX_STAGES_RECORDED, _FEWEST, _OVERLAP and _CROSSINGS, as in placeto_onnx.h. Options:
-    those that the model was loaded with."""
+    """One ONNX file per stage and manifest.json in a new directory. `stages` is
+    "recorded", "fewest", "overlap" or "crossings", or a constant PLACETO_ONNX_STAGES_... as in
+    placeto_onnx.h. Options: those that the model was loaded with."""
     with _import_options(options) as struct:
         _call("placeto_onnx_write_stages", os.fsencode(model), byref(struct), placement,
-              stages, os.fsencode(directory))
+              _worded(stages, _STAGES, "stages"), os.fsencode(directory))

@@ -13,7 +13,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, N
 from . import _native
 from ._graph import Graph, Topology
 from ._handles import (Limits, PathLike, _about, _array, _ask, _call, _checked, _content,
-                       _defaulted, _Handle, _limits, _list_of, _with_fields)
+                       _defaulted, _Handle, _limits, _list_of, _with_fields, _worded)
 from ._native import PLACETO_NONE
 
 if TYPE_CHECKING:
@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from ._handles import Bytes, Numbers, Times
 
 
+Named = Union[int, str]  # a node or a device
+
+_OBJECTIVES = {"latency": _native.PLACETO_LATENCY, "throughput": _native.PLACETO_THROUGHPUT}
+
+
 class PlaceOptions(TypedDict, total=False):
-    """placeto_options. Pins and forbids map nodes to devices, or are pairs of them."""
+    """placeto_options. Pins and forbids map nodes to devices, or are pairs of them. Nodes and
+    devices are numbers or names; of several nodes of a name, the first is meant."""
 
     method: str
     seed: int
@@ -31,11 +37,11 @@ class PlaceOptions(TypedDict, total=False):
     budget_milliseconds: float
     cancel: Cancel
     passes: int
-    objective: int
+    objective: Union[int, str]  # "latency" or "throughput"
     memory_headroom: float
-    pins: Union[Mapping[int, int], Iterable[tuple[int, int]]]
-    forbids: Union[Mapping[int, int], Iterable[tuple[int, int]]]
-    colocate: Iterable[Sequence[int]]
+    pins: Union[Mapping[Named, Named], Iterable[tuple[Named, Named]]]
+    forbids: Union[Mapping[Named, Named], Iterable[tuple[Named, Named]]]
+    colocate: Iterable[Sequence[Named]]
     limits: Limits
     deadline_milliseconds: float
     samples: int
@@ -286,8 +292,19 @@ def _add_rules(rules: Any, options: Any) -> None:
         setattr(options, count, own + more)
 
 
+def _number(of: Any, value: Any, name: str) -> int:
+    """Of a node or a device of that graph or topology; ValueError if it has none of that name."""
+    if not isinstance(value, str) or not isinstance(of, (Graph, Topology)):
+        return _checked(ctypes.c_uint32, value, name)
+    try:
+        return of.find(value)
+    except KeyError:
+        what = "graph" if isinstance(of, Graph) else "topology"
+        raise ValueError(f"{name} is {value!r}, expected a name that the {what} has") from None
+
+
 @contextlib.contextmanager
-def _options(fields: PlaceOptions) -> Iterator[Any]:
+def _options(graph: Graph, topology: Topology, fields: PlaceOptions) -> Iterator[Any]:
     """placeto_options; what it points to lives as long as the block."""
     plain: dict[str, Any] = dict(fields)
     options = _defaulted(_native.placeto_options, "placeto_default_options")
@@ -296,12 +313,13 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
         options.cancel = _checked(ctypes.POINTER(_native.placeto_cancel), cancel, "cancel")
     if "limits" in plain:
         options.limits = _limits(plain.pop("limits"))
-    number = ctypes.c_uint32
+    if "objective" in plain:
+        plain["objective"] = _worded(plain["objective"], _OBJECTIVES, "objective")
     for name, count in (("pins", "pin_count"), ("forbids", "forbid_count")):
         pairs = plain.pop(name, {})
         try:
-            entries = [(_checked(number, node, f"{name}: node"),
-                        _checked(number, device, f"{name}: device"))
+            entries = [(_number(graph, node, f"{name}: node"),
+                        _number(topology, device, f"{name}: device"))
                        for node, device in (pairs.items() if isinstance(pairs, Mapping) else pairs)]
         except TypeError as error:
             raise _about(name, pairs, error) from None
@@ -309,7 +327,9 @@ def _options(fields: PlaceOptions) -> Iterator[Any]:
         setattr(options, count, len(entries))
     colocate = plain.pop("colocate", ())
     try:
-        sets = [_list_of(number, nodes, "colocate: node") for nodes in colocate]
+        sets = [_list_of(ctypes.c_uint32, nodes if isinstance(nodes, (str, bytes)) else
+                         [_number(graph, node, "colocate: node") for node in nodes],
+                         "colocate: node") for nodes in colocate]
     except TypeError as error:
         raise _about("colocate", colocate, error) from None
     lists = ((nodes, len(nodes)) for nodes in sets)
@@ -369,9 +389,10 @@ def place(graph: Graph, topology: Topology, policy: Optional[Policy] = None,
           **options: Unpack[PlaceOptions]) -> Placement:
     """The best placement found. Options are the fields of placeto_options in placeto.h:
     budget_evaluations, memory_headroom, objective, ...; pins and forbids map nodes to devices,
-    colocate is a list of lists of nodes. Raises Infeasible if nothing fits. Ctrl-C ends it by its
-    Cancel, which is reset then: one that ends placings of other threads, too, may not reach them."""
-    with _options(options) as struct:
+    colocate is a list of lists of nodes, all by number or name. Raises Infeasible if nothing fits.
+    Ctrl-C ends it by its Cancel, which is reset then: one that ends placings of other threads, too,
+    may not reach them."""
+    with _options(graph, topology, options) as struct:
         cancel = options.get("cancel") or Cancel()
         struct.cancel = cancel._handle
         kept = cancel, options  # as long as the thread that calls
@@ -386,7 +407,7 @@ def score(graph: Graph, topology: Topology, devices: Iterable[int],
           **options: Unpack[PlaceOptions]) -> Placement:
     """What the cost model predicts of a placement of yours: a device for every node."""
     numbers = _list_of(ctypes.c_uint32, devices, "devices")
-    with _options(options) as struct:
+    with _options(graph, topology, options) as struct:
         return Placement._make("placeto_score", graph, topology, numbers,
                                len(numbers), byref(struct))
 
