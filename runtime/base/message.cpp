@@ -21,6 +21,14 @@ std::string join(Pieces pieces) {
   return text;
 }
 
+Status bad_input(Pieces pieces) {
+  return Status::bad_input(join(pieces));
+}
+
+Status too_many(std::string_view list, size_t entries, uint64_t most) {
+  return bad_input({list, ": ", entries, " entries, expected at most ", most});
+}
+
 std::string entry(std::string_view list, size_t i) {
   return join({list, "[", i, "]"});
 }

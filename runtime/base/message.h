@@ -1,6 +1,6 @@
 // Text put together from pieces, for error messages:
 //
-//     Status::bad_input(join({"nodes[", v, "] has ", count, " outputs, expected ", limit}))
+//     bad_input({"nodes[", v, "] has ", count, " outputs, expected ", limit})
 //
 // A chain of std::string's operator + leaves a temporary, and code to destroy it, behind every
 // plus, and this library says of every byte of its inputs what may be wrong with it. Pieces are
@@ -12,6 +12,8 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include "runtime/base/result.h"
 
 namespace placeto {
 
@@ -37,6 +39,10 @@ class Piece {
 using Pieces = std::initializer_list<Piece>;
 
 std::string join(Pieces pieces);
+// Status::bad_input of that text, which callers then need not destroy.
+Status bad_input(Pieces pieces);
+// The same, "nodes: 7 entries, expected at most 5".
+Status too_many(std::string_view list, size_t entries, uint64_t most);
 
 // "nodes[3]".
 std::string entry(std::string_view list, size_t i);

@@ -121,7 +121,7 @@ placeto_status placeto_graph_builder_add_node(placeto_graph_builder* builder,
     NodeSpec spec;
     if (Outcome o = read_node(node, spec); !o.ok()) return o;
     // Numbers are 32 bits; how many nodes are allowed is for the build to say.
-    if (builder->spec.nodes.size() >= PLACETO_NONE) return invalid("too many nodes");
+    if (builder->spec.nodes.size() >= PLACETO_NONE) return invalid({"too many nodes"});
     builder->spec.nodes.push_back(std::move(spec));
     if (index != nullptr) *index = static_cast<uint32_t>(builder->spec.nodes.size() - 1);
     return {};

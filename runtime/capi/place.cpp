@@ -44,7 +44,7 @@ Outcome check_numbers(std::initializer_list<NumberOption> options) {
   for (const NumberOption& option : options) {
     if (option.value >= 0 && option.value <= option.most) continue;
     return invalid(
-        join({option.name, " is ", number_text(option.value), ", expected ", option.expected}));
+        {option.name, " is ", number_text(option.value), ", expected ", option.expected});
   }
   return {};
 }
@@ -54,10 +54,10 @@ Outcome check_options(const placeto_options& options) {
   if (Outcome o = check_choice("kernels", options.kernels, 3); !o.ok()) return o;
   if (Outcome o = check_choice("grouping", options.grouping, 2); !o.ok()) return o;
   if (options.samples > kMostSamples) {
-    return invalid(join({"samples is ", options.samples, ", expected at most ", kMostSamples}));
+    return invalid({"samples is ", options.samples, ", expected at most ", kMostSamples});
   }
   if (options.passes == 0 || options.passes > kMostPasses) {
-    return invalid(join({"passes is ", options.passes, ", expected 1 to ", kMostPasses}));
+    return invalid({"passes is ", options.passes, ", expected 1 to ", kMostPasses});
   }
   constexpr double kFinite = std::numeric_limits<double>::max();
   constexpr const char* kTime = "a finite number of at least 0";
@@ -235,8 +235,8 @@ Outcome check_shortfall_buffer(const placeto_options& options, const Topology& t
 // Names the first node that is where it may not be.
 Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assignment) {
   if (assignment.size() != problem.node_count()) {
-    return invalid(join({"the assignment has ", assignment.size(), " entries, expected ",
-                         problem.node_count(), ": one per node"}));
+    return invalid({"the assignment has ", assignment.size(), " entries, expected ",
+                    problem.node_count(), ": one per node"});
   }
   for (uint32_t v = 0; v < problem.node_count(); ++v) {
     const uint32_t device = assignment[v], group = problem.group_of(v);
@@ -254,9 +254,9 @@ Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assig
     }
     const std::string node = node_place(problem.graph().spec(), v);
     const auto& devices = problem.topology().spec().devices;
-    return invalid(join({node, " is on device ", device,
-                         device < devices.size() ? " " + in_quotes(devices[device].name) : "",
-                         ", expected ", expected}));
+    return invalid({node, " is on device ", device,
+                    device < devices.size() ? " " + in_quotes(devices[device].name) : "",
+                    ", expected ", expected});
   }
   return {};
 }

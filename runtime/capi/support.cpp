@@ -4,8 +4,6 @@
 #include <new>
 #include <stdexcept>
 
-#include "runtime/base/message.h"
-
 namespace placeto::capi {
 namespace {
 
@@ -18,6 +16,10 @@ size_t whole_characters(const char* text, size_t fit) {
 }
 
 }  // namespace
+
+Outcome invalid(Pieces message) {
+  return {PLACETO_INVALID_ARGUMENT, join(message)};
+}
 
 placeto_status report(placeto_error* error, placeto_status code, const char* message) noexcept {
   if (error == nullptr) return code;
@@ -62,16 +64,15 @@ placeto_status run_guarded(placeto_error* error, Outcome (*body)(void*), void* c
 
 Outcome check_not_null(std::initializer_list<Argument> arguments) {
   for (const Argument& argument : arguments) {
-    if (argument.pointer == nullptr) return invalid(join({argument.name, " is NULL"}));
+    if (argument.pointer == nullptr) return invalid({argument.name, " is NULL"});
   }
   return {};
 }
 
 Outcome check_struct_size(const char* type, size_t given, size_t oldest, size_t known) {
   if (knows_size(given, oldest, known)) return {};
-  return invalid(
-      join({type, ": struct_size is ", given, ", expected ", known,
-            ": fill the struct with its placeto_default_ function, or set struct_size"}));
+  return invalid({type, ": struct_size is ", given, ", expected ", known,
+                  ": fill the struct with its placeto_default_ function, or set struct_size"});
 }
 
 Outcome read_struct_bytes(const char* type, const void* from, size_t oldest, size_t known,
@@ -96,7 +97,7 @@ Outcome write_struct_bytes(const char* type, const void* from, size_t oldest, si
 
 Outcome check_index(const char* name, uint64_t index, uint64_t count) {
   if (index < count) return {};
-  return invalid(join({name, " is ", index, ", expected less than ", count}));
+  return invalid({name, " is ", index, ", expected less than ", count});
 }
 
 Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
@@ -107,16 +108,16 @@ Outcome check_capacity(const char* array, size_t capacity, size_t needed) {
 
 Outcome check_choice(const char* name, int32_t value, int32_t count) {
   if (value >= 0 && value < count) return {};
-  return invalid(join({name, " is ", value, ", expected 0 to ", count - 1}));
+  return invalid({name, " is ", value, ", expected 0 to ", count - 1});
 }
 
 Outcome check_list(const char* name, const void* list, size_t count) {
   constexpr size_t kMost = PLACETO_NONE;  // nothing here is numbered beyond
   if (count > kMost) {
-    return invalid(join({name, " is said to have ", count, " entries, expected at most ", kMost}));
+    return invalid({name, " is said to have ", count, " entries, expected at most ", kMost});
   }
   if (list != nullptr || count == 0) return {};
-  return invalid(join({name, " is NULL, expected ", count, " entries"}));
+  return invalid({name, " is NULL, expected ", count, " entries"});
 }
 
 Outcome read_texts(const char* name, const char* const* from, size_t count,
@@ -125,7 +126,7 @@ Outcome read_texts(const char* name, const char* const* from, size_t count,
   to.clear();
   for (size_t i = 0; i < count; ++i) {
     if (from[i] == nullptr) {
-      return invalid(join({name, "[", i, "] is NULL"}));
+      return invalid({name, "[", i, "] is NULL"});
     }
     to.emplace_back(from[i]);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/limits.h"
+#include "runtime/base/message.h"
 #include "runtime/base/result.h"
 #include "runtime/include/placeto/placeto.h"
 
@@ -27,9 +28,7 @@ struct Outcome {
   bool ok() const { return code == PLACETO_OK; }
 };
 
-inline Outcome invalid(std::string message) {
-  return {PLACETO_INVALID_ARGUMENT, std::move(message)};
-}
+Outcome invalid(Pieces message);
 
 // Fills the caller's error, if there is one. Allocates nothing.
 placeto_status report(placeto_error* error, placeto_status code, const char* message) noexcept;

@@ -98,7 +98,7 @@ placeto_status placeto_topology_builder_add_device(placeto_topology_builder* bui
     if (Outcome o = check_not_null({{builder, "builder"}, {device, "device"}}); !o.ok()) return o;
     placeto_device from = default_device();
     if (Outcome o = read_struct("placeto_device", device, from); !o.ok()) return o;
-    if (builder->spec.devices.size() >= PLACETO_NONE) return invalid("too many devices");
+    if (builder->spec.devices.size() >= PLACETO_NONE) return invalid({"too many devices"});
     builder->spec.devices.push_back(
         {text_or_empty(from.name), text_or_empty(from.kind), from.memory_bytes, from.peak_flops,
          from.memory_bandwidth, from.slowdown, from.stage_us, from.cut_us, from.cut_bytes_per_us});
@@ -247,7 +247,7 @@ placeto_status placeto_topology_link(const placeto_topology* topology, uint32_t 
     const Topology& all = *topology->value;
     if (Outcome o = check_index("from", from, all.device_count()); !o.ok()) return o;
     if (Outcome o = check_index("to_device", to_device, all.device_count()); !o.ok()) return o;
-    if (from == to_device) return invalid("from and to_device are the same device");
+    if (from == to_device) return invalid({"from and to_device are the same device"});
     const std::string &a = all.device(from).name, &b = all.device(to_device).name;
     const LinkParameters& link = all.link(from, to_device);
     const char* channel = nullptr;

@@ -35,9 +35,9 @@ class Finder {
 }  // namespace
 
 Status out_of_number_range(std::string_view place, std::string_view field, double x) {
-  return Status::bad_input(join({place, field, " is ", number_text(x),
-                                 ", too small or too large to compute with, expected 0 or a number "
-                                 "from 1e-60 to 1e60"}));
+  return bad_input({place, field, " is ", number_text(x),
+                    ", too small or too large to compute with, expected 0 or a number "
+                    "from 1e-60 to 1e60"});
 }
 
 Status check_numbers(const Topology& topology, Stop* stop) {

@@ -126,9 +126,9 @@ void Problem::classify_devices() {
 
 Status Problem::fill_run_times(const Limits& limits, Stop* stop) {
   if (uint64_t{node_count()} * classes_.count > limits.max_run_entries) {
-    return Status::bad_input(join({node_count(), " nodes on ", classes_.count,
-                                   " distinct classes of device, expected a product of at most ",
-                                   limits.max_run_entries}));
+    return bad_input({node_count(), " nodes on ", classes_.count,
+                      " distinct classes of device, expected a product of at most ",
+                      limits.max_run_entries});
   }
   std::vector<uint32_t> class_size(classes_.count, 0);
   for (uint32_t c : classes_.of_device) ++class_size[c];
@@ -196,9 +196,9 @@ Status Problem::check_times(Stop* stop) {
              slowest.latency_us + slowest.gap_us;
     }
     if (!(sum <= kMostNumber)) {
-      return Status::bad_input(join({node_place(graph_->spec(), v),
-                                     ": run times, transfers and gaps up to here sum to more than "
-                                     "1e60 us, expected a smaller sum"}));
+      return bad_input({node_place(graph_->spec(), v),
+                        ": run times, transfers and gaps up to here sum to more than "
+                        "1e60 us, expected a smaller sum"});
     }
     if (spend(stop, classes_.count + graph_->out_edges(v).size())) return Status::stopped();
   }

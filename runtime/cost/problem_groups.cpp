@@ -119,10 +119,9 @@ Status Problem::check_groups(Stop* stop) const {
       text += join({" and ", others, others == 1 ? " colocated node (" : " colocated nodes (",
                     node_place(graph_->spec(), members(g)[1]), others == 1 ? ")" : ", ...)"});
     }
-    return Status::bad_input(
-        join({text,
-              "; expected a device that every node of it may run on, by cost_us, "
-              "allowed_kinds, pins and forbids together"}));
+    return bad_input({text,
+                      "; expected a device that every node of it may run on, by cost_us, "
+                      "allowed_kinds, pins and forbids together"});
   }
   return {};
 }

@@ -14,54 +14,49 @@ static bool looks_like_json(std::span<const uint8_t> bytes) {
 Status check_header(std::span<const uint8_t> bytes, FileKind expected, const Limits& limits) {
   const uint64_t limit = std::min(limits.max_file_bytes, kMaxBufferBytes);
   if (bytes.size() > limit) {
-    return Status::bad_input(join({"is ", bytes.size(), " bytes long, expected at most ", limit}));
+    return bad_input({"is ", bytes.size(), " bytes long, expected at most ", limit});
   }
   const std::string wanted = std::string("expected a ") + name_of(expected) + " (identifier " +
                              identifier_of(expected) + " at byte 4)";
   if (looks_like_json(bytes)) {
-    return Status::bad_input(
-        join({"is JSON, ", wanted, ": 'placeto convert IN OUT' makes the binary form"}));
+    return bad_input({"is JSON, ", wanted, ": 'placeto convert IN OUT' makes the binary form"});
   }
   if (bytes.size() < 12) {  // root offset, identifier, root table
-    return Status::bad_input(join({"is ", bytes.size(), " bytes long, ", wanted}));
+    return bad_input({"is ", bytes.size(), " bytes long, ", wanted});
   }
   const FileKind found = detect(bytes);
   if (found == expected) return {};
   if (found == FileKind::kUnknown) {
-    return Status::bad_input(join({"has no known identifier, ", wanted}));
+    return bad_input({"has no known identifier, ", wanted});
   }
-  return Status::bad_input(
-      join({"is a ", name_of(found), " (identifier ", identifier_of(found), "), ", wanted}));
+  return bad_input({"is a ", name_of(found), " (identifier ", identifier_of(found), "), ", wanted});
 }
 
 Status check_version(uint32_t format_version) {
   if (format_version == kFormatVersion) return {};
   const std::string expected = ", expected " + std::to_string(kFormatVersion);
   if (format_version == 0) {
-    return Status::bad_input(join({"format_version is absent or 0", expected}));
+    return bad_input({"format_version is absent or 0", expected});
   }
-  return Status::bad_input(join({"format_version is ", format_version, expected,
-                                 ": a newer version of Placeto may read this file"}));
+  return bad_input({"format_version is ", format_version, expected,
+                    ": a newer version of Placeto may read this file"});
 }
 
 Status malformed(std::span<const uint8_t> bytes, FileKind expected) {
-  return Status::bad_input(
-      join({"is truncated or damaged: its ", bytes.size(), " bytes are not a well-formed ",
-            name_of(expected), ", expected the file as it was written"}));
+  return bad_input({"is truncated or damaged: its ", bytes.size(), " bytes are not a well-formed ",
+                    name_of(expected), ", expected the file as it was written"});
 }
 
 Status check_end(std::span<const uint8_t> bytes, size_t used, FileKind expected) {
   if (used == bytes.size()) return {};
-  return Status::bad_input(
-      join({"has ", bytes.size() - used, " bytes after the ", name_of(expected),
-            " ends, expected the file to end at byte ", used}));
+  return bad_input({"has ", bytes.size() - used, " bytes after the ", name_of(expected),
+                    " ends, expected the file to end at byte ", used});
 }
 
 Status CopyBudget::too_much_sharing(const std::string& place) {
-  return Status::bad_input(
-      join({place,
-            ": up to here the strings and lists expand to more than 64 times the "
-            "size of the file, expected a file that shares less"}));
+  return bad_input({place,
+                    ": up to here the strings and lists expand to more than 64 times the "
+                    "size of the file, expected a file that shares less"});
 }
 
 Status check_buffer_size(uint64_t bytes, FileKind kind) {

@@ -76,8 +76,8 @@ Status check_known_fields(const Table* table) {
   const size_t known = Table::MiniReflectTypeTable()->num_elems;
   for (size_t field = known; 4 + 2 * field + 2 <= size; ++field) {
     if (flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable + 4 + 2 * field) == 0) continue;
-    return Status::bad_input(join({"has field number ", field, ", expected at most ", known,
-                                   " fields: a newer version may have written this file"}));
+    return bad_input({"has field number ", field, ", expected at most ", known,
+                      " fields: a newer version may have written this file"});
   }
   return {};
 }

@@ -61,8 +61,7 @@ const char* type_of(mode_t mode) {
 }
 
 Status too_large(const std::string& path, uint64_t max_bytes) {
-  return Status::bad_input(
-      join({path, ": is larger than ", bytes_text(max_bytes), ", expected at most that"}));
+  return bad_input({path, ": is larger than ", bytes_text(max_bytes), ", expected at most that"});
 }
 
 Status write_all(const std::string& path, int fd, std::span<const uint8_t> bytes) {

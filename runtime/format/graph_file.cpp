@@ -16,8 +16,7 @@ using flatbuffers::Table;
 using flatbuffers::Verifier;
 
 Status check_count(const char* list, size_t count, uint64_t limit) {
-  if (count <= limit) return {};
-  return Status::bad_input(join({list, ": ", count, " entries, expected at most ", limit}));
+  return count <= limit ? Status() : too_many(list, count, limit);
 }
 
 // A list inside a table, if the verifier accepts its bounds; `ok` turns false otherwise.

@@ -14,7 +14,7 @@ namespace {
 
 Status check_reasons(const PlacementSpec& spec) {
   const auto wrong = [](size_t i, const char* what) {
-    return Status::bad_input(join({"reasons[", i, "]: ", what}));
+    return bad_input({"reasons[", i, "]: ", what});
   };
   for (size_t i = 0; i < spec.reasons.size(); ++i) {
     const ReasonSpec& r = spec.reasons[i];
@@ -40,28 +40,27 @@ Status check_stages(const PlacementSpec& spec) {
     return Status::bad_input("order: lists stages, expected 'stages' beside it");
   }
   if (spec.stages.size() != spec.assignment.size()) {
-    return Status::bad_input(
-        join({"stages: ", spec.stages.size(), " entries, expected one for each of ",
-              spec.assignment.size(), " nodes, or none"}));
+    return bad_input({"stages: ", spec.stages.size(), " entries, expected one for each of ",
+                      spec.assignment.size(), " nodes, or none"});
   }
   const size_t count = size_t{*std::max_element(spec.stages.begin(), spec.stages.end())} + 1;
   if (count > spec.stages.size()) {
-    return Status::bad_input(join({"stages: stage ", count - 1, " of ", spec.stages.size(),
-                                   " nodes, expected numbers from 0 without gaps"}));
+    return bad_input({"stages: stage ", count - 1, " of ", spec.stages.size(),
+                      " nodes, expected numbers from 0 without gaps"});
   }
   std::vector<uint32_t> device(count, UINT32_MAX);
   for (size_t v = 0; v < spec.stages.size(); ++v) {
     uint32_t& of_stage = device[spec.stages[v]];
     if (of_stage == UINT32_MAX) of_stage = spec.assignment[v];
     if (of_stage == spec.assignment[v]) continue;
-    return Status::bad_input(join({entry("stages", v), " is ", spec.stages[v], ", a stage of ",
-                                   in_quotes(spec.devices[of_stage]), ", but the node is on ",
-                                   in_quotes(spec.devices[spec.assignment[v]])}));
+    return bad_input({entry("stages", v), " is ", spec.stages[v], ", a stage of ",
+                      in_quotes(spec.devices[of_stage]), ", but the node is on ",
+                      in_quotes(spec.devices[spec.assignment[v]])});
   }
   const auto unused = std::find(device.begin(), device.end(), UINT32_MAX);
   if (unused != device.end()) {
-    return Status::bad_input(join({"stages: stage ", unused - device.begin(),
-                                   " has no node, expected numbers from 0 without gaps"}));
+    return bad_input({"stages: stage ", unused - device.begin(),
+                      " has no node, expected numbers from 0 without gaps"});
   }
   if (spec.order.empty()) return {};
   std::string wrong;
@@ -76,14 +75,14 @@ Status check_stages(const PlacementSpec& spec) {
     }
   }
   if (wrong.empty()) return {};
-  return Status::bad_input(join({wrong, ", expected each of the ", count, " stages once"}));
+  return bad_input({wrong, ", expected each of the ", count, " stages once"});
 }
 
 Status check_times(const PlacementSpec& spec) {
   const auto check = [](const std::string& place, double us) -> Status {
     if (std::isfinite(us) && us >= 0) return {};
-    return Status::bad_input(
-        join({place, " is ", number_text(us), ", expected a finite number that is not negative"}));
+    return bad_input(
+        {place, " is ", number_text(us), ", expected a finite number that is not negative"});
   };
   for (auto [field, us] :
        {std::pair{"makespan_us", spec.makespan_us},
@@ -114,32 +113,28 @@ bool is_dim(const std::string& text) {
 
 Status check_dims(const std::vector<std::string>& dims, const Limits& limits) {
   if (dims.size() > kMostDims) {
-    return Status::bad_input(
-        join({"dims: ", dims.size(), " entries, expected at most ", kMostDims}));
+    return too_many("dims", dims.size(), kMostDims);
   }
   for (size_t i = 0; i < dims.size(); ++i) {
     if (Status s = check_text(dims[i], limits); !s.ok()) return s.at(entry("dims", i));
     if (is_dim(dims[i])) continue;
-    return Status::bad_input(
-        join({entry("dims", i), " is ", in_quotes(dims[i]),
-              ", expected NAME=N with a whole number N from 1 to ", kMaxExtent}));
+    return bad_input({entry("dims", i), " is ", in_quotes(dims[i]),
+                      ", expected NAME=N with a whole number N from 1 to ", kMaxExtent});
   }
   return {};
 }
 
 Status check_devices(const PlacementSpec& spec, const Limits& limits) {
   if (spec.devices.size() > limits.max_devices) {
-    return Status::bad_input(join(
-        {"devices: ", spec.devices.size(), " entries, expected at most ", limits.max_devices}));
+    return too_many("devices", spec.devices.size(), limits.max_devices);
   }
   std::unordered_map<std::string_view, size_t> first;
   for (size_t d = 0; d < spec.devices.size(); ++d) {
     if (Status s = check_name(spec.devices[d], limits); !s.ok()) return s.at(entry("devices", d));
     const auto [it, fresh] = first.emplace(spec.devices[d], d);
     if (fresh) continue;
-    return Status::bad_input(
-        join({entry("devices", d), ": ", in_quotes(spec.devices[d]), " stands at ",
-              entry("devices", it->second), " already, expected distinct devices"}));
+    return bad_input({entry("devices", d), ": ", in_quotes(spec.devices[d]), " stands at ",
+                      entry("devices", it->second), " already, expected distinct devices"});
   }
   return {};
 }
@@ -164,8 +159,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   if (Status s = check_dims(spec.dims, limits); !s.ok()) return s;
   if (Status s = check_devices(spec, limits); !s.ok()) return s;
   if (spec.candidates.size() > kMostCandidates) {
-    return Status::bad_input(join(
-        {"candidates: ", spec.candidates.size(), " entries, expected at most ", kMostCandidates}));
+    return too_many("candidates", spec.candidates.size(), kMostCandidates);
   }
   for (size_t c = 0; c < spec.candidates.size(); ++c) {
     if (Status s = check_text(spec.candidates[c].method, limits); !s.ok()) {
@@ -173,23 +167,21 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
     }
   }
   if (spec.assignment.size() > limits.max_nodes) {
-    return Status::bad_input(join(
-        {"assignment: ", spec.assignment.size(), " entries, expected at most ", limits.max_nodes}));
+    return too_many("assignment", spec.assignment.size(), limits.max_nodes);
   }
   for (size_t v = 0; v < spec.assignment.size(); ++v) {
     if (spec.assignment[v] < spec.devices.size()) continue;
-    return Status::bad_input(
-        join({entry("assignment", v), " is ", spec.assignment[v], ", expected an index into the ",
-              spec.devices.size(), " devices of this file"}));
+    return bad_input({entry("assignment", v), " is ", spec.assignment[v],
+                      ", expected an index into the ", spec.devices.size(),
+                      " devices of this file"});
   }
   if (Status s = check_times(spec); !s.ok()) return s;
   if (Status s = check_reasons(spec); !s.ok()) return s;
   if (Status s = check_stages(spec); !s.ok()) return s;
   const size_t peaks = spec.peak_memory_bytes.size();
   if (peaks != 0 && peaks != spec.devices.size()) {
-    return Status::bad_input(
-        join({"peak_memory_bytes: ", peaks, " entries, expected one for each of the ",
-              spec.devices.size(), " devices, or none"}));
+    return bad_input({"peak_memory_bytes: ", peaks, " entries, expected one for each of the ",
+                      spec.devices.size(), " devices, or none"});
   }
   return {};
 }
@@ -198,17 +190,17 @@ Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& gra
                                      const Topology& topology, const Limits& limits) {
   if (Status s = check_placement(spec, limits); !s.ok()) return s;
   if (spec.assignment.size() != graph.node_count()) {
-    return Status::bad_input(
-        join({"assignment: ", spec.assignment.size(), " entries, expected ", graph.node_count(),
-              ", one for each node of graph ", in_quotes(graph.name())}));
+    return bad_input({"assignment: ", spec.assignment.size(), " entries, expected ",
+                      graph.node_count(), ", one for each node of graph ",
+                      in_quotes(graph.name())});
   }
   std::vector<uint32_t> index(spec.devices.size());
   for (size_t d = 0; d < index.size(); ++d) {
     index[d] = topology.find_device(spec.devices[d]);
     if (index[d] < topology.device_count()) continue;
-    return Status::bad_input(join({entry("devices", d), " is ", in_quotes(spec.devices[d]),
-                                   ", expected a device of topology ", in_quotes(topology.name()),
-                                   ": ", device_names(topology)}));
+    return bad_input({entry("devices", d), " is ", in_quotes(spec.devices[d]),
+                      ", expected a device of topology ", in_quotes(topology.name()), ": ",
+                      device_names(topology)});
   }
   Assignment assignment(spec.assignment.size());
   std::transform(spec.assignment.begin(), spec.assignment.end(), assignment.begin(),
@@ -230,15 +222,14 @@ Result<Division> resolve_stages(const PlacementSpec& spec, const Graph& graph,
     for (const OutEdge& e : graph.out_edges(v)) {
       const uint32_t from = spec.stages[v], to = spec.stages[e.target];
       if (to < from) {
-        return Status::bad_input(join(
-            {entry("stages", e.target), " is ", to, " and reads from node ", v, " of stage ", from,
-             ", expected that every dependency leads to the same or a higher "
-             "stage"}));
+        return bad_input({entry("stages", e.target), " is ", to, " and reads from node ", v,
+                          " of stage ", from,
+                          ", expected that every dependency leads to the same or a higher "
+                          "stage"});
       }
       if (position[to] >= position[from]) continue;
-      return Status::bad_input(
-          join({entry("order", position[to]), " is ", to, ", which reads from stage ", from,
-                ", expected that one before it"}));
+      return bad_input({entry("order", position[to]), " is ", to, ", which reads from stage ", from,
+                        ", expected that one before it"});
     }
   }
   return division;

@@ -36,7 +36,7 @@ Status copy_rule(const char* field, From from, const char* const* names, To& to)
     if (i != 0) expected += i == int(From::MAX) ? " or " : ", ";
     expected += join({i, " (", names[i], ")"});
   }
-  return Status::bad_input(join({field, " is ", int(from), ", expected ", expected}));
+  return bad_input({field, " is ", int(from), ", expected ", expected});
 }
 
 Status copy_rules(const schema::Topology& from, TopologySpec& to) {
@@ -63,8 +63,8 @@ Status copy_sources(std::initializer_list<const char*> fields,
   for (size_t i = 0; i < from.size(); ++i) {
     const schema::Source source = from.begin()[i];
     if (source > schema::Source::MAX) {
-      return Status::bad_input(
-          join({fields.begin()[i], " is ", int(source), ", expected 0 (unknown) to 3 (measured)"}));
+      return bad_input(
+          {fields.begin()[i], " is ", int(source), ", expected 0 (unknown) to 3 (measured)"});
     }
     *to.begin()[i] = static_cast<Source>(source);
   }
@@ -102,10 +102,7 @@ template <class From, class To, class Copy>
 Status copy_entries(const char* list, const flatbuffers::Vector<Offset<From>>* from, uint64_t limit,
                     CopyBudget& budget, std::vector<To>& to, Copy copy) {
   if (from == nullptr) return {};
-  if (from->size() > limit) {
-    return Status::bad_input(
-        join({list, ": ", from->size(), " entries, expected at most ", limit}));
-  }
+  if (from->size() > limit) return too_many(list, from->size(), limit);
   to.resize(from->size());
   for (uint32_t i = 0; i < from->size(); ++i) {
     if (Status s = copy(*from->Get(i), budget, to[i]); !s.ok()) return s.at(entry(list, i));

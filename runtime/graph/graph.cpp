@@ -15,10 +15,6 @@ namespace {
 // Every sum of bytes on one device is at most the sum of all bytes in the graph.
 constexpr uint64_t kMaxTotalBytes = (uint64_t{1} << 63) - 1;
 
-Status too_many(const char* what, size_t count, uint64_t limit) {
-  return Status::bad_input(join({what, ": ", count, " entries, expected at most ", limit}));
-}
-
 Status check_sizes(const GraphSpec& spec, const Limits& limits) {
   if (spec.nodes.empty()) return Status::bad_input("nodes: empty, expected at least one node");
   if (spec.nodes.size() > limits.max_nodes) {
@@ -42,8 +38,8 @@ Status check_kinds(const GraphSpec& spec, const Limits& limits) {
     if (Status s = check_name(spec.kinds[k], limits); !s.ok()) return s.at(place);
     for (size_t j = 0; j < k; ++j) {
       if (spec.kinds[j] == spec.kinds[k]) {
-        return Status::bad_input(join({place, ": ", in_quotes(spec.kinds[k]), " stands at kinds[",
-                                       j, "] already, expected distinct kinds"}));
+        return bad_input({place, ": ", in_quotes(spec.kinds[k]), " stands at kinds[", j,
+                          "] already, expected distinct kinds"});
       }
     }
   }
@@ -85,17 +81,16 @@ Status check_costs(const GraphSpec& spec, size_t v) {
   const std::vector<double>& cost = spec.nodes[v].cost_us;
   const size_t expected = spec.kinds.empty() ? 1 : spec.kinds.size();
   if (!cost.empty() && cost.size() != expected) {
-    return Status::bad_input(join(
+    return bad_input(
         {node_place(spec, v), ": cost_us has ", cost.size(), " entries, expected ",
          (spec.kinds.empty() ? "1 because the graph lists no kinds"
-                             : std::to_string(expected) + ", one for each of the graph's kinds")}));
+                             : std::to_string(expected) + ", one for each of the graph's kinds")});
   }
   for (size_t k = 0; k < cost.size(); ++k) {
     if (!std::isfinite(cost[k])) {
-      return Status::bad_input(
-          join({node_place(spec, v), ": cost_us[", k, "] is ", number_text(cost[k]),
-                ", expected a finite number of microseconds (negative: the kind "
-                "cannot run the node)"}));
+      return bad_input({node_place(spec, v), ": cost_us[", k, "] is ", number_text(cost[k]),
+                        ", expected a finite number of microseconds (negative: the kind "
+                        "cannot run the node)"});
     }
   }
   return {};
@@ -115,10 +110,9 @@ Status check_nodes(const GraphSpec& spec, const Limits& limits) {
     bool fits = add(node.resident_bytes) && add(node.workspace_bytes);
     for (uint64_t bytes : node.outputs) fits = fits && add(bytes);
     if (!fits) {
-      return Status::bad_input(
-          join({node_place(spec, v),
-                ": resident, workspace and output bytes of the nodes up to here sum "
-                "to more than 2^63 - 1, expected a smaller sum"}));
+      return bad_input({node_place(spec, v),
+                        ": resident, workspace and output bytes of the nodes up to here sum "
+                        "to more than 2^63 - 1, expected a smaller sum"});
     }
   }
   return {};
@@ -131,14 +125,13 @@ Status check_edge_ranges(const GraphSpec& spec) {
     const EdgeSpec& edge = spec.edges[e];
     for (auto [field, id] : {std::pair{"source", edge.source}, std::pair{"target", edge.target}}) {
       if (id < n) continue;
-      return Status::bad_input(
-          join({place(e), ": ", field, " is ", id, ", expected a node index below ", n}));
+      return bad_input({place(e), ": ", field, " is ", id, ", expected a node index below ", n});
     }
     const size_t outputs = spec.nodes[edge.source].outputs.size();
     if (edge.output != kControlEdge && edge.output >= outputs) {
-      return Status::bad_input(join(
-          {place(e), ": output is ", edge.output, ", but ", node_place(spec, edge.source), " has ",
-           outputs, " outputs, expected an index below that or 4294967295 (control)"}));
+      return bad_input({place(e), ": output is ", edge.output, ", but ",
+                        node_place(spec, edge.source), " has ", outputs,
+                        " outputs, expected an index below that or 4294967295 (control)"});
     }
   }
   return {};
@@ -148,10 +141,9 @@ Status check_edge_ranges(const GraphSpec& spec) {
 Status duplicate_edge(const GraphSpec& spec, const EdgeSpec& edge) {
   const auto first = std::find(spec.edges.begin(), spec.edges.end(), edge);
   const auto second = std::find(first + 1, spec.edges.end(), edge);
-  return Status::bad_input(
-      join({"edges[", second - spec.edges.begin(), "]: source ", edge.source, ", output ",
-            edge.output, ", target ", edge.target, " stands at edges[", first - spec.edges.begin(),
-            "] already, expected distinct edges"}));
+  return bad_input({"edges[", second - spec.edges.begin(), "]: source ", edge.source, ", output ",
+                    edge.output, ", target ", edge.target, " stands at edges[",
+                    first - spec.edges.begin(), "] already, expected distinct edges"});
 }
 
 // Sorts the out-edges of one node at a time: O(E log D), D the largest out-degree.
@@ -287,8 +279,8 @@ Status Graph::sort_topologically() {
     }
   }
   if (topological_order_.size() == node_count()) return {};
-  return Status::bad_input(join({"edges: the graph has a cycle: ", describe_cycle(*this, unmet),
-                                 "; expected an acyclic graph"}));
+  return bad_input({"edges: the graph has a cycle: ", describe_cycle(*this, unmet),
+                    "; expected an acyclic graph"});
 }
 
 }  // namespace placeto

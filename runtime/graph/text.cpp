@@ -82,15 +82,13 @@ std::string number_text(double x) {
 
 Status check_text(std::string_view text, const Limits& limits) {
   if (text.size() > limits.max_name_bytes) {
-    return Status::bad_input(
-        join({"is ", text.size(), " bytes long, expected at most ", limits.max_name_bytes}));
+    return bad_input({"is ", text.size(), " bytes long, expected at most ", limits.max_name_bytes});
   }
   if (text.find('\0') != std::string_view::npos) {
-    return Status::bad_input(
-        join({"is ", in_quotes(text), ", expected text without NUL characters"}));
+    return bad_input({"is ", in_quotes(text), ", expected text without NUL characters"});
   }
   if (valid_utf8_prefix(text) != text.size()) {
-    return Status::bad_input(join({"is ", in_quotes(text), ", expected valid UTF-8"}));
+    return bad_input({"is ", in_quotes(text), ", expected valid UTF-8"});
   }
   return {};
 }

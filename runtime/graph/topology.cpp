@@ -21,8 +21,8 @@ std::string link_place(size_t i) {
 // The place of a number is the text `place` and the field's name, joined only for a message.
 Status check_not_negative(std::string_view place, const char* field, double x) {
   if (std::isfinite(x) && x >= 0) return {};
-  return Status::bad_input(join(
-      {place, field, " is ", number_text(x), ", expected a finite number that is not negative"}));
+  return bad_input(
+      {place, field, " is ", number_text(x), ", expected a finite number that is not negative"});
 }
 
 Status check_device(const TopologySpec& spec, size_t d, const Limits& limits) {
@@ -38,8 +38,8 @@ Status check_device(const TopologySpec& spec, size_t d, const Limits& limits) {
     if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (!std::isfinite(device.slowdown) || device.slowdown <= 0) {
-    return Status::bad_input(join({place, ": slowdown is ", number_text(device.slowdown),
-                                   ", expected a finite number above 0"}));
+    return bad_input({place, ": slowdown is ", number_text(device.slowdown),
+                      ", expected a finite number above 0"});
   }
   return {};
 }
@@ -51,8 +51,7 @@ Status check_link(const std::string& place, const LinkParameters& link, bool mus
     if (Status s = check_not_negative(place, field, x); !s.ok()) return s;
   }
   if (must_carry && link.bandwidth_bytes_per_us == 0) {
-    return Status::bad_input(
-        join({place, ": bandwidth_bytes_per_us is 0 or absent, expected a number above 0"}));
+    return bad_input({place, ": bandwidth_bytes_per_us is 0 or absent, expected a number above 0"});
   }
   return {};
 }
@@ -65,8 +64,8 @@ Result<DeviceIndex> index_devices(const TopologySpec& spec) {
   for (uint32_t d = 0; d < spec.devices.size(); ++d) {
     const auto [it, fresh] = index.emplace(spec.devices[d].name, d);
     if (fresh) continue;
-    return Status::bad_input(join({device_place(spec, d), ": that name stands at devices[",
-                                   it->second, "] already, expected distinct names"}));
+    return bad_input({device_place(spec, d), ": that name stands at devices[", it->second,
+                      "] already, expected distinct names"});
   }
   return index;
 }
@@ -77,12 +76,12 @@ Status check_link_entry(const TopologySpec& spec, size_t i, const DeviceIndex& i
   const std::string place = link_place(i);
   for (auto [field, name] : {std::pair{"from", &link.from}, std::pair{"to", &link.to}}) {
     if (index.contains(*name)) continue;
-    return Status::bad_input(
-        join({place, ": ", field, " is ", in_quotes(*name), ", expected the name of a device"}));
+    return bad_input(
+        {place, ": ", field, " is ", in_quotes(*name), ", expected the name of a device"});
   }
   if (link.from == link.to) {
-    return Status::bad_input(
-        join({place, ": from and to are both ", in_quotes(link.from), ", expected two devices"}));
+    return bad_input(
+        {place, ": from and to are both ", in_quotes(link.from), ", expected two devices"});
   }
   if (Status s = check_text(link.channel, limits); !s.ok()) return s.at(join({place, ": channel"}));
   return check_link(place, link.parameters, true);
@@ -93,12 +92,10 @@ Status check_sizes(const TopologySpec& spec, const Limits& limits) {
     return Status::bad_input("devices: empty, expected at least one device");
   }
   if (spec.devices.size() > limits.max_devices) {
-    return Status::bad_input(join(
-        {"devices: ", spec.devices.size(), " entries, expected at most ", limits.max_devices}));
+    return too_many("devices", spec.devices.size(), limits.max_devices);
   }
   if (spec.links.size() > limits.max_links) {
-    return Status::bad_input(
-        join({"links: ", spec.links.size(), " entries, expected at most ", limits.max_links}));
+    return too_many("links", spec.links.size(), limits.max_links);
   }
   return {};
 }
@@ -136,10 +133,9 @@ Status Topology::index_links(const Limits& limits) {
     if (Status s = check_link_entry(spec_, i, *index, limits); !s.ok()) return s;
     const size_t ends = pair(index->at(link.from), index->at(link.to));
     if (link_of_[ends] != 0) {
-      return Status::bad_input(
-          join({link_place(i), ": from ", in_quotes(link.from), " to ", in_quotes(link.to),
-                " stands at ", link_place(link_of_[ends] - 1),
-                " already, expected one link for each pair"}));
+      return bad_input({link_place(i), ": from ", in_quotes(link.from), " to ", in_quotes(link.to),
+                        " stands at ", link_place(link_of_[ends] - 1),
+                        " already, expected one link for each pair"});
     }
     link_of_[ends] = static_cast<uint32_t>(links_.size());
     links_.push_back(link.parameters);

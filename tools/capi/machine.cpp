@@ -92,7 +92,7 @@ placeto_status placeto_onnx_default_policy(placeto_policy** policy, placeto_erro
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{policy, "policy"}}); !o.ok()) return o;
     const std::span<const uint8_t> bytes = shipped::default_policy();
-    if (bytes.empty()) return invalid("this build has no default policy");
+    if (bytes.empty()) return invalid({"this build has no default policy"});
     placeto_error why;
     return outcome_of(placeto_policy_load_memory(bytes.data(), bytes.size(), PLACETO_BYTES_COPY,
                                                  nullptr, policy, &why),

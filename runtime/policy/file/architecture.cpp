@@ -6,7 +6,7 @@ namespace placeto {
 namespace {
 
 Status out_of_bounds(const std::string& place, uint64_t value, const std::string& expected) {
-  return Status::bad_input(join({place, " is ", value, ", expected ", expected}));
+  return bad_input({place, " is ", value, ", expected ", expected});
 }
 
 Status check_bounds(const std::string& place, uint64_t value, uint32_t least, uint32_t most) {
@@ -30,10 +30,10 @@ Status check_hidden(const std::string& place, const std::vector<uint32_t>& width
 // Files of `placeto` from before directions were kept apart say nothing of them.
 Status check_directions(uint32_t directions, uint32_t expected) {
   if (directions == expected) return {};
-  return Status::bad_input(join({"dimensions.directions is ", directions, ", expected ", expected,
-                                 expected == 0 ? ": this architecture mixes them"
-                                               : ": policies that mix them have to be trained "
-                                                 "again"}));
+  return bad_input({"dimensions.directions is ", directions, ", expected ", expected,
+                    expected == 0 ? ": this architecture mixes them"
+                                  : ": policies that mix them have to be trained "
+                                    "again"});
 }
 
 std::vector<uint32_t> widths(uint32_t inputs, const std::vector<uint32_t>& hidden,

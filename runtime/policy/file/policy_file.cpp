@@ -64,7 +64,7 @@ Status check_size_and_version(std::span<const uint8_t> bytes) {
   if (Status s = check_version(version); !s.ok()) return s;
   const auto size = root->GetField<uint32_t>(Policy::VT_FILE_BYTES, 0);
   if (size > bytes.size()) {
-    return Status::bad_input(join({"is truncated: has ", unlike_bytes(bytes.size(), size)}));
+    return bad_input({"is truncated: has ", unlike_bytes(bytes.size(), size)});
   }
   return check_end(bytes, size, FileKind::kPolicy);
 }
@@ -72,14 +72,12 @@ Status check_size_and_version(std::span<const uint8_t> bytes) {
 Status check_digest(std::span<const uint8_t> bytes) {
   const auto* stored = schema::GetPolicy(bytes.data())->sha256();
   if (size_of(stored) != kDigestBytes) {
-    return Status::bad_input(
-        join({"sha256 has ", size_of(stored), " entries, expected ", kDigestBytes}));
+    return bad_input({"sha256 has ", size_of(stored), " entries, expected ", kDigestBytes});
   }
   const Sha256Digest computed = policy_digest(bytes);
   if (std::equal(computed.begin(), computed.end(), stored->Data())) return {};
-  return Status::bad_input(
-      join({"is damaged: its SHA-256 is ", hexadecimal(computed), ", expected ",
-            hexadecimal({stored->Data(), kDigestBytes}), " as in its field sha256"}));
+  return bad_input({"is damaged: its SHA-256 is ", hexadecimal(computed), ", expected ",
+                    hexadecimal({stored->Data(), kDigestBytes}), " as in its field sha256"});
 }
 
 Offset<schema::Dimensions> add_dimensions(FlatBufferBuilder& b, const PolicyDimensions& d) {

@@ -26,23 +26,22 @@ Status check_feature(const schema::Feature& feature, std::span<const std::string
   const std::string name = text_of(feature.name());
   const auto found = std::find(known.begin(), known.end(), name);
   if (found == known.end()) {
-    return Status::bad_input(join({"name is ", in_quotes(name),
-                                   ", expected a feature that this runtime knows: a newer version "
-                                   "may have written this file"}));
+    return bad_input({"name is ", in_quotes(name),
+                      ", expected a feature that this runtime knows: a newer version "
+                      "may have written this file"});
   }
   const auto index = static_cast<size_t>(found - known.begin());
   if (seen[index]) {
-    return Status::bad_input(join({"name is ", in_quotes(name), " for the second time"}));
+    return bad_input({"name is ", in_quotes(name), " for the second time"});
   }
   seen[index] = true;
   if (!std::isfinite(feature.shift())) {
-    return Status::bad_input(join({"shift of ", in_quotes(name), " is ",
-                                   std::to_string(feature.shift()), ", expected a finite number"}));
+    return bad_input({"shift of ", in_quotes(name), " is ", std::to_string(feature.shift()),
+                      ", expected a finite number"});
   }
   if (!std::isfinite(feature.scale()) || feature.scale() == 0) {
-    return Status::bad_input(
-        join({"scale of ", in_quotes(name), " is ", std::to_string(feature.scale()),
-              ", expected a finite number that is not 0"}));
+    return bad_input({"scale of ", in_quotes(name), " is ", std::to_string(feature.scale()),
+                      ", expected a finite number that is not 0"});
   }
   return {};
 }
@@ -89,21 +88,20 @@ Status check_finite(const flatbuffers::Vector<float>& data) {
   if (all) return {};
   uint32_t first = 0;
   while (is_finite(first)) ++first;
-  return Status::bad_input(join({entry("data", first), " is ", std::to_string(data.Get(first)),
-                                 ", expected a finite number"}));
+  return bad_input({entry("data", first), " is ", std::to_string(data.Get(first)),
+                    ", expected a finite number"});
 }
 
 Status check_tensor(const schema::Tensor& tensor, const TensorShape& expected) {
   const std::vector<uint32_t> shape = list_of(tensor.shape());
   if (shape != expected.shape) {
-    return Status::bad_input(
-        join({"shape is ", shape_text(shape), ", expected ", shape_text(expected.shape)}));
+    return bad_input({"shape is ", shape_text(shape), ", expected ", shape_text(expected.shape)});
   }
   uint64_t count = 1;
   for (const uint32_t n : shape) count *= n;  // below 2^32 by the bounds of check_dimensions
   if (size_of(tensor.data()) != count) {
-    return Status::bad_input(join({"data has ", size_of(tensor.data()), " numbers, expected ",
-                                   count, " for the shape ", shape_text(shape)}));
+    return bad_input({"data has ", size_of(tensor.data()), " numbers, expected ", count,
+                      " for the shape ", shape_text(shape)});
   }
   return check_finite(*tensor.data());
 }
@@ -118,20 +116,18 @@ Status check_tensors(const Tensors* tensors, const std::vector<TensorShape>& exp
     const auto found = std::find_if(expected.begin(), expected.end(),
                                     [&](const TensorShape& e) { return e.name == name; });
     if (found == expected.end()) {
-      return Status::bad_input(
-          join({place, ": has no use in this architecture with these dimensions"}));
+      return bad_input({place, ": has no use in this architecture with these dimensions"});
     }
     const auto index = static_cast<size_t>(found - expected.begin());
-    if (seen[index]) return Status::bad_input(join({place, ": appears for the second time"}));
+    if (seen[index]) return bad_input({place, ": appears for the second time"});
     seen[index] = true;
     if (Status s = check_tensor(tensor, *found); !s.ok()) return s.at(place);
   }
   const auto missing = std::find(seen.begin(), seen.end(), false);
   if (missing == seen.end()) return {};
   const TensorShape& tensor = expected[static_cast<size_t>(missing - seen.begin())];
-  return Status::bad_input(
-      join({"tensors: ", in_quotes(tensor.name), " is missing, expected it with shape ",
-            shape_text(tensor.shape)}));
+  return bad_input({"tensors: ", in_quotes(tensor.name), " is missing, expected it with shape ",
+                    shape_text(tensor.shape)});
 }
 
 // The sums of every layer, where the policy says that they are exact: whatever computes them then
@@ -144,9 +140,8 @@ Status check_sums(const Tensors& tensors, const std::vector<TensorShape>& shapes
   };
   for (size_t i = 0; grid > 0 && i < shapes.size(); i += 2) {  // weights, then their biases
     if (sums_are_exact(numbers(i), numbers(i + 1), grid)) continue;
-    return Status::bad_input(
-        join({"tensors: sums of ", in_quotes(shapes[i].name),
-              " may round, expected exact ones, as dimensions.grid is ", grid}));
+    return bad_input({"tensors: sums of ", in_quotes(shapes[i].name),
+                      " may round, expected exact ones, as dimensions.grid is ", grid});
   }
   return {};
 }
@@ -154,8 +149,8 @@ Status check_sums(const Tensors& tensors, const std::vector<TensorShape>& shapes
 Status check_provenance(const schema::Provenance& from, const Limits& limits) {
   if (Status s = check_known_fields(&from); !s.ok()) return s;
   if (size_of(from.workloads()) > kMaxWorkloads) {
-    return Status::bad_input(join({"workloads has ", size_of(from.workloads()),
-                                   " entries, expected at most ", kMaxWorkloads}));
+    return bad_input({"workloads has ", size_of(from.workloads()), " entries, expected at most ",
+                      kMaxWorkloads});
   }
   for (uint32_t i = 0; i < size_of(from.workloads()); ++i) {
     if (Status s = check_text(from.workloads()->Get(i)->string_view(), limits); !s.ok()) {
@@ -180,8 +175,7 @@ Status verify_policy_meaning(std::span<const uint8_t> bytes, const KnownFeatures
   const std::string name = text_of(policy.architecture());
   const auto architecture = find_architecture(name);
   if (!architecture) {
-    return Status::bad_input(
-        join({"architecture is ", in_quotes(name), ", expected 'placeto' or 'pairwise'"}));
+    return bad_input({"architecture is ", in_quotes(name), ", expected 'placeto' or 'pairwise'"});
   }
   if (policy.dimensions() == nullptr) return Status::bad_input("dimensions are absent");
   if (Status s = check_known_fields(policy.dimensions()); !s.ok()) return s.at("dimensions");

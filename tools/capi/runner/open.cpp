@@ -29,7 +29,7 @@ placeto_runner_options default_options() {
 
 Outcome check_range(const char* name, uint32_t value, uint32_t least, uint32_t most) {
   if (value >= least && value <= most) return {};
-  return invalid(join({name, " is ", value, ", expected ", least, " to ", most}));
+  return invalid({name, " is ", value, ", expected ", least, " to ", most});
 }
 
 Outcome read_options(const placeto_runner_options* from, Wishes& to) {
@@ -58,8 +58,8 @@ Outcome check_dims(const Manifest& manifest, const std::vector<DimSetting>& dims
   if (is_whole(manifest)) return {};  // its inputs are not known yet
   for (const DimSetting& dim : dims) {
     if (takes_dim(manifest, dim)) continue;
-    return invalid("dims: " + in_quotes(dim_text(dim)) +
-                   ": the stages have no such free dimension");
+    return invalid(
+        {"dims: ", in_quotes(dim_text(dim)), ": the stages have no such free dimension"});
   }
   return {};
 }

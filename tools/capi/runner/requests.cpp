@@ -10,7 +10,7 @@ using namespace placeto::capi;  // NOLINT
 namespace {
 
 Outcome refuse(uint32_t slot, const char* why) {
-  return invalid(join({"slot ", slot, ": ", why}));
+  return invalid({"slot ", slot, ": ", why});
 }
 
 bool in_flight(SlotState state) {
@@ -26,7 +26,8 @@ Outcome check_slot(const placeto_runner* runner, uint32_t slot) {
 
 Outcome check_started(const placeto_runner* runner) {
   if (runner->phase.load() == Phase::kStarted) return {};
-  return invalid("the runner is not started: placeto_runner_start comes before the first request");
+  return invalid(
+      {"the runner is not started: placeto_runner_start comes before the first request"});
 }
 
 // From a state in which nothing is in flight to `to`, in which something is.
@@ -73,7 +74,7 @@ placeto_status placeto_runner_input(placeto_runner* runner, uint32_t slot, uint3
     if (Outcome o = check_not_null({{data, "data"}, {bytes, "bytes"}}); !o.ok()) return o;
     if (Outcome o = check_slot(runner, slot); !o.ok()) return o;
     if (Outcome o = check_index("input", input, runner->inputs.size()); !o.ok()) return o;
-    if (runner->phase.load() == Phase::kStarting) return invalid("the runner is being started");
+    if (runner->phase.load() == Phase::kStarting) return invalid({"the runner is being started"});
     if (in_flight(runner->slots[slot].state.load())) return refuse(slot, kInFlight);
     const std::span<std::byte> memory = runner->runner->model().input(slot, input);
     *data = memory.data();
@@ -87,8 +88,8 @@ placeto_status placeto_runner_start(placeto_runner* runner, placeto_error* error
     if (Outcome o = check_not_null({{runner, "runner"}}); !o.ok()) return o;
     Phase phase = Phase::kOpen;
     if (!runner->phase.compare_exchange_strong(phase, Phase::kStarting)) {
-      return invalid(phase == Phase::kStarting ? "the runner is being started"
-                                               : "the runner is started");
+      return invalid(
+          {phase == Phase::kStarting ? "the runner is being started" : "the runner is started"});
     }
     struct Back {  // whatever ends the start, it did not succeed before it says so
       std::atomic<Phase>& phase;
