@@ -18,8 +18,6 @@ namespace {
 
 static_assert(PLACETO_THROUGHPUT == static_cast<int>(Objective::kThroughput));
 
-constexpr uint32_t kMostSamples = 100'000, kMostPasses = 100'000;
-
 placeto_options placing_defaults() {
   const MethodOptions method;
   placeto_options options = {};

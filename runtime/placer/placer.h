@@ -65,6 +65,9 @@ struct PlaceResult {
   bool simulated = true;
 };
 
+// What callers may ask for, of MethodOptions: more would take days.
+inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
+
 // `auto`: the best feasible of what its steps find (steps.cpp): the heuristics; a policy's greedy
 // passes from the best of them; with a budget, local search. So the answer is never worse than any
 // heuristic's. Candidates are compared by the cost model; ties go to the one tried first. A policy

@@ -123,6 +123,7 @@ TEST_CASE_FIXTURE(FailuresScene, "numbers that are not plain numbers are bad usa
     fails({"generate", "layered", "--nodes", value, "-o", "x.json"}, 2, "--nodes");
   }
   place("--passes", "0");
+  place("--passes", "100001");  // as in C
   place("--memory-headroom", "1");
   fails({"generate", "layered", "--ccr", "nan", "-o", "x.json"}, 2, "--ccr");
 }

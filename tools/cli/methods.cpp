@@ -72,10 +72,10 @@ void add_method_options(Command& command, MethodOptions& options) {
   command.milliseconds("--budget-ms", options.budget.milliseconds,
                        "Search for that long; the answer depends on the machine");
   command.count("--passes", options.passes,
-                "Passes of methods that repeat them, and ten windows for each", 1, 1'000'000);
+                "Passes of methods that repeat them, and ten windows for each", 1, kMostPasses);
   command.count("--samples", options.samples,
                 "Placements the policy draws by chance beside its greedy one (default 0)", 0,
-                100'000);
+                kMostSamples);
   command
       .custom("--grouping", "auto|none",
               "Whether chains and tiny operators are moved as one (default auto)",
