@@ -7,6 +7,7 @@
 #include "runtime/capi/handles.h"
 #include "runtime/capi/observer.h"
 #include "runtime/capi/support.h"
+#include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/unused_times.h"
 #include "runtime/rules/conflict.h"
@@ -259,14 +260,31 @@ Outcome check_assignment(const Problem& problem, std::span<const uint32_t> assig
   return {};
 }
 
-void score(std::span<const uint32_t> assignment, placeto_placement& result) {
-  Evaluator evaluator(result.problem);
-  result.chosen.method = "given";
-  result.chosen.assignment.assign(assignment.begin(), assignment.end());
-  result.chosen.score = evaluator.evaluate(assignment);
-  result.timeline = evaluator.timeline(assignment);
-  result.bounds = lower_bounds(result.problem);
-  result.candidates.push_back({"given", result.timeline.makespan_us, result.chosen.score, true});
+// A placement that a caller brings; an empty division: by rule.
+struct Given {
+  std::span<const uint32_t> assignment;
+  Division division = {};
+  std::string method = "given";
+};
+
+Outcome score(const placeto_graph& graph, const placeto_topology& topology,
+              const placeto_options& options, Given given, placeto_placement** placement) {
+  Stop never;
+  std::unique_ptr<placeto_placement> result;
+  if (Outcome o = prepare(graph, topology, options, never, result); !o.ok()) return o;
+  if (Outcome o = check_assignment(result->problem, given.assignment); !o.ok()) return o;
+  Evaluator evaluator(result->problem);
+  Candidate& chosen = result->chosen;
+  chosen.method = std::move(given.method);
+  chosen.assignment.assign(given.assignment.begin(), given.assignment.end());
+  chosen.division = std::move(given.division);
+  chosen.score = evaluator.evaluate(chosen.assignment, chosen.division);
+  result->timeline = evaluator.timeline(chosen.assignment, chosen.division);
+  result->bounds = lower_bounds(result->problem);
+  result->candidates.push_back({chosen.method, result->timeline.makespan_us, chosen.score, true});
+  result->note = unused_times(*graph.value, *topology.value);
+  *placement = result.release();
+  return {};
 }
 
 }  // namespace
@@ -330,17 +348,37 @@ placeto_status placeto_score(const placeto_graph* graph, const placeto_topology*
       return o;
     }
     if (Outcome o = check_list("assignment", assignment, count); !o.ok()) return o;
-    std::unique_ptr<placeto_placement> result;
     placeto_options chosen = placing_defaults();
     if (Outcome o = read_options(options, chosen); !o.ok()) return o;
-    Stop never;
-    if (Outcome o = prepare(*graph, *topology, chosen, never, result); !o.ok()) return o;
-    const std::span<const uint32_t> given(assignment, count);
-    if (Outcome o = check_assignment(result->problem, given); !o.ok()) return o;
-    score(given, *result);
-    result->note = unused_times(*graph->value, *topology->value);
-    *placement = result.release();
-    return {};
+    return score(*graph, *topology, chosen, {.assignment = {assignment, count}}, placement);
+  });
+}
+
+placeto_status placeto_placement_decode(const void* bytes, size_t size, const placeto_graph* graph,
+                                        const placeto_topology* topology,
+                                        const placeto_options* options,
+                                        placeto_placement** placement,
+                                        placeto_error* error) noexcept {
+  if (placement != nullptr) *placement = nullptr;
+  return guarded(error, [&]() -> Outcome {
+    if (Outcome o = check_not_null(
+            {{bytes, "bytes"}, {graph, "graph"}, {topology, "topology"}, {placement, "placement"}});
+        !o.ok()) {
+      return o;
+    }
+    placeto_options chosen = placing_defaults();
+    Limits limits;
+    if (Outcome o = read_options(options, chosen); !o.ok()) return o;
+    if (Outcome o = read_limits(chosen.limits, limits); !o.ok()) return o;
+    Result<PlacementSpec> spec = decode_placement(as_bytes(bytes, size), limits);
+    if (!spec.ok()) return spec.status();
+    const Result<Assignment> assignment =
+        resolve_placement(*spec, *graph->value, *topology->value, limits);
+    if (!assignment.ok()) return assignment.status();
+    Result<Division> division = resolve_stages(*spec, *graph->value, *assignment);
+    if (!division.ok()) return division.status();
+    return score(*graph, *topology, chosen,
+                 {*assignment, std::move(*division), std::move(spec->method)}, placement);
   });
 }
 

@@ -249,6 +249,12 @@ TEST_CASE("what is asked of a placement survives every failing allocation") {
       status = placeto_score(graph.get(), topology.get(), devices.data(), devices.size(), nullptr,
                              &scored, error);
     }
+    placeto_placement* read = nullptr;
+    if (status == PLACETO_OK) {
+      status = placeto_placement_decode(buffer.data(), size, graph.get(), topology.get(), nullptr,
+                                        &read, error);
+    }
+    placeto_placement_free(read);
     placeto_placement_free(scored);
     placeto_placement_free(placement);
     return status;

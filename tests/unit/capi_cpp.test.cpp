@@ -217,6 +217,10 @@ TEST_CASE("the C++ wrapper reads an assignment from a file of its placement") {
   CHECK(*read == apart);
   const auto other = placeto::decode_assignment(bytes->data(), bytes->size(), *chain(4), *topology);
   CHECK(other.error().status == PLACETO_BAD_INPUT);
+  const auto whole = placeto::decode_placement(bytes->data(), bytes->size(), *graph, *topology);
+  REQUIRE(whole);
+  CHECK(whole->assignment() == apart);
+  CHECK(*whole->encode() == *bytes);
 }
 
 TEST_CASE("the C++ wrapper says in which stages nodes run, and in what order") {

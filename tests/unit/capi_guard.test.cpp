@@ -86,6 +86,8 @@ struct TakesLimits {
     note(placeto_policy_load_file_with(policy_file.path(), &policy_with, &p, error));
     note(placeto_assignment_decode(placement_bytes.data(), placement_bytes.size(), graph.get(),
                                    topology.get(), given, assignment.data(), 4, error));
+    note(placeto_placement_decode(placement_bytes.data(), placement_bytes.size(), graph.get(),
+                                  topology.get(), &with, &chosen, error));
     note(placeto_place(graph.get(), topology.get(), nullptr, &with, &chosen, error));
     note(placeto_score(graph.get(), topology.get(), assignment.data(), 4, &with, &chosen, error));
     return worst;

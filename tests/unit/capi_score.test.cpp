@@ -5,6 +5,56 @@
 
 using namespace capi_test;
 
+// Four equal devices that run in stages, which cost as much as a node or two.
+static Topology staged_devices() {
+  placeto_topology_rules rules = topology_rules(1000);
+  rules.execution = PLACETO_EXECUTION_STAGED;
+  const TopologyBuilder builder = topology_builder("staged", rules);
+  for (const char* name : {"gpu:0", "gpu:1", "gpu:2", "gpu:3"}) {
+    placeto_device device;
+    REQUIRE(placeto_default_device(&device, sizeof device) == PLACETO_OK);
+    device.name = name;
+    device.kind = "gpu";
+    device.stage_us = 20;
+    device.cut_us = 5;
+    REQUIRE(placeto_topology_builder_add_device(builder.get(), &device, nullptr, nullptr) ==
+            PLACETO_OK);
+  }
+  placeto_topology* topology = nullptr;
+  REQUIRE(placeto_topology_builder_build(builder.get(), nullptr, &topology, nullptr) == PLACETO_OK);
+  return Topology(topology);
+}
+
+static std::vector<uint8_t> encoded(const Placement& placement) {
+  size_t size = 0;
+  placeto_placement_encode(placement.get(), nullptr, 0, &size, nullptr);
+  std::vector<uint8_t> bytes(size);
+  REQUIRE(placeto_placement_encode(placement.get(), bytes.data(), size, &size, nullptr) ==
+          PLACETO_OK);
+  return bytes;
+}
+
+static std::vector<uint32_t> stages_of(const Placement& placement) {
+  std::vector<uint32_t> stages(placeto_placement_node_count(placement.get()));
+  REQUIRE(placeto_placement_stages(placement.get(), stages.data(), stages.size(), nullptr) ==
+          PLACETO_OK);
+  return stages;
+}
+
+// One node that 28 read, unlike in cost, and one that reads all of these.
+static Graph fork_join() {
+  const GraphBuilder builder = graph_builder("fork_join");
+  const uint32_t fork = add_node(builder.get(), "fork", 50, 4000);
+  const uint32_t join = add_node(builder.get(), "join", 50, 10);
+  for (uint32_t i = 0; i < 28; ++i) {
+    const uint32_t branch = add_node(builder.get(), "branch" + std::to_string(i),
+                                     100 + 37 * i % 101 * 4, 1000 * (1 + 13 * i % 29));
+    add_edge(builder.get(), fork, branch);
+    add_edge(builder.get(), branch, join);
+  }
+  return build(builder);
+}
+
 TEST_CASE("results go into the caller's arrays, which must be large enough") {
   const Placement placement = place(diamond(), devices(2));
   const placeto_placement* p = placement.get();
@@ -170,4 +220,53 @@ TEST_CASE("a saved placement is read back for the same graph and topology only")
   CHECK(decode(bytes.data(), diamond().get(), t, read.data(), read.size()) == PLACETO_BAD_INPUT);
   bytes[5] ^= 1;
   CHECK(decode(bytes.data(), g, t, read.data(), read.size()) == PLACETO_BAD_INPUT);
+}
+
+TEST_CASE("a saved placement has the stages that were searched for when it is read") {
+  const Graph graph = fork_join();
+  const Topology topology = staged_devices();
+  placeto_options search = options();
+  search.budget_evaluations = 1'000;
+  const Placement placed = place(graph, topology, search);
+  const double placed_us = placeto_placement_makespan_us(placed.get());
+  const Placement scored = score(graph, topology, assignment_of(placed));
+  REQUIRE(placeto_placement_makespan_us(scored.get()) > placed_us);  // by rule it takes longer
+  const std::vector<uint8_t> bytes = encoded(placed);
+  const auto decode = [&](const placeto_graph* g, const placeto_options* rules,
+                          placeto_error& error) {
+    placeto_placement* read = nullptr;
+    const placeto_status status = placeto_placement_decode(bytes.data(), bytes.size(), g,
+                                                           topology.get(), rules, &read, &error);
+    CHECK((read != nullptr) == (status == PLACETO_OK));
+    return Placement(read);
+  };
+  placeto_error error;
+  const Placement read = decode(graph.get(), nullptr, error);
+  REQUIRE(read != nullptr);
+  CHECK(placeto_placement_makespan_us(read.get()) == placed_us);
+  CHECK(stages_of(read) == stages_of(placed));
+  CHECK(encoded(read) == bytes);
+  CHECK(std::string(placeto_placement_method(read.get())) ==
+        placeto_placement_method(placed.get()));
+  placeto_reason before, after;
+  before.struct_size = after.struct_size = sizeof before;
+  REQUIRE(placeto_placement_explain(placed.get(), 3, &before, nullptr) == PLACETO_OK);
+  REQUIRE(placeto_placement_explain(read.get(), 3, &after, nullptr) == PLACETO_OK);
+  CHECK(after.cost_us == before.cost_us);
+  CHECK(after.second_cost_us == before.second_cost_us);
+
+  const placeto_node_device elsewhere[] = {{3, (assignment_of(placed)[3] + 1) % 4}};
+  placeto_options pinned = options();
+  pinned.pins = elsewhere;
+  pinned.pin_count = 1;
+  CHECK(decode(graph.get(), &pinned, error) == nullptr);
+  CHECK_MESSAGE(mentions(error, "expected"), error.message);
+  CHECK(decode(ladder(7).get(), nullptr, error) == nullptr);
+  CHECK_MESSAGE(mentions(error, "one for each node of graph 'ladder'"), error.message);
+  CHECK(decode(nullptr, nullptr, error) == nullptr);
+  CHECK(placeto_placement_decode(bytes.data(), bytes.size() / 2, graph.get(), topology.get(),
+                                 nullptr, nullptr, &error) == PLACETO_INVALID_ARGUMENT);
+  placeto_placement* none = nullptr;
+  CHECK(placeto_placement_decode(bytes.data(), bytes.size() / 2, graph.get(), topology.get(),
+                                 nullptr, &none, &error) == PLACETO_BAD_INPUT);
 }

@@ -584,7 +584,8 @@ PLACETO_API placeto_status placeto_place(const placeto_graph* graph,
  * device does not exist, or a node is where kinds, colocation or rules do not allow it. A placement
  * that exceeds the memory is scored all the same: placeto_placement_feasible tells. Under staged
  * execution it is divided into stages by rule, so that a placement whose stages were searched for
- * may get a longer makespan here than placeto_place had for it. */
+ * may get a longer makespan here than placeto_place had for it: placeto_placement_decode keeps
+ * those. */
 PLACETO_API placeto_status placeto_score(const placeto_graph* graph,
                                          const placeto_topology* topology,
                                          const uint32_t* assignment, size_t count,
@@ -723,7 +724,7 @@ PLACETO_API placeto_status placeto_placement_encode(const placeto_placement* pla
                                                     void* buffer, size_t capacity, size_t* size,
                                                     placeto_error* error) PLACETO_NOEXCEPT;
 /* Reads the content of a binary placement file for this graph and topology: one device number per
- * node, for placeto_score or to be used as it is; its stages and their order are not handed out.
+ * node, for placeto_score or to be used as it is, without its stages.
  * `capacity`: entries of `devices`.
  * PLACETO_BAD_INPUT if it is malformed, has another number of nodes, or names a device that the
  * topology lacks. */
@@ -733,6 +734,17 @@ PLACETO_API placeto_status placeto_assignment_decode(const void* bytes, size_t s
                                                      const placeto_limits* limits,
                                                      uint32_t* devices, size_t capacity,
                                                      placeto_error* error) PLACETO_NOEXCEPT;
+/* Reads it whole, stages and their order too, and scores it as placeto_score does; where run times
+ * and prices are those that it was placed with, it costs what it did, and encoding it again gives
+ * equal bytes. `options` and statuses as of placeto_score; PLACETO_BAD_INPUT also as of
+ * placeto_assignment_decode, and if its stages do not fit the graph. Its method is the one that the
+ * file names. */
+PLACETO_API placeto_status placeto_placement_decode(const void* bytes, size_t size,
+                                                    const placeto_graph* graph,
+                                                    const placeto_topology* topology,
+                                                    const placeto_options* options,
+                                                    placeto_placement** placement,
+                                                    placeto_error* error) PLACETO_NOEXCEPT;
 
 #ifdef __cplusplus
 }

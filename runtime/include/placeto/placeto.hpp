@@ -561,6 +561,16 @@ inline Expected<std::vector<uint32_t>> decode_assignment(const void* bytes, size
       });
 }
 
+// That placement with its stages, scored: what place() had for it, where nothing else has changed.
+inline Expected<Placement> decode_placement(const void* bytes, size_t size, const Graph& graph,
+                                            const Topology& topology,
+                                            const placeto_options& options = Options()) {
+  return detail::make<Placement, placeto_placement>([&](placeto_placement** out,
+                                                        placeto_error* error) {
+    return placeto_placement_decode(bytes, size, graph.get(), topology.get(), &options, out, error);
+  });
+}
+
 }  // namespace api
 }  // namespace placeto
 
