@@ -289,6 +289,12 @@ class Package(unittest.TestCase):
         placement = placeto.place(graph, topology)
         devices = placeto.decode_assignment(placement.to_bytes(), graph, topology)
         self.assertEqual(list(devices), list(placement.devices))
+        again = placeto.decode_placement(placement.to_bytes(), graph, topology)
+        self.assertEqual(again.makespan_us, placement.makespan_us)
+        self.assertEqual(again.to_bytes(), placement.to_bytes())
+        with self.assertRaisesRegex(placeto.Error, "node"):
+            placeto.decode_placement(placement.to_bytes(), graph, topology,
+                                     forbids={1: placement.devices[1]})
 
     def test_links_and_rules_are_what_was_given(self):
         builder = placeto.TopologyBuilder(

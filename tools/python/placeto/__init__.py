@@ -34,13 +34,14 @@ from ._native import (PLACETO_BAD_INPUT, PLACETO_CONTENTION_EGRESS, PLACETO_CONT
                       PLACETO_TRANSFER_BROADCAST, PLACETO_TRANSFER_UNICAST)
 from ._onnx import (Engine, ImportOptions, default_policy, load_graph, load_topology, write_stages)
 from ._placing import (Cancel, Candidate, PlaceOptions, Placement, Policy, Reason, Rules,
-                       decode_assignment, place, run_times, score)
+                       decode_assignment, decode_placement, place, run_times, score)
 
 __all__ = ["Cancel", "Candidate", "Device", "DeviceFields", "Engine", "Error", "Graph",
            "GraphBuilder", "ImportOptions", "Infeasible", "Limits", "Link", "LinkFields", "Node",
            "PlaceOptions", "Placement", "Policy", "Reason", "RuleFields", "Rules", "Topology",
-           "TopologyBuilder", "TopologyRules", "decode_assignment", "default_policy", "load_graph",
-           "load_topology", "place", "run_times", "score", "version", "write_stages",
+           "TopologyBuilder", "TopologyRules", "decode_assignment", "decode_placement",
+           "default_policy", "load_graph", "load_topology", "place", "run_times", "score",
+           "version", "write_stages",
            "PLACETO_BAD_INPUT", "PLACETO_CONTENTION_EGRESS", "PLACETO_CONTENTION_NONE",
            "PLACETO_DISPATCH_FIFO", "PLACETO_DISPATCH_PRIORITY", "PLACETO_EXECUTION_PARALLEL",
            "PLACETO_EXECUTION_SERIAL", "PLACETO_EXECUTION_STAGED", "PLACETO_GROUPING_AUTO",

@@ -242,7 +242,7 @@ class Placement(_Handle):
                       reason.second_cost_us, reason.second_feasible != 0, reason.allowed_devices)
 
     def to_bytes(self) -> bytes:
-        """The content of a placement file; decode_assignment reads it."""
+        """The content of a placement file; decode_placement reads it."""
         return self._encode("placeto_placement_encode")
 
     def to_json(self) -> str:
@@ -419,6 +419,15 @@ def decode_assignment(content: bytes, graph: Graph, topology: Topology) -> Numbe
     _call("placeto_assignment_decode", data, len(data), graph, topology, None, devices,
           len(devices))
     return _array("I", devices)
+
+
+def decode_placement(content: bytes, graph: Graph, topology: Topology,
+                     **options: Unpack[PlaceOptions]) -> Placement:
+    """That placement with its stages, scored: what place had for it, if nothing else changed."""
+    data = _content(content)
+    with _options(graph, topology, options) as struct:
+        return Placement._make("placeto_placement_decode", data, len(data), graph, topology,
+                               byref(struct))
 
 
 def run_times(graph: Graph, topology: Topology) -> Times:
