@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <vector>
 
 #include "tools/options/options.h"
 #include "tools/options/units.h"
@@ -166,8 +167,13 @@ TEST_CASE("help says what a count is if it is not given, where that is a number"
   brew.count("--cups", cups, "How many");
   brew.count("--least", least, "As few");
   brew.count("--most", most, "As many");
+  std::vector<uint32_t> sizes = {100, 10'000}, none;
+  brew.counts("--sizes", sizes, "How large", 1, 10'000);
+  brew.counts("--others", none, "How others are", 1, 10'000);
   const std::string text = help_text(program, brew, 80);
   CHECK(text.find("How many (default 3)\n") != std::string::npos);
+  CHECK(text.find("How large (default 100 10000)\n") != std::string::npos);
+  CHECK(text.find("How others are\n") != std::string::npos);
   CHECK(text.find("As few\n") != std::string::npos);
   CHECK(text.find("As many\n") != std::string::npos);
 }

@@ -144,16 +144,23 @@ static std::function<std::string(const std::string&)> append_count(std::vector<N
   };
 }
 
+template <class Number>
+static std::string with_defaults(const std::string& help, const std::vector<Number>& values) {
+  std::string listed;
+  for (const Number value : values) listed += " " + std::to_string(value);
+  return listed.empty() ? help : help + " (default" + listed + ")";
+}
+
 Option& Command::counts(const std::string& names, std::vector<uint64_t>& target,
                         const std::string& help, uint64_t min, uint64_t max) {
-  Option& option = custom(names, "N", help, append_count(target, min, max));
+  Option& option = custom(names, "N", with_defaults(help, target), append_count(target, min, max));
   option.is_repeatable = true;
   return no_file(option).several();
 }
 
 Option& Command::counts(const std::string& names, std::vector<uint32_t>& target,
                         const std::string& help, uint32_t min, uint32_t max) {
-  Option& option = custom(names, "N", help, append_count(target, min, max));
+  Option& option = custom(names, "N", with_defaults(help, target), append_count(target, min, max));
   option.is_repeatable = true;
   return no_file(option).several();
 }
