@@ -167,6 +167,8 @@ decisions = 2
   };
   REQUIRE(in(file(""), "--config own.toml -o run") == 0);
   CHECK(in("/", "--resume " + file("run")) == 0);
+  CHECK(
+      read_text(file("messages"))->ends_with("1 of 1 iterations are done: nothing to continue\n"));
   CHECK(in("/", "--config " + own + " -o " + file("other")) == 3);
   CHECK(*read_text(file("messages")) ==
         "placeto-train: error: " + own +

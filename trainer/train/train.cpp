@@ -40,6 +40,8 @@ Result<uint32_t> find_beginning(const Run& run, bool resume) {
     note(fmt::format("continuing from iteration {}, the last that all hosts have", *begin));
   } else if (resume && *begin == 0) {
     note("no checkpoint yet: from the beginning");
+  } else if (resume && *begin >= run.config.iterations) {
+    note(fmt::format("{0} of {0} iterations are done: nothing to continue", run.config.iterations));
   }
   return begin;
 }
