@@ -266,10 +266,7 @@ void add_eval(cli::Program& program, Status& status) {
             "--threads asks for more")
       .not_with({"--budgets", "--baselines", "--rnn", "--long-searches", "--long-evaluations",
                  "--annealings", "--passes", "--svg", "--cdf", "--effort", "--bars"});
-  eval.counts("--budgets", a.what.budgets,
-              fmt::format("Evaluations of the searches, ascending (default {})",
-                          fmt::join(a.what.budgets, " ")),
-              1);
+  eval.counts("--budgets", a.what.budgets, "Evaluations of the searches, ascending", 1);
   eval.flag("--baselines", a.what.baselines, "Also random, expert, scotch, metis, anneal");
   eval.count("--rnn", a.what.rnn_placements,
              "Also the RNN placer, trained on each graph with so many placements");
@@ -348,7 +345,8 @@ Status compare_after_training(const Config& config, const std::string& policy,
   if (!graded.ok()) return graded.status();
   return deliver(
       fmt::format(
-          "\nMakespan over the best known, geometric means over {}; auto: the best heuristic\n{}",
+          "\nMakespan over the best known, geometric means over {}; auto: what place "
+          "finds without a policy and a budget\n{}",
           over_what(config, own),
           text_of(sets, *graded, *policies) + note_on_best(config, *policies->back().policy)),
       {});

@@ -12,7 +12,7 @@
 namespace placeto::train {
 
 enum class Approach : uint8_t {
-  kAuto,              // the best heuristic, as place_auto finds it without a budget
+  kAuto,              // what place_auto finds without a policy and a budget
   kHeuristic,         // one alone
   kBaseline,          // expert, random, scotch, metis, anneal
   kSampled,           // a placer trained on that graph alone: rnn, hierarchical, trained
