@@ -187,11 +187,8 @@ Result<PlaceResult> conclude(Placing& placing) {
 // Runs that do not overlap may use devices that feed each other in circles: what is placed for
 // latency then serves more than any pipeline does. Not for problems that take long to copy.
 void compare_with_sequence(const Placing& placing, PlaceResult& result) {
-  constexpr uint64_t kMostCopied = 2'000'000;  // numbers
   const Problem& pipelined = placing.bench.problem();
-  const uint64_t row = pipelined.class_count() + pipelined.device_count() / 64;
-  const uint64_t size = pipelined.node_count() * row + pipelined.graph().edge_count();
-  if (result.stopped || size > kMostCopied) return;
+  if (result.stopped || !is_quickly_copied(pipelined)) return;
   MethodOptions options = placing.bench.options();
   Stop* const stop = options.budget.stop;
   options.budget = {};

@@ -2,8 +2,11 @@
 #include "runtime/placer/step_functions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/heuristics/packing.h"
+#include "runtime/search/promising_moves.h"
+#include "runtime/search/relief.h"
 #include "runtime/search/search.h"
 
 namespace placeto {
@@ -16,23 +19,36 @@ uint64_t repair_evaluations(const Graph& graph) {
   return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
 }
 
-// By moves alone, from every placement of a heuristic that is faster than what fits, if anything
-// does. One device alone is too far from fitting. Not on large graphs, whose evaluations are few.
-void repair_each(const Step& step, Workbench& bench) {
-  constexpr uint64_t kEach = 300, kShare = 10;
-  if (repair_evaluations(bench.problem().graph()) < kShare * kEach) return;
-  const Budget budget{.evaluations = kEach};
-  for (size_t i = 0, count = bench.candidates().size(); i < count; ++i) {
-    const Score best = bench.best().score;
-    const Candidate& from = bench.candidates()[i];
-    if (from.score.feasible() || only_device(from.assignment)) continue;
-    if (best.feasible() && !(from.score.objective_us < best.objective_us)) continue;
-    Candidate found{std::string(step.name), from.assignment, from.score};
-    multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
-                      found);
-    bench.add_if_better(std::move(found));
-    if (stopped(bench.stop())) return;
+// Than anything that fits.
+bool is_faster(const Candidate& candidate, const Workbench& bench) {
+  const Score best = bench.best().score;
+  return !best.feasible() || candidate.score.objective_us < best.objective_us;
+}
+
+// As `auto` places where memory has no limits; nothing where the problem takes long to copy.
+Candidate place_unlimited(Workbench& bench) {
+  if (!is_quickly_copied(bench.problem())) return {};
+  const Problem unlimited = bench.problem().without_memory_limits();
+  MethodOptions options = bench.options();
+  options.budget = {.stop = bench.stop()};
+  Result<PlaceResult> placed = place_auto(unlimited, options);
+  if (!placed.ok() || stopped(bench.stop())) return {};
+  Candidate best = std::move(placed->best);
+  best.division = {};  // which is found last
+  best.score = bench.evaluator().evaluate(best.assignment);
+  return best;
+}
+
+// Moves of groups that make room, and among large groups those that promise most.
+void improve(const Step& step, const Budget& budget, Placing& placing) {
+  Workbench& bench = placing.bench;
+  Candidate found = bench.best();
+  found.method = step.name;
+  if (is_large(placing)) {
+    make_promising_moves(bench.hierarchy(), bench.move_evaluator(), found);
   }
+  multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(), found);
+  bench.add_if_better(std::move(found));
 }
 
 }  // namespace
@@ -54,22 +70,60 @@ Status pack_groups(const Step& step, Placing& placing) {
   return {};
 }
 
+// What still lacks a little then is searched from. Of like devices only one is tried alone.
+Status relieve_faster(const Step& step, Placing& placing) {
+  constexpr uint64_t kMost = 1'000, kShare = 30;
+  constexpr size_t kFew = 3;
+  Workbench& bench = placing.bench;
+  if (!ready(bench)) return {};
+  bool any = false;                // did not fit
+  std::vector<Candidate> lacking;  // those that lack least
+  const auto relieve_one = [&](Candidate found) {
+    if (found.assignment.empty() || !is_faster(found, bench) || stopped(bench.stop())) return;
+    found.method = step.name;
+    any |= !found.score.feasible();
+    relieve(bench.hierarchy(), bench.move_evaluator(), bench.evaluator(), found);
+    if (found.score.feasible()) return bench.add_if_better(std::move(found));
+    lacking.push_back(std::move(found));
+    std::ranges::stable_sort(lacking, {}, &Candidate::score);
+    lacking.resize(std::min(lacking.size(), kFew));
+  };
+  relieve_one(place_unlimited(bench));
+  Score last = Score::worst();
+  for (size_t i = 0, count = bench.candidates().size(); i < count; ++i) {
+    const Candidate& candidate = bench.candidates()[i];
+    if (std::exchange(last, candidate.score) != candidate.score) relieve_one(candidate);
+  }
+  const uint64_t evaluations = repair_evaluations(bench.problem().graph()) / kShare;
+  const Budget budget{.evaluations = std::min(evaluations, kMost)};
+  for (Candidate& found : lacking) {
+    if (stopped(bench.stop())) return {};
+    if (!is_faster(found, bench)) continue;
+    multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
+                      found);
+    bench.add_if_better(std::move(found));
+  }
+  if (any && !stopped(bench.stop()) && !nothing_fits(placing)) improve(step, budget, placing);
+  return {};
+}
+
 // By moves alone: passes have shown that they do not get there. One search finds what fits in 99 of
-// 100 small problems whose limits a known placement just keeps; others, with other random numbers,
-// in most of the rest.
+// 100 small problems whose limits a known placement just keeps; others, with other random numbers
+// and every second from another candidate, in most of the rest.
 Status repair(const Step& step, Placing& placing) {
   constexpr uint64_t kEach = 3'000;
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
-  repair_each(step, bench);
   uint64_t left = repair_evaluations(bench.problem().graph());
-  for (uint64_t seed = bench.options().seed; left > 0 && nothing_fits(placing); ++seed) {
+  const size_t tried = bench.candidates().size();
+  for (uint64_t i = 0; left > 0 && nothing_fits(placing); ++i) {
     Budget budget;
     budget.evaluations = std::min(left, kEach);
     left -= budget.evaluations;
-    Candidate found = bench.best();
+    Candidate found = i % 2 == 0 ? bench.best() : bench.candidates()[tried - 1 - i / 2 % tried];
     found.method = step.name;
-    multilevel_search(bench.hierarchy(), budget, seed, bench.move_evaluator(), found);
+    multilevel_search(bench.hierarchy(), budget, bench.options().seed + i, bench.move_evaluator(),
+                      found);
     bench.add_if_better(std::move(found));
     if (stopped(bench.stop())) break;
   }

@@ -10,6 +10,7 @@ namespace placeto {
 
 // step_fit.cpp
 Status pack_groups(const Step& step, Placing& placing);
+Status relieve_faster(const Step& step, Placing& placing);
 Status repair(const Step& step, Placing& placing);
 // step_stages.cpp
 Status form_pipeline(const Step& step, Placing& placing);
@@ -33,6 +34,9 @@ Status place_on_fewer(const Step& step, Placing& placing);
 // The rest is what they share.
 
 bool is_staged(const Placing& placing);
+bool is_large(const Placing& placing);
+// A copy is not looked at by the stop.
+bool is_quickly_copied(const Problem& problem);
 bool nothing_fits(const Placing& placing);
 bool has_few_groups(const Placing& placing);
 

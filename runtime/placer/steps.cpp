@@ -1,5 +1,7 @@
 #include "runtime/placer/steps.h"
 
+#include <algorithm>
+
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/step_functions.h"
 #include "runtime/search/all_placements.h"
@@ -22,9 +24,12 @@ bool needs_pipeline(const Placing& placing) {
 bool is_pipeline(const Placing& placing) {
   return !placing.proved && !placing.bench.problem().is_for_latency();
 }
-// What the heuristics found may be mended in less time than a packing, which is blind to it.
 bool may_fit(const Placing& placing) {
-  return (placing.packed || nothing_fits(placing)) && !placing.proved;
+  return nothing_fits(placing) && !placing.proved;
+}
+bool lacks_memory(const Placing& placing) {
+  const auto fits = [](const Candidate& candidate) { return candidate.score.feasible(); };
+  return !placing.proved && !std::ranges::all_of(placing.bench.candidates(), fits);
 }
 bool has_policy(const Placing& placing) {
   return !placing.proved && placing.options.policy != nullptr;
@@ -34,10 +39,6 @@ bool has_budget(const Placing& placing) {
 }
 bool is_small(const Placing& placing) {
   return !placing.proved && polish_pays(placing.bench.problem(), 0);
-}
-bool is_large(const Placing& placing) {
-  const Problem& problem = placing.bench.problem();
-  return !placing.proved && problem.times_can_tell() && !polish_pays(problem, 0);
 }
 // For budgets of evaluations alone, which can be spent on fewer devices once more.
 constexpr uint32_t kMostGroupsOnFewer = 32;
@@ -60,8 +61,17 @@ Status run_heuristic(const Step& step, Placing& placing) {
 
 }  // namespace
 
+bool is_large(const Placing& placing) {
+  const Problem& problem = placing.bench.problem();
+  return !placing.proved && problem.times_can_tell() && !polish_pays(problem, 0);
+}
 bool is_staged(const Placing& placing) {
   return placing.bench.problem().is_staged();
+}
+bool is_quickly_copied(const Problem& problem) {
+  constexpr uint64_t kMost = 2'000'000;  // numbers
+  const uint64_t row = problem.class_count() + problem.device_count() / 64;
+  return problem.node_count() * row + problem.graph().edge_count() <= kMost;
 }
 bool nothing_fits(const Placing& placing) {
   return !placing.bench.best().score.feasible();
@@ -89,10 +99,12 @@ std::vector<Step> auto_steps() {
         is_staged, split},
        {"packing", "a packing of weights into memory", "where nothing fits", nothing_fits,
         pack_groups},
-       {"repair", "moves of groups, towards less overflow of memory",
-        "where no heuristic's placement fits", may_fit, repair},
        {"moves", "groups of all sizes moved to where it promises most",
         "from some hundred operators on, for latency", is_large, move_promising},
+       {"relief", "groups moved off full devices, from what is faster than all that fits",
+        "where some candidate does not fit", lacks_memory, relieve_faster},
+       {"repair", "moves of groups, towards less overflow of memory",
+        "where no heuristic's placement fits", may_fit, repair},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
        {"borders", "borders between stages shifted, from the best three so far",

@@ -5,7 +5,7 @@
 namespace placeto {
 namespace {
 
-constexpr uint32_t kBits = 64;
+constexpr uint32_t kWordBits = 64;
 
 // Appends the numbers of the bits that are set, the lowest bit being number `first`.
 void list_bits(uint64_t bits, uint32_t first, std::vector<uint32_t>& list) {
@@ -15,14 +15,14 @@ void list_bits(uint64_t bits, uint32_t first, std::vector<uint32_t>& list) {
 }
 
 uint64_t bit(uint32_t node) {
-  return uint64_t{1} << (node % kBits);
+  return uint64_t{1} << (node % kWordBits);
 }
 
 }  // namespace
 
 PublishedReach::PublishedReach(const Graph& graph, Stop* stop)
     : nodes_(graph.node_count()),
-      row_words_((nodes_ + kBits - 1) / kBits),
+      row_words_((nodes_ + kWordBits - 1) / kWordBits),
       above_(size_t{nodes_} * row_words_),
       below_(above_.size()) {
   for (auto* list : {&ancestors_, &descendants_, &unrelated_}) list->reserve(nodes_);
@@ -44,7 +44,7 @@ void PublishedReach::add(Words& table, uint32_t to, uint32_t from) const {
   uint64_t* const row = &table[size_t{to} * row_words_];
   const uint64_t* const other = &table[size_t{from} * row_words_];
   for (uint32_t w = 0; w < row_words_; ++w) row[w] |= other[w];
-  row[from / kBits] |= bit(from);
+  row[from / kWordBits] |= bit(from);
 }
 
 void PublishedReach::find(uint32_t node) {
@@ -54,12 +54,12 @@ void PublishedReach::find(uint32_t node) {
   for (uint32_t w = 0; w < row_words_; ++w) {
     const uint64_t above = above_[size_t{node} * row_words_ + w];
     const uint64_t below = below_[size_t{node} * row_words_ + w];
-    const bool last = w + 1 == row_words_ && nodes_ % kBits != 0;
+    const bool last = w + 1 == row_words_ && nodes_ % kWordBits != 0;
     const uint64_t exist = last ? bit(nodes_) - 1 : ~uint64_t{0};
-    const uint64_t self = w == node / kBits ? bit(node) : 0;
-    list_bits(above, w * kBits, ancestors_);
-    list_bits(below, w * kBits, descendants_);
-    list_bits(exist & ~(above | below | self), w * kBits, unrelated_);
+    const uint64_t self = w == node / kWordBits ? bit(node) : 0;
+    list_bits(above, w * kWordBits, ancestors_);
+    list_bits(below, w * kWordBits, descendants_);
+    list_bits(exist & ~(above | below | self), w * kWordBits, unrelated_);
   }
 }
 
