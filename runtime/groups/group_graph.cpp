@@ -77,18 +77,22 @@ GroupGraph group_graph(const Problem& problem, Stop* stop) {
   const Graph& graph = problem.graph();
   GroupGraph result;
   result.work.assign(problem.group_count(), 0);
+  double work_us = 0;
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     result.work[problem.group_of(v)] += problem.mean_run_us(v);
+    work_us += problem.mean_run_us(v);
     if (spend(stop, 1)) return result;
   }
+  constexpr double kLittle = 1e-11;  // of a mean node
+  result.little_us = kLittle * (work_us > 0 ? work_us / graph.node_count() : 1);
   fill_rows(result, stop, [&](const auto& visit) {
     for (uint32_t v = 0; v < graph.node_count(); ++v) {
       const uint32_t from = problem.group_of(v);
       for (const OutEdge& e : watched(graph.out_edges(v), stop)) {
         const uint32_t to = problem.group_of(e.target);
         if (from == to) continue;
-        // Control edges tie a little: following them keeps the levels shrinking.
-        const double weight = problem.mean_transfer_us(e.output) + 1e-9;
+        // Following control edges keeps the levels shrinking.
+        const double weight = problem.mean_transfer_us(e.output) + result.little_us;
         visit(from, to, weight);
         visit(to, from, weight);
       }
@@ -102,6 +106,7 @@ GroupGraph contract(const GroupGraph& fine, const std::vector<uint32_t>& coarse_
                     uint32_t coarse_count, Stop* stop) {
   GroupGraph coarse;
   coarse.work.assign(coarse_count, 0);
+  coarse.little_us = fine.little_us;
   for (uint32_t g = 0; g < fine.size(); ++g) {
     coarse.work[coarse_of[g]] += fine.work[g];
     if (spend(stop, 1)) return coarse;

@@ -12,6 +12,9 @@ struct GroupGraph {
   std::vector<uint32_t> offset, neighbour;  // rows of neighbours, each in ascending order
   std::vector<double> weight;               // mean transfer time between the two groups
   std::vector<double> work;                 // mean run time of each group
+  // What counts for nothing beside these, whatever the unit: the weight of control edges, which tie
+  // a little, and the work of groups that have none.
+  double little_us = 0;
   uint32_t size() const { return static_cast<uint32_t>(work.size()); }
 };
 

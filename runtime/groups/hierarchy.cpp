@@ -53,6 +53,7 @@ class Matching {
   }
 
  private:
+  double work_us(uint32_t g) const { return graph_.work[g] + graph_.little_us; }
   bool may_match(uint32_t a, uint32_t b) const {
     return graph_.work[a] + graph_.work[b] <= most_work_ &&
            (parts_.empty() || parts_[a] == parts_[b]);
@@ -66,8 +67,7 @@ class Matching {
       const uint32_t other = graph_.neighbour[i];
       if (mate_[other] != kUnmatched || !may_match(g, other)) return;
       const double weight = graph_.weight[i];
-      const double rating =
-          weight * weight / ((graph_.work[g] + 1e-9) * (graph_.work[other] + 1e-9));
+      const double rating = weight * weight / (work_us(g) * work_us(other));
       if (rating > best_rating && share_device(rows_, g, other)) {
         best = other;
         best_rating = rating;

@@ -111,10 +111,10 @@ Status relieve_faster(const Step& step, Placing& placing) {
 // 100 small problems whose limits a known placement just keeps; others, with other random numbers
 // and every second from another candidate, in most of the rest.
 Status repair(const Step& step, Placing& placing) {
-  constexpr uint64_t kEach = 3'000;
+  constexpr uint64_t kEach = 3'000, kStaged = 5;  // times as long an evaluation
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
-  uint64_t left = repair_evaluations(bench.problem().graph());
+  uint64_t left = repair_evaluations(bench.problem().graph()) / (is_staged(placing) ? kStaged : 1);
   const size_t tried = bench.candidates().size();
   for (uint64_t i = 0; left > 0 && nothing_fits(placing); ++i) {
     Budget budget;

@@ -11,8 +11,8 @@ namespace placeto {
 namespace {
 
 // Moves that are simulated at most for each one that is made, those that promise most: the first
-// that frees kEnoughFreed of what it promised is made, or else the cheapest of them. At first, groups
-// that free less than kLeastFreed of what is too much are left alone: they take many moves.
+// that frees kEnoughFreed of what it promised is made, or else the cheapest of them. At first,
+// groups that free less than kLeastFreed of what is too much are left alone: they take many moves.
 constexpr size_t kSimulated = 16;
 constexpr double kEnoughFreed = 0.2, kLeastFreed = 0.125;
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 #include "runtime/placer/explain.h"
@@ -401,6 +402,47 @@ TEST_CASE("more of the same devices never hurt on systems of two kinds of them")
     }
   }
   CHECK(used > 20);
+}
+
+// By a power of two, which is exact.
+TEST_CASE("the unit of time decides nothing") {
+  Random random(93);
+  int compared = 0;
+  for (int i = 0; i < 60; ++i) {
+    const test::RandomShape shape{.most_nodes = 60, .most_devices = 5, .whole_numbers = false};
+    GraphSpec graph = test::random_graph(shape, random);
+    TopologySpec topology =
+        test::random_topology(shape, static_cast<uint32_t>(i) % test::kRuleSets, random);
+    const test::Instance instance = test::build_instance(graph, topology);
+    const double unit = std::ldexp(1.0, i % 2 == 0 ? -40 : 40);
+    for (NodeSpec& node : graph.nodes) {
+      for (double& us : node.cost_us) us *= us > 0 ? unit : 1;  // below: cannot run there
+    }
+    const auto scale = [unit](LinkParameters& link) {
+      link.bandwidth_bytes_per_us /= unit;
+      link.latency_us *= unit;
+      link.gap_us *= unit;
+    };
+    topology.op_gap_us *= unit;
+    scale(topology.default_link);
+    for (LinkSpec& link : topology.links) scale(link.parameters);
+    for (DeviceSpec& device : topology.devices) {
+      device.stage_us *= unit;
+      device.cut_us *= unit;
+      device.cut_bytes_per_us /= unit;
+    }
+    const test::Instance scaled = test::build_instance(graph, topology);
+    if (!instance.problem || !scaled.problem) continue;
+    CAPTURE(i);
+    const Result<PlaceResult> placed = placed_with(*instance.problem, 300);
+    const Result<PlaceResult> other = placed_with(*scaled.problem, 300);
+    REQUIRE(placed.ok());
+    REQUIRE(other.ok());
+    CHECK(other->best.assignment == placed->best.assignment);
+    CHECK(other->best.score.objective_us == placed->best.score.objective_us * unit);
+    ++compared;
+  }
+  CHECK(compared > 40);
 }
 
 }  // namespace placeto

@@ -33,7 +33,8 @@ void PlacementState::refresh(const MoveEvaluator& evaluator) {
   std::copy(evaluator.assignment().begin(), evaluator.assignment().end(), device_of_.begin());
   std::copy(evaluator.start_us().begin(), evaluator.start_us().end(), start_.begin());
   std::copy(evaluator.finish_us().begin(), evaluator.finish_us().end(), finish_.begin());
-  makespan_us_ = std::max(*std::max_element(finish_.begin(), finish_.end()), 1e-9);
+  makespan_us_ = *std::max_element(finish_.begin(), finish_.end());
+  if (makespan_us_ == 0) makespan_us_ = 1;  // nothing takes time, in any unit
   evaluator.start_order(order_);
   if (spend(stop_, Stop::looked_up(order_.size()))) return;
   chain_.update(evaluator);
