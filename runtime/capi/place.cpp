@@ -95,7 +95,7 @@ Outcome read_rules(const placeto_options& from, Stop& stop, Rules& to) {
   if (Outcome o = check_list("colocate", from.colocate, from.colocate_count); !o.ok()) return o;
   for (size_t i = 0; i < from.colocate_count; ++i) {
     const placeto_node_list& list = from.colocate[i];
-    const std::string name = "colocate[" + std::to_string(i) + "].nodes";
+    const std::string name = join({"colocate[", i, "].nodes"});
     if (Outcome o = check_list(name.c_str(), list.nodes, list.count); !o.ok()) return o;
     if (list.count > 0) to.colocate.emplace_back(list.nodes, list.nodes + list.count);
     constexpr uint64_t kAllocation = 4;

@@ -53,7 +53,7 @@ Status check_stages(const PlacementSpec& spec) {
     uint32_t& of_stage = device[spec.stages[v]];
     if (of_stage == UINT32_MAX) of_stage = spec.assignment[v];
     if (of_stage == spec.assignment[v]) continue;
-    return bad_input({entry("stages", v), " is ", spec.stages[v], ", a stage of ",
+    return bad_input({"stages[", v, "] is ", spec.stages[v], ", a stage of ",
                       in_quotes(spec.devices[of_stage]), ", but the node is on ",
                       in_quotes(spec.devices[spec.assignment[v]])});
   }
@@ -69,7 +69,7 @@ Status check_stages(const PlacementSpec& spec) {
   for (size_t i = 0; i < spec.order.size() && wrong.empty(); ++i) {
     const uint32_t s = spec.order[i];
     if (s >= count || seen[s]) {
-      wrong = join({entry("order", i), " is ", s});
+      wrong = join({"order[", i, "] is ", s});
     } else {
       seen[s] = true;
     }
@@ -118,7 +118,7 @@ Status check_dims(const std::vector<std::string>& dims, const Limits& limits) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (Status s = check_text(dims[i], limits); !s.ok()) return s.at(entry("dims", i));
     if (is_dim(dims[i])) continue;
-    return bad_input({entry("dims", i), " is ", in_quotes(dims[i]),
+    return bad_input({"dims[", i, "] is ", in_quotes(dims[i]),
                       ", expected NAME=N with a whole number N from 1 to ", kMaxExtent});
   }
   return {};
@@ -133,8 +133,8 @@ Status check_devices(const PlacementSpec& spec, const Limits& limits) {
     if (Status s = check_name(spec.devices[d], limits); !s.ok()) return s.at(entry("devices", d));
     const auto [it, fresh] = first.emplace(spec.devices[d], d);
     if (fresh) continue;
-    return bad_input({entry("devices", d), ": ", in_quotes(spec.devices[d]), " stands at ",
-                      entry("devices", it->second), " already, expected distinct devices"});
+    return bad_input({"devices[", d, "]: ", in_quotes(spec.devices[d]), " stands at devices[",
+                      it->second, "] already, expected distinct devices"});
   }
   return {};
 }
@@ -171,7 +171,7 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   }
   for (size_t v = 0; v < spec.assignment.size(); ++v) {
     if (spec.assignment[v] < spec.devices.size()) continue;
-    return bad_input({entry("assignment", v), " is ", spec.assignment[v],
+    return bad_input({"assignment[", v, "] is ", spec.assignment[v],
                       ", expected an index into the ", spec.devices.size(),
                       " devices of this file"});
   }
@@ -198,7 +198,7 @@ Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& gra
   for (size_t d = 0; d < index.size(); ++d) {
     index[d] = topology.find_device(spec.devices[d]);
     if (index[d] < topology.device_count()) continue;
-    return bad_input({entry("devices", d), " is ", in_quotes(spec.devices[d]),
+    return bad_input({"devices[", d, "] is ", in_quotes(spec.devices[d]),
                       ", expected a device of topology ", in_quotes(topology.name()), ": ",
                       device_names(topology)});
   }
@@ -222,13 +222,13 @@ Result<Division> resolve_stages(const PlacementSpec& spec, const Graph& graph,
     for (const OutEdge& e : graph.out_edges(v)) {
       const uint32_t from = spec.stages[v], to = spec.stages[e.target];
       if (to < from) {
-        return bad_input({entry("stages", e.target), " is ", to, " and reads from node ", v,
+        return bad_input({"stages[", e.target, "] is ", to, " and reads from node ", v,
                           " of stage ", from,
                           ", expected that every dependency leads to the same or a higher "
                           "stage"});
       }
       if (position[to] >= position[from]) continue;
-      return bad_input({entry("order", position[to]), " is ", to, ", which reads from stage ", from,
+      return bad_input({"order[", position[to], "] is ", to, ", which reads from stage ", from,
                         ", expected that one before it"});
     }
   }

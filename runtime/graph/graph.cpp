@@ -34,7 +34,7 @@ Status check_sizes(const GraphSpec& spec, const Limits& limits) {
 
 Status check_kinds(const GraphSpec& spec, const Limits& limits) {
   for (size_t k = 0; k < spec.kinds.size(); ++k) {
-    const std::string place = "kinds[" + std::to_string(k) + "]";
+    const std::string place = entry("kinds", k);
     if (Status s = check_name(spec.kinds[k], limits); !s.ok()) return s.at(place);
     for (size_t j = 0; j < k; ++j) {
       if (spec.kinds[j] == spec.kinds[k]) {

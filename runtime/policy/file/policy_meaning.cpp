@@ -88,8 +88,8 @@ Status check_finite(const flatbuffers::Vector<float>& data) {
   if (all) return {};
   uint32_t first = 0;
   while (is_finite(first)) ++first;
-  return bad_input({entry("data", first), " is ", std::to_string(data.Get(first)),
-                    ", expected a finite number"});
+  return bad_input(
+      {"data[", first, "] is ", std::to_string(data.Get(first)), ", expected a finite number"});
 }
 
 Status check_tensor(const schema::Tensor& tensor, const TensorShape& expected) {
