@@ -84,9 +84,12 @@ Status relieve_faster(const Step& step, Placing& placing) {
     any |= !found.score.feasible();
     relieve(bench.hierarchy(), bench.move_evaluator(), bench.evaluator(), found);
     if (found.score.feasible()) return bench.add_if_better(std::move(found));
+    size_t at = lacking.size();
+    while (at > 0 && found.score < lacking[at - 1].score) --at;
+    if (at == kFew) return;
+    if (lacking.size() == kFew) lacking.pop_back();
     lacking.push_back(std::move(found));
-    std::ranges::stable_sort(lacking, {}, &Candidate::score);
-    lacking.resize(std::min(lacking.size(), kFew));
+    std::rotate(lacking.begin() + at, lacking.end() - 1, lacking.end());
   };
   relieve_one(place_unlimited(bench));
   Score last = Score::worst();
