@@ -46,6 +46,10 @@ Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
+    if (word == "--help" || word == "-h") {
+      std::fputs(kUsage, stdout);
+      std::exit(0);
+    }
     if (word == "--networks") {
       arguments.networks = true;
     } else if (word == "--topology" && i + 1 < argc) {
