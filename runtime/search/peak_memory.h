@@ -50,7 +50,7 @@ class PeakMemory {
   // those of them that leave.
   std::vector<uint32_t> readers_, leaving_;
   std::vector<bool> has_arrived_;  // at the device, by then: per output
-  std::vector<bool> leaves_;  // by node; false between calls
+  std::vector<bool> leaves_;       // by node; false between calls
 };
 
 }  // namespace placeto
