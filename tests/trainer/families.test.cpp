@@ -32,7 +32,7 @@ double makespan_us(const Instance& instance, std::span<const uint32_t> placement
 }  // namespace
 
 TEST_CASE("a data set has sixteen graphs to train on and sixteen others") {
-  for (const std::string_view name : family_names()) {
+  for (const std::string_view name : kFamilyNames) {
     CAPTURE(name);
     std::set<std::string> prints;
     for (const Half half : {Half::kSeen, Half::kUnseen}) {
@@ -48,7 +48,7 @@ TEST_CASE("a data set has sixteen graphs to train on and sixteen others") {
 }
 
 TEST_CASE("merging leaves a graph of the asked size that takes as long on one device") {
-  for (const std::string_view name : family_names()) {
+  for (const std::string_view name : kFamilyNames) {
     CAPTURE(name);
     const Instance operators = family_problem(name, Half::kSeen, 3, {});
     const Instance merged = family_problem(name, Half::kSeen, 3, {.devices = 2, .groups = 64});
@@ -86,7 +86,7 @@ TEST_CASE("merging keeps all work and all resident bytes") {
 
 TEST_CASE(
     "contraction joins only operators of one device, and leaves no cycle and many decisions") {
-  for (const std::string_view name : family_names()) {
+  for (const std::string_view name : kFamilyNames) {
     CAPTURE(name);
     const Instance operators = family_problem(name, Half::kSeen, 1, {});
     const std::vector<uint32_t> group_of = contract(*operators.problem, 250);

@@ -1,6 +1,7 @@
 #include "trainer/base/config_keys.h"
 
 #include "runtime/policy/file/architecture.h"
+#include "trainer/base/family_names.h"
 
 namespace placeto::train {
 namespace {
@@ -88,6 +89,8 @@ constexpr Readers kHeldOut = {"for pairwise and on graphs of one's own",
 // Before the keys, which point to them.
 const std::string kAlgorithmMeaning = meanings_of_algorithms();
 const std::string kArchitectureMeaning = needs_of_placeto();
+const std::string kSetMeaning =
+    "mixed: problems drawn on the fly; " + families_text() + ": the seen half of a family";
 
 const std::vector<ConfigKey> kKeys = {
     {.section = "",
@@ -134,8 +137,8 @@ const std::vector<ConfigKey> kKeys = {
      .name = "set",
      .slot = AT(data.set),
      .readers = &kNotOwn,
-     .meaning = "mixed: problems drawn on the fly; cifar10, ptb, nmt: the seen half of a family",
-     .words = {"mixed", "cifar10", "ptb", "nmt"}},
+     .meaning = kSetMeaning.c_str(),
+     .words = with_families({"mixed"})},
     {"data", "devices", AT(data.devices), &kPlaceto,
      "of a family's problems; with placeto, of mixed ones too", 2, 64},
     {.section = "data",

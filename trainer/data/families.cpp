@@ -10,7 +10,6 @@
 namespace placeto::train {
 namespace {
 
-constexpr std::string_view kNames[] = {"cifar10", "ptb", "nmt"};
 // Seeds of the architectures: seen from here on, unseen from the second on.
 constexpr uint64_t kFirstSeed = 1'000, kFirstUnseenSeed = 2'000;
 
@@ -61,12 +60,8 @@ GraphSpec family_graph(std::string_view name, Half half, uint32_t index) {
 
 }  // namespace
 
-std::span<const std::string_view> family_names() {
-  return kNames;
-}
-
 bool is_family(std::string_view name) {
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return std::find(kFamilyNames.begin(), kFamilyNames.end(), name) != kFamilyNames.end();
 }
 
 TopologySpec k80_topology(uint32_t count) {

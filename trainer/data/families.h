@@ -10,9 +10,9 @@
 // for the same GPUs, so that makespans differ from the paper's and ratios can be compared.
 #pragma once
 
-#include <span>
 #include <string_view>
 
+#include "trainer/base/family_names.h"
 #include "trainer/data/problems.h"
 
 namespace placeto::train {
@@ -26,7 +26,6 @@ struct FamilyOptions {
   uint32_t groups = 0;   // merge operators until a graph has at most so many nodes; 0: do not
 };
 
-std::span<const std::string_view> family_names();
 bool is_family(std::string_view name);
 
 // Graph `index` (< kFamilyGraphs) of a half: the same whenever and wherever it is made. `family` of

@@ -92,6 +92,10 @@ Instance relinked(Instance instance, double factor, uint32_t groups) {
 
 using Maker = std::function<Instance(uint32_t)>;
 
+// Those that find_drawn has.
+const std::vector<std::string> kDrawnSets = {"mixed", "large", "devices-12", "devices-16",
+                                             "ring",  "bus",   "tree"};
+
 // Nothing if there is no such set.
 Maker find_drawn(std::string_view name) {
   if (name == "mixed") return mixed_problem;
@@ -125,6 +129,12 @@ Maker find_family(std::string_view name, const TestSetOptions& o) {
 
 }  // namespace
 
+std::string test_sets_text() {
+  std::string text;
+  for (const std::string& name : kDrawnSets) text += (text.empty() ? "" : ", ") + name;
+  return text + "; " + families_text() + ", each also with -seen, -slow, -fast";
+}
+
 Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
   uint32_t count = name == "large" ? options.large : options.problems;
   Maker make = find_drawn(name);
@@ -133,11 +143,8 @@ Result<TestSet> test_set(std::string_view name, const TestSetOptions& options) {
     count = std::min(options.problems, kFamilyGraphs);
   }
   if (!make) {
-    return Status::invalid("no test set '" + std::string(name) +
-                           "': expected mixed, large, devices-12, devices-16, ring, bus, tree, or "
-                           "cifar10, ptb, nmt, each also with -seen, -slow or -fast" +
-                           cli::suggestion(name, {"mixed", "large", "devices-12", "devices-16",
-                                                  "ring", "bus", "tree", "cifar10", "ptb", "nmt"}));
+    return Status::invalid("no test set '" + std::string(name) + "': expected " + test_sets_text() +
+                           cli::suggestion(name, with_families(kDrawnSets)));
   }
   TestSet set{.name = std::string(name), .problems = {}};
   const uint32_t first = options.fresh && find_drawn(name) ? kFirstFresh : 0;

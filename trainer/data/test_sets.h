@@ -37,6 +37,9 @@ struct TestSet {
   std::vector<std::string> notes = {};  // lines for people
 };
 
+// The names there are, for messages and help.
+std::string test_sets_text();
+
 // kInvalidArgument, with the names there are, if there is none of that name.
 Result<TestSet> test_set(std::string_view name, const TestSetOptions& options);
 

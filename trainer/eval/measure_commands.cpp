@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "trainer/base/family_names.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
 #include "trainer/data/own.h"
@@ -53,7 +54,7 @@ void add_pareto(cli::Program& program, Status& status) {
 
 struct StartsArguments {
   std::vector<std::string> policies;
-  SetArguments on{.sets = {"cifar10", "ptb", "nmt"}, .graphs = {}, .topologies = {}, .tests = {}};
+  SetArguments on{.sets = with_families({}), .graphs = {}, .topologies = {}, .tests = {}};
   StartOptions what;
   std::string csv;
 };

@@ -8,6 +8,7 @@
 
 #include "tools/io/shipped.h"
 #include "trainer/base/config.h"
+#include "trainer/base/family_names.h"
 #include "trainer/data/own.h"
 
 namespace placeto::train {
@@ -15,9 +16,7 @@ namespace placeto::train {
 void SetArguments::add_to(cli::Command& command) {
   command
       .list("--sets", "SET", sets,
-            fmt::format("mixed, large, devices-12, devices-16, ring, bus, tree; cifar10, ptb, "
-                        "nmt, each also with -seen, -slow, -fast (default {})",
-                        fmt::join(sets, " ")))
+            fmt::format("{} (default {})", test_sets_text(), fmt::join(sets, " ")))
       .several();
   command
       .list("--graphs", "FILE", graphs,
@@ -31,11 +30,11 @@ void SetArguments::add_to(cli::Command& command) {
       .only_with("--graphs");
   command.count("--problems", tests.problems, "Problems of each set, at most", 1);
   command.count("--large", tests.large, "Random graphs of 1,000 nodes");
-  command.count("--devices", tests.devices, "GPUs for cifar10, ptb and nmt", 2, 64);
+  command.count("--devices", tests.devices, "GPUs for " + families_text(" and "), 2, 64);
   command.count("--groups", tests.groups,
-                "Merge operators of cifar10, ptb and nmt into at most so many nodes for a policy "
-                "of the published architecture and for the RNN placer; 0: as the policy was "
-                "trained");
+                "Merge operators of " + families_text(" and ") +
+                    " into at most so many nodes for a policy of the published architecture and "
+                    "for the RNN placer; 0: as the policy was trained");
 }
 
 Result<std::vector<std::string>> SetArguments::inputs(
