@@ -1,6 +1,7 @@
 // The command: what it says about bad usage and input, with which exit status, and that a failure
 // leaves nothing behind.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -304,6 +305,34 @@ TEST_CASE_FIXTURE(Place, "a run is exported, whole or with a message") {
   fails("--resume " + folder, 3, checkpoint + ": cut or damaged");
   CHECK(!fs::exists(out));
   CHECK(fs::exists(file("run/config.toml")));
+}
+
+TEST_CASE_FIXTURE(Place, "a run folder with anything but files where files were is bad input") {
+  REQUIRE(run("--config " + config + " -o " + file("run")) == 0);
+  std::string text = *read_text(file("run/config.toml"));
+  text.replace(text.find("iterations = 1"), 14, "iterations = 2");
+  write("run/config.toml", text);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(file("run"))) {
+    names.push_back(fs::relative(entry.path(), file("run")).string());
+  }
+  CHECK(names.size() >= 10);  // two folders among them
+  for (const std::string& name : names) {
+    const std::string path = file("damaged/" + name);
+    const bool was_folder = fs::is_directory(file("run/" + name));
+    for (const bool pipe : {false, true}) {
+      if (was_folder && !pipe) continue;
+      fs::remove_all(file("damaged"));
+      fs::copy(file("run"), file("damaged"), fs::copy_options::recursive);
+      fs::remove_all(path);
+      if (pipe) {
+        REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+      } else {
+        fs::create_directory(path);
+      }
+      fails("--resume " + file("damaged"), 3, path + ": is ");
+    }
+  }
 }
 
 // One of the first two problems of `mixed` is a network, as a quarter of training's are.

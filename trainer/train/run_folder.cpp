@@ -193,6 +193,28 @@ Status RunFolder::lock() {
   return {};
 }
 
+Status RunFolder::check_files() const {
+  std::vector<std::string> paths = {file(kConfig)};
+  for (const char* name : kFiles) paths.push_back(file(name));
+  std::error_code ignored;
+  for (const char* name : kFolders) {
+    const std::string folder = file(name);
+    const fs::file_status found = fs::status(folder, ignored);
+    if (fs::exists(found) && !fs::is_directory(found)) {
+      return Status::bad_input(folder + ": is not a directory, expected one");
+    }
+  }
+  for (const uint32_t n : checkpoints()) paths.push_back(checkpoint_path(n));
+  for (const uint32_t n : numbers_in(file("records"), ".bin")) paths.push_back(records_path(n));
+  for (const std::string& path : paths) {
+    const fs::file_status found = fs::status(path, ignored);
+    if (fs::exists(found) && !fs::is_regular_file(found)) {
+      return Status::bad_input(path + ": is not a regular file, expected one");
+    }
+  }
+  return {};
+}
+
 void RunFolder::remove_half_written() const {
   std::error_code ignored;
   std::vector<fs::path> left;

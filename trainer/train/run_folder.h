@@ -62,6 +62,9 @@ class RunFolder {
   // Keeps others out as long as this lives, and removes what one that was killed left half written.
   // Fails with kInvalidArgument if another is training here; does nothing the second time.
   Status lock();
+  // kBadInput, naming it, if anything of a run is there that is no regular file, or no folder:
+  // before what a run can do without, or makes anew, is written in its place.
+  Status check_files() const;
 
   // Keeps the configuration, or compares it with the one that was kept: kBadInput, naming the key,
   // if what decides learning has changed since the run began. Policies say what they were trained

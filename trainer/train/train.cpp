@@ -169,6 +169,9 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
   run.state.best = std::numeric_limits<double>::infinity();
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
   if (Status s = folder.lock(); !s.ok()) return s;
+  if (resume) {
+    if (Status s = folder.check_files(); !s.ok()) return s;
+  }
   if (Status s = folder.keep_settings(config); !s.ok()) return s;
   if (Status s = folder.keep_inventory(run.problems.inventory()); !s.ok()) return s;
   const Result<uint32_t> begin = find_beginning(run, resume);
