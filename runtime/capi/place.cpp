@@ -7,10 +7,10 @@
 #include "runtime/capi/handles.h"
 #include "runtime/capi/observer.h"
 #include "runtime/capi/support.h"
+#include "runtime/cost/rule_conflict.h"
 #include "runtime/format/placement_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/unused_times.h"
-#include "runtime/rules/conflict.h"
 
 using namespace placeto;        // NOLINT: this file is one edge of the library
 using namespace placeto::capi;  // NOLINT

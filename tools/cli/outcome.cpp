@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "runtime/cost/evaluator.h"
-#include "runtime/rules/conflict.h"
+#include "runtime/cost/rule_conflict.h"
 #include "runtime/timeline/critical_path.h"
 #include "tools/report/chrome_trace.h"
 

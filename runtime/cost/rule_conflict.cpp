@@ -1,4 +1,4 @@
-#include "runtime/rules/conflict.h"
+#include "runtime/cost/rule_conflict.h"
 
 #include <vector>
 
