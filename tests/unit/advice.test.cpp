@@ -69,6 +69,37 @@ TEST_CASE("what a run waits for is named and adds up to the makespan") {
   CHECK(sum == doctest::Approx(scene.timeline.makespan_us));
 }
 
+TEST_CASE("what stages and cuts cost is told apart from gaps and latencies") {
+  const Chain chain;
+  TopologySpec spec = chain.topology.spec();
+  spec.execution = Execution::kStaged;
+  spec.transfer = Transfer::kUnicast;
+  for (DeviceSpec& device : spec.devices) {
+    device.stage_us = 10;
+    device.cut_us = 5;
+    device.cut_bytes_per_us = 100;
+  }
+  const auto share_of = [&](const char* what) {
+    const Topology topology = *Topology::build(spec);
+    const Problem problem = *Problem::build(chain.graph, topology);
+    const Timeline timeline = Simulator(problem).run(chain.assignment);
+    double us = 0, sum = 0;
+    for (const WaitingShare& share : advise(problem, chain.assignment, timeline, 0).waits_for) {
+      sum += share.us;
+      if (share.what == what) us = share.us;
+    }
+    CHECK(sum == doctest::Approx(timeline.makespan_us));
+    return us;
+  };
+  CHECK(share_of("stages and cuts on gpu:0") == doctest::Approx(10 + 5 + 20));
+  CHECK(share_of("stages and cuts on gpu:1") == doctest::Approx(10 + 5 + 20));
+  CHECK(share_of("gpu:1 computes") == 400);
+  CHECK(share_of("gaps and latencies") == 0);
+  spec.default_link.latency_us = 7;
+  CHECK(share_of("gaps and latencies") == doctest::Approx(7));
+  CHECK(share_of("stages and cuts on gpu:0") == doctest::Approx(35));
+}
+
 TEST_CASE("a part that is twice as fast saves half of what the run waits for it") {
   const Chain chain;
   const Advice advice = advise(chain.problem, chain.assignment, chain.timeline, 1000);

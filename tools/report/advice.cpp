@@ -21,9 +21,19 @@ std::vector<WaitingShare> waiting_shares(const Problem& problem,
   const Lanes lanes = transfer_lanes(problem.topology(), timeline);
   std::map<std::string, double> spent;
   double rest = timeline.makespan_us;
+  std::map<uint32_t, double> priced;  // of the stages on the path: what is not the nodes' time
   for (const uint32_t v : path.nodes) {
     const double us = timeline.finish_us[v] - timeline.start_us[v];
     spent[problem.topology().device(assignment[v]).name + " computes"] += us;
+    rest -= us;
+    if (!timeline.stages.empty()) priced[timeline.stage_of[v]] -= us;
+  }
+  for (auto& [stage, us] : priced) {
+    // The run has ended when the last of its nodes has.
+    const StageSlice& slice = timeline.stages[stage];
+    us += std::min(slice.end_us, timeline.makespan_us) - slice.start_us;
+    if (us <= 1e-6 * timeline.makespan_us) continue;  // rounding, or next to nothing
+    spent["stages and cuts on " + problem.topology().device(slice.device).name] += us;
     rest -= us;
   }
   for (const uint32_t t : path.transfers) {

@@ -11,9 +11,11 @@
 
 namespace placeto {
 
-// A part of the critical path: nodes on one device, transfers on one channel, or neither.
+// A part of the critical path: nodes on one device, under staged execution what its stages cost
+// beside them (stage_us, cut_us, cut_bytes_per_us), transfers on one channel, or none of these.
 struct WaitingShare {
-  std::string what;  // "npu:0 computes", "cpu:0 sends", "gaps and latencies"
+  // "npu:0 computes", "stages and cuts on npu:0", "cpu:0 sends", "gaps and latencies"
+  std::string what;
   double us = 0;
 };
 
