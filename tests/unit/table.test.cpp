@@ -124,6 +124,15 @@ TEST_CASE("times keep four digits and a fitting unit") {
   CHECK(format_us(999.94) == "999.9 us");
   CHECK(format_us(999.96) == "1.000 ms");
   CHECK(format_us(1180000) == "1.180 s");
+  CHECK(format_us(0.99996) == "1.000 us");
+  CHECK(format_us(0.25) == "250.0 ns");
+  CHECK(format_us(-0.25) == "-250.0 ns");
+  CHECK(format_us(0.0004) == "400.0 ps");
+  CHECK(format_us(1e-6) == "1.000 ps");
+  CHECK(format_us(1.5e-9) == "1.500e-09 us");
+  CHECK(format_us(1e-60) == "1.000e-60 us");
+  CHECK(format_us(1e14) == "100000000 s");
+  CHECK(format_us(1e60) == "1.000e+54 s");
   CHECK(format_us(std::numeric_limits<double>::infinity()) == "-");
   CHECK(format_us(std::numeric_limits<double>::quiet_NaN()) == "-");
 }

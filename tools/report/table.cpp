@@ -358,9 +358,15 @@ std::string fitted(std::string_view text, size_t indent) {
 
 std::string format_us(double us) {
   if (!std::isfinite(us)) return "-";
-  if (std::fabs(us) < 999.95) return significant(us, " us");
-  if (std::fabs(us) < 999.95e3) return significant(us / 1e3, " ms");
-  return significant(us / 1e6, " s");
+  const double size = std::fabs(us);
+  if (us == 0) return "0 us";
+  if (size < 0.99995e-6) return fmt::format("{:.3e} us", us);
+  if (size < 0.99995e-3) return significant(us * 1e6, " ps");
+  if (size < 0.99995) return significant(us * 1e3, " ns");
+  if (size < 999.95) return significant(us, " us");
+  if (size < 999.95e3) return significant(us / 1e3, " ms");
+  if (size < 1e15) return significant(us / 1e6, " s");
+  return fmt::format("{:.3e} s", us / 1e6);
 }
 
 std::string format_bytes(uint64_t bytes) {

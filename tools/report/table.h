@@ -82,7 +82,8 @@ std::string shortened(std::string_view text, size_t width);
 // continues one.
 std::string fitted(std::string_view text, size_t indent = 2);
 
-// "417 us", "1.25 ms", "3.40 s": four significant digits; "-" if not finite.
+// "417.2 us", "1.250 ms", "3.400 s", "250.0 ns", "1.500e-09 us": four significant digits at least;
+// "-" if not finite.
 std::string format_us(double us);
 // "512 B", "1.50 KiB", "11.2 GiB".
 std::string format_bytes(uint64_t bytes);
