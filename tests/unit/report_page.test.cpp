@@ -73,6 +73,26 @@ TEST_CASE("a report leaves no mark of its template and carries the libraries wit
   CHECK(page.find("var dagre=") != std::string::npos);
 }
 
+TEST_CASE("a report of a very short run keeps digits of its times") {
+  constexpr double kFactor = 1e-9;
+  GraphSpec graph = scene_graph({});
+  for (NodeSpec& node : graph.nodes) node.cost_us[0] *= kFactor;
+  TopologySpec topology = scene_topology({});
+  topology.op_gap_us *= kFactor;
+  topology.default_link = {5000 / kFactor, 3 * kFactor, 2 * kFactor};
+  const Scene scene(graph, topology, 1);
+  const json data = data_of(page_of(scene, shown(scene)));
+  const json& placement = data.at("placements")[0];
+  const auto kept = [](const json& shown, double us) {
+    CHECK(shown.get<double>() == doctest::Approx(us).epsilon(1e-3));
+  };
+  kept(placement.at("makespan"), scene.timeline.makespan_us);
+  for (uint32_t v = 0; v < scene.graph.node_count(); ++v) {
+    kept(placement.at("start")[v], scene.timeline.start_us[v]);
+    kept(placement.at("finish")[v], scene.timeline.finish_us[v]);
+  }
+}
+
 TEST_CASE("a report holds every node, edge, transfer and device") {
   const Scene scene;
   ReportPlacement placement = shown(scene);

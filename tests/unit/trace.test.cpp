@@ -70,6 +70,26 @@ TEST_CASE("a trace shows every node where and when it runs") {
   }
 }
 
+TEST_CASE("a trace of a very short or long run shows when nodes run, too") {
+  for (const double factor : {1e-50, 1e-9, 1e20}) {
+    GraphSpec graph = scene_graph({});
+    for (NodeSpec& node : graph.nodes) node.cost_us[0] *= factor;
+    TopologySpec topology = scene_topology({});
+    topology.op_gap_us *= factor;
+    topology.default_link = {5000 / factor, 3 * factor, 2 * factor};
+    const Scene scene(graph, topology, 1);
+    const double makespan = scene.timeline.makespan_us;
+    std::map<std::string, json> slices;
+    for (const json& slice : events_of(scene, "X")) slices[slice.at("name")] = slice;
+    for (uint32_t v = 0; v < scene.graph.node_count(); ++v) {
+      const json& slice = slices.at(scene.graph.node(v).name);
+      const double start = slice.at("ts").get<double>(), us = slice.at("dur").get<double>();
+      CHECK(std::abs(start - scene.timeline.start_us[v]) < 1e-5 * makespan);
+      CHECK(std::abs(start + us - scene.timeline.finish_us[v]) < 1e-5 * makespan);
+    }
+  }
+}
+
 TEST_CASE("every arrow of a trace has one start and one end, forward in time, in a slice each") {
   for (const SceneOptions& options : variants()) {
     const Scene scene(options);

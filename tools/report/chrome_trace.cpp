@@ -16,12 +16,16 @@ namespace {
 using nlohmann::ordered_json;
 
 // Perfetto keeps whole nanoseconds and drops a slice that overlaps the one before it on its track,
-// so times are rounded to nanoseconds here, begin and end alike: order survives rounding.
-int64_t to_ns(double us) {
-  return std::llround(us * 1e3);
-}
-double to_us(int64_t ns) {
-  return static_cast<double>(ns) / 1e3;
+// so times are rounded to ticks of a nanosecond here, begin and end alike: order survives rounding.
+// Runs of which nanoseconds show nothing have shorter ticks, for other readers, and runs that take
+// more of them than can be counted longer ones.
+double ticks_per_us(double longest_us) {
+  double ticks = 1e3;
+  if (longest_us < 0.1) {
+    while (longest_us > 0 && longest_us * ticks < 1e6) ticks *= 10;
+  }
+  while (longest_us * ticks > 1e18) ticks /= 10;
+  return ticks;
 }
 
 std::string text_of(const ordered_json& value) {
@@ -36,6 +40,7 @@ class Writer {
         topology_(problem.topology()),
         assignment_(assignment),
         timeline_(timeline),
+        ticks_(ticks_per_us(std::max(timeline.makespan_us, timeline.drain_us))),
         lanes_(transfer_lanes(topology_, timeline)),
         incoming_(assignment.size()),
         outgoing_(assignment.size()) {}
@@ -55,11 +60,14 @@ class Writer {
 
  private:
   struct Slice {
-    int64_t begin_ns, end_ns;
+    int64_t begin, end;
     uint32_t rank;  // at equal times a producer precedes its transfer, and that its consumers
     bool transfer;
     uint32_t index;  // node, or position in Timeline::transfers
   };
+
+  int64_t to_ticks(double us) const { return std::llround(us * ticks_); }
+  double to_us(int64_t ticks) const { return static_cast<double>(ticks) / ticks_; }
 
   uint32_t track_of_device(uint32_t device) const { return device + 1; }
   uint32_t track_of_lane(uint32_t lane) const { return topology_.device_count() + 1 + lane; }
@@ -120,16 +128,15 @@ class Writer {
     std::vector<Slice> slices;
     for (uint32_t v = 0; v < rank.size(); ++v) {
       slices.push_back(
-          {to_ns(timeline_.start_us[v]), to_ns(timeline_.finish_us[v]), rank[v], false, v});
+          {to_ticks(timeline_.start_us[v]), to_ticks(timeline_.finish_us[v]), rank[v], false, v});
     }
     for (uint32_t i = 0; i < timeline_.transfers.size(); ++i) {
       const TransferSlice& t = timeline_.transfers[i];
       slices.push_back(
-          {to_ns(t.start_us), to_ns(t.end_us), rank[graph_.producer(t.output)] + 1, true, i});
+          {to_ticks(t.start_us), to_ticks(t.end_us), rank[graph_.producer(t.output)] + 1, true, i});
     }
     std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
-      return std::tie(a.begin_ns, a.end_ns, a.rank, a.index) <
-             std::tie(b.begin_ns, b.end_ns, b.rank, b.index);
+      return std::tie(a.begin, a.end, a.rank, a.index) < std::tie(b.begin, b.end, b.rank, b.index);
     });
     return slices;
   }
@@ -174,12 +181,12 @@ class Writer {
   void add_slice(const Slice& s, uint32_t track, std::string name, const std::string& category,
                  ordered_json args) {
     // Readers that cut a product with 1000 instead of rounding it begin a slice up to 1 ns early;
-    // ending it 1 ns early keeps it clear of the next one for them too.
-    const int64_t duration = std::max<int64_t>(s.end_ns - s.begin_ns - 1, 0);
+    // ending it 1 tick early keeps it clear of the next one for them too.
+    const int64_t duration = std::max<int64_t>(s.end - s.begin - 1, 0);
     add({{"ph", "X"},
          {"pid", 1},
          {"tid", track},
-         {"ts", to_us(s.begin_ns)},
+         {"ts", to_us(s.begin)},
          {"dur", to_us(duration)},
          {"name", std::move(name)},
          {"cat", category},
@@ -188,7 +195,7 @@ class Writer {
 
   void add_arrow(const char* phase, const Slice& s, uint32_t track, uint32_t id) {
     ordered_json event{
-        {"ph", phase},      {"pid", 1},          {"tid", track}, {"ts", to_us(s.begin_ns)},
+        {"ph", phase},      {"pid", 1},          {"tid", track}, {"ts", to_us(s.begin)},
         {"name", "tensor"}, {"cat", "transfer"}, {"id", id}};
     if (*phase == 'f') event["bp"] = "e";  // ends at the slice around it, not at the next one
     add(event);
@@ -202,7 +209,7 @@ class Writer {
         add({{"ph", "C"},
              {"pid", 1},
              {"tid", track_of_device(d)},
-             {"ts", to_us(to_ns(step.time_us))},
+             {"ts", to_us(to_ticks(step.time_us))},
              {"name", name},
              {"args", {{"bytes", step.bytes}}}});
       }
@@ -214,6 +221,7 @@ class Writer {
   const Topology& topology_;
   std::span<const uint32_t> assignment_;
   const Timeline& timeline_;
+  const double ticks_;  // in a microsecond
   const Lanes lanes_;
   std::string text_;
   uint32_t arrows_ = 0;

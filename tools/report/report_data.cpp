@@ -22,9 +22,13 @@ using nlohmann::ordered_json;
 // A chart is at most a few thousand pixels wide; beyond that, steps only make the page larger.
 constexpr size_t kMostMemorySteps = 8192;
 
-// Nanoseconds are more than a screen shows, and short numbers halve the page.
+// Nanoseconds are more than a screen shows, and short numbers halve the page. Shorter times keep
+// four digits: by powers of ten, so that order survives.
 double rounded(double us) {
-  return std::isfinite(us) ? std::round(us * 1e3) / 1e3 : 0;
+  if (!std::isfinite(us)) return 0;
+  double scale = 1e3;
+  while (us != 0 && std::fabs(us) * scale < 1e3 && scale < 1e64) scale *= 10;
+  return std::round(us * scale) / scale;
 }
 
 template <class T, class F>

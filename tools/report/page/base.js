@@ -12,8 +12,11 @@ const $ = id => document.getElementById(id);
 // ---- numbers ------------------------------------------------------------------------------------
 const digits = x => x >= 999.5 ? 0 : x >= 99.95 ? 1 : x >= 9.995 ? 2 : 3;
 const fixed = (x, unit) => x.toFixed(digits(Math.abs(x))) + "\u00a0" + unit;
-const time = us => us === 0 ? "0" : Math.abs(us) < 999.5 ? fixed(us, "µs")
-  : Math.abs(us) < 999.5e3 ? fixed(us / 1e3, "ms") : fixed(us / 1e6, "s");
+const scientific = (x, unit) => x.toExponential(3) + "\u00a0" + unit;
+const time = us => us === 0 ? "0" : Math.abs(us) < 0.9995e-6 ? scientific(us, "µs")
+  : Math.abs(us) < 0.9995e-3 ? fixed(us * 1e6, "ps") : Math.abs(us) < 0.9995 ? fixed(us * 1e3, "ns")
+  : Math.abs(us) < 999.5 ? fixed(us, "µs") : Math.abs(us) < 999.5e3 ? fixed(us / 1e3, "ms")
+  : Math.abs(us) < 1e15 ? fixed(us / 1e6, "s") : scientific(us / 1e6, "s");
 const bytes = b => {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let u = 0;

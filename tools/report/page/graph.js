@@ -158,7 +158,7 @@ function tallyBoxes() {
     box.shares = placements.map(p => {
       const share = new Map();
       for (const v of box.members) {
-        const took = p.finish[v] - p.start[v] + 1e-9;
+        const took = p.finish[v] - p.start[v] + 1e-12 * (p.makespan || 1);
         share.set(p.device[v], (share.get(p.device[v]) || 0) + took);
       }
       const total = [...share.values()].reduce((a, b) => a + b, 0);

@@ -2,7 +2,8 @@
 const strong = text => element("span", text, "figure");
 const chip = p => element("span", p.letter, "chip");
 const named = p => comparing ? [chip(p), brief(p.label, 60)] : [brief(p.label, 60)];
-const perSecond = us => us > 0 ? (1e6 / us).toFixed(digits(1e6 / us)) + "\u00a0runs per second" : "–";
+const perSecond = us => !(us > 0) ? "–" : (1e6 / us < 0.001 ? (1e6 / us).toExponential(3)
+  : (1e6 / us).toFixed(digits(1e6 / us))) + "\u00a0runs per second";
 // The bound is of the makespan, which is not what a placement for throughput is about.
 const hasBound = !throughput && data.lower_bound > 0;
 const recorded = p => p.bound_file ? ", as " + p.bound_file + " records" : "";

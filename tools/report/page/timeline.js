@@ -1,6 +1,6 @@
 // The timeline: every placement's devices and channels as rows on one time axis.
 const canvas = $("canvas"), context = canvas.getContext("2d");
-const span = Math.max(...placements.map(p => Math.max(p.drain, p.makespan)), 1e-6);
+const span = Math.max(...placements.map(p => Math.max(p.drain, p.makespan))) || 1e-6;
 const AXIS = 28, HEAD = 30, LANE = 26, CHANNEL = 15, SPACE = 6, RIGHT = 12;
 let view = { from: 0, to: span }, width = 0, height = 0, gutter = 130;
 const onView = [];
@@ -127,7 +127,9 @@ function paintAxis() {
                    Math.max((view.to - view.from) / span * room, 3), 3);
 }
 function axisLabel(us, step) {
-  const [unit, scale] = view.to >= 2e6 ? ["s", 1e6] : view.to >= 2e3 ? ["ms", 1e3] : ["µs", 1];
+  const [unit, scale] = view.to >= 2e6 ? ["s", 1e6] : view.to >= 2e3 ? ["ms", 1e3]
+    : view.to >= 2 ? ["µs", 1] : view.to >= 2e-3 ? ["ns", 1e-3] : ["ps", 1e-6];
+  if (step / scale < 1e-9) return scientific(us, "µs");
   const decimals = Math.min(Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)), 9);
   return (us / scale).toFixed(decimals) + " " + unit;
 }
