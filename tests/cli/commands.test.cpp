@@ -258,6 +258,27 @@ TEST_CASE_FIXTURE(PlacedScene, "a device that lacks rates is named where it runs
   CHECK_MESSAGE(json::parse(result.out).at("note") == why, result.out);
 }
 
+TEST_CASE_FIXTURE(PlacedScene, "times in another unit are shown, and their unit is doubted") {
+  const auto placed = [&](double factor, bool as_json) {
+    json scaled = json::parse(small_graph());
+    for (json& node : scaled["nodes"]) {
+      for (json& us : node["cost_us"]) us = us.get<double>() * factor;
+    }
+    const std::string net = write("scaled.json", scaled.dump());
+    return as_json ? run({"place", net, "-t", topology, "-m", "single", "--json"})
+                   : run({"place", net, "-t", topology, "-m", "single"});
+  };
+  const char* const doubt = ": files give microseconds";
+  for (const double factor : {1e-7, 1e13}) {
+    const Run result = placed(factor, true);
+    CHECK_MESSAGE(result.err.find(doubt) != std::string::npos, result.err);
+    CHECK(std::string(json::parse(result.out).at("note")).ends_with(doubt));
+  }
+  for (const double factor : {1e-4, 1.0, 1e6}) CHECK(placed(factor, false).err == "");
+  const Run result = placed(1e-7, false);
+  CHECK_MESSAGE(result.out.find("0.000 us") == std::string::npos, result.out);
+}
+
 TEST_CASE_FIXTURE(PlacedScene,
                   "a staged placement records its stages, and simulating them says the same") {
   json system = json::parse(small_topology());
