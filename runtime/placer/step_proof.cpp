@@ -9,6 +9,18 @@
 namespace placeto {
 namespace {
 
+// Under staged execution a search for throughput leaves divisions out, one for latency none, and
+// what fits does not depend on the objective. True if nothing does; then `found` comes closest.
+bool fits_never(Workbench& bench, uint64_t branches, Stop* stop, Candidate& found) {
+  if (!bench.problem().is_staged() || bench.problem().is_for_latency()) return false;
+  const Problem latency = bench.problem().for_latency();
+  if (!exact_applies(latency)) return false;
+  found.score = Evaluator(latency, stop).evaluate(found.assignment, found.division);
+  const bool solved = exhaustive_search(latency, branches, stop, found);
+  found.score = bench.evaluator().evaluate(found.assignment, found.division);
+  return solved && !found.score.feasible();
+}
+
 // All placements of a small problem. Of a search that ends too early only that something fits
 // counts: what else it finds would depend on where it began.
 void solve(const Step& step, uint64_t branches, Placing& placing) {
@@ -18,7 +30,11 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
   const double milliseconds = bench.options().budget.milliseconds;
   Stop stop = bench.stop() == nullptr ? Stop() : *bench.stop();
   if (milliseconds > 0) stop = stop.sooner(milliseconds / 4);  // before a search, and after
-  if (exhaustive_search(bench.problem(), branches, &stop, found)) {
+  bool solved = exhaustive_search(bench.problem(), branches, &stop, found);
+  if (!solved && nothing_fits(placing) && !found.score.feasible()) {
+    solved = fits_never(bench, branches, &stop, found);
+  }
+  if (solved) {
     placing.proved = true;
   } else {
     if (bench.stop() != nullptr) bench.stop()->requested();  // what ended the copy may end all

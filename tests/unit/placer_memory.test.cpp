@@ -80,6 +80,52 @@ TEST_CASE(
 }
 
 // What runs hold beside weights, a packing does not see.
+// One device has one placement and few divisions.
+TEST_CASE("what does not fit in stages is proved not to, whatever the objective") {
+  GraphSpec graph;
+  graph.nodes.resize(3);
+  graph.nodes[0].outputs = {104, 88, 88};
+  graph.nodes[0].resident_bytes = 25;
+  graph.nodes[1].outputs = {0, 72};
+  graph.nodes[1].workspace_bytes = 50;
+  graph.nodes[2].outputs = {128};
+  for (NodeSpec& node : graph.nodes) node.cost_us = {5};
+  graph.edges = {{1, 0, 2}, {0, 2, 2}, {0, 0, 1}};
+  TopologySpec topology;
+  topology.execution = Execution::kStaged;
+  topology.devices = {{"d0", "cpu", 261}};
+  for (const Objective objective : {Objective::kLatency, Objective::kThroughput}) {
+    Rules rules;
+    rules.objective = objective;
+    const test::Instance instance = test::build_instance(graph, topology, rules);
+    CHECK(place_auto(*instance.problem, {}).status().code() == StatusCode::kInfeasible);
+  }
+}
+
+TEST_CASE("staged problems fit or do not fit, whatever the objective") {
+  Random random(98);
+  int infeasible = 0;
+  for (int i = 0; i < 300; ++i) {
+    const test::RandomShape shape{.most_nodes = 6, .most_devices = 2};
+    const GraphSpec graph = test::random_graph(shape, random);
+    TopologySpec topology = test::random_topology(shape, static_cast<uint32_t>(i % 8), random);
+    topology.execution = Execution::kStaged;
+    for (DeviceSpec& device : topology.devices) device.memory_bytes = 20 + random.below(80);
+    const auto found = [&](Objective objective) {
+      Rules rules;
+      rules.objective = objective;
+      const test::Instance instance = test::build_instance(graph, topology, rules);
+      return instance.problem ? place_auto(*instance.problem, {}).status().code()
+                              : StatusCode::kBadInput;
+    };
+    CAPTURE(i);
+    const StatusCode latency = found(Objective::kLatency);
+    CHECK(latency == found(Objective::kThroughput));
+    infeasible += latency == StatusCode::kInfeasible;
+  }
+  CHECK(infeasible > 50);
+}
+
 TEST_CASE("what fits up to 24 groups in little memory is found by looking at all placements") {
   for (const uint64_t seed : {2, 3}) {
     Random random(seed);
