@@ -190,17 +190,16 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   const Problem& pipelined = placing.bench.problem();
   if (result.stopped || !is_quickly_copied(pipelined)) return;
   MethodOptions options = placing.bench.options();
-  Stop* const stop = options.budget.stop;
-  options.budget = {};
-  options.budget.stop = stop;
+  Stop stop = unnoted(placing.bench.stop());
+  options.budget = {.stop = &stop};
   const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
-  if (lower_bounds(problem, stop).best_us() < pipelined_us) {
+  if (lower_bounds(problem, &stop).best_us() < pipelined_us) {
     const Result<PlaceResult> placed = place_auto(problem, options, {placing.options.policy});
     const double sequential_us = placed.ok() ? placed->timeline.drain_us : 0;
     if (sequential_us < pipelined_us) result.sequential_us = sequential_us;
   }
-  result.stopped = stopped(stop);
+  result.stopped = stop.stopped();
   result.place_us = placing.elapsed_us();
 }
 

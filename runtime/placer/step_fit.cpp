@@ -30,7 +30,8 @@ Candidate place_unlimited(Workbench& bench) {
   if (!is_quickly_copied(bench.problem())) return {};
   const Problem unlimited = bench.problem().without_memory_limits();
   MethodOptions options = bench.options();
-  options.budget = {.stop = bench.stop()};
+  Stop stop = unnoted(bench.stop());
+  options.budget = {.stop = &stop};
   Result<PlaceResult> placed = place_auto(unlimited, options);
   if (!placed.ok() || stopped(bench.stop())) return {};
   Candidate best = std::move(placed->best);

@@ -33,6 +33,8 @@ Status place_on_fewer(const Step& step, Placing& placing);
 
 // The rest is what they share.
 
+// For placing another problem meanwhile: ends with `stop`, which notes nothing of it.
+Stop unnoted(Stop* stop);
 bool is_staged(const Placing& placing);
 bool is_large(const Placing& placing);
 // A copy is not looked at by the stop.
