@@ -87,6 +87,8 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin leaves no folder") {
   fails("--config " + other + " -o " + file("run"), 3,
         "other.toml:3: learn.start: default: another architecture, hidden layers or features");
   CHECK(!fs::exists(file("run")));
+  fails("--config " + absent + " -o " + file("new/runs/run"), 3, "absent.plpo: cannot open");
+  CHECK(!fs::exists(file("new")));
   const std::string hosts = "--config " + config + " -o " + file("run") + " --hosts 2 ";
   fails(hosts + "--rank 5 --address localhost:1", 2, "--rank: 5 of 2 hosts");
   fails(hosts + "--address nonsense", 2, "--address: 'nonsense': expected host:port");

@@ -244,7 +244,11 @@ Status RunFolder::make(const char* name, std::string_view content) {
 
 Status RunFolder::create(std::string_view config_text) {
   std::error_code error;
-  if (fs::create_directories(path_, error)) made_.push_back(path_);
+  for (fs::path path = path_; !path.empty() && !fs::exists(path, error);
+       path = path.parent_path()) {
+    made_.insert(made_.begin(), path.string());
+  }
+  fs::create_directories(path_, error);
   if (error) return Status::io(path_ + ": cannot create: " + error.message());
   if (Status s = lock(); !s.ok()) return s;  // of several that create it, one does
   if (has(kConfig)) {
