@@ -40,6 +40,7 @@ Conflict find_conflict(const Problem& problem, const Rules& rules, Stop* stop) {
   std::vector<uint32_t> pin_of(problem.group_count(), kNoIndex);  // the first
   for (uint32_t i = 0; i < rules.pins.size(); ++i) {
     const auto [node, device] = rules.pins[i];
+    if (spend(stop, 1)) return {};
     uint32_t& first = pin_of[problem.group_of(node)];
     if (first == kNoIndex) first = i;
     const Rules::NodeDevice& pin = rules.pins[first];
@@ -52,6 +53,7 @@ Conflict find_conflict(const Problem& problem, const Rules& rules, Stop* stop) {
     }
   }
   for (const auto& [node, device] : rules.forbids) {
+    if (spend(stop, 1)) return {};
     const uint32_t first = pin_of[problem.group_of(node)];
     if (first == kNoIndex || rules.pins[first].device != device) continue;
     return {rules.pins[first].node, kPinned, device, ", which is forbidden to ", node};

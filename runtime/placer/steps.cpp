@@ -27,9 +27,15 @@ bool is_pipeline(const Placing& placing) {
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
 }
+// That a device alone is too small tells nothing where all fits that is faster.
 bool lacks_memory(const Placing& placing) {
-  const auto fits = [](const Candidate& candidate) { return candidate.score.feasible(); };
-  return !placing.proved && !std::ranges::all_of(placing.bench.candidates(), fits);
+  const Score best = placing.bench.best().score;
+  const auto lacks = [&](const Candidate& candidate) {
+    const bool faster = candidate.score.objective_us < best.objective_us;
+    return !candidate.score.feasible() && (faster || !only_device(candidate.assignment));
+  };
+  return !placing.proved &&
+         (!best.feasible() || std::ranges::any_of(placing.bench.candidates(), lacks));
 }
 bool has_policy(const Placing& placing) {
   return !placing.proved && placing.options.policy != nullptr;
@@ -106,7 +112,8 @@ std::vector<Step> auto_steps() {
        {"moves", "groups of all sizes moved to where it promises most",
         "from some hundred operators on, for latency", is_large, move_promising},
        {"relief", "groups moved off full devices, from what is faster than all that fits",
-        "where some candidate does not fit", lacks_memory, relieve_faster},
+        "where memory lacks for what is faster, or on several devices", lacks_memory,
+        relieve_faster},
        {"repair", "moves of groups, towards less overflow of memory",
         "where no heuristic's placement fits", may_fit, repair},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",

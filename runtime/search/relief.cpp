@@ -57,6 +57,7 @@ class Relief {
     promising_.clear();
     for (uint32_t d = 0; d < problem_.device_count(); ++d) {
       if (memory_.excess_bytes(d) <= 0) continue;
+      if (looked_ > kMostLooked || stopped(stop_)) return false;
       memory_.look_at(d);
       for (uint32_t level = hierarchy_.level_count(); level-- > 0;) look(level, d, among);
       if (hierarchy_.group_count(0) < problem_.group_count()) look(kUnmerged, d, among);
@@ -75,6 +76,8 @@ class Relief {
       if (part_.empty()) continue;
       const double bytes = memory_.freed_bytes(part_);
       if (bytes <= 0 || (among == Among::kLarge && bytes < kLeastFreed * excess)) continue;
+      looked_ += problem_.device_count();
+      if (spend(stop_, Stop::compared(problem_.device_count()))) return;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
         if (d == from || !allowed(level, g, d)) continue;
         double freed = std::min(bytes, excess);

@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(ReportScene, "what a placing proved is shown where its run cos
     return write("forged.json", file.dump());
   };
   const double makespan_us = placed.at("makespan_us");
-  for (const auto [makespan, bound] :
+  for (const auto& [makespan, bound] :
        {std::pair(0.5, 0.5), std::pair(2.0, 1.0), std::pair(1.0, 2.0)}) {
     const std::string file = forged(makespan * makespan_us, bound * makespan_us);
     const json seen = simulated(file);
