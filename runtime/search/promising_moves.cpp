@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/base/stoppable_sort.h"
+#include "runtime/groups/all_levels.h"
 #include "runtime/search/current_run.h"
 #include "runtime/search/tuning.h"
 #include "runtime/timeline/move_estimate.h"
@@ -14,24 +15,20 @@ namespace {
 class Pass {
  public:
   Pass(const Hierarchy& hierarchy, MoveEvaluator& evaluator)
-      : hierarchy_(hierarchy),
-        evaluator_(evaluator),
+      : evaluator_(evaluator),
         problem_(evaluator.problem()),
+        levels_(hierarchy, problem_),
         stop_(evaluator.stop()),
         run_(evaluator),
         estimate_(problem_) {}
 
   void run() {
-    for (uint32_t level = hierarchy_.level_count(); level-- > 0 && !stopped(stop_);) {
-      run_level(level);
-    }
-    const bool merged = hierarchy_.group_count(0) < problem_.group_count();
-    if (merged && !stopped(stop_)) run_level(kUnmerged);
+    levels_.each([this](uint32_t level) {
+      if (!stopped(stop_)) run_level(level);
+    });
   }
 
  private:
-  static constexpr uint32_t kUnmerged = kNoIndex;  // finer than all levels of the hierarchy
-
   struct Decision {
     uint32_t group, device;
     double gain_us;
@@ -41,7 +38,7 @@ class Pass {
   // another run.
   void run_level(uint32_t level) {
     level_ = level;
-    const uint32_t groups = group_count();
+    const uint32_t groups = levels_.group_count(level_);
     if (!tuning::promises_on_level(groups, problem_.node_count())) return;
     order_groups(groups);
     const uint32_t batches = tuning::promise_batches(problem_.node_count());
@@ -58,7 +55,7 @@ class Pass {
     seen_.assign(groups, false);
     const Queues& queues = run_.queues();
     for (uint32_t i = 0; i < problem_.node_count() && !spend(stop_, 1); ++i) {
-      const uint32_t group = group_of(queues.node_at(i));
+      const uint32_t group = levels_.group_of(level_, queues.node_at(i));
       if (!seen_[group]) order_.push_back(group);
       seen_[group] = true;
     }
@@ -69,7 +66,7 @@ class Pass {
     if (!estimate_.is_waited_for(queues, nodes(group), stop_)) return;
     Decision best{group, 0, 0};
     for (uint32_t d = 0; d < problem_.device_count() && !stopped(stop_); ++d) {
-      if (!allowed(group, d)) continue;
+      if (!levels_.allowed(level_, group, d)) continue;
       const double gain_us = -estimate_.change_us(queues, nodes(group), d, -best.gain_us, stop_);
       if (gain_us > best.gain_us) best = {group, d, gain_us};
     }
@@ -102,24 +99,11 @@ class Pass {
     return true;
   }
 
-  // Groups of the level: of the hierarchy, or the problem's own.
-  uint32_t group_count() const {
-    return level_ == kUnmerged ? problem_.group_count() : hierarchy_.group_count(level_);
-  }
-  uint32_t group_of(uint32_t node) const {
-    return level_ == kUnmerged ? problem_.group_of(node) : hierarchy_.group_of(level_, node);
-  }
-  std::span<const uint32_t> nodes(uint32_t group) const {
-    return level_ == kUnmerged ? problem_.members(group) : hierarchy_.nodes(level_, group);
-  }
-  bool allowed(uint32_t group, uint32_t device) const {
-    return level_ == kUnmerged ? problem_.allowed(group, device)
-                               : hierarchy_.allowed(level_, group, device);
-  }
+  std::span<const uint32_t> nodes(uint32_t group) const { return levels_.nodes(level_, group); }
 
-  const Hierarchy& hierarchy_;
   MoveEvaluator& evaluator_;
   const Problem& problem_;
+  AllLevels levels_;
   Stop* stop_;
   CurrentRun run_;
   MoveEstimate estimate_;

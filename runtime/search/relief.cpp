@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/groups/all_levels.h"
 #include "runtime/search/current_run.h"
 #include "runtime/search/peak_memory.h"
 #include "runtime/timeline/move_estimate.h"
@@ -23,10 +24,10 @@ constexpr uint64_t kMostLooked = 30'000'000;
 class Relief {
  public:
   Relief(const Hierarchy& hierarchy, MoveEvaluator& evaluator, Evaluator& times)
-      : hierarchy_(hierarchy),
-        evaluator_(evaluator),
+      : evaluator_(evaluator),
         times_(times),
         problem_(evaluator.problem()),
+        levels_(hierarchy, problem_),
         stop_(evaluator.stop()),
         memory_(problem_, stop_),
         run_(evaluator),
@@ -51,7 +52,6 @@ class Relief {
     double bytes;         // that it frees
     double us_for_bytes;  // what it costs, for each
   };
-  static constexpr uint32_t kUnmerged = kNoIndex;  // finer than all levels of the hierarchy
 
   bool move(Among among) {
     promising_.clear();
@@ -59,8 +59,7 @@ class Relief {
       if (memory_.excess_bytes(d) <= 0) continue;
       if (looked_ > kMostLooked || stopped(stop_)) return false;
       memory_.look_at(d);
-      for (uint32_t level = hierarchy_.level_count(); level-- > 0;) look(level, d, among);
-      if (hierarchy_.group_count(0) < problem_.group_count()) look(kUnmerged, d, among);
+      levels_.each([&](uint32_t level) { look(level, d, among); });
     }
     return !stopped(stop_) && make_one();
   }
@@ -68,9 +67,9 @@ class Relief {
   // The parts of groups that are on the device, and where they may go.
   void look(uint32_t level, uint32_t from, Among among) {
     const double excess = memory_.excess_bytes(from);
-    for (uint32_t g = 0; g < group_count(level); ++g) {
+    for (uint32_t g = 0; g < levels_.group_count(level); ++g) {
       if (looked_ > kMostLooked || stopped(stop_)) return;
-      const auto nodes = nodes_of(level, g);
+      const auto nodes = levels_.nodes(level, g);
       looked_ += nodes.size();
       find_part(nodes, from);
       if (part_.empty()) continue;
@@ -79,7 +78,7 @@ class Relief {
       looked_ += problem_.device_count();
       if (spend(stop_, Stop::compared(problem_.device_count()))) return;
       for (uint32_t d = 0; d < problem_.device_count(); ++d) {
-        if (d == from || !allowed(level, g, d)) continue;
+        if (d == from || !levels_.allowed(level, g, d)) continue;
         double freed = std::min(bytes, excess);
         if (among != Among::kAnywhere) {
           freed -= std::max(0.0, bytes - std::max(0.0, memory_.room_bytes(d)));
@@ -159,28 +158,16 @@ class Relief {
   }
 
   Score try_out(const Move& move) {
-    find_part(nodes_of(move.level, move.group), move.from);
+    find_part(levels_.nodes(move.level, move.group), move.from);
     changes_.clear();
     for (const uint32_t v : watched(part_, stop_)) changes_.push_back({v, move.to});
     return evaluator_.evaluate(changes_);
   }
 
-  // Groups of the level: of the hierarchy, or the problem's own.
-  uint32_t group_count(uint32_t level) const {
-    return level == kUnmerged ? problem_.group_count() : hierarchy_.group_count(level);
-  }
-  std::span<const uint32_t> nodes_of(uint32_t level, uint32_t group) const {
-    return level == kUnmerged ? problem_.members(group) : hierarchy_.nodes(level, group);
-  }
-  bool allowed(uint32_t level, uint32_t group, uint32_t device) const {
-    return level == kUnmerged ? problem_.allowed(group, device)
-                              : hierarchy_.allowed(level, group, device);
-  }
-
-  const Hierarchy& hierarchy_;
   MoveEvaluator& evaluator_;
   Evaluator& times_;
   const Problem& problem_;
+  AllLevels levels_;
   Stop* stop_;
   PeakMemory memory_;
   CurrentRun run_;
