@@ -13,11 +13,11 @@
 #include "runtime/graph/text.h"
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
+#include "tools/io/interruption.h"
 #include "tools/io/write.h"
 #include "tools/options/options.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
-#include "trainer/base/stop_signals.h"
 #include "trainer/eval/evaluate_command.h"
 #include "trainer/eval/measure_commands.h"
 #include "trainer/train/hosts.h"
@@ -125,7 +125,7 @@ int run_training(const TrainArguments& arguments) {
   };
   double seconds = 0;
   {
-    const StopSignals signals(kStopping);
+    const Interruption signals(kStopping);
     options.stop = signals.flag();
     if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) {
       progress.clear();

@@ -17,7 +17,7 @@
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
-#include "tools/cli/interruption.h"
+#include "tools/io/interruption.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"

@@ -12,7 +12,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
-#include "tools/cli/interruption.h"
+#include "tools/io/interruption.h"
 #include "tools/io/scratch.h"
 
 namespace placeto::cli {
@@ -172,6 +172,7 @@ int main(int argc, char** argv) {
   const int status = run_and_report(line, json);
   // Who presses Ctrl-C has what he asked for; what sends another signal is to see that it was
   // obeyed.
+  using placeto::Interruption;
   if (!Interruption::is_ctrl_c()) Interruption::obey_what_came();
   return status;
 }

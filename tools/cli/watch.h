@@ -9,7 +9,7 @@
 #include "runtime/base/stop.h"
 #include "runtime/heuristics/method.h"
 #include "tools/cli/common.h"
-#include "tools/cli/interruption.h"
+#include "tools/io/interruption.h"
 
 namespace placeto::cli {
 

@@ -11,7 +11,6 @@
 #include "trainer/base/files.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/progress.h"
-#include "trainer/base/stop_signals.h"
 #include "trainer/data/own.h"
 #include "trainer/data/source.h"
 #include "trainer/data/test_sets.h"
@@ -178,7 +177,7 @@ Status run_equal_time(const EvalArguments& a, const std::vector<NamedPolicy>& po
   if (a.threads > 0) options.threads = a.threads;
   ProgressLine progress;
   options.on_progress = progress.callback();
-  const StopSignals signals(kStopping);
+  const Interruption signals(kStopping);
   options.stop = signals.flag();
   size_t done = 0;
   const auto rows = measure_equal_time(*sets, *policies[0].policy, options, &done);
@@ -224,7 +223,7 @@ Status run_eval(const EvalArguments& a) {
   if (a.equal_time) return run_equal_time(a, *policies);
   const Result<std::vector<TestSet>> sets = a.on.open(*policies);
   if (!sets.ok()) return sets.status();
-  const StopSignals signals(kStopping);
+  const Interruption signals(kStopping);
   Stopping stopping{signals.flag()};
   const auto measured = grade_all(*sets, *policies, a.what, a.threads, &stopping);
   if (!measured.ok()) return measured.status();

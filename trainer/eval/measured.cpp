@@ -34,7 +34,7 @@ std::string partial(const std::string& path) {
   return path.empty() || path == "-" ? "" : path + ".partial";
 }
 
-Status leave_partial(const StopSignals& signals, size_t done, size_t all, std::string_view of,
+Status leave_partial(const Interruption& signals, size_t done, size_t all, std::string_view of,
                      std::vector<Output> files) {
   std::string names;
   for (Output& file : files) {

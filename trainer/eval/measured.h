@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/io/interruption.h"
 #include "tools/io/write.h"
-#include "trainer/base/stop_signals.h"
 #include "trainer/data/test_sets.h"
 
 namespace placeto::train {
@@ -22,7 +22,7 @@ Status deliver(std::string_view text, std::vector<Output> files);
 // the whole; says so, and ends the program as the signal would have. Nothing is printed, and
 // nothing written if `done` (of `all` of what it says) is 0. Returns only if a file cannot be
 // written.
-Status leave_partial(const StopSignals& signals, size_t done, size_t all, std::string_view of,
+Status leave_partial(const Interruption& signals, size_t done, size_t all, std::string_view of,
                      std::vector<Output> files);
 std::string partial(const std::string& path);  // the file's name then; "" if it has none
 
