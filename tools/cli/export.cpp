@@ -17,7 +17,6 @@
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
-#include "tools/io/interruption.h"
 #include "tools/cli/outcome.h"
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
@@ -26,6 +25,7 @@
 #include "tools/export/module_names.h"
 #include "tools/export/neutral.h"
 #include "tools/export/onnx_export.h"
+#include "tools/io/interruption.h"
 #include "tools/io/read.h"
 
 namespace placeto::cli {

@@ -15,10 +15,10 @@
 #include "tools/cli/common.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
-#include "tools/io/interruption.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/rules.h"
 #include "tools/cli/topologies.h"
+#include "tools/io/interruption.h"
 
 namespace placeto::cli {
 namespace {
