@@ -9,20 +9,19 @@
 
 namespace placeto {
 
-// `start`, under the method's name: it becomes the evaluator's base, and is scored unless stopped.
+// `start`, under the method's name: it becomes the evaluator's base and, unless stopped, is scored
+// as divided by rule.
 inline Candidate begin_at(const Candidate& start, std::string method, MoveEvaluator& evaluator) {
   Candidate best = start;
   best.method = std::move(method);
   const Score score = evaluator.rebase(start.assignment);
-  if (!stopped(evaluator.stop())) best.score = score;
+  if (!stopped(evaluator.stop())) best.take(evaluator.assignment(), score);
   return best;
 }
 
 // Takes over the evaluator's base placement if it is better.
 inline void keep_better(const MoveEvaluator& evaluator, Candidate& best) {
-  if (!(evaluator.score() < best.score)) return;
-  best.score = evaluator.score();
-  best.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+  if (evaluator.score() < best.score) best.take(evaluator.assignment(), evaluator.score());
 }
 
 }  // namespace placeto

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/cost/evaluator.h"
 #include "runtime/groups/grouping.h"
@@ -45,6 +46,15 @@ struct Candidate {
   Assignment assignment;   // obeys allowed devices, colocation and pins
   Score score;             // score.feasible(): also fits memory
   Division division = {};  // under staged execution; empty: by the best rule
+
+  // Becomes another placement, whose score is of that division. What was known of the last one does
+  // not hold of this one.
+  void take(std::span<const uint32_t> placement, const Score& its_score,
+            Division its_division = {}) {
+    assignment.assign(placement.begin(), placement.end());
+    score = its_score;
+    division = std::move(its_division);
+  }
 };
 
 // The one that everything is on, if it is one.

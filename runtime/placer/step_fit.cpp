@@ -34,9 +34,8 @@ Candidate place_unlimited(Workbench& bench) {
   options.budget = {.stop = &stop};
   Result<PlaceResult> placed = place_auto(unlimited, options);
   if (!placed.ok() || stopped(bench.stop())) return {};
-  Candidate best = std::move(placed->best);
-  best.division = {};  // which is found last
-  best.score = bench.evaluator().evaluate(best.assignment);
+  Candidate best;  // divided by rule, for divisions are found last
+  best.take(placed->best.assignment, bench.evaluator().evaluate(placed->best.assignment));
   return best;
 }
 

@@ -67,7 +67,6 @@ Status shift_borders(const Step& step, Placing& placing) {
   const Budget budget{.evaluations = std::min(most, kMost)};
   for (Candidate& found : best_of(bench.candidates())) {
     found.method = step.name;
-    found.division = {};
     multilevel_search(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(),
                       found);
     bench.add_if_better(std::move(found));

@@ -61,7 +61,6 @@ Status search(const Step& step, Placing& placing) {
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? start : placing.unpolished;
   found.method = step.name;
-  found.division = {};  // of where it starts, not of where it will end
   SearchOptions search_options{.polish = true};
   const bool staged = is_staged(placing);
   // Beside every polishing, so that more of it is never worse.

@@ -171,11 +171,7 @@ bool DivisionSearch::try_sequence() {
   }
   const Score score = evaluator_.evaluate(assignment_, division);
   if (stopped(evaluator_.stop())) return false;
-  if (score < best_->score) {
-    best_->score = score;
-    best_->assignment.assign(assignment_.begin(), assignment_.end());
-    best_->division = std::move(division);
-  }
+  if (score < best_->score) best_->take(assignment_, score, std::move(division));
   return true;
 }
 

@@ -111,11 +111,7 @@ class Tree {
     }
     const Score score = evaluator_.evaluate(assignment_);
     if (stopped(stop_)) return false;
-    if (score < best_.score) {
-      best_.score = score;
-      best_.assignment = assignment_;
-      best_.division = {};
-    }
+    if (score < best_.score) best_.take(assignment_, score);
     if (!problem_.is_staged()) return true;
     if (!problem_.is_for_latency()) return !(least_divided(bound) < best_.score);
     return divisions_->search(assignment_, bound.overflow_bytes, left_, best_);

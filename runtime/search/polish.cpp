@@ -1,6 +1,7 @@
 // First-improvement descent. Most moves need no simulation: path_bound.h rules them out.
 #include "runtime/search/polish.h"
 
+#include "runtime/heuristics/best_met.h"
 #include "runtime/search/path_bound.h"
 
 namespace placeto {
@@ -96,10 +97,7 @@ bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& sta
   const bool done = descent.run(
       problem.group_count(), [&](uint32_t g) { return problem.members(g); },
       [&](uint32_t g, uint32_t d) { return problem.allowed(g, d); });
-  if (evaluator.score() < start.score) {
-    start.score = evaluator.score();
-    start.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
-  }
+  keep_better(evaluator, start);
   return done;
 }
 
@@ -113,9 +111,7 @@ bool make_better_move(MoveEvaluator& evaluator, Candidate& candidate) {
                       [&](uint32_t of, uint32_t d) { return problem.allowed(of, d); })) {
       continue;
     }
-    candidate.score = evaluator.score();
-    candidate.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
-    candidate.division = {};
+    candidate.take(evaluator.assignment(), evaluator.score());
     return true;
   }
   return false;

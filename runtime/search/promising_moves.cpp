@@ -5,6 +5,7 @@
 
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/groups/all_levels.h"
+#include "runtime/heuristics/best_met.h"
 #include "runtime/search/current_run.h"
 #include "runtime/search/tuning.h"
 #include "runtime/timeline/move_estimate.h"
@@ -120,9 +121,7 @@ void make_promising_moves(const Hierarchy& hierarchy, MoveEvaluator& evaluator, 
   evaluator.rebase(start.assignment);
   if (stopped(evaluator.stop()) || !times_tell(evaluator)) return;
   Pass(hierarchy, evaluator).run();
-  if (!(evaluator.score() < start.score)) return;
-  start.score = evaluator.score();
-  start.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+  keep_better(evaluator, start);
 }
 
 }  // namespace placeto

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/groups/all_levels.h"
+#include "runtime/heuristics/best_met.h"
 #include "runtime/search/current_run.h"
 #include "runtime/search/peak_memory.h"
 #include "runtime/timeline/move_estimate.h"
@@ -185,9 +186,7 @@ void relieve(const Hierarchy& hierarchy, MoveEvaluator& evaluator, Evaluator& ti
   evaluator.rebase(start.assignment);
   if (stopped(evaluator.stop())) return;
   Relief(hierarchy, evaluator, times).run();
-  if (!(evaluator.score() < start.score)) return;
-  start.score = evaluator.score();
-  start.assignment.assign(evaluator.assignment().begin(), evaluator.assignment().end());
+  keep_better(evaluator, start);
 }
 
 }  // namespace placeto

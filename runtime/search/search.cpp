@@ -140,7 +140,7 @@ class Annealing {
     }
     Clock clock(budget, evaluator_);
     if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return false;
-    best.score = evaluator_.score();
+    best.take(evaluator_.assignment(), evaluator_.score());  // as moves of it are: divided by rule
     if (proposals_.windows && best.score.objective_us > 0) {
       const double transfer_us = mean_transfer_us(evaluator_.problem(), evaluator_.stop());
       hot_ =
@@ -250,8 +250,7 @@ class Annealing {
       try_changes(used, window, clock);
       if (evaluator_.score() < best.score) {
         last_gain_ = clock.spent();
-        best.score = evaluator_.score();
-        best.assignment.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
+        best.take(evaluator_.assignment(), evaluator_.score());
         Stop* const stop = evaluator_.stop();
         if (stop != nullptr && best.score.feasible()) stop->note_best(best.score.objective_us);
       }

@@ -6,12 +6,27 @@
 #include <numeric>
 
 #include "runtime/cost/simulator.h"
-#include "runtime/placer/placer.h"
+#include "runtime/placer/steps.h"
+#include "runtime/search/polish.h"
 #include "tests/support/all_placements.h"
 #include "tests/support/random_problem.h"
 #include "tests/unit/placed_with.h"
 
 namespace placeto {
+namespace {
+
+// Limits that a random placement just keeps.
+void limit_to_random_placement(const GraphSpec& graph, Random& random, TopologySpec& topology) {
+  const test::Instance roomy = test::build_instance(graph, topology);
+  REQUIRE(roomy.problem);
+  Simulator simulator(*roomy.problem);
+  const Timeline& timeline = simulator.run(test::random_assignment(*roomy.problem, random));
+  for (uint32_t d = 0; d < topology.devices.size(); ++d) {
+    topology.devices[d].memory_bytes = std::max<uint64_t>(1, timeline.peak_memory_bytes[d]);
+  }
+}
+
+}  // namespace
 
 // A packing says how much is missing at least, from weights alone.
 TEST_CASE("what is said to come closest to fitting does, where few groups are to be placed") {
@@ -211,6 +226,46 @@ TEST_CASE("what is neither placed nor proved not to fit is said not to be found"
   CHECK(placed.status().message().find("the closest") != std::string::npos);
 }
 
+TEST_CASE(
+    "what an unfinished proof finds to fit in stages is divided as it is placed, and no move "
+    "betters "
+    "it") {
+  const std::vector<Step> steps = auto_steps();
+  const Step proof = *std::ranges::find(steps, "proof", &Step::name);
+  Random random(5);
+  int optimal = 0, divided = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    const test::RandomShape shape{.most_nodes = 8, .most_devices = 3};
+    const GraphSpec graph = test::random_graph(shape, random);
+    TopologySpec topology = test::random_topology(shape, static_cast<uint32_t>(i % 8), random);
+    topology.execution = Execution::kStaged;
+    limit_to_random_placement(graph, random, topology);
+    const test::Instance instance = test::build_instance(graph, topology);
+    REQUIRE(instance.problem);
+    const Problem& problem = *instance.problem;
+    const MethodOptions few{.budget = {.evaluations = 100}};
+    const PlacerOptions options;
+    Placing placing(problem, few, options);
+    Candidate start{"start", test::random_assignment(problem, random), {}};
+    start.score = placing.bench.evaluator().evaluate(start.assignment);
+    placing.bench.add(start);
+    if (start.score.feasible()) continue;
+    REQUIRE(proof.run(proof, placing).ok());
+    Candidate found = placing.bench.best();
+    CAPTURE(i);
+    for (uint32_t v = 0; v < found.division.stage_of.size(); ++v) {
+      REQUIRE(found.division.device[found.division.stage_of[v]] == found.assignment[v]);
+    }
+    CHECK(Evaluator(problem).evaluate(found.assignment, found.division) == found.score);
+    if (!placing.one_move_optimal) continue;
+    ++optimal;
+    divided += !found.division.empty();
+    CHECK(!make_better_move(placing.bench.move_evaluator(), found));
+  }
+  CHECK(optimal > 100);
+  CHECK(divided > 10);
+}
+
 TEST_CASE("what fits is found though one search for it fails") {
   // Limits that a random placement just keeps: one of 100 such problems; these are some of them.
   for (const uint64_t seed : {3042, 3158, 3204, 3797, 4317, 5503, 7280, 8280}) {
@@ -220,13 +275,7 @@ TEST_CASE("what fits is found though one search for it fails") {
     shape.restrictions = random.below(3) == 0;
     const GraphSpec graph = test::random_graph(shape, random);
     TopologySpec topology = test::random_topology(shape, random.below(test::kRuleSets), random);
-    const test::Instance roomy = test::build_instance(graph, topology);
-    REQUIRE(roomy.problem);
-    Simulator simulator(*roomy.problem);
-    const Timeline& timeline = simulator.run(test::random_assignment(*roomy.problem, random));
-    for (uint32_t d = 0; d < topology.devices.size(); ++d) {
-      topology.devices[d].memory_bytes = std::max<uint64_t>(1, timeline.peak_memory_bytes[d]);
-    }
+    limit_to_random_placement(graph, random, topology);
     const test::Instance tight = test::build_instance(graph, topology);
     REQUIRE(tight.problem);
     CAPTURE(seed);
