@@ -42,13 +42,6 @@ struct placeto_cancel {
 };
 
 struct placeto_placement {
-  struct Tried {
-    std::string method;
-    double makespan_us;
-    placeto::Score score;
-    bool won;
-  };
-
   placeto_placement(std::shared_ptr<const placeto::Graph> g,
                     std::shared_ptr<const placeto::Topology> t, placeto::Problem p)
       : graph(std::move(g)), topology(std::move(t)), problem(std::move(p)) {}
@@ -58,13 +51,7 @@ struct placeto_placement {
   std::shared_ptr<const placeto::Topology> topology;
   placeto::Problem problem;
 
-  placeto::Candidate chosen;
-  placeto::Timeline timeline;
-  placeto::LowerBounds bounds;
-  std::vector<Tried> candidates;
-  bool proved = false;  // as in PlaceResult, and so are these
-  double replicas_us = 0, sequential_us = 0, place_us = 0;
-  std::string note;
-  bool stopped = false, simulated = true;
-  std::unique_ptr<placeto::Explainer> explainer;  // of `chosen`; made by the first explanation
+  placeto::PlaceResult result;                    // its candidates without their placements
+  std::vector<double> makespan_us;                // of each candidate
+  std::unique_ptr<placeto::Explainer> explainer;  // of the best; made by the first explanation
 };

@@ -166,23 +166,20 @@ Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
   return place(problem, name, method_options, placer);
 }
 
-void keep_candidates(const std::vector<Candidate>& candidates, Stop& stop,
-                     placeto_placement& result) {
+// The handle keeps what is asked for of the candidates, which their placements are not.
+void finish_candidates(Stop& stop, placeto_placement& placement) {
   // The objective is the makespan unless it is the bottleneck; only then is there more to simulate.
-  const bool latency = result.problem.is_for_latency();
+  const bool latency = placement.problem.is_for_latency();
   std::optional<Simulator> simulator;
-  if (!latency) simulator.emplace(result.problem, &stop);
-  bool found = false;
-  for (const Candidate& candidate : candidates) {
-    const bool won = !found && candidate.method == result.chosen.method &&
-                     candidate.assignment == result.chosen.assignment;
-    found = found || won;
+  if (!latency) simulator.emplace(placement.problem, &stop);
+  for (Candidate& candidate : placement.result.candidates) {
     double makespan_us = latency ? candidate.score.objective_us : 0;
     if (!latency && !stop.stopped()) {
       const double us = simulator->run(candidate.assignment, candidate.division).makespan_us;
       if (!stop.stopped()) makespan_us = us;
     }
-    result.candidates.push_back({candidate.method, makespan_us, candidate.score, won});
+    placement.makespan_us.push_back(makespan_us);
+    candidate = {std::move(candidate.method), {}, candidate.score};
   }
 }
 
@@ -194,15 +191,15 @@ void write_shortfall(const placeto_options& options, const std::vector<uint64_t>
 }
 
 Outcome place(const placeto_graph& graph, const placeto_topology& topology, const Policy* policy,
-              const placeto_options& options, std::unique_ptr<placeto_placement>& result) {
+              const placeto_options& options, std::unique_ptr<placeto_placement>& placement) {
   const uint32_t devices = topology.value->device_count();
   std::vector<uint64_t> shortfall;
   Stop stop = make_stop(options, *graph.value);
-  if (Outcome o = prepare(graph, topology, options, stop, result); !o.ok()) {
+  if (Outcome o = prepare(graph, topology, options, stop, placement); !o.ok()) {
     if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, shortfall, devices);
     return o;
   }
-  Result<PlaceResult> placed = run_method(result->problem, policy, options, stop, shortfall);
+  Result<PlaceResult> placed = run_method(placement->problem, policy, options, stop, shortfall);
   if (!placed.ok()) {
     const StatusCode code = placed.status().code();
     if (code == StatusCode::kInfeasible || code == StatusCode::kNotFound) {
@@ -210,19 +207,11 @@ Outcome place(const placeto_graph& graph, const placeto_topology& topology, cons
     }
     return placed.status();
   }
-  result->chosen = std::move(placed->best);
-  result->timeline = std::move(placed->timeline);
-  result->bounds = placed->bounds;
-  result->proved = placed->proved;
-  result->replicas_us = placed->replicas_us;
-  result->sequential_us = placed->sequential_us;
-  result->place_us = placed->place_us;
-  result->note = std::move(placed->note);
+  placement->result = std::move(*placed);
   const std::string unused = unused_times(*graph.value, *topology.value);
-  result->note = join({result->note, result->note.empty() || unused.empty() ? "" : "; ", unused});
-  result->stopped = placed->stopped;
-  result->simulated = placed->simulated;
-  keep_candidates(placed->candidates, stop, *result);
+  std::string& note = placement->result.note;
+  note = join({note, note.empty() || unused.empty() ? "" : "; ", unused});
+  finish_candidates(stop, *placement);
   return {};
 }
 
@@ -270,20 +259,22 @@ struct Given {
 Outcome score(const placeto_graph& graph, const placeto_topology& topology,
               const placeto_options& options, Given given, placeto_placement** placement) {
   Stop never;
-  std::unique_ptr<placeto_placement> result;
-  if (Outcome o = prepare(graph, topology, options, never, result); !o.ok()) return o;
-  if (Outcome o = check_assignment(result->problem, given.assignment); !o.ok()) return o;
-  Evaluator evaluator(result->problem);
-  Candidate& chosen = result->chosen;
-  chosen.method = std::move(given.method);
-  chosen.assignment.assign(given.assignment.begin(), given.assignment.end());
-  chosen.division = std::move(given.division);
-  chosen.score = evaluator.evaluate(chosen.assignment, chosen.division);
-  result->timeline = evaluator.timeline(chosen.assignment, chosen.division);
-  result->bounds = lower_bounds(result->problem);
-  result->candidates.push_back({chosen.method, result->timeline.makespan_us, chosen.score, true});
-  result->note = unused_times(*graph.value, *topology.value);
-  *placement = result.release();
+  std::unique_ptr<placeto_placement> scored;
+  if (Outcome o = prepare(graph, topology, options, never, scored); !o.ok()) return o;
+  const Problem& problem = scored->problem;
+  if (Outcome o = check_assignment(problem, given.assignment); !o.ok()) return o;
+  Evaluator evaluator(problem);
+  PlaceResult& result = scored->result;
+  Candidate& best = result.best;
+  best.method = std::move(given.method);
+  const Score score = evaluator.evaluate(given.assignment, given.division);
+  best.take(given.assignment, score, std::move(given.division));
+  result.timeline = evaluator.timeline(best.assignment, best.division);
+  result.bounds = lower_bounds(problem);
+  result.candidates.push_back({best.method, {}, best.score});
+  result.note = unused_times(*graph.value, *topology.value);
+  scored->makespan_us.push_back(result.timeline.makespan_us);
+  *placement = scored.release();
   return {};
 }
 

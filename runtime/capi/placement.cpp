@@ -21,7 +21,7 @@ Outcome copy_list(const char* name, std::span<const T> from, T* to, size_t capac
 
 // Fails for a placing that ended before its result could be simulated.
 Outcome check_simulated(const placeto_placement& placement) {
-  if (placement.simulated) return {};
+  if (placement.result.simulated) return {};
   return {PLACETO_STOPPED,
           "the placing was stopped before its result was simulated: score the assignment with "
           "placeto_score"};
@@ -29,9 +29,9 @@ Outcome check_simulated(const placeto_placement& placement) {
 
 Explainer& explainer_of(placeto_placement& placement) {
   if (placement.explainer == nullptr) {
-    const Candidate& chosen = placement.chosen;
+    const Candidate& best = placement.result.best;
     placement.explainer =
-        std::make_unique<Explainer>(placement.problem, chosen.assignment, chosen.division);
+        std::make_unique<Explainer>(placement.problem, best.assignment, best.division);
   }
   return *placement.explainer;
 }
@@ -67,8 +67,8 @@ uint32_t placeto_placement_device_count(const placeto_placement* placement) noex
 }
 
 uint32_t placeto_placement_device(const placeto_placement* placement, uint32_t node) noexcept {
-  if (placement == nullptr || node >= placement->chosen.assignment.size()) return PLACETO_NONE;
-  return placement->chosen.assignment[node];
+  if (placement == nullptr || node >= placement->result.best.assignment.size()) return PLACETO_NONE;
+  return placement->result.best.assignment[node];
 }
 
 placeto_status placeto_placement_assignment(const placeto_placement* placement, uint32_t* devices,
@@ -77,53 +77,53 @@ placeto_status placeto_placement_assignment(const placeto_placement* placement, 
     if (Outcome o = check_not_null({{placement, "placement"}, {devices, "devices"}}); !o.ok()) {
       return o;
     }
-    return copy_list<uint32_t>("devices", placement->chosen.assignment, devices, capacity);
+    return copy_list<uint32_t>("devices", placement->result.best.assignment, devices, capacity);
   });
 }
 
 double placeto_placement_makespan_us(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->timeline.makespan_us;
+  return placement == nullptr ? 0 : placement->result.timeline.makespan_us;
 }
 
 double placeto_placement_bottleneck_us(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->timeline.bottleneck_us;
+  return placement == nullptr ? 0 : placement->result.timeline.bottleneck_us;
 }
 
 double placeto_placement_lower_bound_us(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->bounds.best_us();
+  return placement == nullptr ? 0 : placement->result.bounds.best_us();
 }
 
 int32_t placeto_placement_proved(const placeto_placement* placement) noexcept {
-  return placement != nullptr && placement->proved ? 1 : 0;
+  return placement != nullptr && placement->result.proved ? 1 : 0;
 }
 
 double placeto_placement_replicas_us(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->replicas_us;
+  return placement == nullptr ? 0 : placement->result.replicas_us;
 }
 
 double placeto_placement_sequential_us(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->sequential_us;
+  return placement == nullptr ? 0 : placement->result.sequential_us;
 }
 
 double placeto_placement_place_time_us(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->place_us;
+  return placement == nullptr ? 0 : placement->result.place_us;
 }
 
 const char* placeto_placement_method(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? "" : placement->chosen.method.c_str();
+  return placement == nullptr ? "" : placement->result.best.method.c_str();
 }
 
 const char* placeto_placement_note(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? "" : placement->note.c_str();
+  return placement == nullptr ? "" : placement->result.note.c_str();
 }
 
 int32_t placeto_placement_stopped(const placeto_placement* placement) noexcept {
-  if (placement == nullptr || !placement->stopped) return 0;
-  return placement->simulated ? 1 : 2;
+  if (placement == nullptr || !placement->result.stopped) return 0;
+  return placement->result.simulated ? 1 : 2;
 }
 
 int32_t placeto_placement_feasible(const placeto_placement* placement) noexcept {
-  return placement != nullptr && placement->chosen.score.feasible() ? 1 : 0;
+  return placement != nullptr && placement->result.best.score.feasible() ? 1 : 0;
 }
 
 placeto_status placeto_placement_times(const placeto_placement* placement, double* start_us,
@@ -132,7 +132,7 @@ placeto_status placeto_placement_times(const placeto_placement* placement, doubl
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}}); !o.ok()) return o;
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
-    const Timeline& timeline = placement->timeline;
+    const Timeline& timeline = placement->result.timeline;
     if (Outcome o = copy_list<double>("start_us", timeline.start_us, start_us, capacity); !o.ok()) {
       return o;
     }
@@ -145,7 +145,8 @@ placeto_status placeto_placement_peak_memory(const placeto_placement* placement,
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
-    return copy_list<uint64_t>("bytes", placement->timeline.peak_memory_bytes, bytes, capacity);
+    return copy_list<uint64_t>("bytes", placement->result.timeline.peak_memory_bytes, bytes,
+                               capacity);
   });
 }
 
@@ -155,13 +156,13 @@ placeto_status placeto_placement_shortfall(const placeto_placement* placement, u
     if (Outcome o = check_not_null({{placement, "placement"}, {bytes, "bytes"}}); !o.ok()) return o;
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
     const std::vector<uint64_t> shortfall =
-        memory_shortfall(placement->problem, placement->timeline.peak_memory_bytes);
+        memory_shortfall(placement->problem, placement->result.timeline.peak_memory_bytes);
     return copy_list<uint64_t>("bytes", shortfall, bytes, capacity);
   });
 }
 
 size_t placeto_placement_candidate_count(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : placement->candidates.size();
+  return placement == nullptr ? 0 : placement->result.candidates.size();
 }
 
 placeto_status placeto_placement_candidate(const placeto_placement* placement, size_t index,
@@ -172,13 +173,14 @@ placeto_status placeto_placement_candidate(const placeto_placement* placement, s
       return o;
     }
     if (Outcome o = check_size("placeto_candidate", *candidate); !o.ok()) return o;
-    if (Outcome o = check_index("index", index, placement->candidates.size()); !o.ok()) return o;
-    const placeto_placement::Tried& tried = placement->candidates[index];
+    if (Outcome o = check_index("index", index, placement->result.candidates.size()); !o.ok())
+      return o;
+    const Candidate& tried = placement->result.candidates[index];
     candidate->method = tried.method.c_str();
-    candidate->makespan_us = tried.makespan_us;
+    candidate->makespan_us = placement->makespan_us[index];
     candidate->objective_us = tried.score.objective_us;
     candidate->feasible = tried.score.feasible() ? 1 : 0;
-    candidate->won = tried.won ? 1 : 0;
+    candidate->won = index == placement->result.won ? 1 : 0;
     return {};
   });
 }
@@ -197,7 +199,7 @@ placeto_status placeto_placement_explain(placeto_placement* placement, uint32_t 
 }
 
 uint32_t placeto_placement_stage_count(const placeto_placement* placement) noexcept {
-  return placement == nullptr ? 0 : static_cast<uint32_t>(placement->timeline.stages.size());
+  return placement == nullptr ? 0 : static_cast<uint32_t>(placement->result.timeline.stages.size());
 }
 
 placeto_status placeto_placement_stages(const placeto_placement* placement, uint32_t* stages,
@@ -207,7 +209,7 @@ placeto_status placeto_placement_stages(const placeto_placement* placement, uint
       return o;
     }
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
-    return copy_list<uint32_t>("stages", placement->timeline.stage_of, stages, capacity);
+    return copy_list<uint32_t>("stages", placement->result.timeline.stage_of, stages, capacity);
   });
 }
 
@@ -218,7 +220,7 @@ placeto_status placeto_placement_stage_order(const placeto_placement* placement,
       return o;
     }
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
-    return copy_list<uint32_t>("order", placement->timeline.stage_order, order, capacity);
+    return copy_list<uint32_t>("order", placement->result.timeline.stage_order, order, capacity);
   });
 }
 
@@ -228,9 +230,9 @@ placeto_status placeto_placement_encode(const placeto_placement* placement, void
   return guarded(error, [&]() -> Outcome {
     if (Outcome o = check_not_null({{placement, "placement"}, {size, "size"}}); !o.ok()) return o;
     if (Outcome o = check_simulated(*placement); !o.ok()) return o;
-    const Result<std::vector<uint8_t>> bytes = encode_placement(
-        describe_placement(*placement->graph, *placement->topology, placement->chosen.assignment,
-                           placement->timeline, placement->chosen.method));
+    const Result<std::vector<uint8_t>> bytes = encode_placement(describe_placement(
+        *placement->graph, *placement->topology, placement->result.best.assignment,
+        placement->result.timeline, placement->result.best.method));
     if (!bytes.ok()) return bytes.status();
     return copy_out(*bytes, buffer, capacity, size);
   });

@@ -76,13 +76,13 @@ const Candidate& simplest(Workbench& bench) {
 }
 
 // As good, with fewer stages: not if a move would make it better.
-void keep_optimal(Placing& placing, Candidate& chosen) {
+const Candidate& keep_optimal(Placing& placing, const Candidate& chosen) {
   Workbench& bench = placing.bench;
   const bool other = chosen.assignment != bench.best().assignment;
-  if (!other || !placing.one_move_optimal || bench.options().tolerance > 0) return;
+  if (!other || !placing.one_move_optimal || bench.options().tolerance > 0) return chosen;
   Candidate moved = chosen;
   const bool better = make_better_move(bench.move_evaluator(), moved);
-  if (better || stopped(bench.stop())) chosen = bench.best();
+  return better || stopped(bench.stop()) ? bench.best() : chosen;
 }
 
 // One method alone does not ask whether anything fits at all.
@@ -141,8 +141,9 @@ Result<PlaceResult> conclude(Placing& placing) {
   Stop* const stop = placing.bench.stop();
   if (placing.bench.candidates().empty()) return Status::stopped();
   PlaceResult result;
-  result.best = simplest(placing.bench);
-  keep_optimal(placing, result.best);
+  const Candidate& chosen = keep_optimal(placing, simplest(placing.bench));
+  result.won = static_cast<size_t>(&chosen - placing.bench.candidates().data());
+  result.best = chosen;
   // In every build: it costs less than the least of what was done before.
   if (!obeys_rules(problem, result.best.assignment) || !fits(result.best)) {
     return Status::internal("method '" + result.best.method +

@@ -45,6 +45,7 @@ struct PlacerOptions {
 struct PlaceResult {
   Candidate best;
   std::vector<Candidate> candidates;  // everything tried, in the order tried
+  size_t won = 0;                     // index of the one among them that is the best
   LowerBounds bounds;
   // No placement is better: all were looked at or ruled out, or the makespan is a lower bound.
   bool proved = false;

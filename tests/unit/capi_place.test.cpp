@@ -171,8 +171,13 @@ TEST_CASE("one method alone can be asked for") {
 
 TEST_CASE("candidates name what was tried; one of them won and none is better") {
   const Graph graph = ladder(8);
-  const Topology topology = devices(2);
-  for (const int32_t objective : {PLACETO_LATENCY, PLACETO_THROUGHPUT}) {
+  placeto_topology_rules staged = topology_rules(10);
+  staged.execution = PLACETO_EXECUTION_STAGED;
+  const Topology parallel = devices(2), in_stages = devices(2, 0, staged);
+  for (const int i : {0, 1, 2, 3}) {
+    const Topology& topology = i < 2 ? parallel : in_stages;
+    const int32_t objective = i % 2 == 0 ? PLACETO_LATENCY : PLACETO_THROUGHPUT;
+    CAPTURE(i);
     placeto_options chosen = options();
     chosen.objective = objective;
     chosen.budget_evaluations = 300;

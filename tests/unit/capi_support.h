@@ -134,8 +134,9 @@ inline TopologyBuilder topology_builder(const char* name, const placeto_topology
 
 // So many equal devices "gpu:0", ...; 10 bytes per microsecond between them. memory_bytes 0:
 // unlimited.
-inline Topology devices(uint32_t count, uint64_t memory_bytes = 0) {
-  const TopologyBuilder builder = topology_builder("host", topology_rules(10));
+inline Topology devices(uint32_t count, uint64_t memory_bytes = 0,
+                        const placeto_topology_rules& rules = topology_rules(10)) {
+  const TopologyBuilder builder = topology_builder("host", rules);
   for (uint32_t d = 0; d < count; ++d) {
     const std::string name = "gpu:" + std::to_string(d);
     placeto_device device;

@@ -158,13 +158,10 @@ std::string memory_cell(uint64_t bytes, uint64_t limit) {
 std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResult& result,
                                          Stop* stop) {
   std::vector<CandidateRow> rows;
-  bool marked = false;
   Simulator simulator(problem, stop);
-  for (const Candidate& candidate : result.candidates) {
-    const bool is_chosen = !marked && candidate.method == result.best.method &&
-                           candidate.assignment == result.best.assignment;
-    marked = marked || is_chosen;
-    if (is_chosen) {
+  for (size_t i = 0; i < result.candidates.size(); ++i) {
+    const Candidate& candidate = result.candidates[i];
+    if (i == result.won) {
       rows.push_back(row_of(candidate, result.timeline, true));
       continue;
     }
@@ -173,7 +170,6 @@ std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResu
     const Timeline& timeline = simulator.run(candidate.assignment, candidate.division);
     if (!stopped(stop)) rows.back() = row_of(candidate, timeline, false);
   }
-  if (!marked) rows.push_back(row_of(result.best, result.timeline, true));
   return rows;
 }
 
