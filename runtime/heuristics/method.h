@@ -46,6 +46,8 @@ struct Candidate {
   Assignment assignment;   // obeys allowed devices, colocation and pins
   Score score;             // score.feasible(): also fits memory
   Division division = {};  // under staged execution; empty: by the best rule
+  // No group of the problem does better on another device (search/polish.h); false: not known.
+  bool one_move_optimal = false;
 
   // Becomes another placement, whose score is of that division. What was known of the last one does
   // not hold of this one.
@@ -54,6 +56,7 @@ struct Candidate {
     assignment.assign(placement.begin(), placement.end());
     score = its_score;
     division = std::move(its_division);
+    one_move_optimal = false;
   }
 };
 

@@ -32,10 +32,15 @@ MoveEvaluator& Workbench::move_evaluator() {
   return *move_evaluator_;
 }
 
+size_t Workbench::best_index() const {
+  const auto best =
+      std::min_element(candidates_.begin(), candidates_.end(),
+                       [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  return static_cast<size_t>(best - candidates_.begin());
+}
+
 const Candidate& Workbench::best() const {
-  return *std::min_element(
-      candidates_.begin(), candidates_.end(),
-      [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+  return candidates_[best_index()];
 }
 
 const Candidate* Workbench::best_alone() const {
@@ -70,7 +75,11 @@ void Workbench::add(Candidate candidate) {
 }
 
 void Workbench::add_if_better(Candidate candidate) {
-  if (candidate.score < best().score) add(std::move(candidate));
+  Candidate& known = candidates_[best_index()];
+  if (candidate.score < known.score) return add(std::move(candidate));
+  if (candidate.assignment == known.assignment) {
+    known.one_move_optimal |= candidate.one_move_optimal;
+  }
 }
 
 }  // namespace placeto

@@ -41,12 +41,15 @@ class Workbench {
   // nullptr: none of that method yet.
   const Candidate* find(std::string_view method) const;
   void add(Candidate candidate);
-  // What a search made of the best candidate; if that is no better, it is not worth a row.
+  // What a search made of the best candidate; if that is no better, it is not worth a row. That no
+  // move gains is kept, if that was all that it found.
   void add_if_better(Candidate candidate);
   // Leaves none behind.
   std::vector<Candidate> take_candidates() { return std::exchange(candidates_, {}); }
 
  private:
+  size_t best_index() const;
+
   const Problem* problem_;
   const MethodOptions* options_;
   std::optional<Evaluator> evaluator_;

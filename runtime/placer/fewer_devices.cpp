@@ -76,6 +76,7 @@ std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
 Candidate FewerDevices::among_all(Candidate candidate) const {
   for (uint32_t& d : candidate.assignment) d = device_[d];
   for (uint32_t& d : candidate.division.device) d = device_[d];
+  candidate.one_move_optimal = false;  // there are more devices to move to
   return candidate;
 }
 

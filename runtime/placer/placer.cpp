@@ -76,10 +76,9 @@ const Candidate& simplest(Workbench& bench) {
 }
 
 // As good, with fewer stages: not if a move would make it better.
-const Candidate& keep_optimal(Placing& placing, const Candidate& chosen) {
-  Workbench& bench = placing.bench;
+const Candidate& keep_optimal(Workbench& bench, const Candidate& chosen) {
   const bool other = chosen.assignment != bench.best().assignment;
-  if (!other || !placing.one_move_optimal || bench.options().tolerance > 0) return chosen;
+  if (!other || !bench.best().one_move_optimal || bench.options().tolerance > 0) return chosen;
   Candidate moved = chosen;
   const bool better = make_better_move(bench.move_evaluator(), moved);
   return better || stopped(bench.stop()) ? bench.best() : chosen;
@@ -93,9 +92,10 @@ void look_for_proof(Placing& placing) {
   placing.missing_bytes = packing.missing_bytes;
 }
 
-// `least`: of all candidates; the answer may be another within the tolerance.
-void note_proof(const Placing& placing, const Score& least, PlaceResult& result) {
-  const bool is_best = result.best.score == least;
+// What is known of the best of all candidates; the answer may be another within the tolerance.
+void note_proof(const Placing& placing, PlaceResult& result) {
+  const Candidate& least = placing.bench.best();
+  const bool is_best = result.best.score == least.score;
   result.proved = placing.proved && is_best;
   if (placing.bench.problem().is_for_latency()) {
     result.proved |= result.bounds.best_us() >= rounded_down(result.timeline.makespan_us);
@@ -105,7 +105,7 @@ void note_proof(const Placing& placing, const Score& least, PlaceResult& result)
       result.bounds.work_us = std::min(result.bounds.work_us, most);
     }
   }
-  result.one_move_optimal = result.proved || (placing.one_move_optimal && is_best);
+  result.one_move_optimal = result.proved || (least.one_move_optimal && is_best);
 }
 
 // A stream of runs that a copy of the model on every device serves; 0 where one has no room for it,
@@ -141,7 +141,7 @@ Result<PlaceResult> conclude(Placing& placing) {
   Stop* const stop = placing.bench.stop();
   if (placing.bench.candidates().empty()) return Status::stopped();
   PlaceResult result;
-  const Candidate& chosen = keep_optimal(placing, simplest(placing.bench));
+  const Candidate& chosen = keep_optimal(placing.bench, simplest(placing.bench));
   result.won = static_cast<size_t>(&chosen - placing.bench.candidates().data());
   result.best = chosen;
   // In every build: it costs less than the least of what was done before.
@@ -172,15 +172,14 @@ Result<PlaceResult> conclude(Placing& placing) {
     }
     return status;
   }
-  const Score least = placing.bench.best().score;
   result.replicas_us = replicas_us(placing.bench);
-  result.candidates = placing.bench.take_candidates();
   result.bounds = lower_bounds(problem, limit);
   if (stopped(limit)) {
     result.bounds = {};
     result.stopped = true;
   }
-  note_proof(placing, least, result);
+  note_proof(placing, result);
+  result.candidates = placing.bench.take_candidates();
   result.place_us = placing.elapsed_us();
   return result;
 }

@@ -80,8 +80,8 @@ Status polish_best(const Step& step, Placing& placing) {
   Candidate found = bench.best();
   found.method = step.name;
   placing.unpolished = found;
-  placing.one_move_optimal = polish(&bench.hierarchy(), bench.move_evaluator(), found);
-  placing.polished = {placing.unpolished.score, found, placing.one_move_optimal};
+  polish(&bench.hierarchy(), bench.move_evaluator(), found);
+  placing.polished = {placing.unpolished.score, found};
   bench.add_if_better(std::move(found));
   return {};
 }

@@ -23,12 +23,12 @@ bool fits_never(Workbench& bench, uint64_t branches, Stop* stop, Candidate& foun
 
 // Down to where no move of a group helps. A division into stages may be better than any that rules
 // make, and moves are priced by rule: what comes after the first one is looked at again.
-bool descend(Workbench& bench, Candidate& candidate) {
+void descend(Workbench& bench, Candidate& candidate) {
   MoveEvaluator& evaluator = bench.move_evaluator();
-  const bool optimal = polish(&bench.hierarchy(), evaluator, candidate);
-  if (candidate.division.empty()) return optimal;
+  polish(&bench.hierarchy(), evaluator, candidate);
+  if (candidate.division.empty()) return;
   while (make_better_move(evaluator, candidate)) polish(nullptr, evaluator, candidate);
-  return !stopped(bench.stop());
+  candidate.one_move_optimal = !stopped(bench.stop());
 }
 
 // All placements of a small problem. Of a search that ends too early only that something fits
@@ -52,7 +52,7 @@ void solve(const Step& step, uint64_t branches, Placing& placing) {
     if (!ready(bench)) return;
     // What was polished until now did not fit, and is nothing to go on from.
     placing.unpolished = {};
-    placing.one_move_optimal = descend(bench, found);
+    descend(bench, found);
   }
   bench.add_if_better(std::move(found));
 }

@@ -12,17 +12,6 @@ void tell_finished(const Candidate& candidate, const Placing& placing) {
   if (placing.options.on_finished) placing.options.on_finished(candidate);
 }
 
-// Keeps the better one of two answers of a search, and whether it is one-move-optimal.
-void take_if_better(Candidate found, bool optimal, Placing& placing) {
-  Workbench& bench = placing.bench;
-  if (found.score < bench.best().score) {
-    placing.one_move_optimal = optimal;
-  } else if (found.assignment == bench.best().assignment) {
-    placing.one_move_optimal |= optimal;
-  }
-  bench.add_if_better(std::move(found));
-}
-
 // On larger graphs a move of one part of a stage means too little: what gains 3% at 3,000 nodes
 // gains nothing at 8,000 for twice the time.
 bool anneals_stages(const Placing& placing) {
@@ -64,10 +53,9 @@ Status search(const Step& step, Placing& placing) {
   SearchOptions search_options{.polish = true};
   const bool staged = is_staged(placing);
   // Beside every polishing, so that more of it is never worse.
-  const auto finish = [&](Candidate& candidate, bool optimal) {
-    const bool is_optimal = staged ? finish_part(bench, optimal, candidate) : optimal;
+  const auto finish = [&](Candidate& candidate) {
+    if (staged) finish_part(bench, candidate);
     tell_finished(candidate, placing);
-    return is_optimal;
   };
   // Of the time, half is for solving the problem, and half of what is left for stages.
   if (has_few_groups(placing)) budget.milliseconds /= 2;
@@ -78,17 +66,15 @@ Status search(const Step& step, Placing& placing) {
   }
   // A window is placed by when operators finish.
   auto* const improve = bench.problem().is_for_latency() ? adaptive_search : multilevel_search;
-  const bool polished = improve(bench.hierarchy(), budget, bench.options().seed,
-                                bench.move_evaluator(), found, search_options);
-  take_if_better(std::move(found), polished, placing);
+  improve(bench.hierarchy(), budget, bench.options().seed, bench.move_evaluator(), found,
+          search_options);
+  bench.add_if_better(std::move(found));
   if (anneals_stages(placing)) {
     // From where the other began, too, which no budget has a part in.
     Candidate divided = start;
     divided.method = step.name;
-    const bool optimal = anneal_stages(
-        budget, bench.options().seed, bench.evaluator(),
-        [&](Candidate& candidate) { return finish(candidate, false); }, divided);
-    take_if_better(std::move(divided), optimal, placing);
+    anneal_stages(budget, bench.options().seed, bench.evaluator(), finish, divided);
+    bench.add_if_better(std::move(divided));
   }
   return {};
 }
@@ -108,12 +94,14 @@ Status place_on_fewer(const Step& step, Placing& placing) {
       Candidate found = fewer->among_all(there);
       found.method = step.name;
       found.score = bench.evaluator().evaluate(found.assignment, found.division);
-      const bool optimal = is_staged(placing)
-                               ? finish_part(bench, false, found)
-                               : polish(&bench.hierarchy(), bench.move_evaluator(), found);
+      if (is_staged(placing)) {
+        finish_part(bench, found);
+      } else {
+        polish(&bench.hierarchy(), bench.move_evaluator(), found);
+      }
       if (stopped(bench.stop())) return;
       tell_finished(found, placing);
-      take_if_better(std::move(found), optimal, placing);
+      bench.add_if_better(std::move(found));
     };
     if (const auto placed = place_auto(fewer->problem(), bench.options(), options); placed.ok()) {
       if (placed->proved) options.on_finished(placed->best);

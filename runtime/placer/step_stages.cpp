@@ -15,19 +15,17 @@ uint64_t stage_evaluations(const Graph& graph) {
   return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
 }
 
-// Stages, and what moves gain then, until neither has anything to gain. `optimal`: moves had not,
-// before. Whether they have not now; on large graphs they are not looked at.
-bool finish_stages(uint64_t evaluations, bool looks_at_moves, bool optimal, Workbench& bench,
+// Stages, and what moves gain then, until neither has anything to gain; on large graphs moves are
+// not looked at.
+void finish_stages(uint64_t evaluations, bool looks_at_moves, Workbench& bench,
                    Candidate& candidate) {
-  const Assignment before = candidate.assignment;
   refine_stages(evaluations, bench.evaluator(), candidate);
-  if (candidate.assignment == before && optimal) return true;
-  if (!looks_at_moves) return false;
+  if (candidate.one_move_optimal || !looks_at_moves) return;
   while (make_better_move(bench.move_evaluator(), candidate)) {
     polish(nullptr, bench.move_evaluator(), candidate);
     refine_stages(evaluations, bench.evaluator(), candidate);
   }
-  return !stopped(bench.stop());
+  candidate.one_move_optimal = !stopped(bench.stop());
 }
 
 }  // namespace
@@ -60,15 +58,12 @@ Status refine(const Step& step, Placing& placing) {
   if (!ready(bench)) return {};
   Candidate found = bench.best();
   found.method = step.name;
-  const bool optimal =
-      finish_stages(stage_evaluations(bench.problem().graph()), polish_pays(bench.problem(), 0),
-                    placing.one_move_optimal, bench, found);
+  finish_stages(stage_evaluations(bench.problem().graph()), polish_pays(bench.problem(), 0), bench,
+                found);
   if (stopped(bench.stop())) return {};
-  placing.one_move_optimal = optimal;
-  const Score before = bench.best().score;
-  const bool fewer = found.score == before &&
+  const bool fewer = found.score == bench.best().score &&
                      found.division.stage_count() < count_stages(bench.best(), bench.evaluator());
-  if (found.score < before || fewer) bench.add(std::move(found));
+  fewer ? bench.add(std::move(found)) : bench.add_if_better(std::move(found));
   return {};
 }
 
@@ -84,12 +79,11 @@ Status simplify(const Step& step, Placing& placing) {
 }
 
 // A share of what finishes the best, for each of the many that a search ends with.
-bool finish_part(Workbench& bench, bool optimal, Candidate& candidate) {
+void finish_part(Workbench& bench, Candidate& candidate) {
   constexpr uint64_t kShare = 3;
   const Problem& problem = bench.problem();
-  return finish_stages(stage_evaluations(problem.graph()) / kShare,
-                       polish_pays(problem, bench.options().budget.evaluations), optimal, bench,
-                       candidate);
+  finish_stages(stage_evaluations(problem.graph()) / kShare,
+                polish_pays(problem, bench.options().budget.evaluations), bench, candidate);
 }
 
 }  // namespace placeto

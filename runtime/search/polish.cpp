@@ -80,11 +80,12 @@ bool polish_pays(const Problem& problem, uint64_t evaluations) {
   return polish_work(problem) <= kMostPolishWork || evaluations_to_polish(problem) <= evaluations;
 }
 
-bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start) {
+void polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start) {
   const Problem& problem = evaluator.problem();
-  if (problem.device_count() == 1) return true;
+  start.one_move_optimal = problem.device_count() == 1;
+  if (start.one_move_optimal) return;
   evaluator.rebase(start.assignment);
-  if (stopped(evaluator.stop())) return false;
+  if (stopped(evaluator.stop())) return;
   Descent descent(evaluator);
   // Large groups first: they gain most. Only levels that are cheap beside the groups themselves.
   for (uint32_t level = hierarchy == nullptr ? 0 : hierarchy->level_count(); level-- > 0;) {
@@ -98,7 +99,7 @@ bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& sta
       problem.group_count(), [&](uint32_t g) { return problem.members(g); },
       [&](uint32_t g, uint32_t d) { return problem.allowed(g, d); });
   keep_better(evaluator, start);
-  return done;
+  start.one_move_optimal = done;
 }
 
 bool make_better_move(MoveEvaluator& evaluator, Candidate& candidate) {

@@ -21,12 +21,11 @@ bool polish_pays(const Problem& problem, uint64_t evaluations);
 struct Polished {
   Score before = Score::worst();
   Candidate after{{}, {}, Score::worst()};
-  bool one_move_optimal = false;  // nothing was left to try
 };
 
-// Improves `start` in place; never returns worse. True if it is one-move-optimal now, false if
-// stopped before. With a hierarchy, groups of its coarse levels move, too.
-bool polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start);
+// Improves `start` in place; never returns worse. It is one-move-optimal then, unless stopped
+// before. With a hierarchy, groups of its coarse levels move, too.
+void polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start);
 
 // Makes a move of one group if one is better than the candidate, whose own division into stages may
 // have made it better than its placement alone. False if none is, or stopped.

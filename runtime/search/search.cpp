@@ -131,15 +131,14 @@ class Annealing {
   // A longer search begins with all of a shorter one, so that more budget is never worse: what it
   // does depends on how much has been spent, and not on how much is left. So it cools down again
   // and again, in rounds that end after 30, 100, 200, 300, 500 evaluations and so on; and it
-  // polishes what it has, so that the end of a search is a point that all longer ones pass. Whether
-  // it did so in the end.
-  bool run(Budget budget, Candidate& best) {
+  // polishes what it has, so that the end of a search is a point that all longer ones pass.
+  void run(Budget budget, Candidate& best) {
     if (budget.evaluations > 0) {
       budget.evaluations = last_polish(std::min(budget.evaluations, kMostEvaluations));
-      if (budget.evaluations == 0) return false;
+      if (budget.evaluations == 0) return;
     }
     Clock clock(budget, evaluator_);
-    if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return false;
+    if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return;
     best.take(evaluator_.assignment(), evaluator_.score());  // as moves of it are: divided by rule
     if (proposals_.windows && best.score.objective_us > 0) {
       const double transfer_us = mean_transfer_us(evaluator_.problem(), evaluator_.stop());
@@ -167,12 +166,11 @@ class Annealing {
     }
     if (best.score < polished_.after.score) {
       const bool by_time = budget.evaluations == 0 && !stopped(evaluator_.stop());
-      return by_time && finish_ && finish_(best, false);
+      if (by_time && finish_) finish_(best);
+      return;
     }
-    best.assignment.swap(polished_.after.assignment);
-    best.division = std::move(polished_.after.division);
-    best.score = polished_.after.score;
-    return polished_.one_move_optimal;
+    polished_.after.method = std::move(best.method);
+    best = std::move(polished_.after);
   }
 
  private:
@@ -206,13 +204,11 @@ class Annealing {
     const uint64_t before = evaluator_.evaluations();
     here_.assign(evaluator_.assignment().begin(), evaluator_.assignment().end());
     Candidate found = best;
-    const bool done = pays && polish(hierarchy_, evaluator_, found);
-    const bool optimal = finish_ && !clock.stopped() ? finish_(found, done) : done;
+    if (pays) polish(hierarchy_, evaluator_, found);
+    if (finish_ && !clock.stopped()) finish_(found);
     if (!clock.stopped()) evaluator_.rebase(here_);
     clock.do_not_count(evaluator_.evaluations() - before);
-    if (!(found.score < polished_.after.score)) return;
-    polished_.after = std::move(found);
-    polished_.one_move_optimal = optimal;
+    if (found.score < polished_.after.score) polished_.after = std::move(found);
   }
 
   // A graph that offers nothing but moves and windows that change or promise nothing ends the
@@ -324,7 +320,7 @@ class Annealing {
   MakeRoom make_room_;
   Proposals proposals_;
   double patience_, last_gain_ = 0;
-  const std::function<bool(Candidate&, bool)> finish_;
+  const std::function<void(Candidate&)> finish_;
   int idle_ = 0;
   Shares shares_;
   std::vector<Change> changes_;
@@ -335,14 +331,14 @@ class Annealing {
 
 }  // namespace
 
-bool adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+void adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
                      MoveEvaluator& evaluator, Candidate& start, const SearchOptions& options) {
-  return Annealing(&hierarchy, true, seed, evaluator, options).run(budget, start);
+  Annealing(&hierarchy, true, seed, evaluator, options).run(budget, start);
 }
 
-bool multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+void multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
                        MoveEvaluator& evaluator, Candidate& start, const SearchOptions& options) {
-  return Annealing(&hierarchy, false, seed, evaluator, options).run(budget, start);
+  Annealing(&hierarchy, false, seed, evaluator, options).run(budget, start);
 }
 
 void window_search(const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,

@@ -18,9 +18,8 @@ struct SearchOptions {
   // nearly (estimate_ranker.h), where times tell that.
   ProposalRanker* ranker = nullptr;
   // What else ends a placement; called where it is polished or would be if that paid, and at the
-  // end of a budget of time. It is told whether the placement is one-move-optimal, and says whether
-  // it is afterwards.
-  std::function<bool(Candidate&, bool)> finish = nullptr;
+  // end of a budget of time.
+  std::function<void(Candidate&)> finish = nullptr;
   // Whether what is found is polished (polish.h), again and again and at the end; a budget of
   // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power
   // of ten, 10 or 30 where polishing takes as long. What it takes is not counted in full.
@@ -34,13 +33,12 @@ struct SearchOptions {
 // placement that is searched from counts as one evaluation, and so does every proposal that is
 // simulated; windows that change or promise nothing count as the part of the graph that they
 // placed, moves that path_bound.h rules out as a twentieth. The evaluator's `stop` ends it, too.
-// Returns whether what is in `start` then is one-move-optimal.
-bool adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+void adaptive_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
                      MoveEvaluator& evaluator, Candidate& start, const SearchOptions& options = {});
 
 // The same with moves of groups alone, hotter: slower to improve, but it needs no rule by which a
 // node is placed.
-bool multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
+void multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_t seed,
                        MoveEvaluator& evaluator, Candidate& start,
                        const SearchOptions& options = {});
 

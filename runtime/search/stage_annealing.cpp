@@ -21,6 +21,7 @@ class StageAnnealing {
         random_(seed),
         evaluator_(evaluator),
         at_(start) {
+    at_.one_move_optimal = false;  // of what it becomes, nobody has looked
     const Timeline& timeline = evaluator.timeline(at_.assignment, at_.division);
     if (stopped(evaluator.stop())) return;
     at_.division = {timeline.stage_of, {}, {}};
@@ -212,8 +213,8 @@ class StageAnnealing {
 
 }  // namespace
 
-bool anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
-                   const std::function<bool(Candidate&)>& finish, Candidate& start) {
+void anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
+                   const std::function<void(Candidate&)>& finish, Candidate& start) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const std::chrono::duration<double, std::milli> most(budget.milliseconds);
@@ -221,7 +222,6 @@ bool anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
 
   StageAnnealing annealing(seed, evaluator, start);
   Score finished = start.score;  // what was last
-  bool optimal = false;
   for (uint64_t mark = 0; !stopped(evaluator.stop());) {
     mark = next_mark(mark, {1, 2, 3, 5, 7}, 10);
     if (budget.evaluations != 0 && mark > budget.evaluations) break;
@@ -230,15 +230,11 @@ bool anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
       finished = annealing.best().score;
       Candidate found = annealing.best();
       found.method = start.method;
-      const bool found_optimal = finish(found);
-      if (!stopped(evaluator.stop()) && gains(found.score, start.score)) {
-        start = std::move(found);
-        optimal = found_optimal;
-      }
+      finish(found);
+      if (!stopped(evaluator.stop()) && gains(found.score, start.score)) start = std::move(found);
     }
     if (!goes_on) break;
   }
-  return optimal;
 }
 
 }  // namespace placeto

@@ -17,9 +17,8 @@ namespace placeto {
 // Improves `start` in place until the budget ends or the evaluator's stop says so; never returns
 // worse. At 10, 20, 30, 50, 70, 100, ... evaluations, and where time is up, the best so far is
 // finished, beside the search and uncounted; the best of what was finished is what it returns. So
-// of two numbers of evaluations with one seed the larger one returns no worse. Returns what
-// `finish` said of it, false if nothing better was found.
-bool anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
-                   const std::function<bool(Candidate&)>& finish, Candidate& start);
+// of two numbers of evaluations with one seed the larger one returns no worse.
+void anneal_stages(const Budget& budget, uint64_t seed, Evaluator& evaluator,
+                   const std::function<void(Candidate&)>& finish, Candidate& start);
 
 }  // namespace placeto

@@ -112,6 +112,8 @@ class Refiner {
     if ((aim == kFewer || equal) && evaluator_.stage_count() >= stages()) return false;
     const Timeline& timeline = evaluator_.timeline(assignment, division);
     if (stopped(evaluator_.stop())) return false;
+    // Where all nodes stay and it gains, moves that did not gain before do not gain now.
+    best_.one_move_optimal &= aim == kBetter && best_.assignment == assignment;
     best_.assignment = assignment;
     best_.score = score;
     keep(timeline, division);

@@ -257,7 +257,7 @@ TEST_CASE(
       REQUIRE(found.division.device[found.division.stage_of[v]] == found.assignment[v]);
     }
     CHECK(Evaluator(problem).evaluate(found.assignment, found.division) == found.score);
-    if (!placing.one_move_optimal) continue;
+    if (!found.one_move_optimal) continue;
     ++optimal;
     divided += !found.division.empty();
     CHECK(!make_better_move(placing.bench.move_evaluator(), found));

@@ -17,10 +17,9 @@ Budget evaluations(uint64_t count) {
   return budget;
 }
 
-bool windows_alone(const Hierarchy&, const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,
+void windows_alone(const Hierarchy&, const Budget& budget, uint64_t seed, MoveEvaluator& evaluator,
                    Candidate& start, const SearchOptions&) {
   window_search(budget, seed, evaluator, start);
-  return false;
 }
 
 // Each kind of search keeps the same promises.

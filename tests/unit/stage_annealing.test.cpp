@@ -14,7 +14,7 @@ Candidate annealed(const Problem& problem, const Assignment& from, uint64_t eval
   Evaluator evaluator(problem);
   Candidate found{"annealed", from, evaluator.evaluate(from)};
   anneal_stages(
-      {.evaluations = evaluations}, 7, evaluator, [](Candidate&) { return true; }, found);
+      {.evaluations = evaluations}, 7, evaluator, [](Candidate&) {}, found);
   return found;
 }
 
