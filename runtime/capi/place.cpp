@@ -152,16 +152,15 @@ KernelChoice read_kernels(int32_t kernels) {
   }
 }
 
-Result<PlaceResult> run_method(const Problem& problem, const Policy* policy,
-                               const placeto_options& options, Stop& stop,
-                               std::vector<uint64_t>& shortfall) {
+PlaceOutcome run_method(const Problem& problem, const Policy* policy,
+                        const placeto_options& options, Stop& stop) {
   const MethodOptions method_options = read_method_options(options, stop);
   StepReporter reporter(options.on_step, options.step_context);
   const std::string_view name = options.method == nullptr ? kAuto : options.method;
   if (name == kPolicyAlone && policy == nullptr) {
     return Status::invalid("method is 'policy' and policy is NULL");
   }
-  PlacerOptions placer = {policy, read_kernels(options.kernels), nullptr, &shortfall};
+  PlacerOptions placer = {policy, read_kernels(options.kernels)};
   if (options.on_step != nullptr) placer.observer = &reporter;
   return place(problem, name, method_options, placer);
 }
@@ -193,17 +192,16 @@ void write_shortfall(const placeto_options& options, const std::vector<uint64_t>
 Outcome place(const placeto_graph& graph, const placeto_topology& topology, const Policy* policy,
               const placeto_options& options, std::unique_ptr<placeto_placement>& placement) {
   const uint32_t devices = topology.value->device_count();
-  std::vector<uint64_t> shortfall;
   Stop stop = make_stop(options, *graph.value);
   if (Outcome o = prepare(graph, topology, options, stop, placement); !o.ok()) {
-    if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, shortfall, devices);
+    if (o.code == PLACETO_INFEASIBLE) write_shortfall(options, {}, devices);
     return o;
   }
-  Result<PlaceResult> placed = run_method(placement->problem, policy, options, stop, shortfall);
+  PlaceOutcome placed = run_method(placement->problem, policy, options, stop);
   if (!placed.ok()) {
     const StatusCode code = placed.status().code();
     if (code == StatusCode::kInfeasible || code == StatusCode::kNotFound) {
-      write_shortfall(options, shortfall, devices);
+      write_shortfall(options, placed.shortfall_bytes, devices);
     }
     return placed.status();
   }

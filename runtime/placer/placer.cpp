@@ -136,7 +136,7 @@ bool fits(const Candidate& candidate) {
 }
 
 // The answer: the best candidate, its timeline and what bounds it.
-Result<PlaceResult> conclude(Placing& placing) {
+PlaceOutcome conclude(Placing& placing) {
   const Problem& problem = placing.bench.problem();
   Stop* const stop = placing.bench.stop();
   if (placing.bench.candidates().empty()) return Status::stopped();
@@ -166,11 +166,9 @@ Result<PlaceResult> conclude(Placing& placing) {
   if (!result.best.score.feasible()) {
     look_for_proof(placing);
     std::vector<uint64_t> shortfall = memory_shortfall(problem, result.timeline.peak_memory_bytes);
-    Status status = does_not_fit(placing, shortfall);
-    if (placing.options.shortfall_bytes != nullptr) {
-      *placing.options.shortfall_bytes = std::move(shortfall);
-    }
-    return status;
+    PlaceOutcome nothing = does_not_fit(placing, shortfall);
+    nothing.shortfall_bytes = std::move(shortfall);
+    return nothing;
   }
   result.replicas_us = replicas_us(placing.bench);
   result.bounds = lower_bounds(problem, limit);
@@ -195,7 +193,7 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
   if (lower_bounds(problem, &stop).best_us() < pipelined_us) {
-    const Result<PlaceResult> placed = place_auto(problem, options, {placing.options.policy});
+    const PlaceOutcome placed = place_auto(problem, options, {.policy = placing.options.policy});
     const double sequential_us = placed.ok() ? placed->timeline.drain_us : 0;
     if (sequential_us < pipelined_us) result.sequential_us = sequential_us;
   }
@@ -203,33 +201,39 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   result.place_us = placing.elapsed_us();
 }
 
-}  // namespace
-
-Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
-                               const PlacerOptions& placer) {
-  Placing placing(problem, options, placer);
+// The steps of `auto` that apply, up to the one of that name or a stop.
+Status take_steps(Placing& placing, std::string_view end = {}) {
   for (const Step& step : auto_steps()) {
-    if (stopped(options.budget.stop)) break;
+    if (stopped(placing.bench.stop()) || step.name == end) break;
     if (!step.applies(placing)) continue;
     if (Status s = step.run(step, placing); !s.ok()) return s;
   }
-  Result<PlaceResult> result = conclude(placing);
-  if (result.ok() && !problem.is_for_latency()) {
-    compare_with_sequence(placing, *result);
-  }
-  return result;
+  return {};
 }
 
-Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
-                                 const PlacerOptions& placer) {
+}  // namespace
+
+PlaceOutcome place_auto(Placing& placing) {
+  if (Status s = take_steps(placing); !s.ok()) return s;
+  PlaceOutcome placed = conclude(placing);
+  if (placed.ok() && !placing.bench.problem().is_for_latency()) {
+    compare_with_sequence(placing, *placed);
+  }
+  return placed;
+}
+
+PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,
+                        const PlacerOptions& placer) {
+  Placing placing(problem, options, placer);
+  return place_auto(placing);
+}
+
+PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,
+                          const PlacerOptions& placer) {
   if (placer.policy == nullptr) return Status::invalid("method is 'policy' and there is no policy");
   Placing placing(problem, options, placer);
   Workbench& bench = placing.bench;
-  for (const Step& step : auto_steps()) {
-    if (stopped(bench.stop()) || step.name == kPolicyAlone) break;
-    if (!step.applies(placing)) continue;
-    if (Status s = step.run(step, placing); !s.ok()) return s;
-  }
+  if (Status s = take_steps(placing, kPolicyAlone); !s.ok()) return s;
   if (stopped(bench.stop())) return conclude(placing);  // what there is to start from
   if (Status s = make_guide(placing); !s.ok()) return s;
   Candidate placed = guided_candidate(placing);
@@ -238,8 +242,8 @@ Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& op
   return conclude(placing);
 }
 
-Result<PlaceResult> place_with(const Problem& problem, const Method& method,
-                               const MethodOptions& options, const PlacerOptions& placer) {
+PlaceOutcome place_with(const Problem& problem, const Method& method, const MethodOptions& options,
+                        const PlacerOptions& placer) {
   Placing placing(problem, options, placer);
   Result<Candidate> candidate = method.place(placing.bench);
   if (!candidate.ok()) return candidate.status();
@@ -247,8 +251,8 @@ Result<PlaceResult> place_with(const Problem& problem, const Method& method,
   return conclude(placing);
 }
 
-Result<PlaceResult> place(const Problem& problem, std::string_view name,
-                          const MethodOptions& options, const PlacerOptions& placer) {
+PlaceOutcome place(const Problem& problem, std::string_view name, const MethodOptions& options,
+                   const PlacerOptions& placer) {
   if (name == kAuto) return place_auto(problem, options, placer);
   if (name == kPolicyAlone) return place_policy(problem, options, placer);
   if (const Method* method = find_method(name)) {

@@ -1,7 +1,6 @@
 // place(): the best feasible placement among many ways to find one.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +31,6 @@ struct PlacerOptions {
   // policies of exact sums.
   KernelChoice kernels = KernelChoice::kPortable;
   PolicyObserver* observer = nullptr;
-  // If given, written when kInfeasible or kNotFound is returned: by how many bytes per device the
-  // closest placement exceeds the limits.
-  std::vector<uint64_t>* shortfall_bytes = nullptr;
-  // Told whatever has been finished: the best before a search, and what ends each of its stretches.
-  // A longer search tells all that a shorter one does.
-  std::function<void(const Candidate&)> on_finished = nullptr;
-  // Sets of like devices before this one (fewer_devices.h) are not searched with fewer of them.
-  uint32_t first_set = 0;
 };
 
 struct PlaceResult {
@@ -66,6 +57,14 @@ struct PlaceResult {
   bool simulated = true;
 };
 
+// What a placing returns.
+struct [[nodiscard]] PlaceOutcome : Result<PlaceResult> {
+  using Result::Result;
+  // With kInfeasible and kNotFound: by how many bytes per device the closest placement exceeds the
+  // limits.
+  std::vector<uint64_t> shortfall_bytes;
+};
+
 // What callers may ask for, of MethodOptions: more would take days.
 inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 
@@ -79,22 +78,22 @@ inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 // Once options.budget.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the
 // answer then comes without its timeline.
-Result<PlaceResult> place_auto(const Problem& problem, const MethodOptions& options,
-                               const PlacerOptions& placer = {});
+PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,
+                        const PlacerOptions& placer = {});
 
 // The policy's passes alone, from where `auto` has them begin: `best` is what they end in. Fails
 // with kInvalidArgument if there is no policy, or if it does not fit the topology.
-Result<PlaceResult> place_policy(const Problem& problem, const MethodOptions& options,
-                                 const PlacerOptions& placer);
+PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,
+                          const PlacerOptions& placer);
 
 // One method alone, under the same contract.
-Result<PlaceResult> place_with(const Problem& problem, const Method& method,
-                               const MethodOptions& options, const PlacerOptions& placer = {});
+PlaceOutcome place_with(const Problem& problem, const Method& method, const MethodOptions& options,
+                        const PlacerOptions& placer = {});
 
 // Any of these by name: one of placer_names(), or else kInvalidArgument, and the message lists
 // them.
-Result<PlaceResult> place(const Problem& problem, std::string_view name,
-                          const MethodOptions& options, const PlacerOptions& placer = {});
+PlaceOutcome place(const Problem& problem, std::string_view name, const MethodOptions& options,
+                   const PlacerOptions& placer = {});
 
 // "auto", "policy", then the methods of the runtime.
 inline constexpr std::string_view kAuto = "auto", kPolicyAlone = "policy";

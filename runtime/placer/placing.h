@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,7 @@
 namespace placeto {
 
 struct Placing {
+  // The problem and the options of methods must outlive it.
   Placing(const Problem& problem, const MethodOptions& method_options, const PlacerOptions& more)
       : bench(problem, method_options), options(more) {}
 
@@ -23,7 +25,7 @@ struct Placing {
 
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Workbench bench;
-  const PlacerOptions& options;
+  const PlacerOptions options;
   std::unique_ptr<PolicyGuide> guide;  // from the step on in which the policy places
   std::string note;                    // why it does not
   Candidate unpolished;                // the best before polishing: room for a search to move in
@@ -31,6 +33,13 @@ struct Placing {
   bool proved = false;                 // that nothing is better than the best, or that nothing fits
   bool packed = false;                 // packing was tried
   uint64_t missing_bytes = 0;          // that every placement lacks; 0: not known
+
+  // What follows is for placing on fewer devices (step_search.cpp), which is a placing within one.
+  // Told whatever has been finished: the best before a search, and what ends each of its stretches.
+  // A longer search tells all that a shorter one does.
+  std::function<void(const Candidate&)> on_finished;
+  // Sets of like devices before this one (fewer_devices.h) are not searched with fewer of them.
+  size_t first_set = 0;
 };
 
 }  // namespace placeto

@@ -33,6 +33,9 @@ Status place_on_fewer(const Step& step, Placing& placing);
 
 // The rest is what they share.
 
+// `auto`, of a placing that has not begun.
+PlaceOutcome place_auto(Placing& placing);
+
 // For placing another problem meanwhile: ends with `stop`, which notes nothing of it.
 Stop unnoted(Stop* stop);
 bool is_staged(const Placing& placing);

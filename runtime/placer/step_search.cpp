@@ -9,7 +9,7 @@ namespace placeto {
 namespace {
 
 void tell_finished(const Candidate& candidate, const Placing& placing) {
-  if (placing.options.on_finished) placing.options.on_finished(candidate);
+  if (placing.on_finished) placing.on_finished(candidate);
 }
 
 // On larger graphs a move of one part of a stage means too little: what gains 3% at 3,000 nodes
@@ -60,7 +60,7 @@ Status search(const Step& step, Placing& placing) {
   // Of the time, half is for solving the problem, and half of what is left for stages.
   if (has_few_groups(placing)) budget.milliseconds /= 2;
   if (anneals_stages(placing)) budget.milliseconds /= 2;
-  if (staged || placing.options.on_finished) search_options.finish = finish;
+  if (staged || placing.on_finished) search_options.finish = finish;
   if (!staged && !placing.unpolished.assignment.empty()) {
     search_options.polished = &placing.polished;
   }
@@ -85,13 +85,14 @@ Status place_on_fewer(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
   const auto sets = like_devices(bench.problem());
-  for (const size_t k : sets_to_lessen(sets, placing.options.first_set)) {
+  for (const size_t k : sets_to_lessen(sets, placing.first_set)) {
     const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
     if (fewer == nullptr) return {};
-    PlacerOptions options{.policy = placing.options.policy, .kernels = placing.options.kernels};
-    options.first_set = static_cast<uint32_t>(k);
-    options.on_finished = [&](const Candidate& there) {
-      Candidate found = fewer->among_all(there);
+    Placing there(fewer->problem(), bench.options(),
+                  {.policy = placing.options.policy, .kernels = placing.options.kernels});
+    there.first_set = k;
+    there.on_finished = [&](const Candidate& finished) {
+      Candidate found = fewer->among_all(finished);
       found.method = step.name;
       found.score = bench.evaluator().evaluate(found.assignment, found.division);
       if (is_staged(placing)) {
@@ -103,9 +104,8 @@ Status place_on_fewer(const Step& step, Placing& placing) {
       tell_finished(found, placing);
       bench.add_if_better(std::move(found));
     };
-    if (const auto placed = place_auto(fewer->problem(), bench.options(), options); placed.ok()) {
-      if (placed->proved) options.on_finished(placed->best);
-    }
+    const PlaceOutcome placed = place_auto(there);
+    if (placed.ok() && placed->proved) there.on_finished(placed->best);
     if (stopped(bench.stop())) return {};
   }
   return {};

@@ -36,13 +36,10 @@ TEST_CASE("what is said to come closest to fitting does, where few groups are to
     const test::Instance instance = test::random_instance(
         {.most_nodes = 6, .most_devices = 3}, static_cast<uint32_t>(i % 8), random, {1, 25});
     if (!instance.problem) continue;
-    MethodOptions options;
-    std::vector<uint64_t> shortfall;
-    PlacerOptions placer;
-    placer.shortfall_bytes = &shortfall;
-    const Result<PlaceResult> placed = place_auto(*instance.problem, options, placer);
+    const PlaceOutcome placed = place_auto(*instance.problem, {});
     if (placed.ok()) continue;
     CAPTURE(i);
+    const std::vector<uint64_t>& shortfall = placed.shortfall_bytes;
     CHECK(std::accumulate(shortfall.begin(), shortfall.end(), uint64_t{0}) ==
           test::least_score(*instance.problem).overflow_bytes);
     ++missing;
