@@ -137,7 +137,7 @@ MethodOptions read_method_options(const placeto_options& from, Stop& stop) {
   to.grouping = from.grouping == PLACETO_GROUPING_NONE ? Grouping::kNone : Grouping::kAutomatic;
   to.budget.evaluations = from.budget_evaluations;
   to.budget.milliseconds = from.budget_milliseconds;
-  to.budget.stop = &stop;
+  to.stop = &stop;
   return to;
 }
 

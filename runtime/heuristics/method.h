@@ -20,12 +20,12 @@ namespace placeto {
 struct Budget {
   uint64_t evaluations = 0;  // 0: not limited
   double milliseconds = 0;   // 0: not limited
-  Stop* stop = nullptr;      // of the whole placing: end now, best so far
   bool limited() const { return evaluations != 0 || milliseconds > 0; }
 };
 
 struct MethodOptions {
-  Budget budget;
+  Budget budget = {};
+  Stop* stop = nullptr;  // end now, with the best so far
   uint64_t seed = 1;
   // For methods that repeat passes: how many each of their chains makes, with about ten evaluations
   // of windows for each. Graphs of more than 160 nodes get fewer, by the square root, for passes
@@ -81,7 +81,7 @@ class Method {
   // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a
   // time budget is set.
   //
-  // Once options.budget.stop says so, the best that was evaluated to the end; kStopped if there is
+  // Once options.stop says so, the best that was evaluated to the end; kStopped if there is
   // none yet.
   virtual Result<Candidate> place(Workbench& bench) const = 0;
   // The same at a bench of its own.

@@ -21,7 +21,7 @@ class Workbench {
 
   const Problem& problem() const { return *problem_; }
   const MethodOptions& options() const { return *options_; }
-  Stop* stop() const { return options_->budget.stop; }
+  Stop* stop() const { return options_->stop; }
 
   // Incomplete, once stopped.
   Evaluator& evaluator();

@@ -189,7 +189,8 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   if (result.stopped || !is_quickly_copied(pipelined)) return;
   MethodOptions options = placing.bench.options();
   Stop stop = unnoted(placing.bench.stop());
-  options.budget = {.stop = &stop};
+  options.budget = {};
+  options.stop = &stop;
   const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
   if (lower_bounds(problem, &stop).best_us() < pipelined_us) {

@@ -51,7 +51,7 @@ struct PlaceResult {
   // less than the bottleneck that was found for throughput; 0: it is not, or was not tried.
   double sequential_us = 0;
   std::string note;      // why a policy that was given was not used; empty otherwise
-  bool stopped = false;  // budget.stop ended it: not everything was tried, or the bounds are 0
+  bool stopped = false;  // options.stop ended it: not everything was tried, or the bounds are 0
   // False if there was no time left to simulate the best once more: then the timeline has its
   // makespan (or bottleneck, if that is the objective) and nothing else, and the bounds are 0.
   bool simulated = true;
@@ -75,7 +75,7 @@ inline constexpr uint32_t kMostPasses = 100'000, kMostSamples = 100'000;
 // proved that nothing fits, with kNotFound if nothing that does was found; the message and
 // `shortfall_bytes` say by how much.
 //
-// Once options.budget.stop says so, the best of what was evaluated by then is the answer, or
+// Once options.stop says so, the best of what was evaluated by then is the answer, or
 // kStopped if nothing that fits was: single devices are evaluated first. Of a large graph the
 // answer then comes without its timeline.
 PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,

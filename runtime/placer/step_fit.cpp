@@ -31,7 +31,8 @@ Candidate place_unlimited(Workbench& bench) {
   const Problem unlimited = bench.problem().without_memory_limits();
   MethodOptions options = bench.options();
   Stop stop = unnoted(bench.stop());
-  options.budget = {.stop = &stop};
+  options.budget = {};
+  options.stop = &stop;
   Result<PlaceResult> placed = place_auto(unlimited, options);
   if (!placed.ok() || stopped(bench.stop())) return {};
   Candidate best;  // divided by rule, for divisions are found last

@@ -56,7 +56,7 @@ int fuzz_stop(const uint8_t* data, size_t size) {
             1 + input.below(64));
   MethodOptions options;
   options.budget.evaluations = input.below(50);
-  options.budget.stop = &stop;
+  options.stop = &stop;
   options.passes = 1 + input.below(3);
   options.samples = input.below(3);
   check_answer(problem, place_auto(problem, options, {.policy = policy.get()}));

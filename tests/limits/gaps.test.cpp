@@ -174,7 +174,7 @@ Gaps place_in_pieces(const Graph& graph, const Topology& topology, uint64_t most
     Stop stop(&Gaps::look, &gaps);
     MethodOptions options;
     options.budget.evaluations = 20;
-    options.budget.stop = &stop;
+    options.stop = &stop;
     const Result<Problem> problem = Problem::build(graph, topology, rules, {}, &stop);
     const bool placed =
         problem.ok() && place_auto(*problem, options, {.policy = policy.get()}).ok();
@@ -341,7 +341,7 @@ TEST_CASE("with the flag already set, a placing ends in 5 ms, and small graphs a
       stop.head_start_for(uint64_t{graph->node_count()} + graph->edge_count());
       const Result<Problem> problem = Problem::build(*graph, *topology, rules, {}, &stop);
       MethodOptions options;
-      options.budget.stop = &stop;
+      options.stop = &stop;
       placed = problem.ok() && place_auto(*problem, options, {.policy = policy.get()}).ok();
       least_ms = std::min(least_ms, thread_ms() - began_ms);
     }
@@ -375,7 +375,7 @@ TEST_CASE("between the deadline and the return there are less than 5 ms of work"
       Stop stop(&Alarm::look, &alarm);
       MethodOptions options;
       options.budget.evaluations = 20;
-      options.budget.stop = &stop;
+      options.stop = &stop;
       {
         const Result<PlaceResult> placed = place_auto(*problem, options, {.policy = policy.get()});
         const double returned_ms = thread_ms();

@@ -67,7 +67,7 @@ Result<PlaceResult> place(GraphSpec graph, TopologySpec topology, const Limits& 
   if (!problem.ok()) return problem.status();
   MethodOptions options;
   options.budget.evaluations = 20;
-  options.budget.stop = &stop;
+  options.stop = &stop;
   options.passes = 2;
   Result<PlaceResult> placed = place_auto(*problem, options, {.policy = policy.get()});
   CHECK(thread_ms() - began_ms < deadline_ms + 100);

@@ -129,7 +129,7 @@ TEST_CASE("partitioners end when they are told to, whatever their libraries are 
     int looks = 0;
     Stop stop([](void* seen) { return ++*static_cast<int*>(seen) > 2; }, &looks);
     MethodOptions method_options;
-    method_options.budget.stop = &stop;
+    method_options.stop = &stop;
     const auto placed = method->place(scene.problem, method_options);
     CHECK(placed.status().code() == StatusCode::kStopped);
     CHECK(looks == 3);

@@ -178,7 +178,7 @@ TEST_CASE("that one run at a time would serve more than any pipeline is named") 
   const test::Instance instance = test::build_instance(graph, topology, for_throughput());
   REQUIRE(instance.problem);
   Stop watched;
-  const Result<PlaceResult> placed = place_auto(*instance.problem, {.budget = {.stop = &watched}});
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {.stop = &watched});
   REQUIRE(placed.ok());
   CHECK(placed->proved);
   CHECK(placed->timeline.bottleneck_us == 86);

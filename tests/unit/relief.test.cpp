@@ -146,7 +146,7 @@ TEST_CASE("auto makes room on the fast device for what takes longest") {
   const test::Instance instance = test::build_instance(graph, topology);
   REQUIRE(instance.problem);
   Stop watched;
-  const Result<PlaceResult> placed = place_auto(*instance.problem, {.budget = {.stop = &watched}});
+  const Result<PlaceResult> placed = place_auto(*instance.problem, {.stop = &watched});
   REQUIRE(placed.ok());
   CHECK(placed->best.score.objective_us < 1.25 * (30 * 100 + 30 * 20));
   // Who watches is told of nothing that does not fit.

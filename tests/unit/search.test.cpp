@@ -26,9 +26,10 @@ void windows_alone(const Hierarchy&, const Budget& budget, uint64_t seed, MoveEv
 constexpr std::array kSearches = {&adaptive_search, &multilevel_search, &windows_alone};
 
 Candidate searched(decltype(&adaptive_search) search, const Problem& problem,
-                   const Assignment& start, const Budget& budget, uint64_t seed) {
+                   const Assignment& start, const Budget& budget, uint64_t seed,
+                   Stop* stop = nullptr) {
   const Hierarchy hierarchy(problem);
-  MoveEvaluator evaluator(problem, budget.stop);
+  MoveEvaluator evaluator(problem, stop);
   Candidate candidate{"search", start, {}};
   search(hierarchy, budget, seed, evaluator, candidate, {});
   return candidate;
@@ -134,10 +135,9 @@ TEST_CASE("windows that change nothing use a budget up, too") {
   for (auto* search : {&adaptive_search, &windows_alone}) {
     int looks = 0;
     Stop stop([](void* count) { return ++*static_cast<int*>(count), false; }, &looks);
-    Budget budget = evaluations(20);
-    budget.stop = &stop;
     const Assignment start(2'000, 0);
-    CHECK(searched(search, *instance.problem, start, budget, 1).assignment == start);
+    CHECK(searched(search, *instance.problem, start, evaluations(20), 1, &stop).assignment ==
+          start);
     CHECK(looks < 500);  // of 4,096 nodes or edges each: 20 windows or moves, and the hierarchy
   }
 }
@@ -150,9 +150,8 @@ TEST_CASE("a cancelled search returns its start") {
   const std::atomic<bool> cancel = true;
   for (auto* search : kSearches) {
     Stop stop(&cancel);
-    Budget budget = evaluations(1'000'000'000);
-    budget.stop = &stop;
-    CHECK(searched(search, *instance.problem, start, budget, 1).assignment == start);
+    const Budget budget = evaluations(1'000'000'000);
+    CHECK(searched(search, *instance.problem, start, budget, 1, &stop).assignment == start);
   }
 }
 

@@ -74,7 +74,7 @@ uint32_t stop_everywhere(const Problem& problem, const Case& c, uint64_t work_pe
     Stop stop = countdown.stop(work_per_look);
     MethodOptions options;
     options.budget.evaluations = c.evaluations;
-    options.budget.stop = &stop;
+    options.stop = &stop;
     options.passes = 2;
     options.samples = 1;
     const Result<PlaceResult> placed = place_auto(problem, options, {.policy = c.policy});
@@ -288,7 +288,7 @@ TEST_CASE("stopped while it places a graph that takes long, it comes back withou
     Countdown countdown{look};
     Stop stop = countdown.stop(2'000);
     MethodOptions options;
-    options.budget.stop = &stop;
+    options.stop = &stop;
     const Result<PlaceResult> placed = place_auto(*instance.problem, options);
     if (placed.ok()) left_out |= !placed->simulated;
     if (look == 1) CHECK(placed.status().code() == StatusCode::kStopped);
@@ -356,7 +356,7 @@ TEST_CASE("stopped at its last looks, after the placement is known, a placing sa
   const auto place = [&](Countdown& countdown) {
     Stop stop = countdown.stop(500);
     MethodOptions options;
-    options.budget.stop = &stop;
+    options.stop = &stop;
     return place_with(*instance.problem, heft_method(), options);
   };
   Countdown never;
@@ -381,7 +381,8 @@ TEST_CASE("a search with the largest budget that there is ends when it is stoppe
     Countdown countdown{3'000};
     Stop stop = countdown.stop(500);
     MethodOptions options;
-    options.budget = {.evaluations = ~uint64_t{0}, .stop = &stop};
+    options.budget.evaluations = ~uint64_t{0};
+    options.stop = &stop;
     const Result<PlaceResult> placed = place(*instance.problem, method, options);
     REQUIRE(placed.ok());
     CHECK(placed->stopped);
@@ -396,7 +397,7 @@ TEST_CASE("a policy alone, stopped before it placed, gives what it would have st
     Countdown countdown{look};
     Stop stop = countdown.stop(500);
     MethodOptions options;
-    options.budget.stop = &stop;
+    options.stop = &stop;
     const Result<PlaceResult> placed =
         place(*instance.problem, kPolicyAlone, options, {policy.get()});
     check_outcome(*instance.problem, placed);
@@ -434,7 +435,7 @@ TEST_CASE("a stop that never comes changes no placement") {
     options.budget.evaluations = 50;
     const Result<PlaceResult> without = place_auto(*instance.problem, options);
     Stop stop;
-    options.budget.stop = &stop;
+    options.stop = &stop;
     const Result<PlaceResult> with = place_auto(*instance.problem, options);
     REQUIRE(without.ok());
     REQUIRE(with.ok());

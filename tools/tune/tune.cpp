@@ -186,7 +186,7 @@ Result<std::vector<Runnable*>> Tuner::place() {
   MethodOptions method;
   method.budget.evaluations = options_.evaluations;
   Stop stop(options_.interrupted);
-  method.budget.stop = &stop;
+  method.stop = &stop;
   PlacerOptions placer;
   placer.policy = options_.policy;
   auto placed = place_auto(*problem, method, placer);
