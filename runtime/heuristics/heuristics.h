@@ -1,7 +1,6 @@
-// The methods of the runtime.
+// The methods that build a placement from nothing.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "runtime/heuristics/method.h"
@@ -9,22 +8,11 @@
 
 namespace placeto {
 
-// Every one, in the order in which reports list them and `auto` tries those that are part of it.
-// This line is all that the rest of the program needs of a new one.
-#define PLACETO_METHODS(X) X(single) X(random) X(contiguous) X(heft) X(etf) X(iterate) X(anneal)
-
-#define PLACETO_DECLARE_METHOD(name) const Method& name##_method();
-PLACETO_METHODS(PLACETO_DECLARE_METHOD)
-#undef PLACETO_DECLARE_METHOD
-
-#define PLACETO_COUNT_METHOD(name) +1
-inline constexpr size_t kMethodCount = PLACETO_METHODS(PLACETO_COUNT_METHOD);
-#undef PLACETO_COUNT_METHOD
-
-// By value: a static list of addresses that other files know would have to be filled at run time.
-std::array<const Method*, kMethodCount> builtin_methods();
-// nullptr if there is none of that name.
-const Method* find_method(std::string_view name);
+const Method& single_method();
+const Method& random_method();
+const Method& contiguous_method();
+const Method& heft_method();
+const Method& etf_method();
 
 // Everything on one device, for each device that may run every group; unless pins leave no such
 // device, in which case groups that may not run there go to the first device they may. Only those

@@ -1,4 +1,6 @@
-// Method: one way to find a placement. Every heuristic, search and policy implements it.
+// Method: one way to find a placement that has a name of its own and can be run alone: a heuristic,
+// or a search with where it begins (placer/methods.h), or a partitioner of the tools. What only
+// improves the placement of another, as polishing and most searches do, is a function.
 #pragma once
 
 #include <algorithm>
@@ -76,6 +78,9 @@ class Method {
   virtual std::string_view summary() const = 0;
   // Whether `auto` tries it, always.
   virtual bool in_auto() const { return false; }
+  // How many it spends where no budget is given; 0: it takes none.
+  virtual uint64_t default_evaluations() const { return 0; }
+  bool takes_budget() const { return default_evaluations() > 0; }
 
   // The best placement this method finds. It always obeys allowed devices, colocation and pins; if
   // memory is tight it may not fit, which score says. Deterministic for equal arguments unless a

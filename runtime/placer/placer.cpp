@@ -6,8 +6,8 @@
 #include "runtime/base/message.h"
 #include "runtime/cost/rounding.h"
 #include "runtime/graph/text.h"
-#include "runtime/heuristics/heuristics.h"
 #include "runtime/heuristics/packing.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/step_functions.h"
 #include "runtime/search/stage_search.h"
 

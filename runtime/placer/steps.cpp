@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/step_functions.h"
 #include "runtime/search/all_placements.h"
 #include "runtime/search/division_search.h"

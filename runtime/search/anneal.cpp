@@ -6,14 +6,13 @@
 namespace placeto {
 namespace {
 
-constexpr uint64_t kDefaultEvaluations = 10'000;
-
 class Anneal final : public Method {
  public:
   std::string_view name() const override { return "anneal"; }
   std::string_view summary() const override {
     return "simulated annealing with moves of groups of all sizes; takes a budget";
   }
+  uint64_t default_evaluations() const override { return 10'000; }
   Result<Candidate> place(Workbench& bench) const override {
     Stop* const stop = bench.stop();
     Result<Candidate> start = single_method().place(bench);
@@ -22,7 +21,7 @@ class Anneal final : public Method {
     if (!other.ok()) return stopped(stop) ? start : other;
     if (other->score < start->score) start = std::move(other);
     Budget budget = bench.options().budget;
-    if (!budget.limited()) budget.evaluations = kDefaultEvaluations;
+    if (!budget.limited()) budget.evaluations = default_evaluations();
     start->method = "anneal";
     const Hierarchy& hierarchy = bench.hierarchy();
     multilevel_search(hierarchy, budget, bench.options().seed, bench.move_evaluator(), *start);

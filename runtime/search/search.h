@@ -45,4 +45,9 @@ void multilevel_search(const Hierarchy& hierarchy, const Budget& budget, uint64_
 // The same with passes over windows alone: what a few evaluations are best spent on.
 void window_search(const Budget& budget, uint64_t seed, MoveEvaluator& evaluator, Candidate& start);
 
+// Methods that are such a search and where it begins: window_search after passes over all of the
+// timeline, and multilevel_search from the better of two heuristics.
+const Method& iterate_method();
+const Method& anneal_method();
+
 }  // namespace placeto

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "tests/bench/cases.h"
 #include "tests/bench/heap.h"

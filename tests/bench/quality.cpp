@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/guide.h"
 #include "tests/bench/cases.h"
@@ -125,21 +125,18 @@ double auto_makespan(const Problem& problem, uint64_t evaluations, uint64_t seed
 std::vector<std::pair<std::string, Outcome>> run_methods(const Problem& problem,
                                                          const Policy* policy) {
   std::vector<std::pair<std::string, Outcome>> results;
-  for (const char* name : {"single", "contiguous", "heft", "etf"}) {
-    const Method& method = *find_method(name);
-    results.emplace_back(
-        name, timed([&] { return require(method.place(problem, {})).score.objective_us; }));
-  }
-  Outcome three = results[0].second;  // single, then heft and etf
-  for (size_t i : {2u, 3u}) {
-    three.makespan_us = std::min(three.makespan_us, results[i].second.makespan_us);
-    three.time_ms += results[i].second.time_ms;
+  Outcome three{kNever, 0};
+  for (const Method* method : builtin_methods()) {
+    if (!method->in_auto()) continue;
+    const std::string name(method->name());
+    const Outcome outcome =
+        timed([&] { return require(method->place(problem, {})).score.objective_us; });
+    results.emplace_back(name, outcome);
+    if (name != "single" && name != "heft" && name != "etf") continue;
+    three.makespan_us = std::min(three.makespan_us, outcome.makespan_us);
+    three.time_ms += outcome.time_ms;
   }
   results.emplace_back("best of single, heft, etf", three);
-  results.emplace_back(
-      "iterate", timed([&] {
-        return require(find_method("iterate")->place(problem, {})).score.objective_us;
-      }));
   results.emplace_back("auto", timed([&] { return auto_makespan(problem, 0); }));
   for (const uint64_t evaluations : {300u, 1'000u, 3'000u}) {
     results.emplace_back("auto, " + format_count(evaluations) + " evaluations",

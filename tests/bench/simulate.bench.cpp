@@ -7,7 +7,7 @@
 
 #include "runtime/cost/incremental.h"
 #include "runtime/cost/simulator.h"
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/search/search.h"
 #include "tests/bench/cases.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "runtime/base/sha256.h"
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/small_policies.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "runtime/base/saturating.h"
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "tests/fuzz/check.h"
 
 namespace placeto::fuzz {

@@ -9,6 +9,7 @@
 #include "runtime/heuristics/heuristics.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/guide.h"
+#include "runtime/search/search.h"
 #include "tools/io/shipped.h"
 #include "tools/workloads/workload.h"
 #include "trainer/data/families.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "tests/support/examples.h"
 #include "tests/support/random_problem.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runtime/groups/hierarchy.h"
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/search/window_pass.h"
 #include "tests/support/random_problem.h"
 #include "tests/unit/workloads_support.h"

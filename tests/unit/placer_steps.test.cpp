@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/steps.h"
 #include "tests/support/random_problem.h"
 

@@ -2,7 +2,7 @@
 // look at one node at a time lose to a single device.
 #include <doctest/doctest.h>
 
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "tests/unit/workloads_support.h"
 #include "tools/io/read.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/steps.h"
 #include "runtime/policy/guide.h"
 #include "tools/cli/common.h"
@@ -15,11 +15,10 @@
 #include "tools/io/read.h"
 #include "tools/io/shipped.h"
 #include "tools/partition/partition.h"
+#include "tools/report/table.h"
 
 namespace placeto::cli {
 namespace {
-
-constexpr const char* kAnnealEvaluations = "10,000 evaluations";  // of search/anneal.cpp
 
 // nullptr: none of that name.
 const Method* find_partitioner(std::string_view name) {
@@ -124,7 +123,8 @@ std::string method_help() {
       fmt::join(heuristics, ", "));
   const auto add = [&text](const Method* method) {
     text += fmt::format("\n  {}: {}", method->name(), method->summary());
-    if (method == &anneal_method()) text += fmt::format(" (default {})", kAnnealEvaluations);
+    if (!method->takes_budget()) return;
+    text += fmt::format(" (default {} evaluations)", format_count(method->default_evaluations()));
   };
   for (const Method* method : builtin_methods()) add(method);
   for (const Method* method : partition_methods()) add(method);
@@ -149,7 +149,8 @@ std::string what_found(std::string_view method) {
 }
 
 bool takes_budget(std::string_view name) {
-  return name == kAuto || name == anneal_method().name();
+  const Method* const method = find_method(name);
+  return name == kAuto || (method != nullptr && method->takes_budget());
 }
 
 std::shared_ptr<const Policy> load_policy(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "runtime/heuristics/heuristics.h"
+#include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "runtime/policy/guide.h"
 #include "runtime/search/search.h"
@@ -83,9 +84,8 @@ class Grader {
   }
 
   void run_heuristics() {
-    for (const Method* method : {&single_method(), &heft_method(), &etf_method(),
-                                 &contiguous_method(), &iterate_method()}) {
-      run_method(Approach::kHeuristic, *method);
+    for (const Method* method : builtin_methods()) {
+      if (method->in_auto()) run_method(Approach::kHeuristic, *method);
     }
   }
 
