@@ -129,7 +129,6 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping,
                      std::vector<uint32_t> parts)
     : problem_(&problem), stop_(stop) {
   DeviceRows rows = device_rows(problem, stop);
-  everything_allowed_ = rows.empty();
   GroupGraph graph = group_graph(problem, stop);
   const double total = std::accumulate(graph.work.begin(), graph.work.end(), 0.0);
   if (stopped(stop)) return;
@@ -154,7 +153,7 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping,
     if (count < graph.size()) merge(count);
     if (stopped(stop)) return;
   }
-  add_level(group_of, graph.size());
+  add_level(group_of, graph.size(), rows);
   while (graph.size() > kCoarsest) {
     if (stopped(stop)) return;
     Matching matching(graph, rows, parts, total / 2, stop);
@@ -169,11 +168,11 @@ Hierarchy::Hierarchy(const Problem& problem, Stop* stop, Grouping grouping,
     }
     merge(coarse_count);
     if (stopped(stop)) return;
-    add_level(group_of, coarse_count);
+    add_level(group_of, coarse_count, rows);
   }
 }
 
-void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups) {
+void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups, DeviceRows rows) {
   Level level;
   level.offset.assign(groups + 1, 0);
   for (uint32_t g = 0; g < group_of.size(); ++g) {
@@ -188,14 +187,8 @@ void Hierarchy::add_level(std::vector<uint32_t> group_of, uint32_t groups) {
     if (spend(stop_, problem_->members(g).size())) return;
   }
   level.group_of = std::move(group_of);
+  level.rows = std::move(rows);
   levels_.push_back(std::move(level));
-}
-
-bool Hierarchy::allowed(uint32_t level, uint32_t group, uint32_t device) const {
-  if (everything_allowed_) return true;
-  const auto in_group = nodes(level, group);
-  return std::all_of(in_group.begin(), in_group.end(),
-                     [&](uint32_t v) { return problem_->allowed(problem_->group_of(v), device); });
 }
 
 }  // namespace placeto

@@ -40,18 +40,21 @@ class Hierarchy {
     return levels_[level].group_of[problem_->group_of(node)];
   }
   // Whether every node of the group may run on the device. At least one device satisfies that.
-  bool allowed(uint32_t level, uint32_t group, uint32_t device) const;
+  bool allowed(uint32_t level, uint32_t group, uint32_t device) const {
+    const DeviceRows& rows = levels_[level].rows;
+    return rows.empty() || rows[group][device];
+  }
 
  private:
   struct Level {
     std::vector<uint32_t> group_of;  // of the problem's groups
     std::vector<uint32_t> offset, nodes;
+    DeviceRows rows;  // devices that each group may run on; none: any
   };
-  void add_level(std::vector<uint32_t> group_of, uint32_t groups);
+  void add_level(std::vector<uint32_t> group_of, uint32_t groups, DeviceRows rows);
 
   const Problem* problem_;
   Stop* stop_;
-  bool everything_allowed_ = true;
   std::vector<Level> levels_;
 };
 

@@ -31,24 +31,24 @@ uint32_t EarliestFinish::known_device(uint32_t node, const LastTimeline& last) c
   return last.assignment.empty() ? kNoIndex : last.assignment[node];
 }
 
-// Transfers between `node` and those of its neighbours outside the group whose device is known.
-void EarliestFinish::add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
-                                    const LastTimeline& last) {
-  const Graph& graph = problem_->graph();
+// Transfers to `node` from those of its sources outside the group whose device is known.
+void EarliestFinish::add_sources(uint32_t node, uint32_t group, const LastTimeline& last) {
   const uint32_t devices = problem_->device_count();
-  for (const InEdge& in : watched(graph.in_edges(node), stop_, devices)) {
-    if (!sources || in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
+  for (const InEdge& in : watched(problem_->graph().in_edges(node), stop_, devices)) {
+    if (in.output == kControlEdge || problem_->group_of(in.source) == group) continue;
     const uint32_t device = known_device(in.source, last);
-    if (device != kNoIndex) {
-      add_transfer(in.output, device, kNoIndex, weight);
-    }
+    if (device != kNoIndex) add_transfer(in.output, device, kNoIndex, 1);
   }
-  for (const OutEdge& out : watched(graph.out_edges(node), stop_, devices)) {
+}
+
+// Transfers from it, likewise.
+void EarliestFinish::add_targets(uint32_t node, uint32_t group, double weight,
+                                 const LastTimeline& last) {
+  const uint32_t devices = problem_->device_count();
+  for (const OutEdge& out : watched(problem_->graph().out_edges(node), stop_, devices)) {
     if (out.output == kControlEdge || problem_->group_of(out.target) == group) continue;
     const uint32_t device = known_device(out.target, last);
-    if (device != kNoIndex) {
-      add_transfer(out.output, kNoIndex, device, weight);
-    }
+    if (device != kNoIndex) add_transfer(out.output, kNoIndex, device, weight);
   }
 }
 
@@ -91,13 +91,14 @@ uint32_t EarliestFinish::choose(uint32_t met, const LastTimeline& last, const Pa
   const bool by_lateness =
       rule.kind == PassRule::Kind::kLateness && alone && !last.assignment.empty();
   if (rule.kind != PassRule::Kind::kFinish && !by_lateness) {
-    add_neighbours(node, group, false, std::min(rule.weight, 1.0), last);
+    add_targets(node, group, std::min(rule.weight, 1.0), last);
   }
   for (uint32_t member : problem_->members(group)) {
     // The other members run later, wherever this one goes: what differs between devices is how fast
     // they run there and what they exchange with the rest of the graph.
     if (member == node) continue;
-    add_neighbours(member, group, true, 1, last);
+    add_sources(member, group, last);
+    add_targets(member, group, 1, last);
     spend(stop_, problem_->graph().in_edges(member).size() + problem_->device_count());
     for (uint32_t d = 0; d < problem_->device_count(); ++d) {
       penalty_[d] += problem_->run_us(member, d);

@@ -73,8 +73,8 @@ class EarliestFinish {
   double lateness_us(uint32_t device, double finish_us) const;
   void add_transfer(uint32_t output, uint32_t producer_device, uint32_t consumer_device,
                     double weight);
-  void add_neighbours(uint32_t node, uint32_t group, bool sources, double weight,
-                      const LastTimeline& last);
+  void add_sources(uint32_t node, uint32_t group, const LastTimeline& last);
+  void add_targets(uint32_t node, uint32_t group, double weight, const LastTimeline& last);
   uint32_t known_device(uint32_t node, const LastTimeline& last) const;
 
   struct Reader {        // a consumer of the node that is placed

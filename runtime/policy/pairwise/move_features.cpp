@@ -101,8 +101,7 @@ void MoveFeatures::add_border(const PlacementState& state, uint32_t node) {
 void MoveFeatures::choose_candidates() {
   const uint32_t devices = problem_->device_count();
   for (uint32_t d = 0; d < devices; ++d) {
-    if (spend(state_->stop(),
-              1 + Stop::looked_up(group_.nodes.size()))) {  // what `allowed` may look at
+    if (spend(state_->stop(), 1)) {
       candidates_.clear();
       return;
     }
