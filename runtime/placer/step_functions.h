@@ -28,6 +28,7 @@ Status try_all(const Step& step, Placing& placing);
 Status solve_small(const Step& step, Placing& placing);
 Status prove(const Step& step, Placing& placing);
 // step_search.cpp
+Status search_briefly(const Step& step, Placing& placing);
 Status search(const Step& step, Placing& placing);
 Status place_on_fewer(const Step& step, Placing& placing);
 

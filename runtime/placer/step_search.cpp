@@ -1,5 +1,7 @@
-// What a budget is spent on.
+// Searches: of what a budget allows, and a brief one without.
 #include "runtime/placer/step_functions.h"
+
+#include <algorithm>
 
 #include "runtime/placer/fewer_devices.h"
 #include "runtime/search/search.h"
@@ -38,6 +40,26 @@ std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& set
 }
 
 }  // namespace
+
+// A few evaluations of stages, then of moves from where those end: fewer on large graphs.
+Status search_briefly(const Step& step, Placing& placing) {
+  constexpr uint64_t kMost = 60, kLeast = 10, kWork = 500'000;
+  Workbench& bench = placing.bench;
+  const Graph& graph = bench.problem().graph();
+  const uint64_t evaluations = kWork / (uint64_t{graph.node_count()} + graph.edge_count());
+  if (evaluations < kLeast || !ready(bench)) return {};
+  const Budget budget{.evaluations = std::min(evaluations, kMost)};
+  const uint64_t seed = bench.options().seed;
+  Candidate divided = bench.best();
+  divided.method = step.name;
+  anneal_stages(
+      budget, seed, bench.evaluator(), [](Candidate&) {}, divided);
+  Candidate found = divided;
+  adaptive_search(bench.hierarchy(), budget, seed, bench.move_evaluator(), found);
+  finish_part(bench, found);
+  bench.add_if_better(std::move(found.score < divided.score ? found : divided));
+  return {};
+}
 
 Status search(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;

@@ -46,6 +46,18 @@ bool has_budget(const Placing& placing) {
 bool is_small(const Placing& placing) {
   return !placing.proved && polish_pays(placing.bench.problem(), 0);
 }
+// Where one device is by far the best, a few evaluations find nothing better.
+bool is_large_and_divided(const Placing& placing) {
+  constexpr double kNear = 1.3;
+  const Workbench& bench = placing.bench;
+  const double near_us = kNear * bench.best().score.objective_us;
+  const auto divides = [&](const Candidate& candidate) {
+    return candidate.score.feasible() && candidate.score.objective_us <= near_us &&
+           !only_device(candidate.assignment);
+  };
+  return is_staged(placing) && !placing.proved && bench.problem().is_for_latency() &&
+         !polish_pays(bench.problem(), 0) && std::ranges::any_of(bench.candidates(), divides);
+}
 // For budgets of evaluations alone, which can be spent on fewer devices once more.
 constexpr uint32_t kMostGroupsOnFewer = 32;
 bool is_small_search(const Placing& placing) {
@@ -126,6 +138,9 @@ std::vector<Step> auto_steps() {
         is_small, polish_best},
        {"stages", "stages moved, merged, divided and reordered, from the best so far",
         "under staged execution", is_staged, refine},
+       {"brief", "a search of some dozen evaluations, from the best so far",
+        "under staged execution, from some hundred operators on, where more than one device pays",
+        is_large_and_divided, search_briefly},
        {"exact", "all placements, by branch and bound",
         "up to 24 groups, from 13 on briefly if something fits; for latency under staged "
         "execution, of up to 64 operators",
