@@ -16,6 +16,7 @@
 #include "tools/io/interruption.h"
 #include "tools/io/write.h"
 #include "tools/options/options.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/base/progress.h"
 #include "trainer/eval/evaluate_command.h"
@@ -127,7 +128,7 @@ int run_training(const TrainArguments& arguments) {
   {
     const Interruption signals(kStopping);
     options.stop = signals.flag();
-    if (Status s = train::train(*config, text, folder, resume, options); !s.ok()) {
+    if (Status s = train::train(*config, text, make_algorithm, folder, resume, options); !s.ok()) {
       progress.clear();
       const int status = give_up(s);
       if (s.code() == StatusCode::kStopped) signals.obey();
@@ -181,7 +182,7 @@ int run_export(const std::string& run, const std::string& output, bool best) {
     const Status status = write_output(output, *bytes);
     return status.ok() ? 0 : fail(status);
   }
-  Result<std::vector<uint8_t>> bytes = export_run(*config, text, folder);
+  Result<std::vector<uint8_t>> bytes = export_run(*config, text, make_algorithm, folder);
   if (!bytes.ok()) return fail(bytes.status());
   const Status status = write_output(output, as_text(*bytes));
   return status.ok() ? 0 : fail(status);

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "trainer/algorithms/algorithm.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/config_keys.h"
 
 using namespace placeto;

@@ -19,6 +19,7 @@
 #include "tests/trainer/support.h"
 #include "tools/io/write.h"
 #include "tools/workloads/workload.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/train/run_folder.h"
 #include "trainer/train/train.h"
@@ -160,7 +161,7 @@ std::vector<uint8_t> exported(const std::string& run) {
   std::string text;
   const Result<Config> config = load_config(folder.file("config.toml"), &text);
   REQUIRE(config.ok());
-  const Result<std::vector<uint8_t>> policy = export_run(*config, text, folder);
+  const Result<std::vector<uint8_t>> policy = export_run(*config, text, make_algorithm, folder);
   REQUIRE(policy.ok());
   return *policy;
 }

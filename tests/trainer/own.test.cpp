@@ -14,6 +14,7 @@
 #include "tools/io/read.h"
 #include "tools/io/write.h"
 #include "tools/workloads/workload.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/data/families.h"
 #include "trainer/data/source.h"
@@ -172,10 +173,10 @@ TEST_CASE_FIXTURE(Files, "both architectures train on files, and say what they h
     std::string notes;
     TrainOptions options;
     options.on_note = [&](const std::string& note) { notes += note; };
-    const Status status = train::train(c, "", folder, false, options);
+    const Status status = train::train(c, "", make_algorithm, folder, false, options);
     REQUIRE_MESSAGE(status.ok(), status.message());
     CHECK(notes.find("held out: net") != std::string::npos);
-    const auto exported = export_run(c, "", folder);
+    const auto exported = export_run(c, "", make_algorithm, folder);
     REQUIRE(exported.ok());
     const std::string from = (*load_exported(*exported))->provenance().workloads.at(0);
     CHECK(from.starts_with("own graphs: net"));
@@ -186,8 +187,9 @@ TEST_CASE_FIXTURE(Files, "both architectures train on files, and say what they h
   wrong.data.topologies = boxes();
   RunFolder folder(file("wrong"));
   REQUIRE(folder.create("").ok());
-  CHECK(train::train(wrong, "", folder, false, {}).message().find("3 devices, expected 2") !=
-        std::string::npos);
+  CHECK(train::train(wrong, "", make_algorithm, folder, false, {})
+            .message()
+            .find("3 devices, expected 2") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the policy that ships") {
@@ -202,9 +204,9 @@ TEST_CASE_FIXTURE(Files, "a configuration for one's own files begins with the po
   once.learn.steps = 1;
   RunFolder folder(file("run"));
   REQUIRE(folder.create(text).ok());
-  const Status status = train::train(once, text, folder, false, {});
+  const Status status = train::train(once, text, make_algorithm, folder, false, {});
   REQUIRE_MESSAGE(status.ok(), status.message());
-  const auto latest = export_run(once, text, folder);
+  const auto latest = export_run(once, text, make_algorithm, folder);
   REQUIRE(latest.ok());
   for (const std::string& bytes :
        {*read_text(folder.file("best.plpo")), std::string(latest->begin(), latest->end())}) {
@@ -227,7 +229,7 @@ TEST_CASE_FIXTURE(Files, "a placeto run under staged execution says what its sta
     std::string notes;
     TrainOptions options;
     options.on_note = [&](const std::string& note) { notes += note; };
-    REQUIRE(train::train(c, "", folder, false, options).ok());
+    REQUIRE(train::train(c, "", make_algorithm, folder, false, options).ok());
     CHECK((notes.find("whose stages are made by rule") != std::string::npos) == staged);
   }
 }
@@ -243,7 +245,7 @@ TEST_CASE_FIXTURE(Files, "under staged execution checks are of what place does w
   c.iterations = 1;
   RunFolder folder(file("run"));
   REQUIRE(folder.create("").ok());
-  REQUIRE(train::train(c, "", folder, false, {}).ok());
+  REQUIRE(train::train(c, "", make_algorithm, folder, false, {}).ok());
   const Result<std::string> bytes = read_text(folder.file("best.plpo"));
   REQUIRE(bytes.ok());
   const auto policy = *load_exported(as_bytes(*bytes));
@@ -271,10 +273,10 @@ TEST_CASE_FIXTURE(Files, "a run continues with the graphs that it began with, an
   c.iterations = 1;
   RunFolder folder(file("run"));
   REQUIRE(folder.create("").ok());
-  REQUIRE(train::train(c, "", folder, false, {}).ok());
+  REQUIRE(train::train(c, "", make_algorithm, folder, false, {}).ok());
   c.iterations = 2;
   const auto refused = [&](const std::string& text) {
-    const Status status = train::train(c, "", folder, true, {});
+    const Status status = train::train(c, "", make_algorithm, folder, true, {});
     CHECK(status.code() == StatusCode::kBadInput);
     CHECK_MESSAGE(
         status.message().find(folder.file("data.txt") + ": the run began with other") == 0,
@@ -299,7 +301,7 @@ TEST_CASE_FIXTURE(Files, "a run continues with the graphs that it began with, an
   std::filesystem::rename(file("net9.graph"), file("net0.graph"));
   refused(": graph net0.graph has changed; expected");
   std::filesystem::rename(file("kept"), file("net0.graph"));
-  const Status status = train::train(c, "", folder, true, {});
+  const Status status = train::train(c, "", make_algorithm, folder, true, {});
   CHECK_MESSAGE(status.ok(), status.message());
 }
 
@@ -332,9 +334,10 @@ TEST_CASE_FIXTURE(Files, "a signal while graphs are read ends that, with nothing
   REQUIRE(folder.create("").ok());
   TrainOptions options;
   options.stop = &stop;
-  CHECK(train::train(c, "", folder, false, options).code() == StatusCode::kStopped);
+  CHECK(train::train(c, "", make_algorithm, folder, false, options).code() == StatusCode::kStopped);
   Config published = test::small_placeto_config("siblings");
-  CHECK(train::train(published, "", folder, false, options).code() == StatusCode::kStopped);
+  CHECK(train::train(published, "", make_algorithm, folder, false, options).code() ==
+        StatusCode::kStopped);
 }
 
 // Ratios of times are what is learned from, and here all of them are 0.
@@ -358,9 +361,9 @@ TEST_CASE_FIXTURE(Files, "graphs that take no time make finite policies and metr
     c.check.every = 1;  // before there is one, its columns are empty
     RunFolder folder(file(architecture));
     REQUIRE(folder.create("").ok());
-    const Status status = train::train(c, "", folder, false, {});
+    const Status status = train::train(c, "", make_algorithm, folder, false, {});
     REQUIRE_MESSAGE(status.ok(), status.message());
-    CHECK(export_run(c, "", folder).ok());
+    CHECK(export_run(c, "", make_algorithm, folder).ok());
     const std::string metrics = *read_text(folder.file("metrics.jsonl"));
     CHECK_MESSAGE(metrics.find("iteration") != std::string::npos, metrics);
     for (const char* none : {"nan", "inf", "null"}) {

@@ -7,6 +7,7 @@
 
 #include "tests/trainer/support.h"
 #include "trainer/algorithms/credit.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/algorithms/siblings.h"
 #include "trainer/base/files.h"
 #include "trainer/data/families.h"
@@ -61,7 +62,8 @@ TEST_CASE("a run that is to learn on a GPU says so where LibTorch has none") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
-  const Status status = train::train(on_gpu(test::small_config()), "", folder, false, {});
+  const Status status =
+      train::train(on_gpu(test::small_config()), "", make_algorithm, folder, false, {});
   CHECK(status.code() == StatusCode::kInvalidArgument);
   CHECK(status.message().find("learn.processor") != std::string::npos);
   CHECK(!folder.load_latest().ok());
@@ -128,10 +130,10 @@ TEST_CASE("a run on a GPU is continued, and exported on the CPU") {
   REQUIRE(folder.create("").ok());
   Config half = config;
   half.iterations = 2;
-  REQUIRE(train::train(half, "", folder, false, {}).ok());
-  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  REQUIRE(train::train(half, "", make_algorithm, folder, false, {}).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, true, {}).ok());
   CHECK(folder.load_latest()->iteration == 4);
-  const auto bytes = export_run(config, "", folder);
+  const auto bytes = export_run(config, "", make_algorithm, folder);
   REQUIRE(bytes.ok());
   CHECK(load_exported(*bytes).ok());
 }

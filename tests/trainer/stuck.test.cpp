@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/trainer/support.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/train/train.h"
 
@@ -80,7 +81,7 @@ TEST_CASE("a run whose policy collapses says so, in a note and in its metrics") 
   TrainOptions options;
   options.on_note = [&](const std::string& note) { notes += note + "\n"; };
   options.on_progress = [&](const Progress& p) { summary = p.summary; };
-  REQUIRE(train::train(config, "", folder, false, options).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, false, options).ok());
   CHECK_MESSAGE(has(notes, "stuck for 12 iterations: choices are all but certain"), notes);
   CHECK(notes.find("stuck for") == notes.rfind("stuck for"));
   CHECK_MESSAGE(has(summary, "  stuck"), summary);

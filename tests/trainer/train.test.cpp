@@ -10,6 +10,7 @@
 #include "runtime/policy/file/policy_file.h"
 #include "runtime/policy/guide.h"
 #include "tests/trainer/support.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/pairwise/learner.h"
 #include "trainer/train/export.h"
@@ -32,7 +33,7 @@ PolicySpec last_policy(const RunFolder& folder, const Config& config) {
 PolicySpec train_whole(const Config& config, const std::string& path) {
   RunFolder folder(path);
   REQUIRE(folder.create("").ok());
-  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, false, {}).ok());
   return last_policy(folder, config);
 }
 
@@ -43,7 +44,7 @@ void train_until(const Config& config, RunFolder& folder, uint32_t iteration) {
   options.stop = &stop;
   options.on_progress = [&](const Progress& p) { stop = p.iteration >= iteration; };
   // Asked between learning and saving, so the iteration under way is the last.
-  REQUIRE(train::train(config, "", folder, false, options).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, false, options).ok());
   REQUIRE(folder.load_latest()->iteration == iteration);
 }
 
@@ -62,7 +63,7 @@ TEST_CASE("an iteration without any decision to learn from is an error") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
-  const Status status = train::train(config, "", folder, false, {});
+  const Status status = train::train(config, "", make_algorithm, folder, false, {});
   CHECK(status.code() == StatusCode::kBadInput);
   CHECK(status.message().find("collect.decisions") != std::string::npos);
 }
@@ -74,7 +75,7 @@ RunFolder train_in_parts(const Config& config, const test::TemporaryFolder& plac
   REQUIRE(folder.create("").ok());
   train_until(config, folder, 2);
   CHECK(!(last_policy(folder, config) == whole));
-  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, true, {}).ok());
   CHECK(last_policy(folder, config) == whole);
   return folder;
 }
@@ -150,7 +151,7 @@ TEST_CASE(
   config.learn.start = place.file("absent.plpo");
   RunFolder folder(place.file("third"));
   REQUIRE(folder.create("").ok());
-  CHECK(train::train(config, "", folder, false, {}).message().find("absent.plpo") !=
+  CHECK(train::train(config, "", make_algorithm, folder, false, {}).message().find("absent.plpo") !=
         std::string::npos);
 }
 
@@ -167,7 +168,7 @@ TEST_CASE("a cut checkpoint is named and passed over, and the run continues from
   std::string notes;
   TrainOptions options;
   options.on_note = [&](const std::string& note) { notes += note; };
-  REQUIRE(train::train(config, "", folder, true, options).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, true, options).ok());
   CHECK(notes.find(newest) != std::string::npos);
   CHECK(last_policy(folder, config) == whole);
 }
@@ -187,7 +188,7 @@ TEST_CASE(
     REQUIRE(write_whole(left, "half of it").ok());
     killed.abandon();  // what has come of it is kept
   }
-  REQUIRE(train::train(config, "", folder, true, {}).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, true, {}).ok());
   CHECK(last_policy(folder, config) == whole);
   CHECK(!std::filesystem::exists(left));
   CHECK(lines_in(folder.file("metrics.jsonl")) == config.iterations);
@@ -293,7 +294,7 @@ static Config two_iterations(RunFolder& folder) {
   Config config = test::small_config();
   config.iterations = 2;
   REQUIRE(folder.create("").ok());
-  REQUIRE(train::train(config, "", folder, false, {}).ok());
+  REQUIRE(train::train(config, "", make_algorithm, folder, false, {}).ok());
   return config;
 }
 
@@ -314,11 +315,11 @@ TEST_CASE("a run continues with what decides learning as it began, and with more
   RunFolder folder(place.file("run"));
   Config config = two_iterations(folder);
   const auto refused = [&](const Config& other, const std::string& text) {
-    const Status status = train::train(other, "", folder, true, {});
+    const Status status = train::train(other, "", make_algorithm, folder, true, {});
     CHECK(status.code() == StatusCode::kBadInput);
     CHECK_MESSAGE(status.message().starts_with(folder.file("config.toml: ") + text),
                   status.message());
-    CHECK(export_run(other, "", folder).status().message() == status.message());
+    CHECK(export_run(other, "", make_algorithm, folder).status().message() == status.message());
   };
   Config other = config;
   other.seed = 9;
@@ -336,13 +337,13 @@ TEST_CASE("a run continues with what decides learning as it began, and with more
   config.threads = 2;
   config.check.every = 3;
   config.check.problems = 2;
-  const Status status = train::train(config, "", folder, true, {});
+  const Status status = train::train(config, "", make_algorithm, folder, true, {});
   CHECK_MESSAGE(status.ok(), status.message());
   CHECK(folder.load_latest()->iteration == 3);
   // As runs are that began before this was kept.
   std::filesystem::remove(folder.file("settings.toml"));
   config.iterations = 4;
-  CHECK(train::train(config, "", folder, true, {}).ok());
+  CHECK(train::train(config, "", make_algorithm, folder, true, {}).ok());
   config.seed = 9;
   refused(config, "seed");
 }
@@ -358,7 +359,7 @@ TEST_CASE("a best policy that is gone or damaged is replaced when the run contin
   const std::string done = "2 of 2 iterations are done: nothing to continue";
   const auto continue_run = [&] {
     notes.clear();
-    REQUIRE(train::train(config, "", folder, true, options).ok());
+    REQUIRE(train::train(config, "", make_algorithm, folder, true, options).ok());
   };
   continue_run();
   CHECK(notes == done);
@@ -379,8 +380,9 @@ TEST_CASE("a folder in which another is training is refused") {
   REQUIRE(folder.create("").ok());
   REQUIRE(folder.lock().ok());
   CHECK(other.lock().code() == StatusCode::kInvalidArgument);
-  CHECK(train::train(test::small_config(), "", other, true, {}).message().find("another") !=
-        std::string::npos);
+  CHECK(train::train(test::small_config(), "", make_algorithm, other, true, {})
+            .message()
+            .find("another") != std::string::npos);
 }
 
 TEST_CASE("a folder whose checkpoints are all damaged, or that holds a run, is refused") {
@@ -389,7 +391,7 @@ TEST_CASE("a folder whose checkpoints are all damaged, or that holds a run, is r
   REQUIRE(folder.create("").ok());
   CHECK(folder.create("").code() == StatusCode::kInvalidArgument);
   REQUIRE(write_whole(folder.file("checkpoints/000003.ckpt"), "damaged").ok());
-  const Status status = train::train(test::small_config(), "", folder, true, {});
+  const Status status = train::train(test::small_config(), "", make_algorithm, folder, true, {});
   CHECK(status.code() == StatusCode::kBadInput);
   CHECK(status.message().find("no whole checkpoint") != std::string::npos);
 }

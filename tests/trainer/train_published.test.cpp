@@ -9,6 +9,7 @@
 #include "tests/trainer/support.h"
 #include "tools/io/write.h"
 #include "tools/workloads/workload.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/published/courses.h"
 #include "trainer/train/export.h"
@@ -21,8 +22,8 @@ namespace {
 std::vector<uint8_t> trained_bytes(const Config& config, const std::string& path) {
   RunFolder folder(path);
   REQUIRE(folder.create("").ok());
-  REQUIRE(train::train(config, "", folder, false, {}).ok());
-  const auto policy = export_run(config, "", folder);
+  REQUIRE(train::train(config, "", make_algorithm, folder, false, {}).ok());
+  const auto policy = export_run(config, "", make_algorithm, folder);
   REQUIRE(policy.ok());
   return *policy;
 }
@@ -97,7 +98,7 @@ TEST_CASE("a run that begins with a policy of the published architecture takes a
     other.placeto.rounds = rounds;
     RunFolder folder(place.file("refused by " + std::to_string(rounds)));
     REQUIRE(folder.create("").ok());
-    return train::train(other, "", folder, false, {}).message();
+    return train::train(other, "", make_algorithm, folder, false, {}).message();
   };
   CHECK(refusal(place.file("first.plpo"), 3).find("another architecture, widths") !=
         std::string::npos);
@@ -116,11 +117,11 @@ TEST_CASE("an interrupted run of any algorithm ends with the weights of an unint
     TrainOptions options;
     options.stop = &stop;
     options.on_progress = [&](const Progress& p) { stop = p.iteration >= 2; };
-    REQUIRE(train::train(config, "", folder, false, options).ok());
+    REQUIRE(train::train(config, "", make_algorithm, folder, false, options).ok());
     CHECK(folder.load_latest()->iteration == 2);
-    CHECK(*export_run(config, "", folder) != whole);
-    REQUIRE(train::train(config, "", folder, true, {}).ok());
-    CHECK(*export_run(config, "", folder) == whole);
+    CHECK(*export_run(config, "", make_algorithm, folder) != whole);
+    REQUIRE(train::train(config, "", make_algorithm, folder, true, {}).ok());
+    CHECK(*export_run(config, "", make_algorithm, folder) == whole);
     CHECK(*read_text(folder.file("best.plpo")) == *read_text(place.file("whole/best.plpo")));
   }
 }
@@ -170,5 +171,5 @@ TEST_CASE("a placeto run's checkpoint of other networks is refused") {
   trained_bytes(config, place.file("run"));
   RunFolder folder(place.file("run"));
   config.data.devices = 3;
-  CHECK(export_run(config, "", folder).status().code() == StatusCode::kBadInput);
+  CHECK(export_run(config, "", make_algorithm, folder).status().code() == StatusCode::kBadInput);
 }

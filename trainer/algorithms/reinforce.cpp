@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/bytes.h"
 #include "trainer/published/algorithm.h"
 #include "trainer/published/training.h"

@@ -25,6 +25,7 @@
 #include <fmt/format.h>
 
 #include "trainer/algorithms/losses.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/base/parallel.h"
 #include "trainer/pairwise/algorithm.h"
 #include "trainer/published/algorithm.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/algorithms/algorithm.h"
+#include "trainer/algorithms/make_algorithm.h"
 #include "trainer/data/merge.h"
 #include "trainer/published/episode.h"
 

@@ -2,8 +2,8 @@
 // how it is checked.
 #pragma once
 
-#include "trainer/algorithms/algorithm.h"
 #include "trainer/pairwise/learner.h"
+#include "trainer/train/algorithm.h"
 
 namespace placeto::train {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "trainer/algorithms/algorithm.h"
 #include "trainer/published/learner.h"
 #include "trainer/published/siblings.h"
 #include "trainer/published/stuck.h"
+#include "trainer/train/algorithm.h"
 
 namespace placeto::train {
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "runtime/graph/text.h"
-#include "trainer/algorithms/algorithm.h"
 #include "trainer/base/files.h"
 #include "trainer/train/export.h"
 
@@ -152,8 +151,8 @@ Status repeat(Run& run, Algorithm& algorithm) {
 
 }  // namespace
 
-Status train(const Config& config, std::string_view config_text, RunFolder& folder, bool resume,
-             const TrainOptions& options) {
+Status train(const Config& config, std::string_view config_text, MakeAlgorithm make,
+             RunFolder& folder, bool resume, const TrainOptions& options) {
   if (options.hosts != nullptr && config.learn.processor != "cpu") {
     return Status::invalid(
         "learn.processor: hosts must have the same weights to the last bit, which a GPU does not "
@@ -167,7 +166,7 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
     options.on_note(text);
   }
   run.state.best = std::numeric_limits<double>::infinity();
-  const std::unique_ptr<Algorithm> algorithm = make_algorithm(config);
+  const std::unique_ptr<Algorithm> algorithm = make(config);
   if (Status s = folder.lock(); !s.ok()) return s;
   if (resume) {
     if (Status s = folder.check_files(); !s.ok()) return s;
@@ -201,13 +200,13 @@ Status train(const Config& config, std::string_view config_text, RunFolder& fold
 }
 
 Result<std::vector<uint8_t>> export_run(const Config& config, std::string_view config_text,
-                                        const RunFolder& folder) {
+                                        MakeAlgorithm make, const RunFolder& folder) {
   if (Status s = folder.check_settings(config); !s.ok()) return s;
   const Result<Checkpoint> checkpoint = folder.load_latest();
   if (!checkpoint.ok()) return checkpoint.status();
   Config here = config;
   here.learn.processor = "cpu";  // weights of a run on a GPU can be read without one
-  const std::unique_ptr<Algorithm> algorithm = make_algorithm(here);
+  const std::unique_ptr<Algorithm> algorithm = make(here);
   if (Status s = algorithm->load(checkpoint->learner); !s.ok()) {
     return s.at(folder.file("checkpoints"));
   }

@@ -1,7 +1,6 @@
 // Algorithm: what is learned in an iteration of a run, and from what. The run does the rest: it
-// repeats iterations, checks, saves, resumes and reports (train/train.h).
-//
-// What a new one needs: README.md of trainer.
+// repeats iterations, checks, saves, resumes and reports (train/train.h). Which algorithms there
+// are, it need not know (algorithms/make_algorithm.h).
 #pragma once
 
 #include <memory>
@@ -47,13 +46,7 @@ class Algorithm {
   virtual uint32_t records_kept() const { return 0; }
 };
 
-// Any of algorithms() in base/config_keys.h; the configuration has been checked.
-std::unique_ptr<Algorithm> make_algorithm(const Config& config);
-
-// One for each file. Siblings come as passes of either architecture.
-std::unique_ptr<Algorithm> make_credit(const Config& config);
-std::unique_ptr<Algorithm> make_reinforce(const Config& config);
-std::unique_ptr<Algorithm> make_pairwise_siblings(const Config& config);
-std::unique_ptr<Algorithm> make_published_siblings(const Config& config);
+// The algorithm that a configuration, which has been checked, names.
+using MakeAlgorithm = std::unique_ptr<Algorithm> (*)(const Config& config);
 
 }  // namespace placeto::train

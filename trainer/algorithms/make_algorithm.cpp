@@ -1,4 +1,4 @@
-#include "trainer/algorithms/algorithm.h"
+#include "trainer/algorithms/make_algorithm.h"
 
 #include <cassert>
 
