@@ -7,9 +7,9 @@
 #include "runtime/policy/pairwise/features.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "runtime/search/search.h"
-#include "trainer/algorithms/start.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/time_ratio.h"
+#include "trainer/nn/begin_with_file.h"
 
 namespace placeto::train {
 namespace {

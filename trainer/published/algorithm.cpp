@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "trainer/algorithms/start.h"
 #include "trainer/base/parallel.h"
+#include "trainer/nn/begin_with_file.h"
 #include "trainer/published/courses.h"
 
 namespace placeto::train {

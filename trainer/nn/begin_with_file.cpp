@@ -1,4 +1,4 @@
-#include "trainer/algorithms/start.h"
+#include "trainer/nn/begin_with_file.h"
 
 #include <span>
 #include <string_view>
