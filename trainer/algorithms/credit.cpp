@@ -112,7 +112,7 @@ class Credit final : public PairwiseAlgorithm {
     const uint32_t before = run.state.iteration + 1;
     for (uint32_t i = before > learn_.window ? before - learn_.window : 0; i < run.state.iteration;
          ++i) {
-      Result<Samples> records = run.folder.load_records(i);
+      Result<Samples> records = run.kept_records<Samples>(i);
       if (!records.ok()) return records.status();
       window_.push_back(std::move(*records));
     }
@@ -160,7 +160,7 @@ class Credit final : public PairwiseAlgorithm {
   }
 
   Status keep(Run& run, Samples fresh) {
-    if (Status s = run.folder.save_records(run.state.iteration, fresh); !s.ok()) return s;
+    if (Status s = run.keep_records(fresh); !s.ok()) return s;
     window_.push_back(std::move(fresh));
     if (window_.size() > learn_.window) window_.pop_front();
     const bool nothing = std::all_of(window_.begin(), window_.end(),

@@ -73,6 +73,13 @@ struct Run {
   // The records of all hosts, this one's given.
   template <class Records>
   Result<Records> exchange_records(Records mine);
+  // This iteration's records, for a run that continues; those of an iteration before.
+  template <class Records>
+  Status keep_records(const Records& records) {
+    return folder.save_records(state.iteration, records.to_bytes());
+  }
+  template <class Records>
+  Result<Records> kept_records(uint32_t iteration) const;
   // The policy file that the learner's networks make.
   Result<std::vector<uint8_t>> file_of(PolicySpec spec) const;
   // From now on these networks act.
@@ -91,6 +98,17 @@ Result<Records> Run::exchange_records(Records mine) {
     all.append(part);
   }
   return all;
+}
+
+template <class Records>
+Result<Records> Run::kept_records(uint32_t iteration) const {
+  const Result<std::string> bytes = folder.load_records(iteration);
+  if (!bytes.ok()) return bytes.status();
+  Records records;
+  if (!records.from_bytes(*bytes)) {
+    return Status::bad_input(folder.records_path(iteration) + ": not records");
+  }
+  return records;
 }
 
 }  // namespace placeto::train

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -402,17 +403,12 @@ Status RunFolder::keep_inventory(const std::string& lines) {
       file(kData), difference(*kept, lines)));
 }
 
-Status RunFolder::save_records(uint32_t iteration, const Samples& samples) {
-  return write_sealed(records_path(iteration), samples.to_bytes());
+Status RunFolder::save_records(uint32_t iteration, std::string_view bytes) {
+  return write_sealed(records_path(iteration), bytes);
 }
 
-Result<Samples> RunFolder::load_records(uint32_t iteration) const {
-  const std::string path = records_path(iteration);
-  Result<std::string> bytes = read_sealed(path);
-  if (!bytes.ok()) return bytes.status();
-  Samples samples;
-  if (!samples.from_bytes(*bytes)) return Status::bad_input(path + ": not records");
-  return samples;
+Result<std::string> RunFolder::load_records(uint32_t iteration) const {
+  return read_sealed(records_path(iteration));
 }
 
 // Both files name the iteration first: {"iteration": 12, ... and 12,... A last line without an end

@@ -15,10 +15,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/base/result.h"
 #include "trainer/base/config.h"
-#include "trainer/pairwise/samples.h"
 
 namespace placeto::train {
 
@@ -77,8 +78,10 @@ class RunFolder {
   // is held out now.
   Status keep_inventory(const std::string& lines);
 
-  Status save_records(uint32_t iteration, const Samples& samples);
-  Result<Samples> load_records(uint32_t iteration) const;
+  // What an iteration collected, as bytes (Run::keep_records and kept_records).
+  Status save_records(uint32_t iteration, std::string_view bytes);
+  Result<std::string> load_records(uint32_t iteration) const;
+  std::string records_path(uint32_t iteration) const;
 
   // Drops lines and events of iterations from `iteration` on, which a run that continues there
   // writes again. A CSV that is gone is made anew of the JSON.
@@ -92,7 +95,6 @@ class RunFolder {
   bool has_content(std::string_view name) const;
   Status make(const char* name, std::string_view content);
   std::string checkpoint_path(uint32_t iteration) const;
-  std::string records_path(uint32_t iteration) const;
   void remove_half_written() const;
   std::string csv_lines(const Metrics& metrics) const;
   Status append_event(const Metrics& metrics);
