@@ -9,8 +9,10 @@
 #include "tools/report/table.h"
 #include "trainer/base/parallel.h"
 #include "trainer/base/time_ratio.h"
+#include "trainer/data/course.h"
 #include "trainer/eval/fit.h"
 #include "trainer/eval/rnn_placer.h"
+#include "trainer/published/episode.h"
 
 namespace placeto::train {
 namespace {

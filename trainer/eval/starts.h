@@ -11,7 +11,6 @@
 #include "trainer/base/parallel.h"
 #include "trainer/data/test_sets.h"
 #include "trainer/eval/named_policy.h"
-#include "trainer/published/siblings.h"
 
 namespace placeto::train {
 

@@ -7,6 +7,7 @@
 #include "runtime/policy/pairwise/pass.h"
 #include "trainer/base/bytes.h"
 #include "trainer/base/time_ratio.h"
+#include "trainer/data/course.h"
 
 namespace placeto::train {
 namespace {

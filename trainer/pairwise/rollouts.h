@@ -13,8 +13,8 @@
 
 #include "runtime/policy/file/policy.h"
 #include "trainer/base/config.h"
+#include "trainer/data/problems.h"
 #include "trainer/pairwise/samples.h"
-#include "trainer/published/episode.h"
 
 namespace placeto::train {
 

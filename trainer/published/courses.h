@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "trainer/base/config.h"
+#include "trainer/data/course.h"
 #include "trainer/data/source.h"
-#include "trainer/published/episode.h"
 
 namespace placeto::train {
 

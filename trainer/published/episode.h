@@ -10,23 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/heuristics/method.h"
 #include "runtime/policy/file/policy.h"
-#include "trainer/data/problems.h"
+#include "trainer/data/course.h"
 
 namespace placeto::train {
-
-// Where episodes on a graph start.
-enum class Start : uint8_t { kHeuristic, kSingle, kRandom };
-
-// A graph to learn on, and what its episodes share.
-struct Course {
-  Instance instance;
-  Candidate heuristic, single;  // the best of `auto` without a policy; the best single device
-  double reference_us = 0;      // makespan of `heuristic`
-};
-// Nothing if no heuristic fits the memory.
-std::optional<Course> make_course(Instance instance);
 
 struct Episode {
   uint32_t devices = 0, nodes = 0;

@@ -10,10 +10,6 @@
 
 namespace placeto::train {
 
-// In the order of Start.
-inline constexpr Start kStarts[] = {Start::kHeuristic, Start::kSingle, Start::kRandom};
-inline constexpr const char* kStartNames[] = {"heuristic", "single", "random"};
-
 struct Siblings {
   uint32_t course = 0;
   Start start = Start::kHeuristic;
