@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/pairwise/pass.h"
 #include "trainer/base/bytes.h"
 #include "trainer/base/time_ratio.h"
@@ -17,18 +16,11 @@ class Recorder {
  public:
   Recorder(const Course& course, const Hierarchy& hierarchy, const EpisodesConfig& config,
            const LearnConfig* credit)
-      : hierarchy_(hierarchy),
+      : course_(course),
+        hierarchy_(hierarchy),
         config_(config),
         credit_(credit),
-        reference_us_(course.reference_us),
-        judge_(*course.instance.problem) {
-    const Problem& problem = *course.instance.problem;
-    for (uint32_t d = 0; d < problem.device_count(); ++d) {
-      if (problem.memory_limit(d) != Problem::kUnlimited) {
-        limits_ += static_cast<double>(problem.memory_limit(d));
-      }
-    }
-  }
+        judge_(*course.instance.problem) {}
 
   void run(PairwisePlacer& placer, const Candidate& start, uint64_t seed) {
     PairwisePassOptions options;
@@ -53,8 +45,8 @@ class Recorder {
  private:
   // Logarithms make decreases of different problems comparable.
   double cost(const Score& score) const {
-    const double beyond = limits_ > 0 ? static_cast<double>(score.overflow_bytes) / limits_ : 0;
-    return log_ratio(score.objective_us, reference_us_) + config_.memory_penalty * beyond;
+    return log_ratio(score.objective_us, course_.reference_us) +
+           config_.memory_penalty * overflow_share(course_, score);
   }
 
   // Levels without a step begin and end with the cost there is.
@@ -95,22 +87,18 @@ class Recorder {
     return static_cast<float>(std::clamp(decrease, credit_->least_gain, credit_->most_gain));
   }
 
+  const Course& course_;
   const Hierarchy& hierarchy_;
   const EpisodesConfig& config_;
   const LearnConfig* credit_;
-  double reference_us_, limits_ = 0;
   MoveEvaluator judge_;  // follows the placer step by step
   double now_ = 0;
   std::vector<Change> changes_;
 };
 
 Candidate draw_start(const Course& course, const EpisodesConfig& config, Random& random) {
-  const std::string& kind = config.starts[random.below(uint32_t(config.starts.size()))];
-  MethodOptions options;
-  options.seed = random.next();
-  if (kind == "heuristic") return course.heuristic;
-  if (kind == "single") return course.single;
-  return *random_method().place(*course.instance.problem, options);
+  const std::string& name = config.starts[random.below(uint32_t(config.starts.size()))];
+  return start_of(course, *parse_start(name), random.next());
 }
 
 void find_advantages(std::vector<Recorder>& episodes) {

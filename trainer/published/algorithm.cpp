@@ -18,11 +18,6 @@ static const std::string kOnStages =
     "whose stages are made by rule. place divides into stages after them, which is not learned. "
     "(pairwise is checked by what place does, and eval shows that of both.)";
 
-static Start start_named(const std::string& name) {
-  const auto* at = std::find(std::begin(kStartNames), std::end(kStartNames), name);
-  return kStarts[at - std::begin(kStartNames)];
-}
-
 PublishedAlgorithm::PublishedAlgorithm(const Config& config)
     : config_(config),
       with_(config.episodes),
@@ -99,7 +94,7 @@ std::vector<Siblings> PublishedAlgorithm::draw_starts(const Run& run) const {
   std::vector<Siblings> all(with_.graphs);
   for (Siblings& siblings : all) {
     siblings.course = random.below(static_cast<uint32_t>(courses_.size()));
-    siblings.start = start_named(with_.starts[random.below(uint32_t(with_.starts.size()))]);
+    siblings.start = *parse_start(with_.starts[random.below(uint32_t(with_.starts.size()))]);
     siblings.start_seed = random.next();
     siblings.episodes.resize(with_.rollouts);
   }

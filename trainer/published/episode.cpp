@@ -1,38 +1,17 @@
 #include "trainer/published/episode.h"
 
-#include <algorithm>
 #include <cassert>
 
-#include "runtime/heuristics/heuristics.h"
 #include "runtime/policy/published/pass.h"
 #include "trainer/base/time_ratio.h"
 
 namespace placeto::train {
 namespace {
 
-Candidate start_of(const Course& course, const EpisodeOptions& options) {
-  switch (options.start) {
-    case Start::kHeuristic:
-      return course.heuristic;
-    case Start::kSingle:
-      return course.single;
-    case Start::kRandom:
-      break;
-  }
-  MethodOptions random;
-  random.seed = options.start_seed;
-  return *random_method().place(*course.instance.problem, random);
-}
-
 class EpisodeRecorder {
  public:
   EpisodeRecorder(const Course& course, const EpisodeOptions& options)
-      : problem_(*course.instance.problem), options_(options), reference_(course.reference_us) {
-    for (uint32_t d = 0; d < problem_.device_count(); ++d) {
-      if (problem_.memory_limit(d) != Problem::kUnlimited) {
-        limits_ += static_cast<double>(problem_.memory_limit(d));
-      }
-    }
+      : course_(course), problem_(*course.instance.problem), options_(options) {
     episode_.devices = problem_.device_count();
     episode_.nodes = problem_.node_count();
   }
@@ -59,8 +38,8 @@ class EpisodeRecorder {
 
  private:
   double cost(const Score& score) const {
-    const double beyond = limits_ > 0 ? static_cast<double>(score.overflow_bytes) / limits_ : 0;
-    return time_ratio(score.objective_us, reference_) + options_.memory_penalty * beyond;
+    return time_ratio(score.objective_us, course_.reference_us) +
+           options_.memory_penalty * overflow_share(course_, score);
   }
 
   void record(const PublishedStep& step) {
@@ -98,9 +77,9 @@ class EpisodeRecorder {
     return changes_;
   }
 
+  const Course& course_;
   const Problem& problem_;
   const EpisodeOptions& options_;
-  double reference_, limits_ = 0;
   std::optional<MoveEvaluator> judge_;
   std::vector<Change> changes_;
   Episode episode_;
@@ -119,7 +98,8 @@ std::vector<float> Episode::returns(double discount) const {
 }
 
 Episode run_episode(const Course& course, const Policy& policy, const EpisodeOptions& options) {
-  return EpisodeRecorder(course, options).run(policy, start_of(course, options));
+  return EpisodeRecorder(course, options)
+      .run(policy, start_of(course, options.start, options.start_seed));
 }
 
 }  // namespace placeto::train
