@@ -207,6 +207,32 @@ TEST_CASE("each folder of the runtime uses those above it in the map, and no oth
   CHECK(checked > 300);
 }
 
+TEST_CASE("each folder of the trainer uses those above it in the map, and no others") {
+  std::vector<std::string> folders;  // in the order of the map
+  for (const Map& map : maps_of(kRoot / "trainer/README.md")) {
+    for (const std::string& row : map.rows) {
+      if (begins_part(row)) folders.push_back("trainer/" + names_in(row)[0]);
+    }
+  }
+  const auto place_of = [&](const std::string& path) {
+    return std::find_if(folders.begin(), folders.end(),
+                        [&](const std::string& folder) { return path.starts_with(folder); });
+  };
+  int checked = 0;
+  for (const Include& include : includes_below("trainer")) {
+    if (include.by == "trainer/main.cpp" || !include.used.starts_with("trainer/")) continue;
+    const auto own = place_of(include.by);
+    CHECK_MESSAGE(own != folders.end(), include.by);
+    CHECK_MESSAGE(place_of(include.used) <= own, include.by, " includes ", include.used);
+    // One architecture needs nothing of the other.
+    const bool both =
+        lies_in(include.by, {"trainer/published"}) && lies_in(include.used, {"trainer/pairwise"});
+    CHECK_MESSAGE(!both, include.by, " includes ", include.used);
+    ++checked;
+  }
+  CHECK(checked > 200);
+}
+
 TEST_CASE("schema, runtime, tools and trainer use those before them, and no others") {
   for (const Include& include : includes_below("runtime")) {
     CHECK_MESSAGE(!lies_in(include.used, {"tools", "trainer", "tests"}), include.by, " includes ",
