@@ -61,17 +61,14 @@ Checked check_one(const Problem& problem, const Policy& policy) {
 }  // namespace
 
 PairwiseAlgorithm::PairwiseAlgorithm(const Config& config)
-    : config_(config), learn_(config.learn), learner_(config.learn, config.seed) {
-  constexpr double kNotYet = std::numeric_limits<double>::quiet_NaN();
-  checked = {{"checked_greedy", kNotYet}, {"checked_searched", kNotYet}};
-}
+    : config_(config), learn_(config.learn), learner_(config.learn, config.seed) {}
 
 Status PairwiseAlgorithm::begin(Run&, bool resumed) {
   if (resumed || !begins_with_a_policy()) return {};
   return begin_with_file(config_, learner_);
 }
 
-double PairwiseAlgorithm::check(const Run& run, std::shared_ptr<const Policy> policy) {
+Check PairwiseAlgorithm::check(const Run& run, std::shared_ptr<const Policy> policy) const {
   std::vector<Checked> found(run.problems.held_out_count());
   parallel_for(static_cast<uint32_t>(found.size()), config_.threads, [&](uint32_t i) {
     found[i] = check_one(*run.problems.held_out(i).problem, *policy);
@@ -83,8 +80,7 @@ double PairwiseAlgorithm::check(const Run& run, std::shared_ptr<const Policy> po
     searched += one.searched;
     n += 1;
   }
-  checked = {{"checked_greedy", greedy / n}, {"checked_searched", searched / n}};
-  return greedy / n + searched / n;
+  return {greedy / n + searched / n, {greedy / n, searched / n}};
 }
 
 }  // namespace placeto::train

@@ -14,7 +14,8 @@ class PairwiseAlgorithm : public Algorithm {
   // Takes the weights of learn.start.
   Status begin(Run& run, bool resumed) override;
   // On held-out problems: greedy passes, and a short search that the policy guides.
-  double check(const Run& run, std::shared_ptr<const Policy> policy) override;
+  Check check(const Run& run, std::shared_ptr<const Policy> policy) const override;
+  std::vector<std::string> checked_names() const override { return {"greedy", "searched"}; }
   const Learner& learner() const override { return learner_; }
   std::string save() const override { return learner_.save(); }
   Status load(const std::string& bytes) override { return learner_.load(bytes); }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -22,12 +21,7 @@ PublishedAlgorithm::PublishedAlgorithm(const Config& config)
     : config_(config),
       with_(config.episodes),
       learner_(config.placeto, config.data.devices, config.seed, config.learn.processor),
-      stuck_(config) {
-  for (const char* name : kStartNames) {
-    constexpr double kNotYet = std::numeric_limits<double>::quiet_NaN();
-    checked.emplace_back(std::string("checked_from_") + name, kNotYet);
-  }
-}
+      stuck_(config) {}
 
 Status PublishedAlgorithm::begin(Run& run, bool resumed) {
   if (!resumed && !config_.learn.start.empty()) {
@@ -191,7 +185,13 @@ Result<PolicyLosses> PublishedAlgorithm::descend(Run& run, const std::vector<Sib
   return mean;
 }
 
-double PublishedAlgorithm::check(const Run&, std::shared_ptr<const Policy> policy) {
+std::vector<std::string> PublishedAlgorithm::checked_names() const {
+  std::vector<std::string> names;
+  for (const char* start : kStartNames) names.push_back(std::string("from_") + start);
+  return names;
+}
+
+Check PublishedAlgorithm::check(const Run&, std::shared_ptr<const Policy> policy) const {
   const auto count = static_cast<uint32_t>(courses_.size());
   std::vector<double> ratio(count * std::size(kStarts));
   parallel_for(static_cast<uint32_t>(ratio.size()), config_.threads, [&](uint32_t i) {
@@ -203,15 +203,15 @@ double PublishedAlgorithm::check(const Run&, std::shared_ptr<const Policy> polic
     options.memory_penalty = with_.memory_penalty;
     ratio[i] = run_episode(courses_[i % count], *policy, options).best_cost;
   });
-  double sum = 0;
+  Check found;
   for (size_t k = 0; k < std::size(kStarts); ++k) {
-    double& mean = checked[k].second = 0;
+    double& mean = found.measured.emplace_back(0);
     for (uint32_t c = 0; c < count; ++c) mean += std::log(ratio[k * count + c]) / count;
     // Placing starts from heuristics and single devices; how a policy gets out of a random
     // placement is worth knowing, but decides nothing.
-    if (kStarts[k] != Start::kRandom) sum += mean;
+    if (kStarts[k] != Start::kRandom) found.value += mean;
   }
-  return sum;
+  return found;
 }
 
 }  // namespace placeto::train

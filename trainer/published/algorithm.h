@@ -22,7 +22,8 @@ class PublishedAlgorithm : public Algorithm {
   Result<Iteration> iterate(Run& run) override;
   // The best makespan of a greedy episode, for every kind of start, on the graphs that it learns
   // from: graphs never seen are for the test.
-  double check(const Run& run, std::shared_ptr<const Policy> policy) override;
+  Check check(const Run& run, std::shared_ptr<const Policy> policy) const override;
+  std::vector<std::string> checked_names() const override;
   const Learner& learner() const override { return learner_; }
   std::string save() const override { return learner_.save(); }
   Status load(const std::string& bytes) override { return learner_.load(bytes); }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/base/result.h"
 #include "runtime/policy/file/policy.h"
@@ -20,6 +21,12 @@ struct Iteration {
   Metrics metrics;
 };
 
+// How good a policy is.
+struct Check {
+  double value = 0;              // lower is better
+  std::vector<double> measured;  // one for each of checked_names()
+};
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
@@ -31,9 +38,10 @@ class Algorithm {
 
   virtual Result<Iteration> iterate(Run& run) = 0;
 
-  // How good the policy is that would ship now: lower is better. Sets `checked`.
-  virtual double check(const Run& run, std::shared_ptr<const Policy> policy) = 0;
-  Metrics checked;  // logarithms of ratios to `auto`; no numbers before the first check
+  // How good the policy is that would ship now.
+  virtual Check check(const Run& run, std::shared_ptr<const Policy> policy) const = 0;
+  // What a check measures, each of it the logarithm of a ratio to `auto`.
+  virtual std::vector<std::string> checked_names() const = 0;
 
   virtual const Learner& learner() const = 0;
   // That acts in an iteration. Where probabilities of its choices are in what is learned from them,

@@ -30,7 +30,7 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 struct Checkpoint {
   uint32_t iteration = 0;       // iterations done
   double best = 0;              // best value of the check so far; lower is better
-  std::vector<double> checked;  // what the last check measured
+  std::vector<double> checked;  // Check::measured of the last one; no numbers before the first
   double seconds = 0;           // spent training
   uint64_t examples = 0;        // learned from
   std::string learner;          // Algorithm::save()

@@ -1,6 +1,5 @@
 #include "trainer/train/train.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,8 +11,6 @@
 
 namespace placeto::train {
 namespace {
-
-constexpr std::string_view kCheckedPrefix = "checked_";
 
 // The iteration to begin with, 0 if from the beginning; that of all hosts.
 Result<uint32_t> find_beginning(const Run& run, bool resume) {
@@ -54,19 +51,20 @@ Status resume_from_checkpoint(Run& run, Algorithm& algorithm, uint32_t iteration
 }
 
 // Keeps the policy that would ship now if it is the best so far.
-Status check(Run& run, Algorithm& algorithm) {
+Status check(Run& run, const Algorithm& algorithm) {
   const Result<std::vector<uint8_t>> bytes = run.file_of(algorithm.learner().policy());
   if (!bytes.ok()) return bytes.status();
   Result<std::shared_ptr<const Policy>> policy = load_exported(*bytes);
   if (!policy.ok()) return policy.status();
-  const double value = algorithm.check(run, std::move(*policy));
-  if (std::isnan(value)) {
+  Check found = algorithm.check(run, std::move(*policy));
+  run.state.checked = std::move(found.measured);
+  if (std::isnan(found.value)) {
     return Status::invalid(
         "on none of the held-out problems is a placement found that fits: nothing tells which "
         "policy is best, expected smaller graphs or more memory");
   }
-  if (!(value < run.state.best)) return {};
-  run.state.best = value;
+  if (!(found.value < run.state.best)) return {};
+  run.state.best = found.value;
   return write_whole(run.folder.file("best.plpo"), std::span<const uint8_t>(*bytes));
 }
 
@@ -77,13 +75,22 @@ bool has_lost_best(const Run& run) {
   return !bytes.ok() || !load_exported(as_bytes(*bytes)).ok();
 }
 
+// What the last check measured, by name; no numbers before the first.
+Metrics last_check(const Run& run, const Algorithm& algorithm) {
+  Metrics all;
+  for (const std::string& name : algorithm.checked_names()) {
+    all.emplace_back(name, run.state.checked[all.size()]);
+  }
+  return all;
+}
+
 void report(const Run& run, const Algorithm& algorithm, const Iteration& done, double seconds,
             uint32_t first_iteration) {
   if (!run.options.on_progress) return;
   std::string checked;
-  for (const auto& [name, value] : algorithm.checked) {
+  for (const auto& [name, value] : last_check(run, algorithm)) {
     if (std::isnan(value)) continue;  // there was no check yet
-    checked += fmt::format("  {} {:.4f}", name.substr(kCheckedPrefix.size()), std::exp(value));
+    checked += fmt::format("  {} {:.4f}", name, std::exp(value));
   }
   if (!checked.empty()) checked += " of auto";
   const uint32_t iterations = run.config.iterations, now = run.state.iteration;
@@ -94,20 +101,20 @@ void report(const Run& run, const Algorithm& algorithm, const Iteration& done, d
 Status append_metrics(Run& run, const Algorithm& algorithm, const Iteration& done) {
   Metrics all = {{"iteration", run.state.iteration}, {"seconds", run.state.seconds}};
   all.insert(all.end(), done.metrics.begin(), done.metrics.end());
-  all.insert(all.end(), algorithm.checked.begin(), algorithm.checked.end());
+  for (const auto& [name, value] : last_check(run, algorithm)) {
+    all.emplace_back("checked_" + name, value);
+  }
   return run.folder.append_metrics(all);
 }
 
 Status save(Run& run, const Algorithm& algorithm) {
   run.state.learner = algorithm.save();
-  run.state.checked.clear();
-  for (const auto& [name, value] : algorithm.checked) run.state.checked.push_back(value);
   return run.folder.save(run.state, algorithm.records_kept());
 }
 
 // The policy of where the run continues, which may be worse, takes the place of a best one that is
 // gone. What checks to come compare with is saved along with it.
-Status replace_lost_best(Run& run, Algorithm& algorithm) {
+Status replace_lost_best(Run& run, const Algorithm& algorithm) {
   if (!has_lost_best(run)) return {};
   if (run.options.on_note) {
     run.options.on_note(fmt::format(
@@ -183,9 +190,8 @@ Status train(const Config& config, std::string_view config_text, MakeAlgorithm m
   }
   resume = *begin > 0;
   if (Status s = algorithm->begin(run, resume); !s.ok()) return s;
-  for (size_t i = 0; i < std::min(run.state.checked.size(), algorithm->checked.size()); ++i) {
-    algorithm->checked[i].second = run.state.checked[i];
-  }
+  constexpr double kNotYet = std::numeric_limits<double>::quiet_NaN();
+  run.state.checked.resize(algorithm->checked_names().size(), kNotYet);
   // What a run begins with is the first that can be the best.
   if (!resume && !config.learn.start.empty()) {
     if (Status s = check(run, *algorithm); !s.ok()) return s;
