@@ -62,11 +62,11 @@ TEST_CASE("a run that continues writes its events over those it lost, and over a
   RunFolder run(folder.file("run"));
   REQUIRE(run.create("").ok());
   for (int i = 1; i <= 4; ++i) {
-    REQUIRE(run.append_metrics({{"iteration", i}, {"loss", 1.0 / i}}).ok());
+    REQUIRE(run.metrics().append({{"iteration", i}, {"loss", 1.0 / i}}).ok());
   }
   REQUIRE(append(run.file("events.out.tfevents"), "cut").ok());
-  REQUIRE(run.truncate_metrics(2).ok());
-  REQUIRE(run.append_metrics({{"iteration", 3}, {"loss", 0.75}}).ok());
+  REQUIRE(run.metrics().truncate(2).ok());
+  REQUIRE(run.metrics().append({{"iteration", 3}, {"loss", 0.75}}).ok());
   const Result<std::string> file = read_text(run.file("events.out.tfevents"));
   REQUIRE(file.ok());
   std::string_view rest = *file;

@@ -184,7 +184,7 @@ TEST_CASE(
     RunFolder killed(place.file("killed"));
     REQUIRE(killed.create("").ok());
     CHECK(folder.create("").message().find("another process") != std::string::npos);
-    REQUIRE(killed.append_metrics({{"iteration", 1}, {"seconds", 2}}).ok());
+    REQUIRE(killed.metrics().append({{"iteration", 1}, {"seconds", 2}}).ok());
     REQUIRE(write_whole(left, "half of it").ok());
     killed.abandon();  // what has come of it is kept
   }
@@ -221,8 +221,8 @@ TEST_CASE("a CSV of metrics keeps the columns of the version that began it") {
   const test::TemporaryFolder place;
   RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
-  REQUIRE(folder.append_metrics({{"iteration", 1}, {"gone", 2}, {"return", 3}}).ok());
-  REQUIRE(folder.append_metrics({{"iteration", 2}, {"new", 4}, {"return", 5}}).ok());
+  REQUIRE(folder.metrics().append({{"iteration", 1}, {"gone", 2}, {"return", 3}}).ok());
+  REQUIRE(folder.metrics().append({{"iteration", 2}, {"new", 4}, {"return", 5}}).ok());
   CHECK(*read_text(folder.file("metrics.csv")) == "iteration,gone,return\n1,2,3\n2,,5\n");
 }
 
@@ -242,14 +242,14 @@ TEST_CASE("metrics that a full disk or a kill left cut are whole again after the
     cut("metrics.csv", "iteration,sec");
     cut("events.out.tfevents", "ev");
   }
-  REQUIRE(folder.truncate_metrics(0).ok());
-  REQUIRE(folder.append_metrics(first).ok());
+  REQUIRE(folder.metrics().truncate(0).ok());
+  REQUIRE(folder.metrics().append(first).ok());
   CHECK(*read_text(folder.file("metrics.csv")) == "iteration,seconds\n1,2\n");
   // In the number of an iteration: 12 looks like 1.
   REQUIRE(append(folder.file("metrics.jsonl"), "{\"iteration\": 1").ok());
   REQUIRE(append(folder.file("metrics.csv"), "1").ok());
-  REQUIRE(folder.truncate_metrics(1).ok());
-  REQUIRE(folder.append_metrics({{"iteration", 2}, {"seconds", 3}}).ok());
+  REQUIRE(folder.metrics().truncate(1).ok());
+  REQUIRE(folder.metrics().append({{"iteration", 2}, {"seconds", 3}}).ok());
   CHECK(*read_text(folder.file("metrics.csv")) == "iteration,seconds\n1,2\n2,3\n");
   CHECK(*read_text(folder.file("metrics.jsonl")) ==
         "{\"iteration\": 1, \"seconds\": 2}\n{\"iteration\": 2, \"seconds\": 3}\n");
@@ -265,11 +265,12 @@ TEST_CASE("metrics.csv is written again from metrics.jsonl where it is gone") {
   RunFolder folder(place.file("run"));
   REQUIRE(folder.create("").ok());
   const double none = std::numeric_limits<double>::quiet_NaN();
-  REQUIRE(folder.append_metrics({{"iteration", 1}, {"cost", 0.1234567891}, {"other", none}}).ok());
-  REQUIRE(folder.append_metrics({{"iteration", 2}, {"cost", 1e-9}, {"other", 3}}).ok());
-  REQUIRE(folder.append_metrics({{"iteration", 3}, {"cost", 1}, {"other", 3}}).ok());
+  REQUIRE(
+      folder.metrics().append({{"iteration", 1}, {"cost", 0.1234567891}, {"other", none}}).ok());
+  REQUIRE(folder.metrics().append({{"iteration", 2}, {"cost", 1e-9}, {"other", 3}}).ok());
+  REQUIRE(folder.metrics().append({{"iteration", 3}, {"cost", 1}, {"other", 3}}).ok());
   std::filesystem::remove(folder.file("metrics.csv"));
-  REQUIRE(folder.truncate_metrics(2).ok());
+  REQUIRE(folder.metrics().truncate(2).ok());
   CHECK(*read_text(folder.file("metrics.csv")) ==
         "iteration,cost,other\n1,0.123456789,\n2,1e-09,3\n");
 }

@@ -44,6 +44,16 @@ Status check_writable(const std::string& path) {
 
 }  // namespace
 
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+bool has_content(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::file_size(path, error) > 0 && !error;
+}
+
 Result<std::string> read_text(const std::string& path) {
   const auto bytes = read_file(path, std::numeric_limits<uint64_t>::max());
   if (!bytes.ok()) return Status::bad_input(bytes.status().message());

@@ -13,6 +13,10 @@ namespace placeto::train {
 // kBadInput, naming the file and why.
 Result<std::string> read_text(const std::string& path);
 
+bool is_there(const std::string& path);
+// Not if a full disk kept it empty.
+bool has_content(const std::string& path);
+
 // Before what takes long, or reads `inputs`: whether the outputs could be written.
 // kInvalidArgument, naming the output, if it is an input, too, or given twice; kIo, naming the file
 // and why. Empty paths are skipped; "-" is standard output.

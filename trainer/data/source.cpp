@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 
 #include <fmt/format.h>
 
-#include "runtime/base/sha256.h"
-#include "runtime/format/graph_file.h"
-#include "runtime/format/topology_file.h"
+#include "trainer/data/inventory.h"
 
 namespace placeto::train {
 
@@ -18,12 +15,6 @@ static std::string names_of(const OwnProblems& problems) {
     names += (names.empty() ? "" : ", ") + std::filesystem::path(file.path).filename().string();
   }
   return names;
-}
-
-// "held out 1f...: a.graph".
-static std::string line_on(std::string_view part, std::span<const uint8_t> bytes,
-                           const std::string& name) {
-  return fmt::format("{} {:02x}: {}\n", part, fmt::join(sha256(bytes), ""), name);
 }
 
 Result<ProblemSource> ProblemSource::open(const Config& config, const std::atomic<bool>* stop) {
@@ -81,20 +72,7 @@ std::string ProblemSource::describe() const {
 }
 
 std::string ProblemSource::inventory() const {
-  std::string lines;
-  if (own_ == nullptr) return lines;
-  const auto add = [&](const char* part, const OwnProblems& problems) {
-    for (const OwnProblems::File& file : problems.graphs) {
-      const std::filesystem::path path = file.path;
-      lines += line_on(part, *encode_graph(file.graph), path.filename().string());
-    }
-  };
-  add("learned from", own_->train);
-  add("held out", own_->held_out);
-  for (const TopologySpec& topology : own_->train.topologies) {
-    lines += line_on("topology", *encode_topology(topology), topology.name);
-  }
-  return lines;
+  return own_ == nullptr ? "" : inventory_of(*own_);
 }
 
 }  // namespace placeto::train

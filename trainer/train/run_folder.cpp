@@ -6,22 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <optional>
-#include <set>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "trainer/base/files.h"
-#include "trainer/train/tensorboard.h"
+#include "trainer/data/inventory.h"
 
 namespace placeto::train {
 namespace {
@@ -35,10 +28,9 @@ constexpr const char* kDirectory = "directory.txt";
 constexpr const char* kData = "data.txt";
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kBest = "best.plpo";
-constexpr const char* kEvents = "events.out.tfevents";  // TensorBoard looks for "tfevents"
-constexpr const char* kMetrics[] = {"metrics.jsonl", "metrics.csv", kEvents};
-constexpr const char* kFiles[] = {kSettings,   kDirectory, kData, kMetrics[0],
-                                  kMetrics[1], kEvents,    kBest};
+constexpr const auto& kMetrics = MetricsLog::kFiles;
+constexpr const char* kFiles[] = {kSettings,   kDirectory,  kData, kMetrics[0],
+                                  kMetrics[1], kMetrics[2], kBest};
 constexpr const char* kFolders[] = {"checkpoints", "records"};
 
 // The number in "000120.ckpt".
@@ -61,124 +53,15 @@ std::vector<uint32_t> numbers_in(const std::string& folder, const char* extensio
   return numbers;
 }
 
-std::set<std::string> lines_of(const std::string& text) {
-  std::istringstream lines(text);
-  std::set<std::string> all;
-  for (std::string line; std::getline(lines, line);) all.insert(line);
-  return all;
-}
-
-// A line of an inventory (ProblemSource::inventory) is "held out 1f...: a.graph". The file that it
-// is about, whatever part it plays: "graph 1f...: a.graph".
-std::string file_in(const std::string& line) {
-  for (const std::string_view part : {"learned from ", "held out "}) {
-    if (line.starts_with(part)) return "graph " + line.substr(part.size());
-  }
-  return line;
-}
-
-// "graph a.graph".
-std::string name_in(const std::string& file) {
-  return file.substr(0, file.find(' ') + 1) + file.substr(file.find(": ") + 2);
-}
-
-std::set<std::string> files_in(const std::string& inventory) {
-  std::set<std::string> files;
-  for (const std::string& line : lines_of(inventory)) files.insert(file_in(line));
-  return files;
-}
-
-// "graph a.graph has changed, graph b.graph is new": how the files of two inventories differ. Other
-// graphs may be held out only because there are more files or fewer, so that is said last.
-std::string difference(const std::string& before, const std::string& now) {
-  const std::set<std::string> were = files_in(before), are = files_in(now);
-  std::map<std::string, std::pair<bool, bool>> by_name;  // was there in another form, is there
-  for (const std::string& file : were) {
-    if (!are.contains(file)) by_name[name_in(file)].first = true;
-  }
-  for (const std::string& file : are) {
-    if (!were.contains(file)) by_name[name_in(file)].second = true;
-  }
-  if (by_name.empty()) return "others of the same graphs are held out, as files are sorted by path";
-  constexpr size_t kMostNamed = 4;
-  std::string text;
-  size_t named = 0;
-  for (const auto& [name, there] : by_name) {
-    if (++named > kMostNamed) break;
-    text += (named == 1 ? "" : ", ") + name;
-    text += there.first && there.second ? " has changed" : there.first ? " is gone" : " is new";
-  }
-  if (named <= kMostNamed) return text;
-  return text + fmt::format(" and {} more", by_name.size() - kMostNamed);
-}
-
-std::string json_number(double value) {
-  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
-}
-
-// A line of each: names, and values, which are empty where they are no number.
-struct CsvLines {
-  std::string names, values;
-};
-
-CsvLines csv_of(const Metrics& metrics) {
-  CsvLines lines;
-  for (const auto& [name, value] : metrics) {
-    lines.names += (lines.names.empty() ? "" : ",") + name;
-    lines.values +=
-        (lines.values.empty() ? "" : ",") + (std::isfinite(value) ? json_number(value) : "");
-  }
-  lines.names += "\n";
-  lines.values += "\n";
-  return lines;
-}
-
-// The same values under the names that the first line of a CSV has; those without a value are
-// empty.
-std::string csv_line_below(std::string_view first_line, const Metrics& metrics) {
-  std::istringstream names{std::string(first_line)};
-  Metrics kept;
-  for (std::string name; std::getline(names, name, ',');) {
-    const auto same = [&](const auto& metric) { return metric.first == name; };
-    const auto found = std::find_if(metrics.begin(), metrics.end(), same);
-    kept.emplace_back(name, found == metrics.end() ? std::nan("") : found->second);
-  }
-  return csv_of(kept).values;
-}
-
 // Files that a write has not given their names yet: "config.toml.tmp-12-34".
 bool is_half_written(const fs::path& path) {
   return path.filename().string().find(".tmp-") != std::string::npos;
 }
 
-// The CSV of lines of JSON, as far as they are what append_metrics writes.
-std::string csv_of_json(const std::string& json) {
-  std::istringstream lines(json);
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    const auto object = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (!object.is_object()) break;
-    Metrics metrics;
-    for (const auto& [name, value] : object.items()) {
-      metrics.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
-    }
-    const CsvLines csv = csv_of(metrics);
-    text += (text.empty() ? csv.names : "") + csv.values;
-  }
-  return text;
-}
-
 }  // namespace
 
 bool RunFolder::has(std::string_view name) const {
-  std::error_code ignored;
-  return fs::exists(file(name), ignored);
-}
-
-// Not if a full disk kept it empty.
-bool RunFolder::has_content(std::string_view name) const {
-  std::error_code error;
-  return fs::file_size(file(name), error) > 0 && !error;
+  return is_there(file(name));
 }
 
 Status RunFolder::lock() {
@@ -377,12 +260,12 @@ Result<Checkpoint> RunFolder::load(uint32_t iteration) const {
 
 Status RunFolder::keep_settings(const Config& config) {
   // Runs of versions that did not keep it begin to, as they are now.
-  if (!has_content(kSettings)) return make(kSettings, config_text(config));
+  if (!has_content(file(kSettings))) return make(kSettings, config_text(config));
   return check_settings(config);
 }
 
 Status RunFolder::check_settings(const Config& config) const {
-  if (!has_content(kSettings)) return {};
+  if (!has_content(file(kSettings))) return {};
   const Result<Config> began = load_config(file(kSettings), nullptr, Unread::kLeft);
   if (!began.ok()) return began.status();
   const std::string changed = changed_setting(*began, config);
@@ -396,11 +279,11 @@ Status RunFolder::keep_inventory(const std::string& lines) {
   if (!has(kData)) return lines.empty() ? Status() : make(kData, lines);
   const Result<std::string> kept = read_text(file(kData));
   if (!kept.ok()) return kept.status();
-  if (lines_of(*kept) == lines_of(lines)) return {};
+  if (same_inventory(*kept, lines)) return {};
   return Status::bad_input(fmt::format(
       "{}: the run began with other graphs or topologies: {}; expected the same, or begin another "
       "run with its best policy (learn.start)",
-      file(kData), difference(*kept, lines)));
+      file(kData), inventory_difference(*kept, lines)));
 }
 
 Status RunFolder::save_records(uint32_t iteration, std::string_view bytes) {
@@ -409,63 +292,6 @@ Status RunFolder::save_records(uint32_t iteration, std::string_view bytes) {
 
 Result<std::string> RunFolder::load_records(uint32_t iteration) const {
   return read_sealed(records_path(iteration));
-}
-
-// Both files name the iteration first: {"iteration": 12, ... and 12,... A last line without an end
-// is cut.
-Status RunFolder::truncate_metrics(uint32_t iteration) {
-  for (const char* name : {"metrics.jsonl", "metrics.csv"}) {
-    if (!has(name)) continue;
-    Result<std::string> old = read_text(file(name));
-    if (!old.ok()) return old.status();
-    std::istringstream lines(*old);
-    std::string line, kept;
-    while (std::getline(lines, line) && !lines.eof()) {
-      const size_t digit = line.find_first_of("0123456789");
-      if (digit == std::string::npos || std::strtoul(&line[digit], nullptr, 10) <= iteration) {
-        kept += line + "\n";
-      }
-    }
-    if (Status s = write_whole(file(name), kept); !s.ok()) return s;
-  }
-  if (has_content("metrics.jsonl") && !has_content("metrics.csv")) {
-    const Result<std::string> json = read_text(file("metrics.jsonl"));
-    if (!json.ok()) return json.status();
-    if (Status s = write_whole(file("metrics.csv"), csv_of_json(*json)); !s.ok()) return s;
-  }
-  if (!has(kEvents)) return {};
-  Result<std::string> old = read_text(file(kEvents));
-  if (!old.ok()) return old.status();
-  return write_whole(file(kEvents), keep_events(*old, iteration));
-}
-
-Status RunFolder::append_metrics(const Metrics& metrics) {
-  std::string json;
-  for (const auto& [name, value] : metrics) {
-    json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", name, json_number(value));
-  }
-  if (Status s = append(file("metrics.jsonl"), json + "}\n"); !s.ok()) return s;
-  if (Status s = append(file("metrics.csv"), csv_lines(metrics)); !s.ok()) return s;
-  return append_event(metrics);
-}
-
-std::string RunFolder::csv_lines(const Metrics& metrics) const {
-  if (!has_content("metrics.csv")) {
-    const CsvLines csv = csv_of(metrics);
-    return csv.names + csv.values;
-  }
-  std::ifstream written(file("metrics.csv"));
-  std::string first_line;
-  std::getline(written, first_line);
-  return csv_line_below(first_line, metrics);
-}
-
-Status RunFolder::append_event(const Metrics& metrics) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const double seconds = std::chrono::duration<double>(now).count();
-  const std::string header = has_content(kEvents) ? "" : event_file_header(seconds);
-  const auto step = static_cast<int64_t>(metrics.front().second);
-  return append(file(kEvents), header + event_record(seconds, step, metrics));
 }
 
 }  // namespace placeto::train

@@ -15,16 +15,13 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/base/result.h"
 #include "trainer/base/config.h"
+#include "trainer/train/metrics_log.h"
 
 namespace placeto::train {
-
-// Values by name.
-using Metrics = std::vector<std::pair<std::string, double>>;
 
 // What a run continues from.
 struct Checkpoint {
@@ -83,21 +80,13 @@ class RunFolder {
   Result<std::string> load_records(uint32_t iteration) const;
   std::string records_path(uint32_t iteration) const;
 
-  // Drops lines and events of iterations from `iteration` on, which a run that continues there
-  // writes again. A CSV that is gone is made anew of the JSON.
-  Status truncate_metrics(uint32_t iteration);
-  // One object of numbers, the iteration first. The CSV keeps the columns that its first line
-  // names, whatever the version that began it.
-  Status append_metrics(const Metrics& metrics);
+  MetricsLog metrics() const { return MetricsLog(path_); }
 
  private:
   bool has(std::string_view name) const;
-  bool has_content(std::string_view name) const;
   Status make(const char* name, std::string_view content);
   std::string checkpoint_path(uint32_t iteration) const;
   void remove_half_written() const;
-  std::string csv_lines(const Metrics& metrics) const;
-  Status append_event(const Metrics& metrics);
   std::vector<uint32_t> checkpoints() const;  // ascending
 
   std::string path_;

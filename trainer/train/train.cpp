@@ -104,7 +104,7 @@ Status append_metrics(Run& run, const Algorithm& algorithm, const Iteration& don
   for (const auto& [name, value] : last_check(run, algorithm)) {
     all.emplace_back("checked_" + name, value);
   }
-  return run.folder.append_metrics(all);
+  return run.folder.metrics().append(all);
 }
 
 Status save(Run& run, const Algorithm& algorithm) {
@@ -186,7 +186,7 @@ Status train(const Config& config, std::string_view config_text, MakeAlgorithm m
     if (Status s = resume_from_checkpoint(run, *algorithm, *begin); !s.ok()) return s;
   }
   if (resume) {
-    if (Status s = folder.truncate_metrics(*begin); !s.ok()) return s;
+    if (Status s = folder.metrics().truncate(*begin); !s.ok()) return s;
   }
   resume = *begin > 0;
   if (Status s = algorithm->begin(run, resume); !s.ok()) return s;
