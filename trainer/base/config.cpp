@@ -170,17 +170,19 @@ std::string fitting_architectures() {
 
 // What no single key can say.
 Status check_whole(const Config& c, const std::string& file) {
-  const bool placeto = c.architecture == "placeto", credit = c.algorithm == "credit";
+  const bool placeto = c.architecture == "placeto";
+  const AlgorithmInfo& algorithm = *find_algorithm(c.algorithm);  // another would not be read
   const std::pair<bool, std::string> wrong[] = {
       {!fits_architecture(c), "algorithm: " + fitting_architectures()},
-      {c.learn.embedding > 0 && !credit,
-       "learn.embedding: is for credit, expected 0 with other algorithms"},
+      {c.learn.embedding > 0 && !algorithm.records_decisions,
+       fmt::format("learn.embedding: is for {}, expected 0 with other algorithms",
+                   algorithms_that(&AlgorithmInfo::records_decisions))},
       {c.learn.grid > 0 && placeto, "learn.grid: is for pairwise, expected 0 with placeto"},
       {c.data.only > 0 && c.data.set == "mixed",
        "data.only: is for a family, expected 0 with mixed"},
       {!placeto && c.data.set != "mixed", "data.set: pairwise learns on mixed"},
-      {c.algorithm == "siblings" && c.episodes.rollouts < 2,
-       "episodes.rollouts: siblings compares two or more"},
+      {algorithm.compares_siblings && c.episodes.rollouts < 2,
+       fmt::format("episodes.rollouts: {} compares two or more", algorithm.name)},
       {c.data.graphs.empty() != c.data.topologies.empty(),
        "data.graphs, data.topologies: expected both or neither"},
       {c.data.min_nodes > c.data.max_nodes, "data.min_nodes is above data.max_nodes"},
@@ -244,12 +246,8 @@ std::string Config::where(const std::string& key) const {
 
 Config default_config(std::string_view algorithm) {
   Config config;
-  if (algorithm == "reinforce") {
-    EpisodesConfig& episodes = config.episodes;
-    episodes.all_action = episodes.final_all_action = 0;
-    episodes.learning_rate = 1e-3, episodes.final_learning_rate = 1e-4;
-    episodes.baseline = 10;
-  }
+  const AlgorithmInfo* info = find_algorithm(algorithm);
+  if (info != nullptr && info->set_defaults != nullptr) info->set_defaults(config);
   return config;
 }
 

@@ -69,7 +69,7 @@ struct PlacetoConfig {
   friend bool operator==(const PlacetoConfig&, const PlacetoConfig&) = default;
 };
 
-// For `reinforce` and `siblings`.
+// For algorithms that run episodes.
 struct EpisodesConfig {
   uint32_t graphs = 10;
   uint32_t rollouts = 2;
@@ -125,8 +125,8 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// What keys are where a file leaves them out: Config{}, but for `reinforce`, which has nothing but
-// the published gradient unless the file asks for more.
+// What keys are where a file leaves them out: Config{}, but for algorithms with defaults of their
+// own (AlgorithmInfo::set_defaults).
 Config default_config(std::string_view algorithm);
 
 // A complete configuration file: every key with its default and its meaning.

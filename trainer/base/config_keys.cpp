@@ -1,5 +1,8 @@
 #include "trainer/base/config_keys.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "runtime/policy/file/architecture.h"
 #include "trainer/base/family_names.h"
 
@@ -11,22 +14,49 @@ namespace {
 
 constexpr double kMillion = 1'000'000;
 
+// Nothing but the published gradient, unless the file asks for more.
+void set_published(Config& config) {
+  EpisodesConfig& episodes = config.episodes;
+  episodes.all_action = episodes.final_all_action = 0;
+  episodes.learning_rate = 1e-3, episodes.final_learning_rate = 1e-4;
+  episodes.baseline = 10;
+}
+
 constexpr AlgorithmInfo kAlgorithms[] = {
     {.name = "credit",
      .meaning = "the cost model says what every alternative device would give",
      .pairwise = true,
-     .placeto = false},
-    {.name = "reinforce", .meaning = "as published", .pairwise = false, .placeto = true},
+     .placeto = false,
+     .records_decisions = true},
+    {.name = "reinforce",
+     .meaning = "as published",
+     .pairwise = false,
+     .placeto = true,
+     .runs_episodes = true,
+     .keeps_baseline = true,
+     .set_defaults = set_published},
     {.name = "siblings",
      .meaning = "episodes on one graph judge each other",
      .pairwise = true,
-     .placeto = true},
+     .placeto = true,
+     .runs_episodes = true,
+     .compares_siblings = true},
 };
 
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names;
   for (const AlgorithmInfo& algorithm : kAlgorithms) names.emplace_back(algorithm.name);
   return names;
+}
+
+// "reinforce and siblings".
+template <class IsMeant>
+std::string names_of(const IsMeant& is_meant) {
+  std::string text;
+  for (const AlgorithmInfo& algorithm : kAlgorithms) {
+    if (is_meant(algorithm)) text += (text.empty() ? "" : " and ") + std::string(algorithm.name);
+  }
+  return text;
 }
 
 std::string meanings_of_algorithms() {
@@ -56,16 +86,29 @@ bool draws_problems(const Config& c) {
   return !has_own_graphs(c) && c.data.set == "mixed";
 }
 
-constexpr Readers kCredit = {"by credit", [](const Config& c) { return c.algorithm == "credit"; }};
-constexpr Readers kReinforce = {"by reinforce",
-                                [](const Config& c) { return c.algorithm == "reinforce"; }};
-constexpr Readers kSiblings = {"by siblings",
-                               [](const Config& c) { return c.algorithm == "siblings"; }};
-constexpr Readers kEpisodes = {"by reinforce and siblings",
-                               [](const Config& c) { return c.algorithm != "credit"; }};
-constexpr Readers kRollouts = {"by siblings for pairwise", [](const Config& c) {
-                                 return is_pairwise(c) && c.algorithm == "siblings";
-                               }};
+template <bool AlgorithmInfo::*does>
+bool algorithm_does(const Config& c) {
+  const AlgorithmInfo* algorithm = find_algorithm(c.algorithm);
+  return algorithm != nullptr && algorithm->*does;
+}
+
+// Before the readers, which point to them.
+const std::string kRecorders = algorithms_that(&AlgorithmInfo::records_decisions);
+const std::string kByRecorders = "by " + kRecorders;
+const std::string kByBaselines = "by " + algorithms_that(&AlgorithmInfo::keeps_baseline);
+const std::string kBySiblings = "by " + algorithms_that(&AlgorithmInfo::compares_siblings);
+const std::string kRunners = algorithms_that(&AlgorithmInfo::runs_episodes);
+const std::string kByRunners = "by " + kRunners;
+const std::string kByPairwiseRunners =
+    "by " + names_of([](const AlgorithmInfo& a) { return a.runs_episodes && a.pairwise; }) +
+    " for pairwise";
+
+const Readers kRecorded = {kByRecorders.c_str(), algorithm_does<&AlgorithmInfo::records_decisions>};
+const Readers kBaselines = {kByBaselines.c_str(), algorithm_does<&AlgorithmInfo::keeps_baseline>};
+const Readers kSiblings = {kBySiblings.c_str(), algorithm_does<&AlgorithmInfo::compares_siblings>};
+const Readers kEpisodes = {kByRunners.c_str(), algorithm_does<&AlgorithmInfo::runs_episodes>};
+const Readers kRollouts = {kByPairwiseRunners.c_str(),
+                           [](const Config& c) { return is_pairwise(c) && kEpisodes.include(c); }};
 constexpr Readers kPairwise = {"for pairwise", is_pairwise};
 constexpr Readers kPlaceto = {"for placeto", [](const Config& c) { return !is_pairwise(c); }};
 constexpr Readers kOwn = {"on graphs of one's own", has_own_graphs};
@@ -174,49 +217,49 @@ const std::vector<ConfigKey> kKeys = {
     {"data", "memory_share", AT(data.memory_share), &kDrawn, "of problems with limited memory", 0,
      1},
 
-    {"collect", "problems", AT(collect.problems), &kCredit, "", 1, 100'000},
+    {"collect", "problems", AT(collect.problems), &kRecorded, "", 1, 100'000},
     {.section = "collect",
      .name = "decisions",
      .slot = AT(collect.decisions),
-     .readers = &kCredit,
+     .readers = &kRecorded,
      .meaning = "recorded of each problem; each with all its candidate devices",
      .least = 1,
      .most = kMillion,
      .formerly = "groups"},
-    {"collect", "min_evaluations", AT(collect.min_evaluations), &kCredit,
+    {"collect", "min_evaluations", AT(collect.min_evaluations), &kRecorded,
      "length of the searches that visit states: log-uniform", 1, 10 * kMillion},
-    {"collect", "max_evaluations", AT(collect.max_evaluations), &kCredit, "", 1, 10 * kMillion},
+    {"collect", "max_evaluations", AT(collect.max_evaluations), &kRecorded, "", 1, 10 * kMillion},
 
     {"learn", "hidden", AT(learn.hidden), &kPairwise, "hidden layers of the head", 1,
      kMaxLayerWidth},
-    {"learn", "embedding", AT(learn.embedding), &kCredit,
+    {"learn", "embedding", AT(learn.embedding), &kRecorded,
      "credit: floats per node that a graph network adds; 0: no graph network", 0, kMaxLayerWidth},
-    {"learn", "rounds", AT(learn.rounds), &kCredit,
+    {"learn", "rounds", AT(learn.rounds), &kRecorded,
      "of its message passing, each along the edges and against them", 0, kMaxRounds},
-    {"learn", "graph_hidden", AT(learn.graph_hidden), &kCredit,
+    {"learn", "graph_hidden", AT(learn.graph_hidden), &kRecorded,
      "hidden layers of its encoder and of each f and g of its messages", 1, kMaxLayerWidth},
     {.section = "learn",
      .name = "states",
      .slot = AT(learn.states),
-     .readers = &kCredit,
+     .readers = &kRecorded,
      .meaning = "of graphs that a minibatch's decisions are about, with embedding",
      .least = 1,
      .most = kMillion,
      .formerly = "graphs"},
-    {"learn", "window", AT(learn.window), &kCredit, "iterations whose records are learned from", 1,
-     10'000},
-    {"learn", "steps", AT(learn.steps), &kCredit, "of the optimizer (Adam), in each iteration", 1,
+    {"learn", "window", AT(learn.window), &kRecorded, "iterations whose records are learned from",
+     1, 10'000},
+    {"learn", "steps", AT(learn.steps), &kRecorded, "of the optimizer (Adam), in each iteration", 1,
      kMillion},
     {.section = "learn",
      .name = "decisions",
      .slot = AT(learn.decisions),
-     .readers = &kCredit,
+     .readers = &kRecorded,
      .meaning = "in a minibatch",
      .least = 1,
      .most = kMillion,
      .formerly = "groups"},
-    {"learn", "learning_rate", AT(learn.learning_rate), &kCredit, "falls linearly ...", 0, 1},
-    {"learn", "final_learning_rate", AT(learn.final_learning_rate), &kCredit,
+    {"learn", "learning_rate", AT(learn.learning_rate), &kRecorded, "falls linearly ...", 0, 1},
+    {"learn", "final_learning_rate", AT(learn.final_learning_rate), &kRecorded,
      "... to this; left out, to the default but not above learning_rate. So with all that fall", 0,
      1},
     {"learn", "least_gain", AT(learn.least_gain), &kPairwise,
@@ -231,7 +274,7 @@ const std::vector<ConfigKey> kKeys = {
      "of the expected gain under softmax(scores), against the regression", 0, 1'000},
     {"learn", "averaging", AT(learn.averaging), &kPairwise,
      "of the weights over steps; the average is what ships", 0, 0.999999},
-    {"learn", "imitation", AT(learn.imitation), &kCredit,
+    {"learn", "imitation", AT(learn.imitation), &kRecorded,
      "credit: weight of imitating what the search made of the policy's placement", 0, 1'000},
     {"learn", "start", AT(learn.start), &kAnyRun,
      "policy file to begin with, or \"default\", the one that ships, instead of weights drawn by "
@@ -267,7 +310,7 @@ const std::vector<ConfigKey> kKeys = {
      .readers = &kEpisodes,
      .meaning = "of an episode: drawn from these",
      .words = {"heuristic", "single", "random"}},
-    {"episodes", "baseline", AT(episodes.baseline), &kReinforce,
+    {"episodes", "baseline", AT(episodes.baseline), &kBaselines,
      "reinforce: recent episodes (of a graph and kind of start) that returns are compared with", 1,
      100'000},
     {"episodes", "epochs", AT(episodes.epochs), &kSiblings,
@@ -287,7 +330,7 @@ const std::vector<ConfigKey> kKeys = {
      1'000},
     {"episodes", "discount", AT(episodes.discount), &kPlaceto,
      "placeto: of the reward one step later; 1, as published: none", 0, 1},
-    {"episodes", "reward_scale", AT(episodes.reward_scale), &kReinforce,
+    {"episodes", "reward_scale", AT(episodes.reward_scale), &kBaselines,
      "reinforce: rewards are decreases of makespan over the best heuristic's, times this", 1e-6,
      1e6},
     {"episodes", "memory_penalty", AT(episodes.memory_penalty), &kEpisodes,
@@ -325,18 +368,30 @@ const std::vector<ConfigKey> kKeys = {
      .may_change = true},
 };
 
-constexpr ConfigSection kSections[] = {
+const std::string kCollectMeaning = "in each iteration of " + kRecorders;
+const std::string kEpisodesMeaning = "of " + kRunners;
+
+const ConfigSection kSections[] = {
     {"data", "what is learned on"},
-    {"collect", "in each iteration of credit"},
+    {"collect", kCollectMeaning.c_str()},
     {"learn", "networks of pairwise, and how credit learns"},
     {"placeto", "networks of placeto: widths as published, multiples of 5 + devices"},
-    {"episodes", "of reinforce and siblings"},
+    {"episodes", kEpisodesMeaning.c_str()},
     {"check", "how good the policy is, and what is kept"}};
 
 }  // namespace
 
 std::string full_name(const ConfigKey& key) {
   return (*key.section == '\0' ? "" : std::string(key.section) + ".") + key.name;
+}
+
+std::string algorithms_that(bool AlgorithmInfo::*does) {
+  return names_of([does](const AlgorithmInfo& algorithm) { return algorithm.*does; });
+}
+
+const AlgorithmInfo* find_algorithm(std::string_view name) {
+  const auto* at = std::ranges::find(kAlgorithms, name, &AlgorithmInfo::name);
+  return at == std::end(kAlgorithms) ? nullptr : at;
 }
 
 std::span<const AlgorithmInfo> algorithms() {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,7 +18,17 @@ struct AlgorithmInfo {
   const char* name;
   const char* meaning;
   bool pairwise, placeto;  // the architectures that it is for
+  // What it does, which says which keys it reads.
+  bool records_decisions = false;  // [collect], and how [learn] learns from them
+  bool runs_episodes = false;      // [episodes], but those that follow
+  bool keeps_baseline = false;     // of past episodes
+  bool compares_siblings = false;  // episodes of one iteration, which it learns from several times
+  void (*set_defaults)(Config&) = nullptr;  // where they are others than those of Config{}
 };
+// "reinforce and siblings": those that do.
+std::string algorithms_that(bool AlgorithmInfo::*does);
+// Null if there is none of that name.
+const AlgorithmInfo* find_algorithm(std::string_view name);
 
 // Where a value is stored, which is also its type.
 using Slot = std::variant<uint32_t*, uint64_t*, double*, std::string*, std::vector<uint32_t>*,

@@ -89,12 +89,17 @@ std::string text_of(Config config, const IsWanted& is_wanted) {
 }  // namespace
 
 std::string default_config_text() {
+  std::vector<std::string> own_defaults;  // algorithms that have some
+  for (const AlgorithmInfo& algorithm : algorithms()) {
+    if (algorithm.set_defaults != nullptr) own_defaults.emplace_back(algorithm.name);
+  }
   std::string text =
       "# A training run of placeto-train. Every key may be left out; the values here are the "
       "defaults.\n# A key behind a # is not read by every run, and refused by those that do not "
-      "read it, or it has\n# another default for the algorithm reinforce.\n";
+      "read it, or it has\n# another default for the algorithm " +
+      fmt::format("{}", fmt::join(own_defaults, " or ")) + ".\n";
   text += names_that_may_change() + "\n";
-  Config config, reinforce = default_config("reinforce");
+  Config config;
   std::string section;
   for (const ConfigKey& key : config_keys()) {
     if (section != key.section) {
@@ -105,10 +110,15 @@ std::string default_config_text() {
       text += fmt::format("\n[{}]  # {}\n", section, at->meaning);
     }
     const std::string value = std::visit(ValueText(), key.slot(config));
-    const std::string other = std::visit(ValueText(), key.slot(reinforce));
     std::string meaning = key.meaning;
-    if (value != other) meaning += (meaning.empty() ? "reinforce: " : "; reinforce: ") + other;
-    const bool is_for_all = value == other && key.readers == &kAnyRun;
+    bool is_for_all = key.readers == &kAnyRun;
+    for (const std::string& name : own_defaults) {
+      Config own = default_config(name);
+      const std::string other = std::visit(ValueText(), key.slot(own));
+      if (value == other) continue;
+      meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", name, other);
+      is_for_all = false;
+    }
     text +=
         with_comment(fmt::format("{}{} = {}", is_for_all ? "" : "# ", key.name, value), meaning);
   }
