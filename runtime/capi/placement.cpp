@@ -118,8 +118,8 @@ const char* placeto_placement_note(const placeto_placement* placement) noexcept 
 }
 
 int32_t placeto_placement_stopped(const placeto_placement* placement) noexcept {
-  if (placement == nullptr || !placement->result.stopped) return 0;
-  return placement->result.simulated ? 1 : 2;
+  if (placement == nullptr || !placement->result.stopped) return PLACETO_COMPLETE;
+  return placement->result.simulated ? PLACETO_ENDED_EARLY : PLACETO_NOT_SIMULATED;
 }
 
 int32_t placeto_placement_feasible(const placeto_placement* placement) noexcept {

@@ -265,7 +265,7 @@ TEST_CASE("the C++ wrapper reports a policy's decisions to a lambda, and says wh
   const auto placement = placeto::place(*graph, *host(0), &*policy, options);
   REQUIRE(placement);
   CHECK(drawn > 0);
-  CHECK(placement->stopped() == 0);
+  CHECK(placement->stopped() == PLACETO_COMPLETE);
   CHECK(placement->start_us().size() == 6);
   CHECK(placement->finish_us().back() == placement->makespan_us());
 }
@@ -282,7 +282,7 @@ TEST_CASE("the C++ wrapper ends a placing that another thread cancels, until tha
   std::thread other([&cancel] { cancel->request(); });
   const auto cancelled = placeto::place(*graph, *topology, nullptr, options);  // not ten minutes
   other.join();
-  if (cancelled) CHECK(cancelled->stopped() > 0);
+  if (cancelled) CHECK(cancelled->stopped() != PLACETO_COMPLETE);
   if (!cancelled) CHECK(cancelled.error().status == PLACETO_STOPPED);
 
   cancel->reset();
@@ -290,7 +290,7 @@ TEST_CASE("the C++ wrapper ends a placing that another thread cancels, until tha
   options.budget_evaluations = 100;
   const auto placement = placeto::place(*graph, *topology, nullptr, options);
   REQUIRE(placement);
-  CHECK(placement->stopped() == 0);
+  CHECK(placement->stopped() == PLACETO_COMPLETE);
 }
 
 TEST_CASE("the C++ wrapper says which library it runs with, and what a status is called") {

@@ -280,9 +280,10 @@ class Package(unittest.TestCase):
         placement = placeto.place(diamond(), pair(), budget_evaluations=10 ** 15,
                                   method="anneal", cancel=cancel)
         timer.join()
-        self.assertEqual(placement.stopped, 1)
+        self.assertEqual(placement.stopped, placeto.PLACETO_ENDED_EARLY)
         cancel.reset()
-        self.assertEqual(placeto.place(diamond(), pair(), cancel=cancel).stopped, 0)
+        self.assertEqual(placeto.place(diamond(), pair(), cancel=cancel).stopped,
+                         placeto.PLACETO_COMPLETE)
 
     def test_placements_survive_their_bytes(self):
         graph, topology = diamond(), pair()
@@ -449,7 +450,7 @@ class Package(unittest.TestCase):
             timer.join()
         self.assertLess(time.monotonic() - before, 30)
         again = placeto.place(diamond(), pair(), cancel=cancel)  # it is usable again
-        self.assertEqual(again.stopped, 0)
+        self.assertEqual(again.stopped, placeto.PLACETO_COMPLETE)
 
     def test_a_second_interrupt_waits_for_the_first(self):
         """What C reads would be freed while it does; whatever the handler raises."""

@@ -300,8 +300,9 @@ PLACETO_API uint32_t placeto_graph_find_node(const placeto_graph* graph,
 PLACETO_API uint32_t placeto_graph_kind_count(const placeto_graph* graph) PLACETO_NOEXCEPT;
 PLACETO_API const char* placeto_graph_kind(const placeto_graph* graph,
                                            uint32_t kind) PLACETO_NOEXCEPT;
-/* Everything about a node, as it was given: costs, outputs, memory. The caller sets
- * to->struct_size; what its pointers lead to lives as long as the graph. */
+/* A node as it was given: every field of placeto_node. That entries of cost_us were measured, which
+ * files may say, is neither taken by a builder nor given here; placeto_graph_encode keeps it. The
+ * caller sets to->struct_size; what its pointers lead to lives as long as the graph. */
 PLACETO_API placeto_status placeto_graph_node(const placeto_graph* graph, uint32_t node,
                                               placeto_node* to,
                                               placeto_error* error) PLACETO_NOEXCEPT;
@@ -416,8 +417,10 @@ PLACETO_API const char* placeto_topology_device_kind(const placeto_topology* top
 PLACETO_API uint32_t placeto_topology_find_device(const placeto_topology* topology,
                                                   const char* name) PLACETO_NOEXCEPT;
 /* What was given: the rules, a device (memory, rates, prices), the link from one device to another
- * (of devices without one of their own, the default link). The caller sets to->struct_size; what
- * pointers lead to lives as long as the topology. */
+ * (of devices without one of their own, the default link). Where numbers come from (a measurement,
+ * a data sheet, a guess), which files may say, is neither taken by a builder nor given here;
+ * placeto_topology_encode keeps it. The caller sets to->struct_size; what pointers lead to lives as
+ * long as the topology. */
 PLACETO_API placeto_status placeto_topology_get_rules(const placeto_topology* topology,
                                                       placeto_topology_rules* to,
                                                       placeto_error* error) PLACETO_NOEXCEPT;
@@ -639,11 +642,15 @@ PLACETO_API double placeto_placement_place_time_us(const placeto_placement* plac
  * it elsewhere), ...; "given" after placeto_score. */
 PLACETO_API const char* placeto_placement_method(const placeto_placement* placement)
     PLACETO_NOEXCEPT;
-/* 0 if everything was tried. 1 if a cancellation or the deadline ended the placing first, or while
- * the lower bound was computed, which is 0 then. 2 if
- * there was no time left to simulate the result either: then the makespan (or, if that was the
- * objective, the bottleneck) is known, the other is 0, as is the lower bound, and the functions
- * that copy times, memory and what is derived from them return PLACETO_STOPPED. */
+/* Whether a cancellation or the deadline ended the placing. */
+enum {
+  PLACETO_COMPLETE = 0,     /* no: everything was tried */
+  PLACETO_ENDED_EARLY = 1,  /* yes, or the computing of the lower bound, which is 0 then */
+  PLACETO_NOT_SIMULATED = 2 /* yes, with no time left to simulate the result: the makespan (or, if
+                               that was the objective, the bottleneck) is known; the other is 0, as
+                               is the lower bound; the functions that copy times, memory and what is
+                               derived from them return PLACETO_STOPPED */
+};
 PLACETO_API int32_t placeto_placement_stopped(const placeto_placement* placement) PLACETO_NOEXCEPT;
 /* What a user should know: why a policy was not used; that the graph has run times on kinds that no
  * device has ("run times on 'CPU' are not used: devices are of 'cpu'"). Else "". */

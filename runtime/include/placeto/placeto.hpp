@@ -458,11 +458,20 @@ class Placement {
   std::string method() const { return placeto_placement_method(get()); }
   std::string note() const { return placeto_placement_note(get()); }
   bool feasible() const { return placeto_placement_feasible(get()) != 0; }
+  // PLACETO_COMPLETE, PLACETO_ENDED_EARLY or PLACETO_NOT_SIMULATED.
   int32_t stopped() const { return placeto_placement_stopped(get()); }
   // Empty where the placing was stopped before they were simulated, as are finish_us, peak_memory
   // and shortfall.
-  std::vector<double> start_us() const { return times(0); }
-  std::vector<double> finish_us() const { return times(1); }
+  std::vector<double> start_us() const {
+    return copied<double>(node_count(), [](auto placement, double* us, size_t count, auto error) {
+      return placeto_placement_times(placement, us, nullptr, count, error);
+    });
+  }
+  std::vector<double> finish_us() const {
+    return copied<double>(node_count(), [](auto placement, double* us, size_t count, auto error) {
+      return placeto_placement_times(placement, nullptr, us, count, error);
+    });
+  }
   std::vector<uint64_t> peak_memory() const {
     return copied<uint64_t>(device_count(), placeto_placement_peak_memory);
   }
@@ -501,13 +510,6 @@ class Placement {
   const placeto_placement* get() const { return handle_.get(); }
 
  private:
-  std::vector<double> times(int which) const {
-    std::vector<double> us(node_count());
-    const placeto_status status =
-        placeto_placement_times(get(), which == 0 ? us.data() : nullptr,
-                                which == 1 ? us.data() : nullptr, us.size(), nullptr);
-    return status == PLACETO_OK ? us : std::vector<double>();
-  }
   template <class T, class Copy>
   std::vector<T> copied(size_t count, Copy copy) const {
     std::vector<T> values(count);

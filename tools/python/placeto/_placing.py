@@ -187,7 +187,9 @@ class Placement(_Handle):
 
     @property
     def stopped(self) -> int:
-        """0: everything was tried. placeto_placement_stopped in placeto.h has the others."""
+        """PLACETO_COMPLETE: everything was tried. PLACETO_ENDED_EARLY: a cancellation or the deadline
+        ended the placing. PLACETO_NOT_SIMULATED: with no time left to simulate its result, so that
+        `times`, memory and stages are not known."""
         return _ask("placeto_placement_stopped", self._handle)
 
     @property
