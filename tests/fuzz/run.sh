@@ -26,7 +26,7 @@ slice() {
   local options=(-max_total_time="${SLICE:-300}" -max_len=8192 -timeout=1200 -rss_limit_mb=3000
     -print_final_stats=1 "-artifact_prefix=$work/found/$target-")
   case $target in
-    *json) options+=("-dict=$here/json.dict") ;;
+    *json) options+=("-dict=$build/json.dict") ;;
     structures) for form in graph topology placement policy onnx; do folders+=("$here/corpus/$form"); done ;;
   esac
   { time "$build/bin/fuzz_$target" "${options[@]}" "${folders[@]}" >"$work/$target.log" 2>&1; } \
