@@ -7,6 +7,8 @@
 namespace placeto {
 
 enum class FileKind : uint8_t { kUnknown, kGraph, kTopology, kPlacement, kPolicy };
+inline constexpr FileKind kFileKinds[] = {FileKind::kGraph, FileKind::kTopology,
+                                          FileKind::kPlacement, FileKind::kPolicy};
 
 // The format that the identifier of a binary file names; kUnknown for anything else, JSON included.
 // Looks at the first 8 bytes only: the rest may still be damaged.

@@ -34,8 +34,7 @@ const TypeTable* root_of(FileKind kind) {
 }
 
 FileKind detect_json(std::string_view text) {
-  std::vector<FileKind> candidates = {FileKind::kGraph, FileKind::kTopology, FileKind::kPlacement,
-                                      FileKind::kPolicy};
+  std::vector<FileKind> candidates(std::begin(kFileKinds), std::end(kFileKinds));
   JsonScanner scan(text);
   std::string name;
   if (!scan.accept('{')) return FileKind::kUnknown;

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "runtime/format/file.h"
 #include "runtime/format/graph_file.h"
@@ -189,9 +191,8 @@ Result<AnySpec> read_any(const std::string& path, const Limits& limits) {
 }
 
 FileKind kind_of(const AnySpec& spec) {
-  constexpr FileKind kKinds[] = {FileKind::kGraph, FileKind::kTopology, FileKind::kPlacement,
-                                 FileKind::kPolicy};
-  return kKinds[spec.index()];
+  static_assert(std::variant_size_v<AnySpec> == std::size(kFileKinds));
+  return kFileKinds[spec.index()];
 }
 
 }  // namespace placeto

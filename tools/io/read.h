@@ -45,7 +45,7 @@ struct PolicyFile {
   friend bool operator==(const PolicyFile&, const PolicyFile&) = default;
 };
 
-// Any of the four, checked in full.
+// Any of them, in the order of kFileKinds, checked in full.
 using AnySpec = std::variant<GraphSpec, TopologySpec, PlacementSpec, PolicyFile>;
 Result<AnySpec> read_any(const std::string& path, const Limits& limits = {});
 
