@@ -3,15 +3,7 @@
 #         "ENGINES=c.json" -P embed.cmake
 # A policy that does not exist is empty.
 
-# The bytes of a file, as a string literal that compiles in no time.
-function(bytes_of file)
-  set(bytes "\"\"" PARENT_SCOPE)
-  if(EXISTS ${file})
-    file(READ ${file} hex HEX)
-    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" text "${hex}")
-    set(bytes "\"${text}\"" PARENT_SCOPE)
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/embed.cmake)
 
 bytes_of(${POLICY})
 set(text "#include \"tools/io/shipped.h\"
