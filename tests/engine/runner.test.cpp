@@ -13,7 +13,9 @@
 #include "tests/support/onnx_models.h"
 #include "tests/support/split_diamond.h"
 #include "tests/support/written_split.h"
+#include "tools/engine/compare_outputs.h"
 #include "tools/engine/measure_run.h"
+#include "tools/engine/model_inputs.h"
 #include "tools/engine/runner.h"
 #include "tools/export/onnx_export.h"
 

@@ -12,6 +12,8 @@
 #include "tests/support/compare_outputs.h"
 #include "tests/support/folder.h"
 #include "tests/support/onnx_models.h"
+#include "tools/engine/model_inputs.h"
+#include "tools/engine/runner.h"
 #include "tools/engine/tuned_choice.h"
 #include "tools/io/read.h"
 #include "tools/io/write.h"

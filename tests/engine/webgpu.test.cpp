@@ -18,6 +18,7 @@
 #include "tests/support/onnx_models.h"
 #include "tests/support/split_diamond.h"
 #include "tests/support/written_split.h"
+#include "tools/engine/model_inputs.h"
 #include "tools/engine/runner.h"
 
 namespace placeto {

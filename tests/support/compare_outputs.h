@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tools/engine/runner.h"
+#include "tools/engine/compare_outputs.h"
 
 namespace placeto::test {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/cli/common.h"
+#include "tools/engine/compare_outputs.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/runner.h"
 #include "tools/report/run_page.h"

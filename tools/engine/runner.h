@@ -52,46 +52,4 @@ class Runner {
 // As Runner::open reads `path`.
 Result<Manifest> manifest_of(const std::string& path, std::string& directory);
 
-// Fills every input of slot 0 with numbers that are the same on every run; those of `given`, by
-// name, with the content of a file or with one number in all elements.
-struct GivenInput {
-  std::string name, source;
-};
-// "NAME=FILE.npy", "NAME=FILE", "NAME=3" or "NAME=true", which is 1: kInvalidArgument for anything
-// else.
-Result<GivenInput> parse_given_input(const std::string& text);
-Status fill_model_inputs(StagedModel& model, const std::vector<GivenInput>& given);
-
-// The numbers for a whole model that runs beside stages: where inputs are set, it has others that
-// only a branch reads that is not taken, and nobody says how large. They are as small as can be.
-std::vector<DimSetting> dims_of_whole(std::span<const DimSetting> dims,
-                                      std::span<const InputSetting> set);
-
-// Of those of the whole model's inputs that the stages do not have (Manifest::set), slot 0.
-Status fill_set_inputs(StagedModel& whole, std::span<const InputSetting> set);
-
-// Fails with kBadInput, naming them, when one model has outputs that the other lacks: the stages
-// are then those of another model.
-Status check_same_outputs(const StagedModel& actual, const StagedModel& expected);
-// What a model gave back for slot 0, kept.
-struct ModelOutput {
-  std::string name;
-  Element element = Element::kUndefined;
-  std::vector<std::byte> bytes;
-};
-// Fails with kInvalidArgument where an output is none that has bytes: texts, sequences.
-Result<std::vector<ModelOutput>> keep_outputs(const StagedModel& model);
-// The deviation (tensor.h) of each output of the latter, of slot 0, and how far it may deviate by
-// the types of `actual`. Fails as keep_outputs does, and with kBadInput where one is lacking.
-struct OutputDeviation {
-  std::string name;
-  double deviation = 0, tolerance = 0;
-
-  bool exceeded() const { return deviation > tolerance; }
-};
-Result<std::vector<OutputDeviation>> output_deviations(const StagedModel& actual,
-                                                       std::span<const ModelOutput> expected);
-// The one that is furthest beyond its tolerance, or nearest to it. There is one.
-const OutputDeviation& worst_of(std::span<const OutputDeviation> deviations);
-
 }  // namespace placeto

@@ -23,6 +23,7 @@
 #include "runtime/base/sha256.h"
 #include "runtime/format/file.h"
 #include "tools/costs/statistics.h"
+#include "tools/engine/model_inputs.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/tuned_choice.h"
 #include "tools/export/onnx_export.h"

@@ -9,6 +9,7 @@
 
 #include "tools/costs/statistics.h"
 #include "tools/engine/measure_run.h"
+#include "tools/engine/model_inputs.h"
 #include "tools/engine/runner.h"
 #include "tools/io/scratch.h"
 #include "tools/machine/probe_models.h"

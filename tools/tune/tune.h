@@ -32,7 +32,8 @@
 #include "runtime/base/result.h"
 #include "runtime/cost/problem.h"
 #include "runtime/policy/file/policy.h"
-#include "tools/engine/runner.h"
+#include "tools/engine/compare_outputs.h"
+#include "tools/engine/model_inputs.h"
 
 namespace placeto {
 
@@ -104,5 +105,7 @@ size_t choose(const std::vector<Contender>& contenders, double tolerance);
 // `reference`: the provider of the whole model that ran beside them.
 std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen,
                            const std::string& reference);
+// "on one thread", "on one thread with webgpu": how that ran.
+std::string words_of(const std::string& reference);
 
 }  // namespace placeto
