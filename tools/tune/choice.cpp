@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "tools/tune/session.h"
+#include "tools/tune/tune.h"
 
 namespace placeto {
 namespace {

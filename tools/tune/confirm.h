@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tools/tune/session.h"
+#include "tools/tune/contenders.h"
 
 namespace placeto {
 

@@ -1,12 +1,13 @@
-// Contenders: opened, run in turns, asked what their stages took, and written down.
+#include "tools/tune/contenders.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_map>
 
 #include "tools/costs/statistics.h"
+#include "tools/engine/model_inputs.h"
 #include "tools/export/onnx_export.h"
-#include "tools/tune/session.h"
 
 namespace placeto {
 namespace {

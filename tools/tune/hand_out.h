@@ -2,7 +2,8 @@
 #pragma once
 
 #include "tools/export/new_directory.h"
-#include "tools/tune/session.h"
+#include "tools/tune/contenders.h"
+#include "tools/tune/profile_model.h"
 
 namespace placeto {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/tune/session.h"
+#include "tools/tune/contenders.h"
 
 namespace placeto {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "tools/tune/session.h"
+#include "tools/tune/contenders.h"
 
 namespace placeto {
 

@@ -1,4 +1,5 @@
-// A model with the run times that the engine measures for it.
+#include "tools/tune/profile_model.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -6,9 +7,10 @@
 #include "tools/costs/measured.h"
 #include "tools/costs/profile.h"
 #include "tools/costs/statistics.h"
+#include "tools/engine/measure_run.h"
+#include "tools/engine/model_inputs.h"
 #include "tools/export/onnx_export.h"
 #include "tools/onnx/import.h"
-#include "tools/tune/session.h"
 #include "tools/tune/spread_whole.h"
 
 namespace placeto {

@@ -12,10 +12,11 @@
 #include "tools/engine/description.h"
 #include "tools/io/scratch.h"
 #include "tools/tune/confirm.h"
+#include "tools/tune/contenders.h"
 #include "tools/tune/hand_out.h"
 #include "tools/tune/outputs.h"
 #include "tools/tune/predict.h"
-#include "tools/tune/session.h"
+#include "tools/tune/profile_model.h"
 #include "tools/tune/unplaced.h"
 
 namespace placeto {

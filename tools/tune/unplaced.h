@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/tune/session.h"
+#include "tools/tune/contenders.h"
 
 namespace placeto {
 

@@ -1,35 +1,21 @@
-// What one tuning works with: the model as the engine optimises it, its graph with measured run
-// times, and contenders that can run. Private to this folder.
+// Contenders: opened, run in turns, asked what their stages took, and written down. Private to this
+// folder.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/cost/simulator.h"
 #include "runtime/format/placement.h"
 #include "tools/engine/measure_run.h"
+#include "tools/engine/runner.h"
 #include "tools/tune/feedback.h"
+#include "tools/tune/profile_model.h"
 #include "tools/tune/tune.h"
 
 namespace placeto {
-
-// The model, profiled.
-struct ProfiledModel {
-  std::string file;              // as the engine optimised it
-  std::string weights;           // that are outside of it; "": none
-  GraphSpec spec;                // with run times of every kind of the machine
-  std::vector<DimSetting> dims;  // that are left for those who read the file
-  std::vector<std::pair<std::string, std::string>> set;  // as Placed has them
-  double whole_us = 0;    // of the whole model on the first device and one thread, not profiled
-  std::string reference;  // provider of that device
-};
-
-// "on one thread", "on one thread with webgpu": how the whole model ran.
-std::string words_of(const std::string& reference);
-
-// Optimises, profiles for each kind of device, scales. `folder` is for files.
-Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions& options,
-                                    const std::string& folder);
 
 // A contender with all that is needed to run it. One that has run keeps what its stages took.
 struct Runnable {
