@@ -2,8 +2,6 @@
 // it, and ends with a Failure if it cannot do what it was asked.
 #pragma once
 
-#include <string>
-
 #include "tools/options/options.h"
 
 namespace placeto::cli {
@@ -22,14 +20,9 @@ void add_verify(Program& program);
 void add_detect(Program& program);
 void add_measure(Program& program);
 void add_tune(Program& program);
+void add_report(Program& program);
 // With libsodium only.
 void add_keygen(Program& program);
 void add_sign(Program& program);
-void add_report(Program& program);
-
-// Whether a policy file has the signature of the key's owner. signature_file "": POLICY.sig;
-// signed_as "": under the file's name.
-void verify_signature(const std::string& policy, const std::string& signed_as,
-                      const std::string& public_key, const std::string& signature_file, bool json);
 
 }  // namespace placeto::cli

@@ -16,6 +16,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/problem_input.h"
 #include "tools/cli/rules.h"
 #include "tools/cli/times.h"
 #include "tools/io/shipped.h"

@@ -18,6 +18,7 @@
 #include "tools/cli/foreign_model.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/problem_input.h"
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
 #include "tools/export/dot.h"

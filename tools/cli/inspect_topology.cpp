@@ -17,6 +17,15 @@
 namespace placeto::cli {
 namespace {
 
+// True for a topology that states a latency the cost model will not charge.
+bool ignores_latency(const Topology& topology) {
+  const TopologySpec& spec = topology.spec();
+  if (spec.transfer == Transfer::kUnicast) return false;
+  return spec.default_link.latency_us > 0 ||
+         std::any_of(spec.links.begin(), spec.links.end(),
+                     [](const LinkSpec& link) { return link.parameters.latency_us > 0; });
+}
+
 Json warnings_of(const Topology& topology) {
   Json warnings = Json::array();
   if (ignores_latency(topology)) {

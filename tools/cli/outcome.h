@@ -8,7 +8,7 @@
 #include "runtime/cost/problem.h"
 #include "runtime/cost/simulator.h"
 #include "runtime/format/placement.h"
-#include "runtime/placer/placer.h"
+#include "tools/cli/candidate_table.h"
 #include "tools/cli/common.h"
 #include "tools/cli/files.h"
 #include "tools/report/report_page.h"
@@ -16,33 +16,6 @@
 
 namespace placeto::cli {
 
-// Problem::build, with the files named in messages. Rules that rule everything out are a Failure
-// with kNoFeasiblePlacement; a graph that the topology cannot run is a bad input.
-Problem build_problem(const std::string& graph_path, const Graph& graph,
-                      const std::string& topology_path, const Topology& topology,
-                      const Rules& rules = {}, Stop* stop = nullptr);
-
-// True for a topology that states a latency the cost model will not charge.
-bool ignores_latency(const Topology& topology);
-
-// A Failure with kNoFeasiblePlacement for a node on a device that cannot run it: it would never
-// finish, and there is no timeline.
-void check_runnable(const Problem& problem, std::span<const uint32_t> assignment);
-// What makes the placement infeasible, one sentence each.
-std::vector<std::string> violations(const Problem& problem, std::span<const uint32_t> assignment,
-                                    const Timeline& timeline);
-
-// Rows for tables of candidates, the chosen one marked. Once stopped, the others have what the
-// placing knows of them: no memory, and no makespan if it was for throughput.
-std::vector<CandidateRow> candidate_rows(const Problem& problem, const PlaceResult& result,
-                                         Stop* stop = nullptr);
-// "11.2 MiB", or "11.2 MiB !" beyond the limit.
-std::string memory_cell(uint64_t bytes, uint64_t limit);
-
-// One line per row, of equal devices one for all: makespan, ratio to the lower bound, memory per
-// device, whether it fits.
-std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
-                            std::span<const CandidateRow> rows, bool color);
 // One line per device: nodes, busy time, memory.
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
                          const Timeline& timeline, bool color);

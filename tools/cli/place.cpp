@@ -10,6 +10,7 @@
 
 #include "runtime/placer/placer.h"
 #include "runtime/search/polish.h"
+#include "tools/cli/candidate_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/engine.h"
@@ -18,6 +19,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/problem_input.h"
 #include "tools/cli/rules.h"
 #include "tools/cli/signed_policy.h"
 #include "tools/cli/times.h"

@@ -14,6 +14,7 @@
 #include "tools/cli/files.h"
 #include "tools/cli/graph_input.h"
 #include "tools/cli/outcome.h"
+#include "tools/cli/problem_input.h"
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"

@@ -14,6 +14,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common.h"
 #include "tools/cli/graph_input.h"
+#include "tools/cli/signed_policy.h"
 #include "tools/engine/manifest_reader.h"
 #include "tools/engine/verify.h"
 #include "tools/export/onnx_export.h"
