@@ -18,7 +18,7 @@ struct Limits {
   uint64_t max_run_entries = 256'000'000;   // nodes x distinct classes of device
 };
 
-// What was accepted once may be as large as it is when it is built again.
+// For rebuilding something that has already passed its limits.
 inline constexpr Limits kNoLimits = {
     .max_nodes = UINT32_MAX - 1,
     .max_edges = UINT32_MAX - 1,

@@ -111,7 +111,8 @@ class EventEngine {
                std::span<const double> finish_us, double makespan_us);
 
  private:
-  // Linked through arrays as long as all items: a checkpoint lists what is in them instead.
+  // The queues are linked through arrays with one entry per item, so a checkpoint stores only the
+  // items that are queued.
   struct Queues {
     explicit Queues(const EventTables& tables);
     void clear();

@@ -6,7 +6,7 @@ namespace placeto {
 namespace {
 
 // More marks start and end the replay closer to the change but cost memory (4 bytes per node each)
-// and time. What is saved of trials is mostly in vain.
+// and time. Most trials are rejected, so their checkpoints are kept sparse.
 constexpr uint32_t kMostMarks = 64, kMostTrialMarks = 16;
 constexpr uint32_t kLeastStride = 8, kLeastTrialStride = 64;
 constexpr uint64_t kMarkBytes = 16'000'000;

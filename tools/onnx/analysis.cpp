@@ -247,7 +247,13 @@ Status Analyzer::visit_body(const GraphProto& graph, Scope& scope, const Frame& 
   return {};
 }
 
-Status Analyzer::run(const GraphProto& graph, bool replaceable, bool refuses, Analysis& analysis) {
+Status Analyzer::run(const onnx::ModelProto& model, Defaults defaults, Analysis& analysis) {
+  constexpr int64_t kFirstReplaceable = 4;  // IR version
+  const bool replaceable =
+      defaults == Defaults::kReplaceable && model.ir_version() >= kFirstReplaceable;
+  // What no engine runs at the sizes that inputs have; sizes that are only tried refuse nothing.
+  const bool refuses = defaults == Defaults::kTaken;
+  const GraphProto& graph = model.graph();
   if (Status s = charge(visit_cost(graph)); !s.ok()) return s;
   keep_initial_values(graph, analysis.scope);
   for (const auto& input : graph.input()) {
@@ -272,13 +278,9 @@ Status Analyzer::run(const GraphProto& graph, bool replaceable, bool refuses, An
 }
 
 Result<Analysis> analyze(const onnx::ModelProto& model, Defaults defaults) {
-  constexpr int64_t kFirstReplaceable = 4;  // IR version
   Analysis analysis;
   Analyzer analyzer(model);
-  const bool replaceable =
-      defaults == Defaults::kReplaceable && model.ir_version() >= kFirstReplaceable;
-  const bool refuses = defaults == Defaults::kTaken;
-  if (Status s = analyzer.run(model.graph(), replaceable, refuses, analysis); !s.ok()) return s;
+  if (Status s = analyzer.run(model, defaults, analysis); !s.ok()) return s;
   analysis.decided = analyzer.take_decisions();
   return analysis;
 }

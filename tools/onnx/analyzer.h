@@ -30,9 +30,8 @@ struct Body {
 class Analyzer {
  public:
   explicit Analyzer(const onnx::ModelProto& model);
-  // `replaceable`: whether a caller may give other values to inputs that have initializers.
-  // `refuses`: what no engine runs at the sizes that inputs have; else they are only tried.
-  Status run(const onnx::GraphProto& graph, bool replaceable, bool refuses, Analysis& analysis);
+  // The model's main graph.
+  Status run(const onnx::ModelProto& model, Defaults defaults, Analysis& analysis);
   Decisions take_decisions() { return std::move(decided_); }
 
  private:

@@ -9,8 +9,7 @@
 //   several nodes read is resident on each if it is small, as engines copy it; if it is large
 //   (kLargeShared), the nodes share a device and the first holds it, unless `copy_shared` is set.
 // - What follows from parameters alone is computed when an engine loads the model: its node costs
-// no
-//   operations, and holds the result instead of those parameters, as an output of 0 bytes, where
+//   no operations, and holds the result instead of those parameters, as an output of 0 bytes, where
 //   one node alone reads it; both then share a device.
 // - An If whose condition is constant, follows from constants and fixed shapes, or is set
 //   (ModelSettings) is replaced by the branch that it takes (inline_branches.h). An input with a

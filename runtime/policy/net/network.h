@@ -16,8 +16,8 @@
 
 namespace placeto {
 
-// Lists of indices in compressed sparse rows: list i is index[offset[i]] .. index[offset[i + 1] -
-// 1].
+// Lists of indices in compressed sparse rows: list i is
+// index[offset[i]] .. index[offset[i + 1] - 1].
 struct Lists {
   std::span<const uint32_t> offset;  // one more than there are lists, from 0, ascending
   std::span<const uint32_t> index;
