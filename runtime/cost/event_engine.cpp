@@ -239,13 +239,13 @@ void EventEngine::book(uint32_t node, uint32_t device, double finish) {
 }
 
 void EventEngine::book_broadcast(uint32_t output, uint32_t device) {
-  uint32_t first = kNoItem;
+  uint32_t first = kNoIndex;
   in_pieces(tables_->consumers.begin[output], tables_->consumers.begin[output + 1], stop_,
             [&](uint32_t i) {
               if (device_of_[tables_->consumers.node[i]] != device)
                 first = std::min(first, tables_->consumers.file_position[i]);
             });
-  if (first != kNoItem) bookings_.push_back({first, output});
+  if (first != kNoIndex) bookings_.push_back({first, output});
 }
 
 // One delivery per destination; its consumers are chained in ascending order.
@@ -259,7 +259,7 @@ void EventEngine::book_unicast(uint32_t output, uint32_t device) {
               const uint32_t destination = device_of_[tables_->consumers.node[i]];
               if (destination == device) return;
               const uint32_t position = tables_->consumers.file_position[i];
-              chains_.next[i] = kNoItem;
+              chains_.next[i] = kNoIndex;
               if (chains_.stamp[destination] != chains_.current) {
                 chains_.stamp[destination] = chains_.current;
                 chains_.booking[destination] = static_cast<uint32_t>(bookings_.size());
@@ -380,7 +380,7 @@ void EventEngine::push_remote_arrivals(uint32_t delivery, double time) {
   const uint32_t producer = problem_->graph().producer(output);
   if (time == times_.finish_us[producer]) push_arrivals_on_device(producer);
   if (rules_.unicast) {
-    for (uint32_t i = delivery; i != kNoItem && !spend(stop_, 1); i = chains_.next[i]) {
+    for (uint32_t i = delivery; i != kNoIndex && !spend(stop_, 1); i = chains_.next[i]) {
       push_arrival({time, producer, tables_->consumers.node[i]});
     }
     return;

@@ -105,7 +105,7 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
   taken_ = 0;
   taken_by_.clear();
   division.device.clear();
-  division.stage_of.assign(graph_.node_count(), kNoStage);
+  division.stage_of.assign(graph_.node_count(), kNoIndex);
   while (at_.ready_count[device] != 0) {
     if (division.stage_count() == most) return false;
     const uint32_t stage = division.stage_count();
@@ -130,7 +130,7 @@ bool StageFormer::peel_from(uint32_t device, uint32_t most, std::span<const uint
 
 bool StageFormer::fewest(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
   division.device.clear();
-  division.stage_of.assign(graph_.node_count(), kNoStage);
+  division.stage_of.assign(graph_.node_count(), kNoIndex);
   if (!prepare(device_of, stop)) return false;
   uint32_t most = kNoIndex, starts = kMostStarts;
   for (uint32_t d = 0; d < begun_.ready.size() && most != 0 && starts > 0; ++d) {
@@ -152,7 +152,7 @@ bool StageFormer::overlap(std::span<const uint32_t> device_of, Division& divisio
   std::fill(reads_elsewhere_.begin(), reads_elsewhere_.end(), 0);
   std::fill(sends_elsewhere_.begin(), sends_elsewhere_.end(), 0);
   division.device.clear();
-  division.stage_of.assign(graph_.node_count(), kNoStage);
+  division.stage_of.assign(graph_.node_count(), kNoIndex);
   for (uint32_t v : graph_.order) {
     in_pieces(graph_.begin[v], graph_.begin[v + 1], stop, [&](uint32_t i) {
       if (device_of[graph_.target[i]] == device_of[v]) return;
@@ -193,20 +193,20 @@ bool StageFormer::count_crossings(std::span<const uint32_t> device_of, Stop* sto
 
 bool StageFormer::crossings(std::span<const uint32_t> device_of, Division& division, Stop* stop) {
   division.device.clear();
-  division.stage_of.assign(graph_.node_count(), kNoStage);
+  division.stage_of.assign(graph_.node_count(), kNoIndex);
   if (!count_crossings(device_of, stop)) return false;
   // Equal for nodes of one stage alone; stages are numbered by the difference, that is what it
   // begins with.
   const uint64_t nodes = graph_.node_count(), devices = open_.size();
   const size_t mask = found_.size() - 1;
-  std::fill(found_.begin(), found_.end(), kNoStage);
+  std::fill(found_.begin(), found_.end(), kNoIndex);
   keys_.clear();
   for (const uint32_t v : graph_.order) {
     const uint64_t key =
         ((nodes + before_[v] - behind_[v]) * nodes + before_[v]) * devices + device_of[v];
     size_t at = (key * 0x9e3779b97f4a7c15) >> 32 & mask;
-    while (found_[at] != kNoStage && keys_[found_[at]] != key) at = (at + 1) & mask;
-    if (found_[at] == kNoStage) {
+    while (found_[at] != kNoIndex && keys_[found_[at]] != key) at = (at + 1) & mask;
+    if (found_[at] == kNoIndex) {
       found_[at] = static_cast<uint32_t>(keys_.size());
       keys_.push_back(key);
     }
@@ -263,7 +263,7 @@ bool StageNumbering::number(const Division& division, Stop* stop) {
   place_.resize(stages);
   std::iota(place_.begin(), place_.end(), 0u);
   for (uint32_t i = 0; i < division.order.size(); ++i) place_[division.order[i]] = i;
-  number_.assign(stages, kNoStage);
+  number_.assign(stages, kNoIndex);
   device_.clear();
   ready_.clear();
   for (uint32_t s = 0; s < stages; ++s) {

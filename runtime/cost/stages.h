@@ -38,15 +38,13 @@
 
 namespace placeto {
 
-inline constexpr uint32_t kNoStage = 0xffffffffu;
-
 enum class StageRule : uint8_t { kFewest, kOverlap, kCrossings };
 inline constexpr StageRule kStageRules[] = {StageRule::kFewest, StageRule::kOverlap,
                                             StageRule::kCrossings};
 
 // Where the work of each device is divided, and in which order devices take the parts.
 struct Division {
-  std::vector<uint32_t> stage_of;  // per node; kNoStage for nodes that are not to run
+  std::vector<uint32_t> stage_of;  // per node; kNoIndex for nodes that are not to run
   std::vector<uint32_t> device;    // per stage
   std::vector<uint32_t> order;     // every stage once, each device taking its stages in the order
                                    // in which they stand here; empty: the first that is ready

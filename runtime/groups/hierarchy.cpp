@@ -4,12 +4,12 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 
 namespace placeto {
 namespace {
 
-constexpr uint32_t kUnmatched = 0xffffffffu;
 constexpr uint32_t kCoarsest = 2;  // groups of the coarsest level, whatever the number of devices
 
 // One round of matching, incomplete if stopped.
@@ -19,7 +19,7 @@ class Matching {
   Matching(const GroupGraph& graph, const DeviceRows& rows, const std::vector<uint32_t>& parts,
            double most_work, Stop* stop)
       : graph_(graph), rows_(rows), parts_(parts), most_work_(most_work), stop_(stop) {
-    mate_.assign(graph.size(), kUnmatched);
+    mate_.assign(graph.size(), kNoIndex);
   }
 
   void match() {
@@ -33,7 +33,7 @@ class Matching {
         stop_);
     for (uint32_t g : order) {
       if (spend(stop_, 1 + graph_.offset[g + 1] - graph_.offset[g])) return;
-      if (mate_[g] == kUnmatched) match_with_neighbour(g);
+      if (mate_[g] == kNoIndex) match_with_neighbour(g);
     }
     match_siblings(order);
     match_isolated(order);
@@ -42,11 +42,11 @@ class Matching {
   // Numbers the merged groups by their lowest member; returns how many there are.
   uint32_t number(std::vector<uint32_t>& coarse_of) const {
     uint32_t count = 0;
-    coarse_of.assign(graph_.size(), kUnmatched);
+    coarse_of.assign(graph_.size(), kNoIndex);
     for (uint32_t g = 0; g < graph_.size(); ++g) {
-      if (coarse_of[g] != kUnmatched) continue;
+      if (coarse_of[g] != kNoIndex) continue;
       coarse_of[g] = count;
-      if (mate_[g] != kUnmatched) coarse_of[mate_[g]] = count;
+      if (mate_[g] != kNoIndex) coarse_of[mate_[g]] = count;
       ++count;
     }
     return count;
@@ -61,11 +61,11 @@ class Matching {
 
   // Rating: weight^2 / (work x work), so that what exchanges much for its work goes together.
   void match_with_neighbour(uint32_t g) {
-    uint32_t best = kUnmatched;
+    uint32_t best = kNoIndex;
     double best_rating = -1;
     in_pieces(graph_.offset[g], graph_.offset[g + 1], stop_, [&](uint32_t i) {
       const uint32_t other = graph_.neighbour[i];
-      if (mate_[other] != kUnmatched || !may_match(g, other)) return;
+      if (mate_[other] != kNoIndex || !may_match(g, other)) return;
       const double weight = graph_.weight[i];
       const double rating = weight * weight / (work_us(g) * work_us(other));
       if (rating > best_rating && share_device(rows_, g, other)) {
@@ -73,26 +73,26 @@ class Matching {
         best_rating = rating;
       }
     });
-    if (best == kUnmatched) return;
+    if (best == kNoIndex) return;
     mate_[g] = best;
     mate_[best] = g;
   }
 
   // Leaves of a star have no unmatched neighbour: pair those with the same heaviest one.
   void match_siblings(const std::vector<uint32_t>& order) {
-    std::vector<uint32_t> waiting(graph_.size(), kUnmatched);
+    std::vector<uint32_t> waiting(graph_.size(), kNoIndex);
     for (uint32_t g : order) {
-      if (mate_[g] != kUnmatched || graph_.offset[g] == graph_.offset[g + 1]) continue;
+      if (mate_[g] != kNoIndex || graph_.offset[g] == graph_.offset[g + 1]) continue;
       if (spend(stop_, graph_.offset[g + 1] - graph_.offset[g])) return;
       uint32_t heaviest = graph_.offset[g];
       in_pieces(heaviest, graph_.offset[g + 1], stop_, [&](uint32_t i) {
         if (graph_.weight[i] > graph_.weight[heaviest]) heaviest = i;
       });
       uint32_t& sibling = waiting[graph_.neighbour[heaviest]];
-      if (sibling != kUnmatched && may_match(g, sibling) && share_device(rows_, g, sibling)) {
+      if (sibling != kNoIndex && may_match(g, sibling) && share_device(rows_, g, sibling)) {
         mate_[g] = sibling;
         mate_[sibling] = g;
-        sibling = kUnmatched;
+        sibling = kNoIndex;
       } else {
         sibling = g;
       }
@@ -101,14 +101,14 @@ class Matching {
 
   // What has no neighbour at all, e.g. a whole component by now, goes with its like.
   void match_isolated(const std::vector<uint32_t>& order) {
-    uint32_t waiting = kUnmatched;
+    uint32_t waiting = kNoIndex;
     for (uint32_t g : order) {
       if (spend(stop_, 1)) return;
-      if (mate_[g] != kUnmatched || graph_.offset[g] != graph_.offset[g + 1]) continue;
-      if (waiting != kUnmatched && may_match(g, waiting) && share_device(rows_, g, waiting)) {
+      if (mate_[g] != kNoIndex || graph_.offset[g] != graph_.offset[g + 1]) continue;
+      if (waiting != kNoIndex && may_match(g, waiting) && share_device(rows_, g, waiting)) {
         mate_[g] = waiting;
         mate_[waiting] = g;
-        waiting = kUnmatched;
+        waiting = kNoIndex;
       } else {
         waiting = g;
       }

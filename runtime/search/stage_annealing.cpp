@@ -117,7 +117,7 @@ class StageAnnealing {
     if (kind < 0.2) return merge_stages();
     const uint32_t v = random_.below(problem_.node_count());
     const uint32_t stage = trial_.division.stage_of[v];
-    if (stage == kNoStage) return false;
+    if (stage == kNoIndex) return false;
     part_.clear();
     if (kind < 0.6) {
       const auto members = problem_.members(problem_.group_of(v));
@@ -156,11 +156,11 @@ class StageAnnealing {
   }
 
   bool put_part(uint32_t stage) {
-    if (stage == kNoStage) return false;
+    if (stage == kNoIndex) return false;
     Division& division = trial_.division;
     bool changes = false;
     for (const uint32_t v : part_) {
-      if (division.stage_of[v] == kNoStage) return false;
+      if (division.stage_of[v] == kNoIndex) return false;
       changes |= division.stage_of[v] != stage;
       division.stage_of[v] = stage;
       trial_.assignment[v] = division.device[stage];

@@ -144,12 +144,12 @@ class Refiner {
 
   // A stage with the next one that its device takes.
   bool merge_stages(Aim aim) {
-    std::vector<uint32_t> before(problem_.device_count(), kNoStage);
+    std::vector<uint32_t> before(problem_.device_count(), kNoIndex);
     const std::vector<uint32_t> order = order_;
     for (const uint32_t s : order) {
       const uint32_t first = before[best_.division.device[s]];
       before[best_.division.device[s]] = s;
-      if (first == kNoStage) continue;
+      if (first == kNoIndex) continue;
       if (done()) return false;
       trial_ = best_.division;
       for (uint32_t& of_node : trial_.stage_of) {

@@ -29,17 +29,17 @@ inline bool waits_for_readers(const Graph& graph, std::span<const uint32_t> devi
 // Whether the node can be taken, with those taken that have a stage.
 inline bool can_be_taken(const Graph& graph, std::span<const uint32_t> device_of,
                          const std::vector<uint32_t>& stage_of, uint32_t v) {
-  if (stage_of[v] != kNoStage || waits_for_readers(graph, device_of, v)) return false;
+  if (stage_of[v] != kNoIndex || waits_for_readers(graph, device_of, v)) return false;
   const auto in = graph.in_edges(v);
   return std::all_of(in.begin(), in.end(), [&](const InEdge& e) {
-    return stage_of[e.source] != kNoStage || waits_for_readers(graph, device_of, e.source);
+    return stage_of[e.source] != kNoIndex || waits_for_readers(graph, device_of, e.source);
   });
 }
 
 // Stages by definition: sweeps over all nodes until nothing more can be taken.
 inline std::vector<uint32_t> peel_slowly(const Graph& graph, std::span<const uint32_t> device_of,
                                          uint32_t devices, uint32_t device) {
-  std::vector<uint32_t> stage_of(graph.node_count(), kNoStage);
+  std::vector<uint32_t> stage_of(graph.node_count(), kNoIndex);
   for (uint32_t stage = 0;; ++stage) {
     for (bool more = true; more;) {
       more = false;
@@ -91,7 +91,7 @@ inline std::vector<uint32_t> divide_slowly(const Problem& problem,
   const Graph& graph = problem.graph();
   std::vector<uint32_t> best;
   if (rule == StageRule::kFewest) {
-    const std::vector<uint32_t> none(graph.node_count(), kNoStage);
+    const std::vector<uint32_t> none(graph.node_count(), kNoIndex);
     for (uint32_t d = 0; d < problem.device_count(); ++d) {
       bool starts = false;
       for (uint32_t v = 0; v < graph.node_count(); ++v) {
@@ -103,7 +103,7 @@ inline std::vector<uint32_t> divide_slowly(const Problem& problem,
     }
     return best;
   }
-  best.assign(graph.node_count(), kNoStage);
+  best.assign(graph.node_count(), kNoIndex);
   if (rule == StageRule::kCrossings) {
     // Before, behind, device; what is equal is together. By difference, then in topological order.
     std::map<std::tuple<int64_t, int64_t, uint32_t>, std::vector<uint32_t>> together;

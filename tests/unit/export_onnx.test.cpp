@@ -109,7 +109,7 @@ TEST_CASE("outputs may be read by others, be weights, or be inputs") {
   b.node("Add", {"p", "w"}, {"y"}, "b");
   for (const char* name : {"p", "y", "w", "alone", "x"}) b.output(name);
   const SplitPlan plan = plan_of(b.model(), {0, 1});
-  CHECK(plan.output_stage == std::vector<uint32_t>{0, 1, 1, 0, kFromInput});
+  CHECK(plan.output_stage == std::vector<uint32_t>{0, 1, 1, 0, kFromCaller});
   const onnx::ModelProto first = stage_model(b.model(), plan, 0);
   CHECK(names_of(first.graph().output()) == Names{"p", "alone"});
   CHECK(names_of(first.graph().initializer()) == Names{"alone"});

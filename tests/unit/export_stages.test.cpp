@@ -56,7 +56,7 @@ TEST_CASE("nodes that nothing needs get no stage") {
   const Predecessors predecessors = {{}, {0}};
   const std::vector<uint32_t> device = {0, 1};
   const Division stages = *find_stages(predecessors, device, 2, {true, false}, StageRule::kFewest);
-  CHECK(stages.stage_of == std::vector<uint32_t>{0, kNoStage});
+  CHECK(stages.stage_of == std::vector<uint32_t>{0, kNoIndex});
   CHECK(stages.device.size() == 1);
   CHECK(find_stages(predecessors, device, 2, {false, false}, StageRule::kFewest)->device.empty());
 }
@@ -69,7 +69,7 @@ TEST_CASE("recorded stages are kept, without those that no live node is in") {
   wish.order = {1, 0, 2};
   const auto kept = find_stages(predecessors, std::vector<uint32_t>{1, 0, 0, 0}, 2, live, wish);
   REQUIRE(kept.ok());
-  CHECK(kept->stage_of == std::vector<uint32_t>{kNoStage, 0, 1, 1});
+  CHECK(kept->stage_of == std::vector<uint32_t>{kNoIndex, 0, 1, 1});
   CHECK(kept->device == std::vector<uint32_t>{0, 0});
   CHECK(kept->order == std::vector<uint32_t>{0, 1});
 }
@@ -95,7 +95,7 @@ TEST_CASE("recorded stages that do not fit the model are refused") {
         "the order of the placement puts a stage before one that it reads from");
   CHECK(refused({0, 0, 0}, {0, 0, 1}, {0, 0}) ==
         "the order of the placement has not each stage once");
-  CHECK(refused({0, 0, 0}, {0, 0, kNoStage}, {}) ==
+  CHECK(refused({0, 0, 0}, {0, 0, kNoIndex}, {}) ==
         "a node has no stage in the placement, expected one for each");
 }
 

@@ -148,10 +148,10 @@ TEST_CASE("any division in any order that is possible runs as the slow evaluator
     // is open.
     Division division;
     division.stage_of.resize(problem.node_count());
-    Numbers open(problem.device_count(), kNoStage);
+    Numbers open(problem.device_count(), kNoIndex);
     for (uint32_t v : problem.graph().topological_order()) {
       uint32_t& stage = open[assignment[v]];
-      if (stage == kNoStage || stage + 1 != division.stage_count() || random.below(3) == 0) {
+      if (stage == kNoIndex || stage + 1 != division.stage_count() || random.below(3) == 0) {
         stage = division.stage_count();
         division.device.push_back(assignment[v]);
       }

@@ -52,7 +52,7 @@ struct Plan {
 Plan named(const Placed& placed) {
   Plan plan{{}, placed.devices};
   for (const PlacedNode& node : placed.nodes) {
-    const bool staged = node.stage != kNoStage;
+    const bool staged = node.stage != kNoIndex;
     plan.nodes.push_back({node.name, placed.devices[node.device], node.op,
                           staged ? fmt::format("stage {}", node.stage) : "", node.outputs});
   }

@@ -79,7 +79,7 @@ class Names {
     const bool indexed = node.index < graph_.node_count() && graph_.node(node.index).op == node.op;
     if (indexed && has_made_up_name(graph_, node.index)) return node.index;
     std::string_view name = node.name;
-    if (const uint32_t v = exact(name); v != kNoGraphNode) return v;
+    if (const uint32_t v = exact(name); v != kNoIndex) return v;
     if (const auto number = split_number(name);
         number && number->number < graph_.node_count() &&
         (node.index == kNoIndex || node.index == number->number) &&
@@ -88,7 +88,7 @@ class Names {
     }
     for (bool changed = true; changed;) {
       changed = shorten(name);
-      if (const uint32_t v = exact(name); changed && v != kNoGraphNode) return v;
+      if (const uint32_t v = exact(name); changed && v != kNoIndex) return v;
     }
     return longest_contained(node.name);
   }
@@ -97,24 +97,24 @@ class Names {
   std::vector<uint32_t> find_all(const std::string& name, RangeWalk& walk) const {
     const auto lookup = [this](std::string_view one) {
       const uint32_t v = exact(one);
-      if (v != kNoGraphNode || !one.starts_with(kOfOutput)) return v;
+      if (v != kNoIndex || !one.starts_with(kOfOutput)) return v;
       return exact(one.substr(kOfOutput.size()));
     };
-    if (const uint32_t v = lookup(name); v != kNoGraphNode) return {v};
+    if (const uint32_t v = lookup(name); v != kNoIndex) return {v};
     return joined_nodes(name, lookup, walk);
   }
 
  private:
   uint32_t exact(std::string_view name) const {
-    if (name.size() > Limits().max_name_bytes) return kNoGraphNode;
+    if (name.size() > Limits().max_name_bytes) return kNoIndex;
     const auto it = by_name_.find(std::string(name));
-    return it == by_name_.end() ? kNoGraphNode : it->second;
+    return it == by_name_.end() ? kNoIndex : it->second;
   }
 
   // The same for parts of a name, until too much was tried.
   uint32_t guess(std::string_view name) {
     left_ -= std::min<uint64_t>(left_, name.size());
-    return left_ > 0 ? exact(name) : kNoGraphNode;
+    return left_ > 0 ? exact(name) : kNoIndex;
   }
 
   static bool shorten(std::string_view& name) {
@@ -130,14 +130,14 @@ class Names {
   }
 
   uint32_t longest_contained(const std::string& name) {
-    uint32_t best = kNoGraphNode;
+    uint32_t best = kNoIndex;
     size_t length = kLeastContained - 1;
     if (name.size() > Limits().max_name_bytes) return best;
     // All substrings of one name are fewer than all names of a large graph times its length.
     for (size_t begin = 0; begin < name.size() && left_ > 0; ++begin) {
       for (size_t n = std::min(name.size() - begin, kLongestContained); n > length; --n) {
         const uint32_t v = guess(std::string_view(name).substr(begin, n));
-        if (v == kNoGraphNode) continue;
+        if (v == kNoIndex) continue;
         best = v, length = n;
         break;
       }
@@ -171,7 +171,7 @@ class Positions {
   Positions(const Graph& graph, const EngineNodes& known)
       : graph_(graph), claimed_(graph.node_count(), false), seen_(graph.node_count(), 0) {
     for (uint32_t v : known.by_name) {
-      if (v != kNoGraphNode) claimed_[v] = true;
+      if (v != kNoIndex) claimed_[v] = true;
     }
   }
 
@@ -190,7 +190,7 @@ class Positions {
         queue_.push_back(edge.target);
       }
     }
-    return kNoGraphNode;
+    return kNoIndex;
   }
 
  private:
@@ -216,11 +216,11 @@ void place_by_size(const Graph& graph, const Profile& profile, EngineNodes& node
   for (size_t i = 0; i < profile.nodes.size(); ++i) {
     const ProfiledNode& node = profile.nodes[i];
     uint32_t& place = nodes.node_of[i];
-    const bool wanted = place == kNoGraphNode && node.output_bytes > 0 && !changes_layout(node.op);
-    for (size_t r = recent.size(); wanted && place == kNoGraphNode && r-- > 0;) {
+    const bool wanted = place == kNoIndex && node.output_bytes > 0 && !changes_layout(node.op);
+    for (size_t r = recent.size(); wanted && place == kNoIndex && r-- > 0;) {
       place = positions.find(recent[r], node);
     }
-    if (place == kNoGraphNode) continue;
+    if (place == kNoIndex) continue;
     if (recent.size() == kRecent) recent.erase(recent.begin());
     recent.push_back(place);
   }
@@ -238,9 +238,7 @@ EngineNodes match_engine_nodes(const Graph& graph,
     auto& joined = nodes.joined.emplace_back();
     if (node.naming == Naming::kJoined) joined = names.find_all(node.name, walk);
     const bool named = node.naming != Naming::kNone;
-    nodes.by_name.push_back(!joined.empty() ? joined.front()
-                            : named         ? names.find(node)
-                                            : kNoGraphNode);
+    nodes.by_name.push_back(!joined.empty() ? joined.front() : named ? names.find(node) : kNoIndex);
   }
   nodes.node_of = nodes.by_name;
   place_by_size(graph, profile, nodes);

@@ -11,14 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/graph/graph.h"
 #include "tools/costs/profile.h"
 
 namespace placeto {
 
-inline constexpr uint32_t kNoGraphNode = 0xffffffffu;
-
-// A node of the graph for each node of the profile, kNoGraphNode where nothing leads to one.
+// A node of the graph for each node of the profile, kNoIndex where nothing leads to one.
 struct EngineNodes {
   std::vector<uint32_t> by_name;  // by numbers and names
   std::vector<uint32_t> node_of;  // those, and more by position and size

@@ -34,7 +34,7 @@ std::vector<uint32_t> listed(std::string_view text, const NodeLookup& lookup) {
       if (at[s] < end) end = at[s], next = end + kSeparators[s].size();
     }
     const uint32_t v = lookup(bare(text.substr(begin, end - begin)));
-    if (v != kNoGraphNode) nodes.push_back(v);
+    if (v != kNoIndex) nodes.push_back(v);
     begin = next;
   }
   return nodes;

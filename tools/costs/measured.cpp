@@ -30,11 +30,11 @@ uint32_t nearest_with_op(const Graph& graph, uint32_t v, const std::string& op,
     if (graph.node(at).op == op || (product && kind == operator_class_of(op))) {
       return at;
     }
-    uint32_t next = kNoGraphNode;
+    uint32_t next = kNoIndex;
     for (const InEdge& edge : graph.in_edges(at)) {
       if (!taken[edge.source]) next = edge.source;
     }
-    if (next == kNoGraphNode) break;
+    if (next == kNoIndex) break;
     at = next;
   }
   return v;
@@ -142,18 +142,18 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
   const std::vector<uint32_t>& node_of = engine.node_of;
   std::vector<bool> taken(graph.node_count(), false);
   for (uint32_t v : node_of) {
-    if (v != kNoGraphNode) taken[v] = true;
+    if (v != kNoIndex) taken[v] = true;
   }
   coverage = {};
   std::vector<double> us(graph.node_count(), 0);
   std::vector<bool> measured(graph.node_count(), false);
-  uint32_t before = kNoGraphNode;
+  uint32_t before = kNoIndex;
   double unplaced_us = 0;  // before the first node that has a place
   for (size_t i = 0; i < profile.nodes.size(); ++i) {
     const ProfiledNode& node = profile.nodes[i];
     ++coverage.profiled;
     coverage.profiled_us += node.median_us;
-    if (engine.by_name[i] != kNoGraphNode) {
+    if (engine.by_name[i] != kNoIndex) {
       ++coverage.by_name;
       coverage.by_name_us += node.median_us;
     }
@@ -163,11 +163,11 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
       before = joined.back();
       continue;
     }
-    if (node_of[i] != kNoGraphNode) {
+    if (node_of[i] != kNoIndex) {
       before = nearest_with_op(graph, node_of[i], node.op, taken);
       measured[before] = true;
     }
-    (before == kNoGraphNode ? unplaced_us : us[before]) += node.median_us;
+    (before == kNoIndex ? unplaced_us : us[before]) += node.median_us;
   }
   if (coverage.by_name == 0 || coverage.share() < kLeastCoverage) {
     return Status::bad_input(

@@ -11,12 +11,11 @@
 
 #include "runtime/base/result.h"
 #include "tools/engine/tensor.h"
+#include "tools/export/from_caller.h"
 #include "tools/onnx/dim_setting.h"
 #include "tools/onnx/settings.h"
 
 namespace placeto {
-
-inline constexpr uint32_t kFromCaller = 0xffffffffu;
 
 // A tensor that enters or leaves a stage or the model.
 struct ManifestTensor {

@@ -190,8 +190,8 @@ std::vector<StageSummary> summarize_stages(const LatencyRuns& runs, size_t stage
 }
 
 std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& runs) {
-  std::vector<uint32_t> previous(manifest.stages.size(), kFromCaller);  // on the same device
-  std::vector<uint32_t> last(manifest.devices.size(), kFromCaller);
+  std::vector<uint32_t> previous(manifest.stages.size(), kNoIndex);  // on the same device
+  std::vector<uint32_t> last(manifest.devices.size(), kNoIndex);
   for (const uint32_t s : manifest.order) {
     previous[s] = std::exchange(last[manifest.stages[s].device], s);
   }
@@ -200,7 +200,7 @@ std::vector<double> handover_us(const Manifest& manifest, const LatencyRuns& run
     const ManifestStage& stage = manifest.stages[s];
     std::vector<double> gaps;
     for (const auto& run : runs.stages) {
-      double arrival = -1, idle = previous[s] == kFromCaller ? 0 : run[previous[s]].end_us;
+      double arrival = -1, idle = previous[s] == kNoIndex ? 0 : run[previous[s]].end_us;
       for (const uint32_t needed : stage.after) {
         double& bound = manifest.stages[needed].device == stage.device ? idle : arrival;
         bound = std::max(bound, run[needed].end_us);

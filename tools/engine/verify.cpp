@@ -103,7 +103,7 @@ class Check {
  private:
   struct Compiled {  // in one record
     std::vector<const ProfiledNode*> nodes;
-    uint32_t stage = kNoStage;  // of the other nodes of the record; kNoStage: there are none
+    uint32_t stage = kNoIndex;  // of the other nodes of the record; kNoIndex: there are none
   };
 
   bool serves(const std::string& provider, const std::string& device) const;
@@ -163,7 +163,7 @@ void Check::add(const Profile& record) {
     const uint32_t v = nodes.by_name[i];
     if (is_compiled(node)) {
       compiled.nodes.push_back(&node);
-    } else if (v == kNoGraphNode) {
+    } else if (v == kNoIndex) {
       ++result_.by_engine;
     } else {
       seen[v] = seen_[v] = true;
@@ -180,19 +180,19 @@ void Check::add(const Profile& record) {
 // Of the others in the record; else the first that has none and is to run on that provider, or the
 // first that has none.
 uint32_t Check::stage_of(const Compiled& compiled) const {
-  if (compiled.stage != kNoStage) return compiled.stage;
-  uint32_t open = kNoStage;
+  if (compiled.stage != kNoIndex) return compiled.stage;
+  uint32_t open = kNoIndex;
   for (uint32_t s = 0; s < ran_.size(); ++s) {
     if (ran_[s]) continue;
     if (serves(compiled.nodes.front()->provider, planned_.stage_devices[s])) return s;
-    if (open == kNoStage) open = s;
+    if (open == kNoIndex) open = s;
   }
   return open;
 }
 
 void Check::place_in_stage(const Compiled& compiled) {
   const uint32_t stage = stage_of(compiled);
-  if (stage == kNoStage) {
+  if (stage == kNoIndex) {
     result_.by_engine += static_cast<uint32_t>(compiled.nodes.size());
     return;
   }

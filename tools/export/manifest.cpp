@@ -114,7 +114,7 @@ std::string manifest_json(const std::string& model_name, const onnx::ModelProto&
   for (int i = 0; i < model.graph().output_size(); ++i) {
     const uint32_t stage = plan.output_stage[static_cast<size_t>(i)];
     Json output = describe(model.graph().output(i));
-    if (stage != kFromInput) output["stage"] = stage;
+    if (stage != kFromCaller) output["stage"] = stage;
     manifest["outputs"].push_back(std::move(output));
   }
   for (uint32_t s = 0; s < plan.stages.size(); ++s) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/graph/text.h"
 #include "tools/export/name_matcher.h"
 
@@ -12,7 +13,6 @@ namespace placeto {
 namespace {
 
 constexpr uint64_t kImpossible = std::numeric_limits<uint32_t>::max();
-constexpr uint32_t kNoRule = std::numeric_limits<uint32_t>::max();
 
 using DeviceRules = std::map<std::string, uint32_t, std::less<>>;  // device by pattern
 
@@ -41,7 +41,7 @@ class PrefixRules {
     std::vector<size_t> children;
     std::vector<uint64_t> base;  // per device that rules here; [devices_]: none does
     std::vector<uint64_t> cost;  // the same, where a rule may be added here
-    uint32_t best = kNoRule;     // device of the rule that would be added
+    uint32_t best = kNoIndex;    // device of the rule that would be added
   };
 
   // The vertex of names [begin, end), which share more than `parent` characters. Depth of

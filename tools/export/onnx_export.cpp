@@ -109,10 +109,10 @@ Result<std::vector<uint32_t>> devices_of_nodes(const OnnxModel& model, const Pla
 std::vector<uint32_t> stages_of_nodes(const OnnxModel& model, const Placed& placed) {
   std::unordered_map<std::string_view, uint32_t> stage;
   for (const PlacedNode& node : placed.nodes) {
-    if (node.stage == kNoStage) return {};
+    if (node.stage == kNoIndex) return {};
     stage.emplace(node.name, node.stage);
   }
-  std::vector<uint32_t> stages(model.node_names.size(), kNoStage);
+  std::vector<uint32_t> stages(model.node_names.size(), kNoIndex);
   for (size_t i = 0; i < stages.size(); ++i) {
     const auto entry = stage.find(model.node_names[i]);
     if (entry != stage.end()) stages[i] = entry->second;
@@ -190,7 +190,7 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
     if (is_constant_node(node)) continue;
     const size_t v = placed.nodes.size();
     const uint32_t device = v < placement.assignment.size() ? placement.assignment[v] : 0;
-    const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoStage;
+    const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoIndex;
     placed.nodes.push_back({model->node_names[i],
                             node.op_type(),
                             device,

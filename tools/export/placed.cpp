@@ -16,7 +16,7 @@ Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) 
   placed.nodes.reserve(graph.node_count());
   for (uint32_t v = 0; v < graph.node_count(); ++v) {
     const NodeSpec& node = graph.node(v);
-    const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoStage;
+    const uint32_t stage = v < placement.stages.size() ? placement.stages[v] : kNoIndex;
     placed.nodes.push_back(
         {node.name, node.op, placement.assignment[v], node.resident_bytes, stage, {}});
   }

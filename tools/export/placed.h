@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/result.h"
 #include "runtime/format/placement.h"
 #include "runtime/graph/graph.h"
@@ -18,7 +19,7 @@ struct PlacedNode {
   std::string op;
   uint32_t device = 0;                    // index into Placed::devices
   uint64_t resident_bytes = 0;            // parameters
-  uint32_t stage = kNoStage;              // as recorded
+  uint32_t stage = kNoIndex;              // as recorded
   std::vector<std::string> outputs = {};  // their names in the model; empty: not known
 };
 

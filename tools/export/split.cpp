@@ -44,7 +44,7 @@ class Planner {
  private:
   void add_node(int i) {
     const uint32_t s = stages_.stage_of[static_cast<size_t>(i)];
-    if (s == kNoStage) {
+    if (s == kNoIndex) {
       plan_.unused_nodes += is_constant_node(graph_.node(i)) ? 0 : 1;
       return;
     }
@@ -83,7 +83,7 @@ class Planner {
   // the first of all; an input is handed through by the caller.
   void add_graph_output(const std::string& name) {
     const Origin& origin = flow_.origin.at(name);
-    uint32_t s = kFromInput;
+    uint32_t s = kFromCaller;
     if (origin.from == From::kNode) {
       s = made_in(origin);
     } else if (origin.is_weight()) {
@@ -92,7 +92,7 @@ class Planner {
       bring(name, s);
     }
     plan_.output_stage.push_back(s);
-    if (s != kFromInput) add_output(name, s);
+    if (s != kFromCaller) add_output(name, s);
   }
 
   void add_output(const std::string& name, uint32_t s) {
@@ -257,7 +257,7 @@ Result<SplitPlan> plan_split(const onnx::ModelProto& model, const ValueTypes& ty
   }
   std::vector<uint32_t> recorded(wish.stage_of.empty() ? 0 : stages->stage_count());
   for (size_t v = 0; v < wish.stage_of.size(); ++v) {
-    if (stages->stage_of[v] != kNoStage) recorded[stages->stage_of[v]] = wish.stage_of[v];
+    if (stages->stage_of[v] != kNoIndex) recorded[stages->stage_of[v]] = wish.stage_of[v];
   }
   SplitPlan plan = Planner(graph, *flow, std::move(*stages)).run();
   plan.recorded = std::move(recorded);

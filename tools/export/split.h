@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/result.h"
+#include "tools/export/from_caller.h"
 #include "tools/export/stages.h"
 #include "tools/export/value_flow.h"
 #include "tools/export/value_types.h"
@@ -26,14 +27,12 @@ struct StagePlan {
   std::vector<uint32_t> after;       // stages it reads from, ascending, all below its own number
 };
 
-inline constexpr uint32_t kFromInput = 0xffffffffu;
-
 struct SplitPlan {
   std::vector<StagePlan> stages;                      // in an order of execution
   std::vector<uint32_t> order;                        // in which devices take them
   std::vector<uint32_t> recorded;                     // number of each in the placement, or empty
   std::unordered_map<std::string, uint32_t> made_by;  // stage of each of the stages' outputs
-  std::vector<uint32_t> output_stage;                 // per graph output; kFromInput: an input
+  std::vector<uint32_t> output_stage;                 // per graph output; kFromCaller: an input
                                                       // handed through
   std::unordered_map<std::string, onnx::ValueInfoProto> info;  // of all inputs and outputs
   uint32_t unused_nodes = 0;                                   // no graph output depends on them

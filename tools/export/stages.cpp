@@ -39,7 +39,7 @@ Result<Division> keep(std::span<const std::vector<uint32_t>> predecessors,
                       std::span<const uint32_t> device, const std::vector<bool>& live,
                       const StageWish& wish) {
   const auto count = static_cast<uint32_t>(device.size());
-  std::vector<uint32_t> number(size_t{count} + 1, kNoStage);
+  std::vector<uint32_t> number(size_t{count} + 1, kNoIndex);
   for (uint32_t v = 0; v < count; ++v) {
     if (!live[v]) continue;
     if (wish.stage_of[v] > count) {
@@ -49,15 +49,15 @@ Result<Division> keep(std::span<const std::vector<uint32_t>> predecessors,
   }
   Division division;
   for (uint32_t& n : number) {
-    if (n == kNoStage) continue;
+    if (n == kNoIndex) continue;
     n = division.stage_count();
-    division.device.push_back(kNoStage);
+    division.device.push_back(kNoIndex);
   }
-  division.stage_of.assign(count, kNoStage);
+  division.stage_of.assign(count, kNoIndex);
   for (uint32_t v = 0; v < count; ++v) {
     if (!live[v]) continue;
     const uint32_t s = division.stage_of[v] = number[wish.stage_of[v]];
-    if (division.device[s] != kNoStage && division.device[s] != device[v]) {
+    if (division.device[s] != kNoIndex && division.device[s] != device[v]) {
       return Status::bad_input(stage_text(wish.stage_of[v]) +
                                " of the placement is on two devices, expected one");
     }
@@ -71,21 +71,21 @@ Result<Division> keep(std::span<const std::vector<uint32_t>> predecessors,
     }
   }
   for (const uint32_t s : wish.order) {
-    if (s <= count && number[s] != kNoStage) division.order.push_back(number[s]);
+    if (s <= count && number[s] != kNoIndex) division.order.push_back(number[s]);
   }
   return division;
 }
 
 Status check_order(std::span<const std::vector<uint32_t>> predecessors, const Division& division) {
   if (division.order.empty()) return {};
-  std::vector<uint32_t> position(division.stage_count(), kNoStage);
+  std::vector<uint32_t> position(division.stage_count(), kNoIndex);
   for (uint32_t i = 0; i < division.order.size(); ++i) position[division.order[i]] = i;
-  const auto missing = std::find(position.begin(), position.end(), kNoStage);
+  const auto missing = std::find(position.begin(), position.end(), kNoIndex);
   if (missing != position.end() || division.order.size() != position.size()) {
     return Status::bad_input("the order of the placement has not each stage once");
   }
   for (uint32_t v = 0; v < predecessors.size(); ++v) {
-    if (division.stage_of[v] == kNoStage) continue;
+    if (division.stage_of[v] == kNoIndex) continue;
     for (const uint32_t u : predecessors[v]) {
       if (position[division.stage_of[u]] <= position[division.stage_of[v]]) continue;
       return Status::bad_input(

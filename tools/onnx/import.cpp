@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/base/disjoint_sets.h"
+#include "runtime/base/no_index.h"
 #include "runtime/base/saturating.h"
 #include "runtime/graph/text.h"
 #include "tools/io/element_names.h"
@@ -26,8 +27,6 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 
 using NodePairs = std::vector<std::pair<uint32_t, uint32_t>>;
-
-constexpr uint32_t kNoNode = 0xffffffffu;
 
 // A tensor that is there before the model runs.
 struct Parameter {
@@ -96,7 +95,7 @@ class Importer {
   std::unordered_map<std::string_view, std::vector<uint32_t>> loaded_;
   NodePairs together_;
   std::vector<bool> at_load_;      // by position in the model: computed at load
-  std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoNode
+  std::vector<uint32_t> node_at_;  // node of the graph by position in the model, or kNoIndex
   std::unordered_map<std::string_view, uint32_t> output_at_;  // of its node, by name
   ImportedGraph result_;
 };
@@ -183,7 +182,7 @@ void Importer::find_computed_at_load() {
 }
 
 void Importer::add_nodes() {
-  node_at_.assign(static_cast<size_t>(graph_.node_size()), kNoNode);
+  node_at_.assign(static_cast<size_t>(graph_.node_size()), kNoIndex);
   for (int i = 0; i < graph_.node_size(); ++i) {
     const NodeProto& node = graph_.node(i);
     if (is_constant_node(node)) continue;
@@ -218,7 +217,7 @@ void Importer::add_nodes() {
 
 void Importer::add_edges(int position) {
   const uint32_t target = node_at_[static_cast<size_t>(position)];
-  if (target == kNoNode) return;
+  if (target == kNoIndex) return;
   const NodeProto& node = graph_.node(position);
   // Else it reads when the model is loaded.
   const bool runs = !at_load_[static_cast<size_t>(position)];

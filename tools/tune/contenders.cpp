@@ -149,7 +149,7 @@ Result<std::vector<StageObservation>> observations_of(const Topology& topology, 
     if (!nodes.ok()) return nodes.status();
     StageObservation seen;
     double predicted_nodes_us = 0;
-    uint32_t stage = kNoStage, device = 0;
+    uint32_t stage = kNoIndex, device = 0;
     for (const ModelNode& of_stage : *nodes) {
       const auto it = node.find(of_stage.name);
       if (it == node.end()) continue;
@@ -159,7 +159,7 @@ Result<std::vector<StageObservation>> observations_of(const Topology& topology, 
       predicted_nodes_us +=
           contender.predicted.finish_us[it->second] - contender.predicted.start_us[it->second];
     }
-    if (stage == kNoStage) continue;
+    if (stage == kNoIndex) continue;
     const StageSlice& slice = contender.predicted.stages[stage];
     const DeviceSpec& spec = topology.device(device);
     const auto kinds = graph.kinds();
