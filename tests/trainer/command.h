@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <string>
 
@@ -52,7 +53,8 @@ decisions = 8
     const std::string messages = *read_text(file("messages"));
     CHECK_MESSAGE(messages.find(text) != std::string::npos, messages);
   }
-  // Is sent the signal once it is time, and ends as the signal would have it end.
+  // Is sent the signal once it waits for it and it is time, and ends as the signal would have it
+  // end.
   void ends_by(int signal, const std::string& arguments,
                const std::function<bool()>& is_time) const {
     const std::string line =
@@ -63,12 +65,22 @@ decisions = 8
       execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
       std::_Exit(127);
     }
-    for (int i = 0; i < 600 && !is_time(); ++i) usleep(100'000);
+    for (int i = 0; i < 600 && (!catches(id, signal) || !is_time()); ++i) usleep(100'000);
     kill(id, signal);
     int status = 0;
     waitpid(id, &status, 0);
     CHECK(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == signal);
+  }
+
+  // Whether the process has a handler for the signal.
+  static bool catches(pid_t id, int signal) {
+    std::ifstream status("/proc/" + std::to_string(id) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("SigCgt:")) continue;
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+    }
+    return false;
   }
 };
 

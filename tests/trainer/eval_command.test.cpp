@@ -27,6 +27,7 @@ TEST_CASE_FIXTURE(Place,
                     file("x.csv.partial") + ", nothing else is written\n") != std::string::npos,
       messages);
   CHECK(read_text(file("out"))->empty());
+  REQUIRE(fs::exists(file("x.csv.partial")));
   for (const char* absent : {"x.csv", "x.json", "x.svg", "x.svg.partial"}) {
     CHECK(!fs::exists(file(absent)));
   }
