@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/stoppable_sort.h"
 #include "runtime/cost/broadcast_link.h"
 

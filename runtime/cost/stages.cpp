@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/random.h"
 
 namespace placeto {

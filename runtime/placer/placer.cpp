@@ -105,7 +105,8 @@ void note_proof(const Placing& placing, PlaceResult& result) {
       result.bounds.work_us = std::min(result.bounds.work_us, most);
     }
   }
-  result.one_move_optimal = result.proved || (least.one_move_optimal && is_best);
+  result.one_move_optimal =
+      result.proved || result.best.one_move_optimal || (is_best && least.one_move_optimal);
 }
 
 // A stream of runs that a copy of the model on every device serves; 0 where one has no room for it,

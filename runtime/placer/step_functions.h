@@ -55,8 +55,8 @@ bool ready(Workbench& bench);
 std::vector<Candidate> starts(const Workbench& bench);
 
 // A share of the finish that stages of the best get, for each of the many placements that a search
-// ends with.
-void finish_part(Workbench& bench, Candidate& candidate);
+// of so many evaluations ends with.
+void finish_part(uint64_t evaluations, Workbench& bench, Candidate& candidate);
 
 // The guide of the policy that the options have.
 Status make_guide(Placing& placing);

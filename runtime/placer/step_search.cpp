@@ -56,7 +56,8 @@ Status search_briefly(const Step& step, Placing& placing) {
       budget, seed, bench.evaluator(), [](Candidate&) {}, divided);
   Candidate found = divided;
   adaptive_search(bench.hierarchy(), budget, seed, bench.move_evaluator(), found);
-  finish_part(bench, found);
+  finish_part(0, bench, found);  // whatever the budget is: a search begins with what it makes
+  if (stopped(bench.stop())) return {};
   bench.add_if_better(std::move(found.score < divided.score ? found : divided));
   return {};
 }
@@ -76,7 +77,7 @@ Status search(const Step& step, Placing& placing) {
   const bool staged = is_staged(placing);
   // Beside every polishing, so that more of it is never worse.
   const auto finish = [&](Candidate& candidate) {
-    if (staged) finish_part(bench, candidate);
+    if (staged) finish_part(budget.evaluations, bench, candidate);
     tell_finished(candidate, placing);
   };
   // Of the time, half is for solving the problem, and half of what is left for stages.
@@ -118,7 +119,7 @@ Status place_on_fewer(const Step& step, Placing& placing) {
       found.method = step.name;
       found.score = bench.evaluator().evaluate(found.assignment, found.division);
       if (is_staged(placing)) {
-        finish_part(bench, found);
+        finish_part(bench.options().budget.evaluations, bench, found);
       } else {
         polish(&bench.hierarchy(), bench.move_evaluator(), found);
       }

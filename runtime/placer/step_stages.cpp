@@ -79,11 +79,11 @@ Status simplify(const Step& step, Placing& placing) {
 }
 
 // A share of what finishes the best, for each of the many that a search ends with.
-void finish_part(Workbench& bench, Candidate& candidate) {
+void finish_part(uint64_t evaluations, Workbench& bench, Candidate& candidate) {
   constexpr uint64_t kShare = 3;
   const Problem& problem = bench.problem();
-  finish_stages(stage_evaluations(problem.graph()) / kShare,
-                polish_pays(problem, bench.options().budget.evaluations), bench, candidate);
+  finish_stages(stage_evaluations(problem.graph()) / kShare, polish_pays(problem, evaluations),
+                bench, candidate);
 }
 
 }  // namespace placeto

@@ -23,8 +23,8 @@ struct Polished {
   Candidate after{{}, {}, Score::worst()};
 };
 
-// Improves `start` in place; never returns worse. It is one-move-optimal then, unless stopped
-// before. With a hierarchy, groups of its coarse levels move, too.
+// Improves `start` in place; never returns worse. Divided by rule, it is one-move-optimal
+// then, unless stopped before. With a hierarchy, groups of its coarse levels move, too.
 void polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start);
 
 // Makes a move of one group if one is better than the candidate, whose own division into stages may

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/base/no_index.h"
 #include "runtime/base/portable_math.h"
 #include "runtime/base/random.h"
 #include "runtime/cost/staged.h"

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "runtime/base/no_index.h"
 #include "runtime/cost/rounding.h"
 #include "runtime/cost/staged.h"
 
@@ -296,8 +297,8 @@ class Refiner {
 // The recorded order is the one in which the stages of the candidate start.
 void record_order(Evaluator& evaluator, Candidate& candidate) {
   if (candidate.division.empty() || stopped(evaluator.stop())) return;
-  candidate.division.order =
-      evaluator.timeline(candidate.assignment, candidate.division).stage_order;
+  const Timeline& timeline = evaluator.timeline(candidate.assignment, candidate.division);
+  if (!stopped(evaluator.stop())) candidate.division.order = timeline.stage_order;
 }
 
 }  // namespace

@@ -57,7 +57,6 @@ TEST_CASE_FIXTURE(Place, "a run that cannot begin removes nothing that it did no
 }
 
 // Files may not grow beyond so many blocks of 512 bytes, which fails as a full disk does.
-
 TEST_CASE_FIXTURE(Place,
                   "a disk that is full before the first checkpoint costs no file of others") {
   const auto train_within = [&](int blocks, const std::string& folder) {
@@ -148,7 +147,6 @@ problems = 1
 }
 
 // Otherwise `placeto-train ... && placeto-train export ...` would ship what is half trained.
-
 TEST_CASE_FIXTURE(Place, "a signal ends training once it is saved, and says what was not done") {
   std::string text = *read_text(config);
   text.replace(text.find("iterations = 1"), 14, "iterations = 100000");
@@ -237,10 +235,6 @@ TEST_CASE_FIXTURE(Place, "a run folder with anything but files where files were 
     }
   }
 }
-
-// One of the first two problems of `mixed` is a network, as a quarter of training's are.
-
-// The first of mixed has no room for its network.
 
 TEST_CASE_FIXTURE(Place,
                   "a policy that fits some problems is measured there, one that fits none is not") {

@@ -47,6 +47,7 @@ TEST_CASE_FIXTURE(Place, "an interrupted eval without a file for its rows writes
   CHECK(read_text(file("out"))->empty());
 }
 
+// One of the first two problems of `mixed` is a network, as a quarter of training's are.
 TEST_CASE_FIXTURE(Place, "eval says which networks of mixed a policy was trained on") {
   const std::string on = " --sets mixed --problems 2 --budgets 1 --long-searches 0";
   REQUIRE(run("eval default" + on, file("out")) == 0);
@@ -113,6 +114,7 @@ TEST_CASE_FIXTURE(Place, "what is of test sets alone is refused with graphs of o
   }
 }
 
+// The first of mixed has no room for its network.
 TEST_CASE_FIXTURE(Place, "problems without a placement that fits memory are counted") {
   const std::string eval = "eval default --budgets 1 --long-searches 0 ";
   fails(eval + "--sets mixed --problems 1", 2,

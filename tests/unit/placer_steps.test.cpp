@@ -11,6 +11,7 @@
 #include "runtime/placer/methods.h"
 #include "runtime/placer/placer.h"
 #include "runtime/placer/steps.h"
+#include "runtime/search/polish.h"
 #include "tests/support/random_problem.h"
 #include "tests/unit/workloads_support.h"
 
@@ -103,22 +104,32 @@ TEST_CASE("the C header names every way to place") {
   CHECK(static_cast<size_t>(named) == placer_names().size());
 }
 
+namespace {
+
+// Four hundred nodes or more, whose devices run stages.
+test::Instance staged_devices(const char* family, uint32_t nodes, uint64_t seed, uint32_t devices) {
+  WorkloadOptions graph;
+  graph.nodes = nodes;
+  graph.ccr = 0.5;
+  graph.seed = seed;
+  TopologySpec topology = test::equal_devices(devices);
+  topology.execution = Execution::kStaged;
+  topology.default_link = {.bandwidth_bytes_per_us = 1'000, .latency_us = 10};
+  for (DeviceSpec& device : topology.devices) device.stage_us = 50;
+  test::Instance instance = test::build_instance(generated(family, graph), topology);
+  REQUIRE(instance.problem);
+  return instance;
+}
+
+}  // namespace
+
 // Where stages alone end, moves still gain, which are not looked at one by one there.
 TEST_CASE("a brief search improves large staged placements without a budget") {
   double log_ratios = 0;
   constexpr int kGraphs = 6;
   for (int i = 0; i < kGraphs; ++i) {
-    WorkloadOptions graph;
-    graph.nodes = 400;
-    graph.ccr = 0.5;
-    graph.seed = static_cast<uint64_t>(i);
-    TopologySpec topology = test::equal_devices(4);
-    topology.execution = Execution::kStaged;
-    topology.default_link = {.bandwidth_bytes_per_us = 1'000, .latency_us = 10};
-    for (DeviceSpec& device : topology.devices) device.stage_us = 50;
-    const test::Instance instance = test::build_instance(
-        generated(i % 2 == 0 ? "layered" : "series_parallel", graph), topology);
-    REQUIRE(instance.problem);
+    const test::Instance instance = staged_devices(i % 2 == 0 ? "layered" : "series_parallel", 400,
+                                                   static_cast<uint64_t>(i), 4);
     const PlaceOutcome placed = place_auto(*instance.problem, {});
     REQUIRE(placed.ok());
     double before_us = kNever;
@@ -129,4 +140,25 @@ TEST_CASE("a brief search improves large staged placements without a budget") {
     log_ratios += std::log(placed->best.score.objective_us / before_us);
   }
   CHECK(std::exp(log_ratios / kGraphs) < 0.99);
+}
+
+// Otherwise a longer search would not begin with all of a shorter one.
+TEST_CASE("a brief search finds the same whatever the budget is") {
+  const test::Instance instance = staged_devices("series_parallel", 600, 1, 2);
+  const uint64_t enough = evaluations_to_polish(*instance.problem);
+  std::vector<double> found_us, answer_us;
+  for (const uint64_t evaluations : {uint64_t{0}, enough - 1, enough}) {
+    const PlaceOutcome placed =
+        place_auto(*instance.problem, {.budget = {.evaluations = evaluations}});
+    REQUIRE(placed.ok());
+    answer_us.push_back(placed->best.score.objective_us);
+    for (const Candidate& candidate : placed->candidates) {
+      if (candidate.method == "brief") found_us.push_back(candidate.score.objective_us);
+    }
+  }
+  REQUIRE(found_us.size() == 3);
+  CHECK(found_us[1] == found_us[0]);
+  CHECK(found_us[2] == found_us[0]);
+  CHECK(answer_us[1] <= answer_us[0]);
+  CHECK(answer_us[2] <= answer_us[1]);
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "runtime/base/no_index.h"
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/cli/by_device.h"

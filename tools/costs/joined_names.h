@@ -25,7 +25,7 @@ class RangeWalk {
   uint64_t left_ = 100'000'000;  // nodes and edges to go through; then only both ends
 };
 
-// The node of that name, kNoIndex (engine_nodes.h) if there is none.
+// The node of that name, kNoIndex if there is none.
 using NodeLookup = std::function<uint32_t(std::string_view)>;
 
 // All nodes that the name names, each once; names of others are left out.

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/base/limits.h"
+#include "runtime/base/no_index.h"
 #include "runtime/cost/number_range.h"
 #include "runtime/graph/text.h"
 #include "tools/costs/engine_nodes.h"

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <thread>
 
+#include "runtime/base/no_index.h"
 #include "tools/costs/statistics.h"
 
 namespace placeto {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/base/no_index.h"
 #include "runtime/format/placement.h"
 #include "tools/costs/engine_nodes.h"
 #include "tools/devices/device_settings.h"

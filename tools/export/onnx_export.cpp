@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "runtime/base/message.h"
+#include "runtime/base/no_index.h"
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/export/annotate.h"

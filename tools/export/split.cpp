@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "runtime/base/no_index.h"
 #include "runtime/graph/text.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/value.h"

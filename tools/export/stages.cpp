@@ -1,5 +1,7 @@
 #include "tools/export/stages.h"
 
+#include "runtime/base/no_index.h"
+
 #include <algorithm>
 #include <cassert>
 #include <string>

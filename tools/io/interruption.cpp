@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 
@@ -15,6 +16,7 @@ constexpr int64_t kSameRequestMs = 500;
 std::atomic<bool> has_come{false};
 volatile std::sig_atomic_t which = 0;
 std::atomic<int64_t> came_at_ms{0};  // 0: not yet
+static_assert(std::atomic<int64_t>::is_always_lock_free);
 std::string_view first_words;
 
 // As a handler may read it.
@@ -30,16 +32,18 @@ void end_by_what_came() {
 }
 
 extern "C" void remember_interruption(int signal) {
+  const int error = errno;  // of what it interrupts
   int64_t before = 0;
   const int64_t now = now_ms();
-  if (!came_at_ms.compare_exchange_strong(before, now)) {
-    if (now - before > kSameRequestMs) end_by_what_came();
-    return;
+  if (came_at_ms.compare_exchange_strong(before, now)) {
+    which = signal;
+    has_come = true;
+    [[maybe_unused]] const auto written =
+        ::write(STDERR_FILENO, first_words.data(), first_words.size());
+  } else if (now - before > kSameRequestMs) {
+    end_by_what_came();
   }
-  which = signal;
-  has_come = true;
-  [[maybe_unused]] const auto written =
-      ::write(STDERR_FILENO, first_words.data(), first_words.size());
+  errno = error;
 }
 
 }  // namespace

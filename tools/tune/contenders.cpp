@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "runtime/base/no_index.h"
 #include "tools/costs/statistics.h"
 #include "tools/engine/model_inputs.h"
 #include "tools/export/onnx_export.h"
