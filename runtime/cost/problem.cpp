@@ -72,7 +72,7 @@ std::string why_nothing_runs(const Graph& graph, uint32_t v, const Topology& top
 Result<Problem> Problem::build(const Graph& graph, const Topology& topology, const Rules& rules,
                                const Limits& limits, Stop* stop) {
   if (!(rules.memory_headroom >= 0 && rules.memory_headroom < 1)) {
-    return Status::invalid(join({"memory headroom is ", std::to_string(rules.memory_headroom),
+    return Status::invalid(join({"memory headroom is ", number_text(rules.memory_headroom),
                                  ", expected a share in [0, 1)"}));
   }
   Problem problem;

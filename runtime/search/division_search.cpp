@@ -160,6 +160,9 @@ double DivisionSearch::least_us(const State& state) const {
 }
 
 bool DivisionSearch::try_sequence() {
+  // Times tell nothing while nothing fits: then all sequences are simulated.
+  constexpr uint64_t kBranches = 20;  // that a simulation takes as long as
+  if (!best_->score.feasible()) *branches_ -= std::min(*branches_, kBranches);
   Division division;
   division.stage_of.resize(graph_.node_count());
   for (uint32_t s = 0; s < stages_.size(); ++s) {

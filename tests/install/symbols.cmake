@@ -83,3 +83,12 @@ if(needed)
   message(FATAL_ERROR "${CORE} uses what it promises not to use:\n  ${needed}")
 endif()
 message(STATUS "no connections, threads, programs or environment among ${needed_count} needed symbols")
+
+# 5. No definition of FlatBuffers under its own name, for which a program may have others.
+lines_of(defined ${NM} -C --defined-only ${CORE})
+list(FILTER defined INCLUDE REGEX "[ (]flatbuffers::")
+if(defined)
+  list(JOIN defined "\n  " defined)
+  message(FATAL_ERROR "${CORE} defines what a program may define otherwise:\n  ${defined}")
+endif()
+message(STATUS "no definitions of FlatBuffers under its own name")

@@ -22,7 +22,8 @@
  *   path given.
  * - Threads: different objects may be used by different threads at once. Policies, graphs and
  *   topologies are immutable and may be shared by any number of threads. Builders, and placements
- *   in placeto_placement_explain, are changed by use: one thread at a time.
+ *   in placeto_placement_explain, are changed by use: one thread at a time. A thread may not be
+ *   cancelled (pthread_cancel) while a function reads a file.
  * - Ownership: every object that a function hands out is released with the matching
  *   placeto_..._free, which accepts NULL. The order does not matter: a placement keeps the graph
  *   and the topology it needs alive, and a placing that runs keeps its policy, too. Arrays and

@@ -36,11 +36,11 @@ Status check_feature(const schema::Feature& feature, std::span<const std::string
   }
   seen[index] = true;
   if (!std::isfinite(feature.shift())) {
-    return bad_input({"shift of ", in_quotes(name), " is ", std::to_string(feature.shift()),
+    return bad_input({"shift of ", in_quotes(name), " is ", number_text(feature.shift()),
                       ", expected a finite number"});
   }
   if (!std::isfinite(feature.scale()) || feature.scale() == 0) {
-    return bad_input({"scale of ", in_quotes(name), " is ", std::to_string(feature.scale()),
+    return bad_input({"scale of ", in_quotes(name), " is ", number_text(feature.scale()),
                       ", expected a finite number that is not 0"});
   }
   return {};
@@ -89,7 +89,7 @@ Status check_finite(const flatbuffers::Vector<float>& data) {
   uint32_t first = 0;
   while (is_finite(first)) ++first;
   return bad_input(
-      {"data[", first, "] is ", std::to_string(data.Get(first)), ", expected a finite number"});
+      {"data[", first, "] is ", number_text(data.Get(first)), ", expected a finite number"});
 }
 
 Status check_tensor(const schema::Tensor& tensor, const TensorShape& expected) {

@@ -15,7 +15,7 @@ class Row {
   void set(PairFeature feature, double value) {
     const auto i = static_cast<uint32_t>(feature);
     const Feature& f = kPairFeatureList[i];
-    out_[i] = std::clamp(static_cast<float>(value), f.low, f.high);
+    out_[i] = static_cast<float>(std::clamp(value, double{f.low}, double{f.high}));
   }
 
  private:
