@@ -1,11 +1,11 @@
 # What the linker and the compiler were asked for is in the files.
 #
 #   cmake -D FILES=a;b -D READELF=readelf -D OBJDUMP=objdump -D NM=nm [-D GUARDED=ON]
-#     [-D FORTIFIED=ON] [-D LANDINGS=endbr64] -P hardening.cmake
+#     [-D FORTIFIED=b] [-D LANDINGS=endbr64] -P hardening.cmake
 #
-# GUARDED: stacks are checked. FORTIFIED: so are lengths. LANDINGS: the instruction where alone jumps
-# may lead. The files' notes do not tell, for these are of what all objects have in common, and few
-# systems compile those that start a program so.
+# GUARDED: stacks are checked. FORTIFIED: those of the files that check lengths, too. LANDINGS: the
+# instruction where alone jumps may lead. The files' notes do not tell, for these are of what all
+# objects have in common, and few systems compile those that start a program so.
 cmake_minimum_required(VERSION 3.22)
 
 function(run out)
@@ -35,7 +35,7 @@ foreach(file IN LISTS FILES)
   if(NOT symbols MATCHES "__stack_chk_fail")
     message(FATAL_ERROR "${file} does not check its stack: expected -fstack-protector-strong")
   endif()
-  if(FORTIFIED AND NOT symbols MATCHES "__mem(cpy|move|set)_chk|__v?s?n?printf_chk|__fprintf_chk")
+  if(file IN_LIST FORTIFIED AND NOT symbols MATCHES "__mem(cpy|move|set)_chk|__v?s?n?printf_chk|__fprintf_chk")
     message(FATAL_ERROR "${file} calls nothing that checks lengths: expected _FORTIFY_SOURCE")
   endif()
   if(LANDINGS)
