@@ -131,7 +131,7 @@ int run_training(const TrainArguments& arguments) {
     if (Status s = train::train(*config, text, make_algorithm, folder, resume, options); !s.ok()) {
       progress.clear();
       const int status = give_up(s);
-      if (s.code() == StatusCode::kStopped) signals.obey();
+      if (s.code() == StatusCode::kStopped) Interruption::obey();
       return status;
     }
     const Result<Checkpoint> trained = folder.load_latest();
@@ -141,7 +141,7 @@ int run_training(const TrainArguments& arguments) {
     if (trained->iteration < config->iterations) progress.clear();
     if (*signals.flag()) {
       fmt::print(stderr, "placeto-train: stopped by {}; {}\n", signals.name(), left);
-      signals.obey();
+      Interruption::obey();
     }
     // Hosts stop together.
     if (trained->iteration < config->iterations) {

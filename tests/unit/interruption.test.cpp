@@ -44,7 +44,7 @@ TEST_CASE("a signal that is sent twice is one request, and the program ends when
     CHECK(end_of(twice) == -kUnharmed);
     CHECK(end_of([&] {
             twice();
-            Interruption::obey_what_came();
+            Interruption::obey();
           }) == signal);
   }
 }

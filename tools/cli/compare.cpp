@@ -301,7 +301,7 @@ void run_compare(CompareOptions options) {
   if (cut_short.empty()) return;
   print_due_json();
   std::fflush(stdout);
-  Interruption::obey_what_came();  // what is lacking is lacking
+  Interruption::obey();  // what is lacking is lacking
 }
 
 }  // namespace

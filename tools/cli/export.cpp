@@ -227,7 +227,7 @@ void export_split(Job& job) {
   if (options.stages == "fewest") rule = StageRule::kFewest;
   const Interruption interruption;
   const auto written = model.write_stages(options.split, rule, interruption.flag());
-  interruption.obey();
+  Interruption::obey();
   const SplitSummary summary = require(written, kInternalError);
   if (options.common.json) {
     Json stages = Json::array();

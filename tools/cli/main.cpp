@@ -172,6 +172,6 @@ int main(int argc, char** argv) {
   const int status = run_and_report(line, json);
   // Who presses Ctrl-C has what he asked for; what sends another signal is to see that it was
   // obeyed.
-  if (!placeto::Interruption::is_ctrl_c()) placeto::Interruption::obey_what_came();
+  if (!placeto::Interruption::is_ctrl_c()) placeto::Interruption::obey();
   return status;
 }

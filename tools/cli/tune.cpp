@@ -139,7 +139,7 @@ void run_tune(const TuneSettings& options) {
   const Interruption interruption;
   tuning.interrupted = interruption.flag();
   const Result<TuneResult> result = tune(topology, tuning);
-  interruption.obey();
+  Interruption::obey();
   print_result(options, require(result));
 }
 

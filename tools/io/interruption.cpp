@@ -65,10 +65,6 @@ const std::atomic<bool>* Interruption::flag() const {
   return &has_come;
 }
 
-void Interruption::obey() const {
-  obey_what_came();
-}
-
 bool Interruption::came() {
   return has_come;
 }
@@ -81,7 +77,7 @@ bool Interruption::is_ctrl_c() {
   return which == SIGINT;
 }
 
-void Interruption::obey_what_came() {
+void Interruption::obey() {
   if (has_come) end_by_what_came();
 }
 

@@ -19,15 +19,14 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   const std::atomic<bool>* flag() const;
-  // Ends the program as the signal would have, if one came: what waits for it then sees a signal, a
-  // shell 128 and its number.
-  void obey() const;
 
-  // The same, whether one of them is there or has been.
+  // Of the first that came, whether there is an Interruption yet or still.
   static bool came();
   static const char* name();  // "Ctrl-C", "SIGTERM" or "SIGHUP"
   static bool is_ctrl_c();    // and not a signal that wants the program gone
-  static void obey_what_came();
+  // Ends the program as the signal would have, if one came: what waits for it then sees a signal, a
+  // shell 128 and its number.
+  static void obey();
 };
 
 }  // namespace placeto

@@ -50,7 +50,7 @@ Status leave_partial(const Interruption& signals, size_t done, size_t all, std::
                                 : "what was measured is in " + names + ", nothing else is written")
           .c_str(),
       stderr);
-  signals.obey();
+  Interruption::obey();
   return {};
 }
 
