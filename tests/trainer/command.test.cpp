@@ -236,28 +236,6 @@ TEST_CASE_FIXTURE(Place, "a run folder with anything but files where files were 
   }
 }
 
-TEST_CASE_FIXTURE(Place,
-                  "a policy that fits some problems is measured there, one that fits none is not") {
-  const std::string graph = write(
-      "x.json", R"({"format_version": 1, "nodes": [{"name": "a", "op": "X", "cost_us": [5]}]})");
-  const std::string eval = "eval " PLACETO_MODELS
-                           "/placeto-ptb-2gpu.plpo --budgets 1 "
-                           "--long-searches 0 --graphs " +
-                           graph + " --topologies ";
-  // The first problem is on four devices: topologies are sorted by name.
-  const std::string four = write("a4.json", *read_text(PLACETO_MODELS "/topologies/4xk80.json"));
-  const std::string two = write("b2.json", *read_text(PLACETO_MODELS "/topologies/2xk80.json"));
-  REQUIRE(run(eval + four + " " + two + " --csv " + file("x.csv"), file("out")) == 0);
-  const std::string text = *read_text(file("out")), csv = *read_text(file("x.csv"));
-  CHECK(
-      text.find("left out where it does not fit, 1 of 2 problems: the policy places on 2 devices, "
-                "the topology has 4") != std::string::npos);
-  CHECK(csv.find("\n0,own,x,1,4,0,policy,") == std::string::npos);
-  CHECK(csv.find("\n1,own,x,1,2,0,policy,") != std::string::npos);
-  fails(eval + four, 2, "own: the policy places on 2 devices, the topology has 4", file("out"));
-  CHECK(read_text(file("out"))->empty());
-}
-
 TEST_CASE_FIXTURE(Place, "no output takes the place of an input, however it is written") {
   REQUIRE(fs::copy_file(PLACETO_MODELS "/placeto-ptb-2gpu.plpo", file("p.plpo")));
   fs::create_symlink("p.plpo", file("link"));
