@@ -44,7 +44,7 @@ bool has_budget(const Placing& placing) {
   return !placing.proved && placing.bench.options().budget.limited();
 }
 bool is_small(const Placing& placing) {
-  return !placing.proved && polish_pays(placing.bench.problem(), 0);
+  return !placing.proved && always_polished(placing.bench.problem());
 }
 // Where one device is by far the best, a few evaluations find nothing better.
 bool is_large_and_divided(const Placing& placing) {
@@ -56,7 +56,7 @@ bool is_large_and_divided(const Placing& placing) {
            !only_device(candidate.assignment);
   };
   return is_staged(placing) && !placing.proved && bench.problem().is_for_latency() &&
-         !polish_pays(bench.problem(), 0) && std::ranges::any_of(bench.candidates(), divides);
+         !always_polished(bench.problem()) && std::ranges::any_of(bench.candidates(), divides);
 }
 // For budgets of evaluations alone, which can be spent on fewer devices once more.
 constexpr uint32_t kMostGroupsOnFewer = 32;
@@ -85,7 +85,7 @@ Stop unnoted(Stop* stop) {
 }
 bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
-  return !placing.proved && problem.times_can_tell() && !polish_pays(problem, 0);
+  return !placing.proved && problem.times_can_tell() && !always_polished(problem);
 }
 bool is_staged(const Placing& placing) {
   return placing.bench.problem().is_staged();

@@ -60,24 +60,28 @@ class Descent {
   std::vector<Change> changes_;
 };
 
+// Of a round.
+uint64_t moves(const Problem& problem) {
+  return uint64_t{problem.group_count()} * (problem.device_count() - 1);
+}
+
 }  // namespace
 
-uint64_t polish_work(const Problem& problem) {
+bool always_polished(const Problem& problem) {
+  constexpr uint64_t kMostWork = 400'000;
   const Graph& graph = problem.graph();
-  const uint64_t moves = uint64_t{problem.group_count()} * (problem.device_count() - 1);
-  return moves * (uint64_t{graph.node_count()} + graph.edge_count()) / 2;
+  return moves(problem) * (uint64_t{graph.node_count()} + graph.edge_count()) / 2 <= kMostWork;
 }
 
 // As many as a round has moves. In stages each of these takes as long as an evaluation, since no
 // bound rules it out.
 uint64_t evaluations_to_polish(const Problem& problem) {
   constexpr uint64_t kStagedRounds = 10;
-  const uint64_t moves = uint64_t{problem.group_count()} * (problem.device_count() - 1);
-  return problem.is_staged() ? kStagedRounds * moves : moves;
+  return problem.is_staged() ? kStagedRounds * moves(problem) : moves(problem);
 }
 
 bool polish_pays(const Problem& problem, uint64_t evaluations) {
-  return polish_work(problem) <= kMostPolishWork || evaluations_to_polish(problem) <= evaluations;
+  return always_polished(problem) || evaluations_to_polish(problem) <= evaluations;
 }
 
 void polish(const Hierarchy* hierarchy, MoveEvaluator& evaluator, Candidate& start) {

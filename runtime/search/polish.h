@@ -9,11 +9,10 @@
 
 namespace placeto {
 
-// Moves to look at, times the nodes that each simulates: what a round of polishing costs.
-uint64_t polish_work(const Problem& problem);
-// Up to here every placement is polished; beyond it those of searches with at least so many
-// evaluations.
-inline constexpr uint64_t kMostPolishWork = 400'000;
+// Small problems, of which every placement is polished: a round of it, all moves by the nodes that
+// each simulates, takes some milliseconds at most.
+bool always_polished(const Problem& problem);
+// The others, if they were searched with so many evaluations that a round takes no longer.
 uint64_t evaluations_to_polish(const Problem& problem);
 bool polish_pays(const Problem& problem, uint64_t evaluations);
 
