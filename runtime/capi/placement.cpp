@@ -173,8 +173,9 @@ placeto_status placeto_placement_candidate(const placeto_placement* placement, s
       return o;
     }
     if (Outcome o = check_size("placeto_candidate", *candidate); !o.ok()) return o;
-    if (Outcome o = check_index("index", index, placement->result.candidates.size()); !o.ok())
+    if (Outcome o = check_index("index", index, placement->result.candidates.size()); !o.ok()) {
       return o;
+    }
     const Candidate& tried = placement->result.candidates[index];
     candidate->method = tried.method.c_str();
     candidate->makespan_us = placement->makespan_us[index];

@@ -34,8 +34,9 @@ class FifoQueues {
   void clear() { head_.assign(head_.size(), kNoIndex); }
   // Appends the queue's items to `out`, front first.
   void list(uint32_t queue, std::vector<uint32_t>& out, Stop* stop = nullptr) const {
-    for (uint32_t i = head_[queue]; i != kNoIndex && !spend(stop, 1); i = next_[i])
+    for (uint32_t i = head_[queue]; i != kNoIndex && !spend(stop, 1); i = next_[i]) {
       out.push_back(i);
+    }
   }
 
  private:

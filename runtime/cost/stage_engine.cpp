@@ -1,6 +1,7 @@
 #include "runtime/cost/stage_engine.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "runtime/base/no_index.h"
 #include "runtime/cost/rounding.h"
@@ -120,24 +121,13 @@ void StageEngine::end_stage(uint32_t stage, PricedDivision& priced) {
   }
 }
 
-// The heap's order: earliest first, ends before arrivals, then by index.
-static bool later(double time_a, uint64_t rest_a, double time_b, uint64_t rest_b) {
-  return time_a != time_b ? time_a > time_b : rest_a > rest_b;
-}
-
 void StageEngine::push(Event event) {
   events_.push_back(event);
-  std::push_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
-    return later(a.time, (uint64_t{a.arrival} << 32) | a.index, b.time,
-                 (uint64_t{b.arrival} << 32) | b.index);
-  });
+  std::ranges::push_heap(events_, std::greater{});
 }
 
 StageEngine::Event StageEngine::pop() {
-  std::pop_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
-    return later(a.time, (uint64_t{a.arrival} << 32) | a.index, b.time,
-                 (uint64_t{b.arrival} << 32) | b.index);
-  });
+  std::ranges::pop_heap(events_, std::greater{});
   const Event event = events_.back();
   events_.pop_back();
   return event;

@@ -1,6 +1,7 @@
 // StageEngine: runs the stages of a division, event by event, by the rules of staged.h.
 #pragma once
 
+#include <compare>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,8 @@ class StageEngine {
     double time;
     uint32_t arrival;  // 0: a stage ends, 1: the last cut that a stage reads arrives
     uint32_t index;    // of the device whose stage ends, of the stage that reads
+    // Earliest first, ends before arrivals, then by index.
+    auto operator<=>(const Event&) const = default;
   };
   void find_what_is_left(std::span<const uint32_t> assignment, PricedDivision& priced);
   void end_stage(uint32_t stage, PricedDivision& priced);

@@ -58,7 +58,7 @@ class ListSchedule {
   // or now.
   double arrival_us(uint32_t producer, uint32_t output, uint32_t source,
                     uint32_t destination) const {
-    const double known = sent_slot(output, destination);
+    const double known = arrived_[slot_of(output, destination)];
     return known != kNotSent ? known : next_arrival_us(producer, output, source, destination);
   }
   // The same, and it is sent from then on.
@@ -77,11 +77,11 @@ class ListSchedule {
     }
     return arrival;
   }
-  double& sent_slot(uint32_t output, uint32_t destination) {
-    return arrived_[apart_ ? size_t{output} * problem_->device_count() + destination : output];
+  size_t slot_of(uint32_t output, uint32_t destination) const {
+    return apart_ ? size_t{output} * problem_->device_count() + destination : output;
   }
-  const double& sent_slot(uint32_t output, uint32_t destination) const {
-    return const_cast<ListSchedule*>(this)->sent_slot(output, destination);
+  double& sent_slot(uint32_t output, uint32_t destination) {
+    return arrived_[slot_of(output, destination)];
   }
 
   std::span<double> arrivals(uint32_t output) {

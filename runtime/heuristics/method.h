@@ -35,9 +35,10 @@ struct MethodOptions {
   uint32_t passes = 4;
   uint32_t samples = 0;  // placements a policy draws by chance, beside its greedy one
   Grouping grouping = Grouping::kAutomatic;
-  // `auto` hands out the placement with the fewest stages among those within that share of the
-  // best, so one device unless leaving it gains more; among those that leave it, only what itself
-  // gains as much. At 0, ties alone.
+  // A share of the makespan: what differs by less counts as equal, as predictions are no better. Of
+  // all candidates within it of the best, `auto` hands out the one with the fewest stages. Leaving
+  // one device must gain more than it, for the best and for what is handed out instead of the best.
+  // At 0 only exact ties are decided so.
   double tolerance = 0;
 };
 

@@ -35,8 +35,8 @@ class Workbench {
   const Candidate& best() const;
   // The best of those that put everything on one device and fit; nullptr: none does.
   const Candidate* best_alone() const;
-  // How long the answer may take for being simpler: the tolerance more than the best and, where
-  // that leaves the best single device, by the tolerance less than there.
+  // The longest that the answer may take to be simpler than the best: longer than that by the
+  // tolerance, but where the best leaves a single device, still faster than on that by as much.
   double tolerated_us() const;
   // nullptr: none of that method yet.
   const Candidate* find(std::string_view method) const;

@@ -75,7 +75,8 @@ const Candidate& simplest(Workbench& bench) {
   return *chosen;
 }
 
-// As good, with fewer stages: not if a move would make it better.
+// The chosen one where it may stand for the best: as good, with fewer stages, but nobody has looked
+// for moves from it. One that gains would make the promise of the best untrue.
 const Candidate& keep_optimal(Workbench& bench, const Candidate& chosen) {
   const bool other = chosen.assignment != bench.best().assignment;
   if (!other || !bench.best().one_move_optimal || bench.options().tolerance > 0) return chosen;
@@ -116,11 +117,9 @@ double replicas_us(Workbench& bench) {
   if (problem.is_for_latency() || problem.device_count() < 2) return 0;
   std::vector<double> rate(problem.device_count(), 0);
   for (const Candidate& candidate : bench.candidates()) {
-    const uint32_t device = candidate.assignment[0];
-    const bool alone = std::all_of(candidate.assignment.begin(), candidate.assignment.end(),
-                                   [device](uint32_t d) { return d == device; });
-    if (alone && candidate.score.feasible() && candidate.score.objective_us > 0) {
-      rate[device] = 1 / candidate.score.objective_us;
+    const auto device = only_device(candidate.assignment);
+    if (device && candidate.score.feasible() && candidate.score.objective_us > 0) {
+      rate[*device] = 1 / candidate.score.objective_us;
     }
   }
   if (*std::min_element(rate.begin(), rate.end()) == 0) return 0;

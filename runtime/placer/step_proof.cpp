@@ -31,8 +31,9 @@ void descend(Workbench& bench, Candidate& candidate) {
   candidate.one_move_optimal = !stopped(bench.stop());
 }
 
-// All placements of a small problem. Of a search that ends too early only that something fits
-// counts: what else it finds would depend on where it began.
+// All placements of a small problem, so the best is proved. If the search ends before it is through
+// them, what it found depends on where it began and more budget could give worse: it is dropped,
+// unless nothing fitted until now.
 void solve(const Step& step, uint64_t branches, Placing& placing) {
   Workbench& bench = placing.bench;
   Candidate found = bench.best();

@@ -58,12 +58,16 @@ Status refine(const Step& step, Placing& placing) {
   if (!ready(bench)) return {};
   Candidate found = bench.best();
   found.method = step.name;
-  finish_stages(stage_evaluations(bench.problem().graph()), polish_pays(bench.problem(), 0), bench,
+  finish_stages(stage_evaluations(bench.problem().graph()), always_polished(bench.problem()), bench,
                 found);
   if (stopped(bench.stop())) return {};
   const bool fewer = found.score == bench.best().score &&
                      found.division.stage_count() < count_stages(bench.best(), bench.evaluator());
-  fewer ? bench.add(std::move(found)) : bench.add_if_better(std::move(found));
+  if (fewer) {
+    bench.add(std::move(found));
+  } else {
+    bench.add_if_better(std::move(found));
+  }
   return {};
 }
 

@@ -19,9 +19,7 @@ double transfer_us(const Problem& problem, uint32_t output, uint32_t from, uint3
 }  // namespace
 
 PathBound::PathBound(const Problem& problem, Stop* stop)
-    : problem_(&problem),
-      stop_(stop),
-      applies_(problem.is_for_latency() && problem.execution() == Execution::kParallel) {
+    : problem_(&problem), stop_(stop), applies_(problem.times_can_tell()) {
   if (!applies_) return;
   const Graph& graph = problem.graph();
   const auto order = graph.topological_order();

@@ -15,12 +15,11 @@ class PathBound {
  public:
   explicit PathBound(const Problem& problem, Stop* stop = nullptr);
 
-  // Whether it holds for the problem's objective and rules.
-  bool applies() const { return applies_; }
   // The placement that moves start from; used until the next one. Once stopped, of no use.
   void base_changed() { old_ = true; }
 
-  // No placement that differs from `assignment` by these changes has a lower makespan.
+  // No placement that differs from `assignment` by these changes has a lower makespan. 0 where
+  // paths bound nothing: for throughput, and where nodes run as parts of stages.
   double least_us(std::span<const uint32_t> assignment, std::span<const Change> changes);
 
  private:

@@ -20,9 +20,9 @@ namespace {
 // random graphs of 40 to 160 nodes: 0.03, 0.01, 0.005, 0.002: 1.078, 1.059, 1.052, 1.053. With
 // windows, which do not wander, 0 to 0.002 differ by 0.5% at most.
 constexpr double kHotMoves = 0.005, kHotPipelines = 0.02, kHotWindows = 0.0007, kCold = 0.02;
-// With windows, as a share of a mean transfer: where transfers take long, a move out of what is
-// good costs about one. And at most, of the makespan. For throughput see
-// tests/bench/results/search.md, "Pipelines".
+// With windows the heat is also measured in transfers: where they take long, the first move out of
+// a good placement adds about one, and only the next ones gain. So many of a mean transfer, but at
+// most that share of the makespan. For throughput see tests/bench/results/search.md, "Pipelines".
 constexpr double kHotTransfers = 0.4, kHottest = 0.03;
 
 // Placing a node in a window takes about as long as simulating so many.

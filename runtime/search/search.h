@@ -17,8 +17,8 @@ struct SearchOptions {
   // Each move is the best ranked of a few random ones. nullptr: by what it does to the makespan,
   // nearly (estimate_ranker.h), where times tell that.
   ProposalRanker* ranker = nullptr;
-  // What else ends a placement; called where it is polished or would be if that paid, and at the
-  // end of a budget of time.
+  // What else ends a placement, such as the descent of stages: called at each point at which it is
+  // polished, or would be if polishing paid, and at the end of a budget of time.
   std::function<void(Candidate&)> finish = nullptr;
   // Whether what is found is polished (polish.h), again and again and at the end; a budget of
   // evaluations then ends at the last point at which it is: 10, 15, 20, 30, 50 or 70 times a power

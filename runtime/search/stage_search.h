@@ -15,7 +15,8 @@ namespace placeto {
 // for where rules or the number of devices leave no such split; nothing once stopped.
 std::vector<Assignment> contiguous_splits(const Problem& problem, Stop* stop = nullptr);
 
-// By more than other sums of the same times: another stage is worth more than that.
+// Whether one is better than the other by more than adding the same times in another order makes: a
+// difference as small as that is not worth another stage.
 bool gains(const Score& score, const Score& than);
 
 // A descent: moves every stage as a whole to every other device, merges stages of a device, divides

@@ -26,8 +26,8 @@ namespace placeto {
 // but bounded.
 bool arrives_apart(const Problem& problem);
 
-// Not where memory does not fit, either.
-inline bool times_tell(const MoveEvaluator& evaluator) {
+// Problem::times_can_tell, of a placement: not where memory does not fit, either.
+inline bool times_can_tell(const MoveEvaluator& evaluator) {
   return evaluator.problem().times_can_tell() && evaluator.score().feasible();
 }
 

@@ -23,4 +23,5 @@ std::string memory_cell(uint64_t bytes, uint64_t limit);
 // device, whether it fits.
 std::string candidate_table(const Problem& problem, const LowerBounds& bounds,
                             std::span<const CandidateRow> rows, bool color);
+
 }  // namespace placeto::cli

@@ -8,6 +8,7 @@
 #include "tools/report/chrome_trace.h"
 
 namespace placeto::cli {
+
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
                          const Timeline& timeline, bool color) {
   Table table({{"device", Align::kLeft},

@@ -34,9 +34,10 @@ Status check_same_outputs(const StagedModel& actual, const StagedModel& expected
   if (lacking.empty() && unknown.empty()) return {};
   std::string text = "the stages are of another model:";
   if (!lacking.empty()) text += " they lack its outputs " + lacking;
-  if (!unknown.empty())
+  if (!unknown.empty()) {
     text += (lacking.empty() ? " it lacks" : ", and it lacks") + std::string(" their outputs ") +
             unknown;
+  }
   return Status::bad_input(text);
 }
 

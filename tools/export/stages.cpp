@@ -1,10 +1,10 @@
 #include "tools/export/stages.h"
 
-#include "runtime/base/no_index.h"
-
 #include <algorithm>
 #include <cassert>
 #include <string>
+
+#include "runtime/base/no_index.h"
 
 namespace placeto {
 namespace {
