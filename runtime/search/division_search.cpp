@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "runtime/cost/cut_sender.h"
+#include "runtime/cost/memory.h"
 #include "runtime/cost/priced_division.h"
 #include "runtime/cost/rounding.h"
 
@@ -16,6 +17,7 @@ DivisionSearch::DivisionSearch(Evaluator& evaluator)
       all_(~Nodes{0} >> (kMostDividedNodes - graph_.node_count())),
       predecessors_(graph_.node_count()),
       readers_(graph_.output_count()),
+      on_(problem_.device_count()),
       rest_us_(graph_.node_count()),
       states_(graph_.node_count() + 1) {
   for (uint32_t v = 0; v < graph_.node_count(); ++v) {
@@ -35,7 +37,16 @@ bool DivisionSearch::search(std::span<const uint32_t> assignment, uint64_t least
   branches_ = &branches;
   best_ = &best;
   find_rests();
+  std::fill(on_.begin(), on_.end(), 0);
+  states_[0].peak_bytes.assign(problem_.device_count(), 0);
+  for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+    on_[assignment[v]] |= only(v);
+    states_[0].peak_bytes[assignment[v]] += graph_.node(v).resident_bytes;
+  }
+  resident_bytes_ = states_[0].peak_bytes;
+  alone_ = std::ranges::find(on_, all_) != on_.end();
   stages_.clear();
+  tried_.clear();
   return extend(0);
 }
 
@@ -68,10 +79,26 @@ void DivisionSearch::find_rests() {
 
 bool DivisionSearch::extend(uint32_t depth) {
   if (states_[depth].done == all_) return try_sequence();
+  if (is_hopeless(states_[depth])) return true;
   for (uint32_t d = 0; d < problem_.device_count(); ++d) {
     if (!choose(depth, d, 0, 0)) return false;
   }
   return true;
+}
+
+// On one device, what fits behind the nodes that are done does not depend on their order: where
+// nothing did, it is not looked at again, unless less overflowed before.
+bool DivisionSearch::is_hopeless(const State& state) {
+  constexpr size_t kMost = 100'000;  // to remember
+  if (!alone_ || best_->score.feasible()) return false;
+  const uint64_t overflow = overflow_bytes(problem_, state.peak_bytes);
+  if (const auto known = tried_.find(state.done); known != tried_.end()) {
+    if (known->second <= overflow) return true;
+    known->second = overflow;
+  } else if (tried_.size() < kMost) {
+    tried_.emplace(state.done, overflow);
+  }
+  return false;
 }
 
 bool DivisionSearch::choose(uint32_t depth, uint32_t device, size_t from, Nodes stage) {
@@ -102,7 +129,8 @@ bool DivisionSearch::append(uint32_t depth, uint32_t device, Nodes stage) {
   }
   State& after = states_[depth + 1];
   run(states_[depth], device, stage, after);
-  const Score least = {least_overflow_bytes_, rounded_up(least_us(after))};
+  const uint64_t overflow = overflow_bytes(problem_, after.peak_bytes);
+  const Score least = {std::max(least_overflow_bytes_, overflow), rounded_up(least_us(after))};
   if (!(least < best_->score)) return true;
   stages_.push_back(stage);
   if (!extend(depth + 1)) return false;
@@ -127,6 +155,8 @@ void DivisionSearch::run(const State& before, uint32_t device, Nodes stage, Stat
   }
   const double end = start + us;
   after.free_us[device] = end;
+  after.peak_bytes[device] =
+      std::max(after.peak_bytes[device], held_bytes(before.done, device, stage));
   for (uint32_t v = 0; v < graph_.node_count(); ++v) {
     if ((stage & only(v)) == 0) continue;
     for (const auto& [target, output] : graph_.out_edges(v)) {
@@ -134,6 +164,40 @@ void DivisionSearch::run(const State& before, uint32_t device, Nodes stage, Stat
       after.ready_us[target] = std::max(after.ready_us[target], came);
     }
   }
+}
+
+// By the rules of memory.h. What enters or leaves the stage is there until it ends, what its own
+// nodes alone read until the last of them has run; nodes that take no time hold nothing.
+uint64_t DivisionSearch::held_bytes(Nodes done, uint32_t device, Nodes stage) const {
+  const Nodes here = on_[device];
+  uint64_t held = resident_bytes_[device];
+  for (uint32_t o = 0; o < graph_.output_count(); ++o) {
+    const Nodes producer = only(graph_.producer(o)), left = readers_[o] & here & ~done;
+    if ((producer & done) == 0 || left == 0) continue;
+    const bool has_come =
+        (producer & here) != 0 || ((readers_[o] & done & here) | (left & stage)) != 0;
+    if (has_come) held += graph_.output_bytes(o);
+  }
+  uint64_t most = held;
+  Nodes run = 0;  // of the stage
+  for (const uint32_t v : graph_.topological_order()) {
+    if ((stage & only(v)) == 0) continue;
+    for (uint32_t o = graph_.output_begin(v); o < graph_.output_end(v); ++o) {
+      held += graph_.output_bytes(o);
+    }
+    if (problem_.run_us(v, device) > problem_.shortest_passing_us()) {
+      most = std::max(most, held + graph_.node(v).workspace_bytes);
+    }
+    run |= only(v);
+    for (Nodes makers = run; makers != 0; makers &= makers - 1) {
+      const auto u = static_cast<uint32_t>(std::countr_zero(makers));
+      for (uint32_t o = graph_.output_begin(u); o < graph_.output_end(u); ++o) {
+        const bool last = u == v ? readers_[o] == 0 : (readers_[o] & only(v)) != 0;
+        if (last && (readers_[o] & ~run) == 0) held -= graph_.output_bytes(o);
+      }
+    }
+  }
+  return most;
 }
 
 // Each device runs what is left to it, in a stage at least; each node that is left is behind what
@@ -160,9 +224,6 @@ double DivisionSearch::least_us(const State& state) const {
 }
 
 bool DivisionSearch::try_sequence() {
-  // Times tell nothing while nothing fits: then all sequences are simulated.
-  constexpr uint64_t kBranches = 20;  // that a simulation takes as long as
-  if (!best_->score.feasible()) *branches_ -= std::min(*branches_, kBranches);
   Division division;
   division.stage_of.resize(graph_.node_count());
   for (uint32_t s = 0; s < stages_.size(); ++s) {
