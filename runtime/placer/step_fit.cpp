@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "runtime/heuristics/packing.h"
+#include "runtime/search/frugal_order.h"
 #include "runtime/search/promising_moves.h"
 #include "runtime/search/relief.h"
 #include "runtime/search/search.h"
+#include "runtime/search/stage_search.h"
 
 namespace placeto {
 namespace {
@@ -131,6 +133,30 @@ Status repair(const Step& step, Placing& placing) {
     bench.add_if_better(std::move(found));
     if (stopped(bench.stop())) break;
   }
+  return {};
+}
+
+// Other orders of the nodes of devices that hold too much at a time, in fewer stages again. If
+// those do not fit either, stages of a node each are better to go on from.
+Status reorder(const Step& step, Placing& placing) {
+  constexpr uint64_t kShare = 10;
+  Workbench& bench = placing.bench;
+  Evaluator& evaluator = bench.evaluator();
+  Candidate found = bench.best();
+  found.method = step.name;
+  for (const Candidate& candidate : bench.candidates()) {
+    Division division = frugal_order(bench.problem(), candidate.assignment, bench.stop());
+    if (stopped(bench.stop())) return {};
+    const Score score = evaluator.evaluate(candidate.assignment, division);
+    if (stopped(bench.stop())) return {};
+    if (score < found.score) found.take(candidate.assignment, score, std::move(division));
+  }
+  if (!(found.score < bench.best().score)) return {};
+  const uint64_t evaluations = repair_evaluations(bench.problem().graph()) / kShare;
+  Candidate gathered = found;
+  gather_stages(evaluations, evaluator, gathered);
+  if (!gathered.score.feasible()) refine_stages(evaluations, evaluator, found);
+  bench.add_if_better(std::move(found.score < gathered.score ? found : gathered));
   return {};
 }
 

@@ -12,6 +12,7 @@ namespace placeto {
 Status pack_groups(const Step& step, Placing& placing);
 Status relieve_faster(const Step& step, Placing& placing);
 Status repair(const Step& step, Placing& placing);
+Status reorder(const Step& step, Placing& placing);
 // step_stages.cpp
 Status form_pipeline(const Step& step, Placing& placing);
 Status split(const Step& step, Placing& placing);

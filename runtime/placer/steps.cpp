@@ -27,6 +27,9 @@ bool is_pipeline(const Placing& placing) {
 bool may_fit(const Placing& placing) {
   return nothing_fits(placing) && !placing.proved;
 }
+bool is_staged_and_may_fit(const Placing& placing) {
+  return is_staged(placing) && may_fit(placing);
+}
 // That a device alone is too small tells nothing where all fits that is faster.
 bool lacks_memory(const Placing& placing) {
   const Score best = placing.bench.best().score;
@@ -128,6 +131,8 @@ std::vector<Step> auto_steps() {
         relieve_faster},
        {"repair", "moves of groups, towards less overflow of memory",
         "where no heuristic's placement fits", may_fit, repair},
+       {"orders", "stages of one node each, always the one that leaves least held",
+        "under staged execution, where nothing fits", is_staged_and_may_fit, reorder},
        {kPolicyAlone, "the policy's passes, from the best so far or one device", "with a policy",
         has_policy, place_by_policy},
        {"borders", "borders between stages shifted, from the best three so far",

@@ -5,6 +5,7 @@
 #include "tests/support/all_divisions.h"
 #include "tests/support/all_placements.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/shrinking_branches.h"
 
 namespace placeto {
 namespace {
@@ -104,33 +105,14 @@ TEST_CASE("what is proved of stages that serve one request holds for every divis
 }
 
 TEST_CASE("stages that fit one device in but few orders are found, and that none fits is proved") {
-  constexpr uint32_t kBranches = 9;
-  constexpr uint64_t kLarge = 1000, kSmall = 10;
-  // Each branch makes much, of which little is left: one after the other. The join reads what is.
-  GraphSpec graph;
-  const auto add = [&graph](std::vector<uint64_t> outputs) {
-    NodeSpec& node = graph.nodes.emplace_back();
-    node.cost_us = {1};
-    node.outputs = std::move(outputs);
-  };
-  const uint32_t join = 2 * kBranches;
-  for (uint32_t b = 0; b < kBranches; ++b) add({kLarge});
-  for (uint32_t b = 0; b < kBranches; ++b) {
-    add({kSmall});
-    graph.edges.push_back({b, 0, kBranches + b});
-    graph.edges.push_back({kBranches + b, 0, join});
-  }
-  add({});
-  TopologySpec topology = test::equal_devices(1);
-  topology.execution = Execution::kStaged;
   for (const uint64_t lacking : {0, 1}) {
-    topology.devices[0].memory_bytes = kLarge + kBranches * kSmall - lacking;
-    const test::Instance instance = test::build_instance(graph, topology);
+    const test::Instance instance = test::shrinking_branches(9, lacking);
     REQUIRE(instance.problem);
-    Candidate best{"start", Assignment(join + 1, 0), {}};
-    best.score = Evaluator(*instance.problem).evaluate(best.assignment);
+    const Problem& problem = *instance.problem;
+    Candidate best{"start", Assignment(problem.node_count(), 0), {}};
+    best.score = Evaluator(problem).evaluate(best.assignment);
     REQUIRE(!best.score.feasible());
-    REQUIRE(exhaustive_search(*instance.problem, most_branches(*instance.problem), nullptr, best));
+    REQUIRE(exhaustive_search(problem, most_branches(problem), nullptr, best));
     CHECK(best.score.overflow_bytes == lacking);
   }
 }
