@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/keep_least.h"
 #include "runtime/heuristics/packing.h"
 #include "runtime/search/frugal_order.h"
 #include "runtime/search/promising_moves.h"
@@ -87,12 +88,8 @@ Status relieve_faster(const Step& step, Placing& placing) {
     any |= !found.score.feasible();
     relieve(bench.hierarchy(), bench.move_evaluator(), bench.evaluator(), found);
     if (found.score.feasible()) return bench.add_if_better(std::move(found));
-    size_t at = lacking.size();
-    while (at > 0 && found.score < lacking[at - 1].score) --at;
-    if (at == kFew) return;
-    if (lacking.size() == kFew) lacking.pop_back();
-    lacking.push_back(std::move(found));
-    std::rotate(lacking.begin() + at, lacking.end() - 1, lacking.end());
+    keep_least(lacking, kFew, std::move(found),
+               [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
   };
   relieve_one(place_unlimited(bench));
   Score last = Score::worst();

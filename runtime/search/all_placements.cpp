@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/base/keep_least.h"
 #include "runtime/cost/staged.h"
 #include "runtime/search/stage_search.h"
 
@@ -39,14 +40,10 @@ std::vector<Candidate> best_placements(size_t most, const std::string& method,
   for (uint32_t g = 0; g < problem.group_count(); ++g) put(g, next_device(g, 0), assignment);
   for (uint32_t g = 0; g < problem.group_count();) {
     if (g == 0) {
-      const bool full = kept.size() == most;
-      const bool cuts = full && kept.back().score.feasible();
+      const bool cuts = kept.size() == most && kept.back().score.feasible();
       next.score = evaluator.evaluate(assignment, cuts ? kept.back().score.objective_us : kNever);
       if (stopped(evaluator.stop())) break;
-      if (!full || next.score < kept.back().score) {
-        if (full) kept.pop_back();
-        kept.insert(std::upper_bound(kept.begin(), kept.end(), next, better), next);
-      }
+      keep_least(kept, most, next, better);
     }
     // Counts up: the first group that has another device takes it, those before begin anew.
     const uint32_t other = next_device(g, assignment[problem.members(g)[0]] + 1);

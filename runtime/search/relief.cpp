@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/base/keep_least.h"
 #include "runtime/groups/all_levels.h"
 #include "runtime/heuristics/best_met.h"
 #include "runtime/search/current_run.h"
@@ -103,12 +104,8 @@ class Relief {
     const double enough_us = full ? promising_.back().us_for_bytes * move.bytes : kNever;
     looked_ += part_.size();
     move.us_for_bytes = cost_us(move.from, move.to, enough_us) / move.bytes;
-    if (full && move.us_for_bytes >= promising_.back().us_for_bytes) return;
-    if (full) promising_.pop_back();
-    const auto cheaper = [](const Move& a, const Move& b) {
-      return a.us_for_bytes < b.us_for_bytes;
-    };
-    promising_.insert(std::upper_bound(promising_.begin(), promising_.end(), move, cheaper), move);
+    keep_least(promising_, kSimulated, move,
+               [](const Move& a, const Move& b) { return a.us_for_bytes < b.us_for_bytes; });
   }
 
   // What moving part_ adds to the run, or, where times do not tell, to runs and transfers together.
