@@ -117,6 +117,29 @@ TEST_CASE("auto moves groups from one device, too, where that takes little longe
   CHECK(improved > 4);
 }
 
+TEST_CASE("auto moves groups once more where that gained, which often gains again") {
+  int improved = 0;
+  for (int i = 0; i < 16; ++i) {
+    const test::Instance instance = on_four_k80s(i, 1);
+    const MethodOptions options;
+    const PlaceResult placed = place_auto(*instance.problem, options).value();
+    Workbench bench(*instance.problem, options);
+    for (const Candidate& candidate : placed.candidates) {
+      if (candidate.method == "moves") break;
+      bench.add(candidate);
+    }
+    Candidate once = bench.best();
+    make_promising_moves(bench.hierarchy(), bench.move_evaluator(), once);
+    if (once.score.objective_us >= 0.995 * bench.best().score.objective_us) continue;
+    Candidate twice = once;
+    make_promising_moves(bench.hierarchy(), bench.move_evaluator(), twice);
+    if (!(twice.score < once.score)) continue;
+    ++improved;
+    CHECK(placed.best.score <= twice.score);
+  }
+  CHECK(improved > 4);
+}
+
 TEST_CASE("wherever it is stopped, a placement is whole and no worse") {
   Random random(173);
   int improved = 0, finished = 0;
