@@ -80,6 +80,26 @@ TEST_CASE_FIXTURE(ModelScene, "profiles and tables become costs by kind") {
         3, "odd.csv: line 1");
 }
 
+TEST_CASE_FIXTURE(ModelScene, "a profile at another batch size is refused") {
+  std::string text = "[";
+  for (const auto& [name, op, shape, ts] :
+       {std::tuple{"conv", "Conv", std::vector<int>{2, 16, 16, 16}, 0},
+        std::tuple{"relu", "Relu", std::vector<int>{2, 16, 16, 16}, 10},
+        std::tuple{"fc", "Gemm", std::vector<int>{2, 10}, 20}}) {
+    json event = json::parse(profile_event(name, op, ts, 9));
+    event["args"]["output_type_shape"] = {{{"float", shape}}};
+    text += (ts == 0 ? "" : ",") + event.dump();
+  }
+  const std::string profile = add("cpu.json", text + "]");
+  const auto import = [&](const std::string& batch) {
+    return std::vector<std::string>{
+        "import",         model, "--dim",     "batch=" + batch, "--profile",
+        "cpu=" + profile, "-o",  "graph.json"};
+  };
+  fails(import("1"), 3, "cpu.json: was measured at other shapes");
+  CHECK(run(import("2")).err == "");
+}
+
 TEST_CASE_FIXTURE(ModelScene, "run times are said to be unlike where only some were measured") {
   const std::string profile = add("cpu.json", small_profile());
   const std::string table =

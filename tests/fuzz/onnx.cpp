@@ -25,9 +25,9 @@ int fuzz_onnx(const uint8_t* data, size_t size) {
   const auto imported = import_onnx(bytes, "fuzz", options);
   if (!imported.ok()) return check_refused(imported.status()), 0;
   const GraphSpec& spec = imported->spec;
-  check(imported->output_names.size() == spec.nodes.size(), "every node's outputs have names");
+  check(imported->outputs.size() == spec.nodes.size(), "every node's outputs have names");
   for (size_t v = 0; v < spec.nodes.size(); ++v) {
-    check(imported->output_names[v].size() == spec.nodes[v].outputs.size(),
+    check(imported->outputs[v].names.size() == spec.nodes[v].outputs.size(),
           "every output has a size");
     check(spec.nodes[v].bytes_accessed > 0, "every node moves a byte");
   }

@@ -52,6 +52,14 @@ std::string event(const std::string& name, const std::string& op, int ts, int du
          R"("}})";
 }
 
+// Of one whose first output has that shape.
+std::string shaped_event(const std::string& name, const std::string& op, int ts, int dur,
+                         const std::string& shape) {
+  std::string text = event(name, op, ts, dur);
+  text.insert(text.size() - 2, R"(,"output_type_shape":[{"float":)" + shape + "}]");
+  return text;
+}
+
 std::string run(int ts, int dur) {
   return R"({"cat":"Session","ts":)" + std::to_string(ts) + R"(,"dur":)" + std::to_string(dur) +
          R"(,"name":"model_run","args":{}})";
@@ -202,7 +210,7 @@ TEST_CASE("profiles that were cut off are read as far as they go; other files ar
 
 TEST_CASE("fused nodes lead back to the node with their operator, and no time is lost") {
   const Graph graph = small_graph();
-  const std::vector<std::vector<std::string>> outputs = {{"t0"}, {"t1"}, {"t2"}, {"t3"}, {"t4"}};
+  const std::vector<NodeOutputs> outputs = {{{"t0"}}, {{"t1"}}, {{"t2"}}, {{"t3"}}, {{"t4"}}};
   // The engine made conv, norm and relu one node, called after the last output, and added a change
   // of layout behind it.
   const Profile got = profile("[" + event("t2_nchwc", "Conv", 0, 100) + "," +
@@ -261,6 +269,35 @@ TEST_CASE("a profile of another model is refused") {
       small_graph(), {}, profile("[" + event("elsewhere", "Conv", 0, 5) + "]"), "cpu", coverage);
   REQUIRE(!costs.ok());
   CHECK(costs.status().message().find("another model") != std::string::npos);
+}
+
+TEST_CASE("a profile of other shapes is refused, and told of where few nodes had others") {
+  const std::vector<NodeOutputs> outputs = {{{"t0"}, {1, 64, 8}},
+                                            {{"t1"}, {1, 64, 8}},
+                                            {{"t2"}, {1, 64, 8}},
+                                            {{"t3"}, {}},
+                                            {{"t4"}, {2}}};
+  const auto costs_at = [&](const std::string& length, Coverage& coverage) {
+    const std::string shape = "[1," + length + "," + "8]";
+    return costs_from_profile(
+        small_graph(), outputs,
+        profile("[" + shaped_event("conv", "Conv", 0, 100, shape) + "," +
+                shaped_event("relu", "Relu", 100, 20, "[1,8,64]") + "," +  // other order of axes
+                shaped_event("norm_nchwc", "BatchNormalization", 120, 8, "[9]") + "," +  // renamed
+                shaped_event("fc", "Gemm", 130, 30, "[7]") + "," +
+                shaped_event("out", "Softmax", 160, 2, "[" + length + "]") + "]"),
+        "cpu", coverage);
+  };
+  Coverage coverage;
+  CHECK(costs_at("64", coverage).ok());
+  CHECK(coverage.shapes.compared == 3);
+  CHECK(coverage.shapes.unlike == 1);
+  CHECK(coverage.shapes.summary() == "1 of 3 nodes, such as 'out' (64 instead of 2)");
+  const auto other = costs_at("32", coverage);
+  REQUIRE(!other.ok());
+  CHECK(other.status().message() ==
+        "was measured at other shapes than those of graph 'test': 2 of 3 nodes, such as 'conv' "
+        "(1x32x8 instead of 1x64x8), expected a profile at the same ones");
 }
 
 TEST_CASE("a table sets times by node and kind, and says which line is wrong") {

@@ -49,7 +49,7 @@ std::vector<double> times(const ImportedGraph& model, const Profile& profile) {
   const auto graph = Graph::build(model.spec);
   REQUIRE(graph.ok());
   Coverage coverage;
-  const auto costs = costs_from_profile(*graph, model.output_names, profile, "cpu", coverage);
+  const auto costs = costs_from_profile(*graph, model.outputs, profile, "cpu", coverage);
   REQUIRE_MESSAGE(costs.ok(), costs.status().message());
   std::vector<double> us;
   for (const auto& time : costs->us) us.push_back(time.value_or(-1));

@@ -35,8 +35,8 @@ Graph small_graph() {
 Times times(const std::string& text, Coverage& coverage) {
   const auto profile = parse_any_profile(text);
   REQUIRE_MESSAGE(profile.ok(), profile.status().message());
-  const std::vector<std::vector<std::string>> outputs = {{"t0"}, {"t1"}, {"t2"},
-                                                         {"t3"}, {"t4"}, {"t5"}};
+  const std::vector<NodeOutputs> outputs = {{{"t0"}}, {{"t1"}}, {{"t2"}},
+                                            {{"t3"}}, {{"t4"}}, {{"t5"}}};
   const auto costs = costs_from_profile(small_graph(), outputs, *profile, "gpu", coverage);
   REQUIRE_MESSAGE(costs.ok(), costs.status().message());
   return costs->us;

@@ -23,8 +23,11 @@ void tell_unknown(const ImportReport& report, const Options& options) {
 Outcome hand_out_model(Result<ImportedGraph> imported, const Options& options,
                        placeto_graph** graph) {
   if (!imported.ok()) return imported.status();
-  const auto profiles = add_costs(options.costs, imported->output_names, imported->spec);
+  const auto profiles = add_costs(options.costs, imported->outputs, imported->spec);
   if (!profiles.ok()) return profiles.status();
+  for (const ProfileUse& use : *profiles) {
+    if (const std::string text = use.note_on_shapes(); !text.empty()) options.note(text);
+  }
   tell_unknown(imported->report, options);
   return capi::hand_out(imported->spec, options.limits, graph);
 }

@@ -196,7 +196,10 @@ ModelGraph import_model(const std::string& path, const ModelOptions& options) {
   const ImportedGraph imported = require(import_onnx(file, import));
   ModelGraph model{imported.spec, imported.report, {}};
   for (const std::string& text : imported.report.corrected) note(as_given(path + ": " + text));
-  model.profiles = require(add_costs(readable(options.costs), imported.output_names, model.spec));
+  model.profiles = require(add_costs(readable(options.costs), imported.outputs, model.spec));
+  for (const ProfileUse& use : model.profiles) {
+    if (const std::string text = use.note_on_shapes(); !text.empty()) note(as_given(text));
+  }
   return model;
 }
 

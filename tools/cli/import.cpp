@@ -29,10 +29,11 @@ struct ImportOptions {
 };
 
 Json describe(const Coverage& coverage) {
-  return {{"profiled_nodes", coverage.profiled}, {"profiled_us", coverage.profiled_us},
-          {"matched_nodes", coverage.by_name},   {"matched_us", coverage.by_name_us},
-          {"matched_share", coverage.share()},   {"measured_nodes", coverage.measured},
-          {"absorbed_nodes", coverage.absorbed}};
+  return {{"profiled_nodes", coverage.profiled},   {"profiled_us", coverage.profiled_us},
+          {"matched_nodes", coverage.by_name},     {"matched_us", coverage.by_name_us},
+          {"matched_share", coverage.share()},     {"measured_nodes", coverage.measured},
+          {"absorbed_nodes", coverage.absorbed},   {"compared_nodes", coverage.shapes.compared},
+          {"unlike_nodes", coverage.shapes.unlike}};
 }
 
 Json describe(const ModelGraph& imported, const std::string& out) {

@@ -63,11 +63,10 @@ bool has_made_up_name(const Graph& graph, uint32_t v) {
 
 class Names {
  public:
-  Names(const Graph& graph, std::span<const std::vector<std::string>> output_names)
-      : graph_(graph) {
+  Names(const Graph& graph, std::span<const NodeOutputs> outputs) : graph_(graph) {
     for (uint32_t v = 0; v < graph.node_count(); ++v) by_name_.emplace(graph.node(v).name, v);
-    for (uint32_t v = 0; v < output_names.size(); ++v) {
-      for (const std::string& output : output_names[v]) {
+    for (uint32_t v = 0; v < outputs.size(); ++v) {
+      for (const std::string& output : outputs[v].names) {
         if (!output.empty()) by_name_.emplace(output, v);
       }
     }
@@ -228,10 +227,9 @@ void place_by_size(const Graph& graph, const Profile& profile, EngineNodes& node
 
 }  // namespace
 
-EngineNodes match_engine_nodes(const Graph& graph,
-                               std::span<const std::vector<std::string>> output_names,
+EngineNodes match_engine_nodes(const Graph& graph, std::span<const NodeOutputs> outputs,
                                const Profile& profile) {
-  Names names(graph, output_names);
+  Names names(graph, outputs);
   EngineNodes nodes;
   RangeWalk walk(graph);
   for (const ProfiledNode& node : profile.nodes) {

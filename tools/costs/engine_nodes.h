@@ -13,6 +13,7 @@
 
 #include "runtime/base/no_index.h"
 #include "runtime/graph/graph.h"
+#include "tools/costs/node_outputs.h"
 #include "tools/costs/profile.h"
 
 namespace placeto {
@@ -31,9 +32,8 @@ struct EngineNodes {
 // nearest reader of what ran just before whose outputs have as many bytes and that no other node of
 // the profile stands for; a changed layout (ReorderInput, ...) is none of the model's nodes.
 // A joined name stands for all nodes that it names; one that names none is looked for as others.
-// `output_names` by node may be empty. Linear in nodes of graph and profile.
-EngineNodes match_engine_nodes(const Graph& graph,
-                               std::span<const std::vector<std::string>> output_names,
+// `outputs` by node may be empty. Linear in nodes of graph and profile.
+EngineNodes match_engine_nodes(const Graph& graph, std::span<const NodeOutputs> outputs,
                                const Profile& profile);
 
 }  // namespace placeto

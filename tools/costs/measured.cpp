@@ -135,11 +135,10 @@ Status incomplete(const Graph& graph, const std::string& kind, const std::vector
 
 }  // namespace
 
-Result<KindCosts> costs_from_profile(const Graph& graph,
-                                     std::span<const std::vector<std::string>> output_names,
+Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOutputs> outputs,
                                      const Profile& profile, const std::string& kind,
                                      Coverage& coverage) {
-  const EngineNodes engine = match_engine_nodes(graph, output_names, profile);
+  const EngineNodes engine = match_engine_nodes(graph, outputs, profile);
   const std::vector<uint32_t>& node_of = engine.node_of;
   std::vector<bool> taken(graph.node_count(), false);
   for (uint32_t v : node_of) {
@@ -179,6 +178,12 @@ Result<KindCosts> costs_from_profile(const Graph& graph,
              ? ""
              : ", or one of a provider that runs beside the host, without its kernels: only "
                "launches and copies have times"));
+  }
+  coverage.shapes = compare_shapes(graph, outputs, profile, engine);
+  if (coverage.shapes.mostly_unlike()) {
+    return Status::bad_input("was measured at other shapes than those of graph " +
+                             in_quotes(graph.name()) + ": " + coverage.shapes.summary() +
+                             ", expected a profile at the same ones");
   }
   const auto first = std::find(measured.begin(), measured.end(), true) - measured.begin();
   us[static_cast<size_t>(first)] += unplaced_us;

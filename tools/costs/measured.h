@@ -11,6 +11,7 @@
 #include "runtime/base/result.h"
 #include "runtime/graph/graph.h"
 #include "tools/costs/profile.h"
+#include "tools/costs/profiled_shapes.h"
 #include "tools/costs/roofline.h"
 
 namespace placeto {
@@ -26,6 +27,7 @@ struct Coverage {
   uint32_t profiled = 0, by_name = 0;      // nodes of the engine; those whose name led to a node
   double profiled_us = 0, by_name_us = 0;  // their run times
   uint32_t measured = 0, absorbed = 0;     // nodes of the graph with a time; without, so at 0
+  ShapeComparison shapes;
   // Of the time; of the nodes where none took any that a clock of whole microseconds tells.
   double share() const {
     if (profiled_us > 0) return by_name_us / profiled_us;
@@ -39,11 +41,10 @@ inline constexpr double kLeastCoverage = 0.5;
 // Maps a profile onto a graph (engine_nodes.h). The time of a fused node goes to the node with its
 // operator nearest before it; the others it stands for cost 0, as do nodes that the engine removed
 // or computed at load. The time of nodes that lead nowhere (changes of layout) goes to the node
-// that ran before, so the total is kept. `output_names` by node may be empty, and helps where
-// models name no nodes. Fails with kBadInput when less than kLeastCoverage of the time can be
-// mapped by name.
-Result<KindCosts> costs_from_profile(const Graph& graph,
-                                     std::span<const std::vector<std::string>> output_names,
+// that ran before, so the total is kept. `outputs` by node may be empty; their names
+// help where models name no nodes. Fails with kBadInput when less than kLeastCoverage of the time
+// can be mapped by name, or most nodes that can be compared had other shapes.
+Result<KindCosts> costs_from_profile(const Graph& graph, std::span<const NodeOutputs> outputs,
                                      const Profile& profile, const std::string& kind,
                                      Coverage& coverage);
 

@@ -25,6 +25,7 @@ struct NodeEvent : Event {
   std::string name, op, provider;
   uint32_t index = kNoIndex;
   uint64_t output_bytes = 0;
+  std::vector<int64_t> shape;
   std::optional<double> kernels_us;  // on the device, where the provider says
 
   // Of a provider that runs beside the host, `duration` is that of the launch.
@@ -58,6 +59,20 @@ T number_of(const nlohmann::json& args, const char* key, T fallback) {
   T value = fallback;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? value : fallback;
+}
+
+// Of "output_type_shape": [{"float": [1, 32]}, ...]; empty if it is none.
+std::vector<int64_t> first_shape(const nlohmann::json& args) {
+  const auto outputs = args.find("output_type_shape");
+  if (outputs == args.end() || !outputs->is_array() || outputs->empty()) return {};
+  const nlohmann::json& first = outputs->front();
+  if (!first.is_object() || first.empty() || !first.front().is_array()) return {};
+  std::vector<int64_t> shape;
+  for (const nlohmann::json& axis : first.front()) {
+    if (!axis.is_number_integer()) return {};
+    shape.push_back(axis.get<int64_t>());
+  }
+  return shape;
 }
 
 Status read_time(const nlohmann::json& event, size_t i, const char* key, double& value) {
@@ -158,6 +173,7 @@ Status add_event(const nlohmann::json& event, size_t i, Events& events) {
     node.provider = text_of(*args, "provider");
     node.index = number_of(*args, "node_index", kNoIndex);
     node.output_bytes = number_of(*args, "output_size", uint64_t{0});
+    node.shape = first_shape(*args);
   }
   events.latest[node.name] = events.nodes.size();
   events.nodes.push_back(std::move(node));
@@ -242,8 +258,8 @@ Profile summarize(const Events& events) {
     const auto [it, fresh] = place.emplace(key_of(node), times.size());
     if (fresh) {
       times.emplace_back();
-      profile.nodes.push_back(
-          {node.name, node.op, node.provider, node.index, node.output_bytes, 0});
+      profile.nodes.push_back({node.name, node.op, node.provider, node.index, node.output_bytes, 0,
+                               Naming::kOne, node.shape});
     }
     times[it->second].push_back(node.us());
   }

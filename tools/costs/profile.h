@@ -26,6 +26,7 @@ struct ProfiledNode {
   uint64_t output_bytes = 0;  // of its outputs together; 0 if the profile does not say
   double median_us = 0;
   Naming naming = Naming::kOne;
+  std::vector<int64_t> shape = {};  // of its first output; empty if the profile does not say
 };
 
 struct Profile {

@@ -20,8 +20,7 @@ Result<ProfileUse> split_profile(const std::string& text) {
   return ProfileUse{text.substr(0, equals), text.substr(equals + 1), {}};
 }
 
-Result<KindCosts> read_profile_costs(const Graph& graph,
-                                     std::span<const std::vector<std::string>> output_names,
+Result<KindCosts> read_profile_costs(const Graph& graph, std::span<const NodeOutputs> outputs,
                                      ProfileUse& use) {
   std::unordered_set<std::string_view> names;
   for (uint32_t v = 0; v < graph.node_count(); ++v) names.insert(graph.node(v).name);
@@ -29,7 +28,7 @@ Result<KindCosts> read_profile_costs(const Graph& graph,
   limits.has_node = [&names](std::string_view name) { return names.contains(name); };
   const Result<Profile> profile = read_any_profile(use.file, limits);
   if (!profile.ok()) return profile.status();
-  auto costs = costs_from_profile(graph, output_names, *profile, use.kind, use.coverage);
+  auto costs = costs_from_profile(graph, outputs, *profile, use.kind, use.coverage);
   return costs.ok() ? std::move(costs) : costs.status().at(use.file);
 }
 
@@ -43,9 +42,14 @@ Result<std::vector<KindCosts>> read_table(const Graph& graph, const std::string&
 
 }  // namespace
 
+std::string ProfileUse::note_on_shapes() const {
+  const ShapeComparison& shapes = coverage.shapes;
+  if (shapes.unlike == 0) return "";
+  return file + ": was measured at other shapes in " + shapes.summary();
+}
+
 Result<std::vector<ProfileUse>> add_costs(const CostSources& sources,
-                                          std::span<const std::vector<std::string>> output_names,
-                                          GraphSpec& spec) {
+                                          std::span<const NodeOutputs> outputs, GraphSpec& spec) {
   std::vector<ProfileUse> profiles;
   if (!sources.any()) return profiles;
   const Result<Graph> graph = Graph::build(spec);
@@ -54,7 +58,7 @@ Result<std::vector<ProfileUse>> add_costs(const CostSources& sources,
   for (const std::string& text : sources.profiles) {
     Result<ProfileUse> use = split_profile(text);
     if (!use.ok()) return use.status();
-    auto costs = read_profile_costs(*graph, output_names, *use);
+    auto costs = read_profile_costs(*graph, outputs, *use);
     if (!costs.ok()) return costs.status();
     measured.push_back(*std::move(costs));
     profiles.push_back(*std::move(use));

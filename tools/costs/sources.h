@@ -23,12 +23,13 @@ struct CostSources {
 struct ProfileUse {
   std::string kind, file;
   Coverage coverage;
+  // That some of its times are of other shapes than the graph's; "" if none is.
+  std::string note_on_shapes() const;
 };
 
-// Sets the costs of the description (set_costs); nothing, if no file is named. `output_names` as in
+// Sets the costs of the description (set_costs); nothing, if no file is named. `outputs` as in
 // costs_from_profile. Messages start with the file that they are about.
 Result<std::vector<ProfileUse>> add_costs(const CostSources& sources,
-                                          std::span<const std::vector<std::string>> output_names,
-                                          GraphSpec& spec);
+                                          std::span<const NodeOutputs> outputs, GraphSpec& spec);
 
 }  // namespace placeto

@@ -19,7 +19,7 @@ namespace {
 struct PlanGraph {
   GraphSpec spec;
   std::vector<std::vector<std::string>> devices;  // per node
-  std::vector<std::vector<std::string>> outputs;  // per node, names in the model
+  std::vector<NodeOutputs> outputs;               // per node, in the model
   std::vector<std::vector<uint32_t>> stages;      // per node, indices into stage_names
   std::vector<std::string> stage_names, stage_devices;
 };
@@ -55,7 +55,8 @@ PlanGraph graph_of(std::span<const PlannedNode> plan) {
     }
     const size_t v = it->second;
     result.devices[v].push_back(node.device);
-    result.outputs[v].insert(result.outputs[v].end(), node.outputs.begin(), node.outputs.end());
+    std::vector<std::string>& outputs = result.outputs[v].names;
+    outputs.insert(outputs.end(), node.outputs.begin(), node.outputs.end());
     if (node.stage.empty()) continue;
     result.stages[v].push_back(stages.of(node.stage));
     if (result.stage_devices.size() < result.stage_names.size()) {

@@ -14,6 +14,7 @@
 #include "tools/io/word_list.h"
 #include "tools/onnx/analysis.h"
 #include "tools/onnx/bodies.h"
+#include "tools/onnx/completeness.h"
 #include "tools/onnx/dimensions.h"
 #include "tools/onnx/functions.h"
 #include "tools/onnx/inner_weights.h"
@@ -79,6 +80,7 @@ class Importer {
   void hold_loaded();
   void count(const Weights& weights);
   uint64_t output_bytes(const std::string& name) const;
+  Dims first_shape(const NodeProto& node) const;
   void describe_operator(const NodeProto& node, NodeSpec& spec) const;
 
   const OnnxModel& model_;
@@ -131,6 +133,14 @@ uint64_t Importer::output_bytes(const std::string& name) const {
   if (!dims) return 0;
   for (int64_t& dim : *dims) dim = dim < 0 ? 1 : dim;
   return tensor_bytes(value->element_type(), *dims).value_or(0);
+}
+
+// Empty where it is not known, or only what the model states.
+Dims Importer::first_shape(const NodeProto& node) const {
+  if (node.output_size() == 0 || node.output(0).empty()) return {};
+  const Value* value = analysis_.scope.find(node.output(0));
+  if (value == nullptr || value->stated || !has_size(*value)) return {};
+  return value->dims().value_or(Dims{});
 }
 
 // Which operator it is, of which version, and of what types. A call of a function that the model
@@ -209,7 +219,7 @@ void Importer::add_nodes() {
     if (!analysis.complete) {
       result_.report.unknown.push_back({spec.name, spec.op, analysis.problem});
     }
-    result_.output_names.emplace_back(node.output().begin(), node.output().end());
+    result_.outputs.push_back({{node.output().begin(), node.output().end()}, first_shape(node)});
     result_.spec.nodes.push_back(std::move(spec));
   }
   count(inner_weights_.distinct());
@@ -272,7 +282,7 @@ void Importer::hold_loaded() {
     const uint32_t v = node_at_[i];
     NodeSpec& node = result_.spec.nodes[v];
     for (size_t o = 0; o < node.outputs.size(); ++o) {
-      const auto loaded = loaded_.find(result_.output_names[v][o]);
+      const auto loaded = loaded_.find(result_.outputs[v].names[o]);
       if (loaded == loaded_.end() || loaded->second.size() > 1) continue;
       if (!loaded->second.empty()) {
         node.resident_bytes = saturating_add(node.resident_bytes, node.outputs[o]);

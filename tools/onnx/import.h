@@ -39,6 +39,7 @@
 #include "runtime/base/limits.h"
 #include "runtime/base/result.h"
 #include "runtime/graph/graph.h"
+#include "tools/costs/node_outputs.h"
 #include "tools/costs/whole_patterns.h"
 #include "tools/onnx/settings.h"
 
@@ -87,8 +88,7 @@ struct ImportReport {
 
 struct ImportedGraph {
   GraphSpec spec;
-  // Names of the outputs of each node in the model: engines name fused nodes after them.
-  std::vector<std::vector<std::string>> output_names;
+  std::vector<NodeOutputs> outputs;  // of each node, as the model has them
   ImportReport report;
 };
 

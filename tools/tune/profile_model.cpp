@@ -95,8 +95,8 @@ WholeRun run_apart(const StagedModel& model, const ImportedGraph& imported,
     run.inputs_us += way_us(static_cast<double>(bytes));
   }
   std::map<std::string_view, uint32_t> maker;
-  for (uint32_t v = 0; v < imported.output_names.size(); ++v) {
-    for (const std::string& name : imported.output_names[v]) maker.emplace(name, v);
+  for (uint32_t v = 0; v < imported.outputs.size(); ++v) {
+    for (const std::string& name : imported.outputs[v].names) maker.emplace(name, v);
   }
   for (const TensorInfo& output : model.outputs()) {
     const auto made = maker.find(output.name);
@@ -125,7 +125,7 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   const auto profile = read_profile(files->front());
   if (!profile.ok()) return profile.status();
   Coverage coverage;
-  auto costs = costs_from_profile(graph, imported.output_names, *profile, kind.kind, coverage);
+  auto costs = costs_from_profile(graph, imported.outputs, *profile, kind.kind, coverage);
   const bool only_launches = !costs.ok() && kind.provider != "cpu" && coverage.by_name > 0;
   if (only_launches) costs = costs_from_work(graph, kind.kind);
   if (!costs.ok()) return costs.status().at(file);
