@@ -150,6 +150,7 @@ PlaceOutcome conclude(Placing& placing) {
                             "' made a placement against the rules");
   }
   result.note = std::move(placing.note);
+  result.searched = placing.searched;
   result.stopped = stopped(stop);
   if (result.stopped && !result.best.score.feasible() && !placing.proved) return Status::stopped();
   Stop* const limit = timeline_is_cheap(problem) ? nullptr : stop;

@@ -42,6 +42,8 @@ struct PlaceResult {
   bool proved = false;
   // No group of the problem does better on another device (polish.h); false: not looked.
   bool one_move_optimal = false;
+  // There was a budget, and a search was made with it; without, the problem was solved before.
+  bool searched = false;
   Timeline timeline;    // of the best
   double place_us = 0;  // wall time the placing took
   // Time per run when every device has a copy of the graph, placed for throughput; 0: a copy does

@@ -31,6 +31,7 @@ struct Placing {
   Candidate unpolished;                // the best before polishing: room for a search to move in
   Polished polished;                   // what polishing made of it
   bool proved = false;                 // that nothing is better than the best, or that nothing fits
+  bool searched = false;               // as the budget says
   bool packed = false;                 // packing was tried
   uint64_t missing_bytes = 0;          // that every placement lacks; 0: not known
 

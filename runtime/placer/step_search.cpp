@@ -69,6 +69,7 @@ Status search(const Step& step, Placing& placing) {
   placing.guide.reset();  // which goes by the groups that there were
   bench.regroup();
   if (!ready(bench)) return {};
+  placing.searched = true;
   Budget budget = bench.options().budget;
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? start : placing.unpolished;

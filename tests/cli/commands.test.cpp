@@ -158,6 +158,34 @@ TEST_CASE_FIXTURE(PlacedScene, "an engine keeps one device unless leaving it gai
   const json left =
       run_json({"place", graph, "-t", topology, "--engine", one, "--tolerance", "0", "--json"});
   CHECK(left.at("makespan_us") < kept.at("makespan_us"));
+
+  // And says why, wherever the better candidate is shown.
+  const std::string why = " is within the engine's tolerance of 90% of ";
+  CHECK(kept.at("note").get<std::string>().find(why) != std::string::npos);
+  CHECK(left.value("note", "").find("tolerance") == std::string::npos);
+  const Run shown = run({"place", graph, "-t", topology, "--engine", one, "--report", "page.html",
+                         "-o", "p.json", "--explain", "all"});
+  CHECK(shown.out.find(why) != std::string::npos);
+  CHECK(shown.out.find("note: kept within the tolerance of ") != std::string::npos);
+  CHECK(read("page.html").find(why) != std::string::npos);
+  CHECK(run({"report", "p.json", "-g", graph, "-t", topology, "-o", "again.html"}).status == 0);
+  CHECK(read("again.html").find(why) != std::string::npos);
+  const json given =
+      run_json({"place", graph, "-t", topology, "--engine", one, "--tolerance", "80%", "--json"});
+  CHECK(given.at("note").get<std::string>().find(" is within the tolerance of 80% of ") !=
+        std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "place says that a search found nothing better") {
+  // Ten of the like, one after the other: one device is best, and that is not proved at once.
+  const Run made = run({"generate", "layered", "--nodes", "60", "-o", "wide.json"});
+  CHECK(made.status == 0);
+  const auto note = [&](const char* budget) -> std::string {
+    return run_json({"place", "wide.json", "-t", "cpu+gpu", "--budget", budget, "--json"})
+        .value("note", "");
+  };
+  CHECK(note("1") == "a search of 1 evaluation found nothing better");
+  CHECK(note("2") == "a search of 2 evaluations found nothing better");
 }
 
 TEST_CASE_FIXTURE(PlacedScene,

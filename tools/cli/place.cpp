@@ -153,10 +153,53 @@ std::string left_out(const PlaceOptions& options, std::span<const CandidateRow> 
   return text;
 }
 
-std::string why_not_polished(const MethodChoice& method, const Problem& problem) {
+// The candidate that is predicted to be better than the one that was kept; null: none is.
+const Candidate* better_than_kept(const PlaceResult& result) {
+  const Candidate* least = &result.best;
+  for (const Candidate& candidate : result.candidates) {
+    if (candidate.score < least->score) least = &candidate;
+  }
+  return least->score.objective_us < result.best.score.objective_us ? least : nullptr;
+}
+
+// "within the engine's tolerance of 5% of brief (251.2 ms), with fewer stages; ..."; "" if nothing
+// is better.
+std::string why_kept(const PlaceOptions& options, const PlaceResult& result) {
+  const Candidate* better = better_than_kept(result);
+  const double tolerance = options.method.options.tolerance;
+  if (better == nullptr || options.method.name != kAuto || tolerance <= 0) return "";
+  return fmt::format(
+      "{} is within the {}tolerance of {:.4g}% of {} ({}), {}; --tolerance 0 takes {}",
+      result.best.method, options.gives_tolerance ? "" : "engine's ", 100 * tolerance,
+      better->method, format_us(better->score.objective_us),
+      result.timeline.stages.empty() ? "and simpler" : "with fewer stages", better->method);
+}
+
+// What else a reader cannot tell from "a search" being no candidate.
+std::string search_in_vain(const MethodChoice& method, const PlaceResult& result) {
+  constexpr std::string_view kBySearching[] = {"search", "proof", "fewer"};
+  const auto by_searching = [&](const Candidate& candidate) {
+    return std::ranges::find(kBySearching, candidate.method) != std::end(kBySearching);
+  };
+  if (!result.searched || result.stopped) return "";
+  if (std::ranges::any_of(result.candidates, by_searching)) return "";
+  const Budget& budget = method.options.budget;
+  std::string most;
+  if (budget.evaluations > 0) most = plural(budget.evaluations, "evaluation");
+  if (budget.milliseconds > 0) {
+    most += (most.empty() ? "" : " or ") + format_us(1e3 * budget.milliseconds);
+  }
+  return "a search of " + most + " found nothing better";
+}
+
+std::string why_not_polished(const PlaceOptions& options, const Problem& problem,
+                             const PlaceResult& result) {
+  const MethodChoice& method = options.method;
   if (method.name != kAuto) return "only the method 'auto' ends where no move of one node gains";
   if (polish_pays(problem, method.options.budget.evaluations)) {
-    return "stopped, or simpler within the tolerance";
+    const Candidate* better = better_than_kept(result);
+    return better == nullptr ? "stopped before every move was tried"
+                             : "kept within the tolerance of " + better->method;
   }
   return fmt::format(
       "over the size up to which every placement is polished (--budget-evals {} polishes it)",
@@ -222,6 +265,8 @@ Found find_placement(const PlaceOptions& options, const Problem& problem,
   watch.be_quiet();
   found.in_time = reports_fit(problem, watch.left_ms());
   std::vector<std::string> notes = notes_on(options, engine);
+  notes.push_back(why_kept(options, result));
+  notes.push_back(search_in_vain(options.method, result));
   if (result.stopped) notes.push_back(why_stopped());
   const size_t unexplained = explained.size() - found.reasons.size();
   notes.push_back(left_out(options, found.rows, unexplained, found.in_time));
@@ -249,7 +294,7 @@ void show(const PlaceOptions& options, const Problem& problem, const Found& foun
           const PlacementSpec& placement) {
   const std::string may_gain = options.explain.empty() || found.result.one_move_optimal
                                    ? ""
-                                   : why_not_polished(options.method, problem) +
+                                   : why_not_polished(options, problem, found.result) +
                                          ", so that a move listed here may be an improvement";
   if (options.common.json) {
     PlacementSpec report = placement;
@@ -290,6 +335,7 @@ void write_files(const PlaceOptions& options, const Problem& problem, const Foun
     shown.proved = result.proved;
     shown.candidates = found.rows;
     shown.replicas_us = result.replicas_us;
+    shown.note = result.note;
     add_reports(files, options.reports, problem, result.bounds, result.timeline, std::move(shown));
   }
   files.write();

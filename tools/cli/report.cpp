@@ -213,6 +213,7 @@ void run_report(ReportOptions& options) {
     if (!options.candidates) {
       shown.candidates = rows_of(spec, topology);
       shown.replicas_us = spec.replicas_us;
+      shown.note = spec.note;
     } else if (i == 0) {
       add_candidates_by_placing(problem, options, shown);
     }

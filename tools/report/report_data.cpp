@@ -206,6 +206,7 @@ ordered_json describe_placement(const Problem& problem, const LowerBounds& bound
   const CriticalPath critical = critical_path(problem, placement.assignment, timeline);
   return {{"label", placement.label},
           {"method", placement.method},
+          {"note", placement.note},
           {"makespan", rounded(timeline.makespan_us)},
           {"drain", rounded(timeline.drain_us)},
           {"bottleneck", rounded(timeline.bottleneck_us)},

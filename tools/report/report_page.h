@@ -32,6 +32,7 @@ struct ReportPlacement {
   std::string method;  // that made it; empty if not known
   Assignment assignment;
   Timeline timeline;                     // of the assignment
+  std::string note;                      // on how it was found; "": none
   bool proved = false;                   // to be the best, as far as whoever placed it knows
   std::string bound_file;                // that records this, or its lower bound; "": none
   std::vector<std::string> violations;   // what makes it infeasible, one sentence each

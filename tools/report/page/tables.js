@@ -77,6 +77,7 @@ function headlineOfOne(p) {
   if (single && single !== others[0]) {
     notes.push(against("Of one device alone,", { ...single, method: single.method.replace(/^single /, "") }));
   }
+  if (p.note) notes.push("Note: " + p.note + ".");
   return [parts, replicasText(p) + notes.join(" ")];
 }
 function headlineOfMany() {
