@@ -130,7 +130,7 @@ TEST_CASE("the fastest is handed out, and among equals the simplest") {
 TEST_CASE("the engine with a provider is called that beside the engine by itself") {
   std::vector<Contender> contenders{other(Contender::Way::kEngine, "the engine by itself", 0, 0.6),
                                     other(Contender::Way::kEngine, "the engine with cuda", 1, 0.9)};
-  const std::string why = explain_choice(contenders, 0, "cpu");
+  const std::string why = explain_choice(contenders, 0, 0.02, "cpu");
   CHECK(why.find("the engine with cuda takes 0.90") != std::string::npos);
 }
 
@@ -151,12 +151,25 @@ TEST_CASE("one sentence says what won, by how much, and over what") {
   const std::vector<Contender> contenders{
       placed("3 stages on 2 devices", 3, 0.87), placed("one device", 1, 1.0),
       other(Contender::Way::kThreads, "one device, 2 threads", 2, 0.61)};
-  CHECK(explain_choice(contenders, 2, "cpu") ==
+  CHECK(explain_choice(contenders, 2, 0.02, "cpu") ==
         "one device, 2 threads: 0.61 of the whole model on one thread; one device takes 1.00, the "
         "best division takes 0.87.");
   CHECK(
-      explain_choice(contenders, 2, "cuda")
+      explain_choice(contenders, 2, 0.02, "cuda")
           .starts_with("one device, 2 threads: 0.61 of the whole model on one thread with cuda;"));
+}
+
+TEST_CASE("where something faster was measured, the sentence says by which rule it did not win") {
+  std::vector<Contender> contenders{placed("9 stages", 9, 0.795),
+                                    other(Contender::Way::kReplicas, "2 replicas", 1, 0.8),
+                                    other(Contender::Way::kThreads, "2 threads", 2, 1.11)};
+  CHECK(explain_choice(contenders, 1, 0.02, "cpu") ==
+        "2 replicas: 0.80 of the whole model on one thread; the best division takes 0.80, the best "
+        "other of threads and replicas takes 1.11. What is within 2% of the fastest (9 stages, "
+        "0.795) counts as equal, and of that the way with the fewest stages, devices, replicas and "
+        "threads is handed out.");
+  contenders[0].output = OutputDeviation{"y", 0.5, 0.01};  // what deviates is no rival
+  CHECK(explain_choice(contenders, 1, 0.02, "cpu").find("within") == std::string::npos);
 }
 
 // Contenders whose one output deviates so far, by at most 0.01 where nothing is wrong; none: not

@@ -142,9 +142,6 @@ std::string in_flight(const RunOutcome& run) {
   return fmt::format("{} replicas with {} in flight each", run.replicas, run.slots);
 }
 
-constexpr const char* kRatiosAre =
-    "are medians of pairs: a run, and the whole model right beside it";
-
 bool has_ratios(const RunOutcome& run) {
   return !run.latency.whole_us.empty() || !run.stream.whole_us.empty();
 }

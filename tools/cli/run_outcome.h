@@ -14,6 +14,10 @@
 
 namespace placeto::cli {
 
+// Ratios of times, of `run` and of `tune`.
+inline constexpr const char* kRatiosAre =
+    "are medians of pairs: a run, and the whole model right beside it";
+
 // A tensor that passes from one stage to another.
 struct Cut {
   std::string name;

@@ -17,6 +17,7 @@
 #include "tools/cli/graph_input.h"
 #include "tools/cli/methods.h"
 #include "tools/cli/rules.h"
+#include "tools/cli/run_outcome.h"
 #include "tools/cli/topologies.h"
 #include "tools/io/interruption.h"
 
@@ -32,7 +33,10 @@ constexpr const char* kTuneExamples = R"(Examples:
 The directory holds the model as the engine optimises it, the stages that won and their manifest,
 placement.json, graph.bin and machine.json with the run times and prices that were measured, and
 tune.json with how everything ran and why the winner is handed out.
-Where one device is fastest, or the engine with more threads, that is the answer.)";
+Where one device is fastest, or the engine with more threads, that is the answer. Measurements within
+2% of the fastest count as equal: of those, the way with the fewest stages, devices, replicas and
+threads is handed out. Times over one thread are medians of pairs: a run, and the whole model on one
+thread right beside it.)";
 
 struct TuneSettings {
   Common common;
@@ -82,7 +86,8 @@ void print_result(const TuneSettings& options, const TuneResult& result) {
                                   : "the same"},
                   i == result.chosen ? Emphasis::kStrong : Emphasis::kNone);
   }
-  std::string text = table.render(options.common.color()) + "\n" + fitted(result.why + "\n");
+  std::string text = table.render(options.common.color()) + "\n" + fitted(result.why + "\n") +
+                     fitted(fmt::format("times over one thread {}\n", kRatiosAre));
   for (const std::string& note : result.notes) text += fitted("note: " + printable(note) + "\n");
   print(text);
 }

@@ -36,6 +36,18 @@ std::string comparison(const char* what, const Contender* other) {
                      other->deviates() ? " and deviates" : "");
 }
 
+bool has_more(const Contender& c) {
+  return c.way == Contender::Way::kThreads || c.way == Contender::Way::kReplicas;
+}
+
+std::string rule_of_ties(const Contender& faster, double tolerance) {
+  return fmt::format(
+      " What is within {:.4g}% of the fastest ({}, {:.3f}) counts as equal, and of that the way "
+      "with "
+      "the fewest stages, devices, replicas and threads is handed out.",
+      100 * tolerance, faster.name, faster.over_whole);
+}
+
 }  // namespace
 
 double Contender::error() const {
@@ -81,7 +93,7 @@ std::string words_of(const std::string& reference) {
 }
 
 std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen,
-                           const std::string& reference) {
+                           double tolerance, const std::string& reference) {
   const Contender& winner = contenders[chosen];
   std::string text = fmt::format("{}: {:.2f} of the whole model {}", winner.name, winner.over_whole,
                                  words_of(reference));
@@ -97,9 +109,9 @@ std::string explain_choice(const std::vector<Contender>& contenders, size_t chos
       single == nullptr ? "" : comparison(single->name.c_str(), single),
       comparison(is_division(winner) ? "the best other division" : "the best division",
                  other(is_division)),
-      comparison("the best of threads and replicas", other([](const Contender& c) {
-                   return c.way == Contender::Way::kThreads || c.way == Contender::Way::kReplicas;
-                 })),
+      comparison(has_more(winner) ? "the best other of threads and replicas"
+                                  : "the best of threads and replicas",
+                 other(has_more)),
       engine == nullptr ? "" : comparison(engine->name.c_str(), engine)};
   bool first = true;
   for (const std::string& part : parts) {
@@ -107,7 +119,10 @@ std::string explain_choice(const std::vector<Contender>& contenders, size_t chos
     text += (first ? "; " : ", ") + part;
     first = false;
   }
-  return text + ".";
+  const Contender* faster = other([&](const Contender& c) {
+    return c.over_whole < winner.over_whole && (winner.deviates() || !c.deviates());
+  });
+  return text + "." + (faster == nullptr ? "" : rule_of_ties(*faster, tolerance));
 }
 
 }  // namespace placeto

@@ -298,7 +298,8 @@ Result<TuneResult> Tuner::run() {
   std::vector<Contender> choice;
   for (const size_t i : *confirmed) choice.push_back(result.contenders[i]);
   result.chosen = (*confirmed)[choose(choice, options_.tolerance)];
-  result.why = explain_choice(result.contenders, result.chosen, model_.reference);
+  result.why =
+      explain_choice(result.contenders, result.chosen, options_.tolerance, model_.reference);
   if (Status s = deliver(result); !s.ok()) return s;
   return result;
 }

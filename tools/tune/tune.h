@@ -102,9 +102,10 @@ nlohmann::ordered_json described(const Contender& info);
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
 // fewest stages, devices, replicas and threads.
 size_t choose(const std::vector<Contender>& contenders, double tolerance);
-// `reference`: the provider of the whole model that ran beside them.
+// What won and over what; where another was faster, by which rule it did not win. `reference`: the
+// provider of the whole model that ran beside them.
 std::string explain_choice(const std::vector<Contender>& contenders, size_t chosen,
-                           const std::string& reference);
+                           double tolerance, const std::string& reference);
 // "on one thread", "on one thread with webgpu": how that ran.
 std::string words_of(const std::string& reference);
 
