@@ -1,6 +1,5 @@
 // Exit statuses, and that a failure leaves nothing behind.
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 #include "tests/cli/runner.h"
 
@@ -207,12 +206,8 @@ TEST_CASE_FIXTURE(FailuresScene, "of several outputs none is written if one cann
   writes_none({"place", graph, "-t", topology, "--report", "r.html", "--trace", "/dev/full"});
   writes_none({"simulate", graph, "-t", topology, "-p", placed, "--report", "r.html", "--trace",
                "/dev/full"});
-  struct rlimit limit {};
-  REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
-  const struct rlimit low { 8192, limit.rlim_max };
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &low) == 0);  // a page is longer, a placement is not
+  limit_files(8192);  // a page is longer, a placement is not
   writes_none({"place", graph, "-t", topology, "-o", "q.json", "--report", "r.html"});
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "rules about unknown nodes and devices are bad usage") {
@@ -375,12 +370,8 @@ TEST_CASE_FIXTURE(FailuresScene, "standard output takes one output, and no JSON 
 }
 
 TEST_CASE_FIXTURE(FailuresScene, "a file that may not grow as large as it has to is not written") {
-  struct rlimit limit {};
-  REQUIRE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
-  const struct rlimit low { 4096, limit.rlim_max };
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &low) == 0);  // the command inherits it
+  limit_files(4096);
   const Run result = run({"generate", "layered", "--nodes", "1000", "-o", "large.graph"});
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   CHECK(result.status == 4);
   CHECK_MESSAGE(result.err.find("large.graph: cannot write") != std::string::npos, result.err);
   CHECK(files() == before);

@@ -57,6 +57,9 @@ class Workplace {
   // From now on the command may have so many bytes of address space; sanitizers need terabytes.
   void limit_memory(uint64_t bytes) { memory_ = bytes; }
 
+  // From now on no file that the command writes may have more bytes: as on a full disk.
+  void limit_files(uint64_t bytes) { file_ = bytes; }
+
   // From now on the command is killed after so many seconds of processor time.
   void limit_time(uint64_t seconds) { seconds_ = seconds; }
 
@@ -109,6 +112,8 @@ class Workplace {
     const rlimit most{memory_, memory_};
     if (memory_ != 0) setrlimit(RLIMIT_AS, &most);
 #endif
+    const rlimit largest{file_, file_};
+    if (file_ != 0) setrlimit(RLIMIT_FSIZE, &largest);
     const rlimit longest{seconds_, seconds_};
     if (seconds_ != 0) setrlimit(RLIMIT_CPU, &longest);
     if (ready) execv(PLACETO_CLI, argv.data());
@@ -117,6 +122,7 @@ class Workplace {
 
   std::filesystem::path root_;
   uint64_t memory_ = 0;   // 0: no limit
+  uint64_t file_ = 0;     // 0: no limit
   uint64_t seconds_ = 0;  // 0: no limit
 };
 

@@ -161,6 +161,19 @@ TEST_CASE("what run profiles of stages that the engine fuses, verify finds as pl
   CHECK(said["not_run"].empty());
 }
 
+TEST_CASE("run fails where the engine has no room for its profiles, and leaves none behind") {
+  const Folder folder, profiles;
+  const std::string said = folder.path("said");
+  const std::string line = "ulimit -f 2; " PLACETO_CLI " run " + write_stages(folder) +
+                           " --runs 3 --mode latency --write-profiles " + profiles.path("record") +
+                           " >" + said + " 2>&1";
+  CHECK(WEXITSTATUS(std::system(line.c_str())) == 4);
+  const std::string text = test::bytes_of(said);
+  CHECK_MESSAGE(text.find("record_stage_0") != std::string::npos, text);
+  CHECK_MESSAGE(text.find(".json: cannot write: File too large") != std::string::npos, text);
+  CHECK(profiles.size() == 0);
+}
+
 TEST_CASE("run takes providers of a directory from what tune measured with") {
   const Folder folder;
   const std::string stages = write_stages(folder), said = folder.path("said");

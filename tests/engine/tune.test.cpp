@@ -259,6 +259,19 @@ TEST_CASE("where tuning fails nothing is left behind") {
   CHECK(folder.size() == 1);
 }
 
+TEST_CASE("tune names the output that there is no room for, and leaves nothing behind") {
+  const Folder folder;
+  const std::string model = write_model(folder), said = folder.path("said");
+  const std::string line = PLACETO_CLI " tune " + model + " -t cpu+gpu --dim n=4 --runs 3 -o " +
+                           folder.path("best") + " >" + said + " 2>&1";
+  CHECK(WEXITSTATUS(std::system(("ulimit -f 100; " + line).c_str())) == 4);
+  const std::string text = test::bytes_of(said);
+  CHECK_MESSAGE(text.ends_with("placeto: error: " + folder.path("best/model.onnx") +
+                               ": cannot write: File too large\n"),
+                text);
+  CHECK(folder.size() == 2);
+}
+
 TEST_CASE("measuring replaces every rate and price of a processor, and says so") {
   std::vector<std::string> notes;
   MeasureOptions options;

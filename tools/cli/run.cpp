@@ -25,6 +25,7 @@
 #include "tools/engine/model_inputs.h"
 #include "tools/engine/runner.h"
 #include "tools/engine/tuned_choice.h"
+#include "tools/engine/written_files.h"
 #include "tools/report/run_page.h"
 
 namespace placeto::cli {
@@ -309,15 +310,6 @@ class RunningLine {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), shown_ = begin_;
 };
 
-// The engine does not say when it cannot write a profile.
-void check_written(const std::vector<std::string>& profiles) {
-  std::error_code error;
-  for (const std::string& file : profiles) {
-    if (std::filesystem::is_regular_file(file, error)) continue;
-    throw Failure(kInternalError, file + ": the engine did not write this profile");
-  }
-}
-
 void compare(RunJob& job, const StagedModel& model) {
   auto deviations = require(output_deviations(model, require(keep_outputs(*job.whole))));
   for (OutputDeviation& output : deviations) {
@@ -353,7 +345,7 @@ void measure(RunJob& job) {
   }
   if (!job.options.profile.empty()) {
     outcome.profiles = require(first.model().end_profiling());
-    check_written(outcome.profiles);
+    require(check_profiles(outcome.profiles), kInternalError);
   }
   outcome.bound_memory = first.model().all_bound();
   outcome.cuts = cuts_of(first);

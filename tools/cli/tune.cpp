@@ -145,7 +145,8 @@ void run_tune(const TuneSettings& options) {
   tuning.interrupted = interruption.flag();
   const Result<TuneResult> result = tune(topology, tuning);
   Interruption::obey();
-  print_result(options, require(result));
+  print_result(options,
+               require(result, kInternalError));  // what it reads can be read, or is bad input
 }
 
 }  // namespace

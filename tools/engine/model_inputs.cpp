@@ -47,8 +47,9 @@ Status fill_given(const TensorInfo& info, const std::string& source, std::span<s
   }
   const Status read = read_tensor_file(source, info, out);
   if (read.code() != StatusCode::kIo) return read;
-  return read.at("input " + in_quotes(info.name) +
-                 ": neither a number, true or false, nor a file that can be read");
+  return Status::bad_input(read.message())
+      .at("input " + in_quotes(info.name) +
+          ": neither a number, true or false, nor a file that can be read");
 }
 
 }  // namespace

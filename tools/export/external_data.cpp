@@ -192,10 +192,15 @@ class Gatherer {
   Status finish() {
     if (!out_.is_open()) return {};
     out_.close();
-    return out_.good() ? Status() : Status::io(path_ + ": cannot be written");
+    return out_.good() ? Status() : unwritten();
   }
 
  private:
+  // errno is what the last write left.
+  Status unwritten() const {
+    return Status::io(path_ + ": cannot write: " + std::generic_category().message(errno));
+  }
+
   // Where the range is in the new file.
   Result<Range> copy_once(Range range) {
     const Result<ExternalFiles::Source> found = files_.find(range.location);
@@ -250,7 +255,7 @@ class Gatherer {
       }
       out_.write(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     }
-    return out_.good() ? Status() : Status::io(path_ + ": cannot be written");
+    return out_.good() ? Status() : unwritten();
   }
 
   ExternalFiles& files_;

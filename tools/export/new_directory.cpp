@@ -34,6 +34,13 @@ Result<NewDirectory> NewDirectory::create(const std::string& path) {
   return NewDirectory(target.string(), std::move(staging));
 }
 
+Status NewDirectory::told(const Status& status) const {
+  std::string message = status.message();
+  const size_t at = message.find(staging_.root());
+  if (at == std::string::npos) return status;
+  return {status.code(), message.replace(at, staging_.root().size(), path_)};
+}
+
 Status NewDirectory::commit() {
   const std::error_code error = staging_.keep_as(path_);  // also over an empty directory
   if (error) return Status::io(path_ + ": cannot write there: " + error.message());

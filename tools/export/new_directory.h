@@ -19,6 +19,8 @@ class NewDirectory {
 
   // Where to write the file of that name until commit().
   std::string file(const std::string& name) const { return staging_.root() + "/" + name; }
+  // A status that may tell of such a file, with the path that the file has after commit().
+  Status told(const Status& status) const;
   Status commit();
 
  private:

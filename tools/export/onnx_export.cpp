@@ -339,8 +339,10 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
           .at(state_->path);
     }
     Status done = weights.gather(stage, target->file(file + ".data"), file + ".data");
+    // What cannot be read or written is named already; the rest is wrong with the model.
+    if (!done.ok() && done.code() != StatusCode::kIo) return done.at(state_->path);
     if (done.ok()) done = write_model(target->file(file), stage);
-    if (!done.ok()) return done.at(state_->path);
+    if (!done.ok()) return target->told(done);
     if (interrupted != nullptr && *interrupted) return Status::stopped();
     const StagePlan& part = plan->stages[s];
     summary.stages.push_back({file, state_->placed.devices[part.device], part.nodes.size(),
@@ -348,7 +350,9 @@ Result<SplitSummary> PlacedModel::write_stages(const std::string& directory,
   }
   const std::string manifest =
       manifest_json(name_of_model(state_->path), model, state_->placed, *plan);
-  if (Status s = write_file_atomically(target->file("manifest.json"), manifest); !s.ok()) return s;
+  if (Status s = write_file_atomically(target->file("manifest.json"), manifest); !s.ok()) {
+    return target->told(s);
+  }
   if (Status s = target->commit(); !s.ok()) return s;
   return summary;
 }

@@ -51,7 +51,9 @@ Status copy_files(const ProfiledModel& model, const std::string& stages, const T
   for (const fs::path& file : files) {
     const std::string name = file.filename().string();
     fs::copy_file(file, target.file(name), error);
-    if (error) return Status::io(options.directory + "/" + name + ": " + error.message());
+    if (error) {
+      return Status::io(options.directory + "/" + name + ": cannot write: " + error.message());
+    }
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "tools/costs/statistics.h"
 #include "tools/engine/measure_run.h"
 #include "tools/engine/model_inputs.h"
+#include "tools/engine/written_files.h"
 #include "tools/export/onnx_export.h"
 #include "tools/onnx/import.h"
 #include "tools/tune/spread_whole.h"
@@ -122,6 +123,7 @@ Result<KindCosts> profile_kind(const Graph& graph, const ImportedGraph& imported
   if (!whole.ok()) return whole.status();
   const auto files = (*profiled)->end_profiling();
   if (!files.ok()) return files.status();
+  if (Status s = check_profiles(*files); !s.ok()) return s;
   const auto profile = read_profile(files->front());
   if (!profile.ok()) return profile.status();
   Coverage coverage;
@@ -188,8 +190,11 @@ Result<ProfiledModel> profile_model(const Topology& topology, const TuneOptions&
       std::all_of(kinds.begin(), kinds.end(), [](const auto& k) { return k.provider == "cpu"; });
   if (!external_files(source).empty()) model.weights = model.file + ".data";
   const std::string beside = fs::path(model.weights).filename().string();
-  if (Status s = save_optimized(source, model.file, beside, on_processor, options.dims); !s.ok()) {
-    return s;
+  const Status saved = save_optimized(source, model.file, beside, on_processor, options.dims);
+  if (!saved.ok()) {
+    std::vector<std::string> files{model.file};
+    if (!model.weights.empty()) files.push_back(model.weights);
+    return explain_saving(saved, files);
   }
   // The engine leaves those axes' names in the saved model that it was not told.
   ImportOptions import;

@@ -44,7 +44,8 @@ class Tuner {
   }
 
   Result<TuneResult> run();
-  // What went wrong, told of the caller's model instead of the copy that it happened to.
+  // What went wrong, told of the caller's model instead of the copy that it happened to, and of
+  // what is handed out instead of what was to become it.
   Status told(const Status& status) const;
 
  private:
@@ -306,6 +307,13 @@ Result<TuneResult> Tuner::run() {
 
 Status Tuner::told(const Status& status) const {
   std::string message = status.message();
+  if (status.code() == StatusCode::kIo) {  // nothing was there to be read
+    if (const size_t at = message.find(scratch_.root()); at != std::string::npos) {
+      message.replace(at, scratch_.root().size(), options_.directory);
+    }
+    const Status told{status.code(), std::move(message)};
+    return target_ ? target_->told(told) : told;
+  }
   for (const char* file : {"/model.onnx", "/set/stage_0.onnx"}) {
     const std::string copy = scratch_.root() + file;
     if (const size_t at = message.find(copy); at != std::string::npos) {
