@@ -189,6 +189,20 @@ TEST_CASE("run takes providers of a directory from what tune measured with") {
   CHECK(test::bytes_of(said).find("providers: expected an object") != std::string::npos);
 }
 
+TEST_CASE("run says which provider ran each device, in its object and on its page") {
+  const Folder folder;
+  PlacementSpec placement;
+  placement.devices = {"cpu:0", "gpu:0"};
+  placement.assignment = {0, 0, 1, 1, 1};
+  const std::string stages = write_split(folder, test::convolutional_model(), placement).stages;
+  const std::string page = folder.path("page.html"), said = folder.path("said");
+  const std::string line = PLACETO_CLI " run --runs 3 --json --mode latency --dim batch=1 " +
+                           stages + " --report " + page + " 2>" + folder.path("note") + " >" + said;
+  CHECK(std::system(line.c_str()) == 0);
+  CHECK(json::parse(test::bytes_of(said))["providers"] == json{{"cpu:0", "cpu"}, {"gpu:0", "cpu"}});
+  CHECK(test::bytes_of(page).find("cpu:0 by cpu, gpu:0 by cpu") != std::string::npos);
+}
+
 TEST_CASE("run and tune refuse to hold a device so much that a stage would hardly end") {
   const Folder folder;
   const std::string stages = write_stages(folder), said = folder.path("said");

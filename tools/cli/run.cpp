@@ -177,6 +177,7 @@ SessionSettings decide_sessions(const RunOptions& options, RunOutcome& outcome) 
   if (settings.slots == 0)
     settings.slots =
         busy_slots(static_cast<uint32_t>(devices_used(manifest).size()), choice.replicas);
+  outcome.providers = settings.providers;
   outcome.chosen = choice.tuned;
   outcome.threads = settings.threads;
   outcome.replicas = choice.replicas;

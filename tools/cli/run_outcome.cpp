@@ -146,6 +146,16 @@ bool has_ratios(const RunOutcome& run) {
   return !run.latency.whole_us.empty() || !run.stream.whole_us.empty();
 }
 
+// "cpu:0 by cpu, gpu:0 by cuda"
+std::string providers_text(const RunOutcome& run) {
+  std::string text;
+  for (size_t d = 0; d < run.providers.size(); ++d) {
+    text +=
+        fmt::format("{}{} by {}", d == 0 ? "" : ", ", run.manifest.devices[d], run.providers[d]);
+  }
+  return text;
+}
+
 // What the page says of how it was measured.
 std::vector<std::string> remarks_of(const RunOutcome& run) {
   std::vector<std::string> remarks;
@@ -193,6 +203,9 @@ Json json_of_run(const RunOutcome& run) {
               {"threads", run.threads},
               {"bound_memory", run.bound_memory},
               {"latency_us", spread(run.latency.latency_us)}};
+  for (size_t d = 0; d < run.providers.size(); ++d) {
+    report["providers"][run.manifest.devices[d]] = run.providers[d];
+  }
   if (!run.chosen.empty()) report["chosen"] = run.chosen;
   for (const DimSetting& dim : run.dims) report["dims"][dim.name] = dim.value;
   if (!run.latency.whole_us.empty()) {
@@ -285,6 +298,7 @@ RunReport report_of_run(const RunOutcome& run) {
   }
   report.remarks = remarks_of(run);
   if (!run.chosen.empty()) report.facts.emplace_back("tune chose", run.chosen);
+  report.facts.emplace_back("providers", providers_text(run));
   if (!run.latency.whole_us.empty()) {
     report.facts.emplace_back("the whole model on one thread beside it",
                               page_time(median(run.latency.whole_us)));

@@ -31,14 +31,15 @@ struct RunOutcome {
   std::string directory;  // of the stages
   Manifest manifest;
   std::vector<DimSetting> dims;
-  std::string chosen;         // by tune, which wrote the directory; "" if it did not
-  uint32_t threads = 1;       // of each session; 0: as many as the engine likes
-  uint32_t replicas = 1;      // that share the stream
-  uint32_t slots = 1;         // of each replica
-  uint64_t runs = 0;          // of single requests
-  bool bound_memory = false;  // all that stages hand on has memory that was taken once
-  LatencyRuns latency;        // without whole runs if there was no whole model
-  StreamRuns stream;          // empty: none was wanted
+  std::vector<std::string> providers;  // of its devices
+  std::string chosen;                  // by tune, which wrote the directory; "" if it did not
+  uint32_t threads = 1;                // of each session; 0: as many as the engine likes
+  uint32_t replicas = 1;               // that share the stream
+  uint32_t slots = 1;                  // of each replica
+  uint64_t runs = 0;                   // of single requests
+  bool bound_memory = false;           // all that stages hand on has memory that was taken once
+  LatencyRuns latency;                 // without whole runs if there was no whole model
+  StreamRuns stream;                   // empty: none was wanted
   std::vector<Cut> cuts;
   // What deviates the most from the whole model's outputs; none: not compared.
   std::optional<OutputDeviation> deviation;
