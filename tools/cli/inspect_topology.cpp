@@ -117,14 +117,12 @@ std::string link_table(const TopologySpec& spec, bool color) {
     if (fresh) kinds.emplace_back(&l, 0);
     ++kinds[found->second].second;
   }
-  Table links({{"from", Align::kLeft},
-               {"to", Align::kLeft},
-               {"link", Align::kLeft, true},
-               {"channel", Align::kLeft}});
+  Table links(
+      {{"from and to", Align::kLeft}, {"link", Align::kLeft, true}, {"channel", Align::kLeft}});
   for (const auto& [l, count] : kinds) {
-    const std::string others = count == 1 ? "" : fmt::format(", and {} more", count - 1);
-    links.add_row(
-        {l->from, l->to + others, link_text(l->parameters), l->channel.empty() ? "-" : l->channel});
+    const std::string all = count == 1 ? "" : fmt::format("{} pairs, such as ", count);
+    links.add_row({all + l->from + " to " + l->to, link_text(l->parameters),
+                   l->channel.empty() ? "-" : l->channel});
   }
   return links.render(color);
 }
