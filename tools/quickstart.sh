@@ -94,6 +94,6 @@ say "Done"
 echo "Placement: $(where "$placement")"
 echo "Report:    $(where "$report") (open it in a browser)"
 if [ -n "$example" ]; then
-  echo "Machine:   $example is an example; \`placeto detect -o host.json\` describes this one (-t host.json)"
+  echo "Machine:   $example is an example; \`$placeto detect -o host.json\` describes this one (-t host.json)"
 fi
 echo "Next:      $placeto help"
