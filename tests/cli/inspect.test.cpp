@@ -58,6 +58,27 @@ TEST_CASE_FIXTURE(PlacedScene, "inspect says where the numbers of a topology are
   CHECK(said.at("default_link").at("source") == "guess");
 }
 
+TEST_CASE_FIXTURE(PlacedScene, "inspect says of what tune wrote that it is that") {
+  write("tune.json", R"({"format_version": 1, "model": "net.onnx", "engine": "1.30.0",
+    "chosen": {"name": "one device"}, "notes": [], "contenders": []})");
+  const Run refused = run({"inspect", "tune.json"});
+  CHECK(refused.status == 3);
+  CHECK(refused.err.find("tune.json: is what tune measured, which 'placeto run' takes up") !=
+        std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PlacedScene, "inspect counts the pairs of devices whose links are alike") {
+  write("links.json", R"({"format_version": 1, "devices": [
+    {"name": "a", "kind": "cpu"}, {"name": "b", "kind": "cpu"}, {"name": "c", "kind": "cpu"}],
+    "default_link": {"bandwidth_bytes_per_us": 100}, "links": [
+    {"from": "a", "to": "b", "bandwidth_bytes_per_us": 10},
+    {"from": "c", "to": "a", "bandwidth_bytes_per_us": 10},
+    {"from": "b", "to": "c", "bandwidth_bytes_per_us": 20}]})");
+  const std::string out = run({"inspect", "links.json"}).out;
+  CHECK_MESSAGE(out.find("\n2 pairs, such as a to b  10 MB/s") != std::string::npos, out);
+  CHECK_MESSAGE(out.find("\nb to c                   20 MB/s") != std::string::npos, out);
+}
+
 TEST_CASE_FIXTURE(PlacedScene, "inspect warns about a latency that is never charged") {
   std::string text = small_topology();
   text.replace(text.find("\"gap_us\""), 8, "\"latency_us\": 5, \"gap_us\"");

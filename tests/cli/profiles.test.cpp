@@ -223,6 +223,7 @@ TEST_CASE_FIXTURE(ModelScene, "calibrate fits a kind, and import estimates with 
             .status == 0);
   CHECK(json::parse(read("graph.json")).at("kinds") == json({"cpu"}));
   before = files();
+  fails({"inspect", "fit.json"}, 3, "fit.json: is what calibrate wrote, for --efficiencies");
   fails({"calibrate", model, "--dim", "batch=1", "--kind", "cpu", "-o", "x.json"}, 3,
         "no run times on kind 'cpu'");
   fails({"calibrate", path("graph.json"), "--kind", "npu", "-o", "x.json"}, 3, "'npu'");

@@ -18,6 +18,7 @@
 #include "tools/cli/files.h"
 #include "tools/cli/foreign_model.h"
 #include "tools/engine/manifest_reader.h"
+#include "tools/io/bounded_json.h"
 #include "tools/io/read.h"
 #include "tools/onnx/without_weights.h"
 #include "tools/options/units.h"
@@ -60,6 +61,27 @@ CostSources readable(CostSources sources) {
   for (std::string& file : sources.tables) file = input_path(file);
   for (std::string& file : sources.efficiencies) file = input_path(file);
   return sources;
+}
+
+// "is what calibrate wrote, ...": of what commands write that is no AnySpec; "" for other files.
+std::string other_file_of_ours(const std::string& file) {
+  constexpr uint64_t kMaxBytes = 64 << 20, kMostValues = 1'000'000;
+  std::error_code error;
+  if (is_manifest(file)) {
+    return fmt::format("{} the manifest of a split model, for 'placeto run'",
+                       std::filesystem::is_directory(file, error) ? "holds" : "is");
+  }
+  const auto bytes = read_file(file, kMaxBytes);
+  if (!bytes.ok()) return "";
+  const Result<Json> tree = parse_bounded<Json>(as_text(*bytes), kMostValues);
+  if (!tree.ok() || !tree->is_object()) return "";
+  if (tree->contains("chosen") && tree->contains("contenders")) {
+    return "is what tune measured, which 'placeto run' takes up from the directory that it is in";
+  }
+  if (tree->contains("classes") && tree->contains("peak_flops")) {
+    return "is what calibrate wrote, for --efficiencies";
+  }
+  return "";
 }
 
 }  // namespace
@@ -177,11 +199,9 @@ AnySpec load_any(const std::string& path) {
   if (find_engine(path)) {
     throw Failure(kBadInputFile, path + ": describes an engine, for --engine");
   }
-  if (!is_manifest(file)) return require(std::move(any));
-  std::error_code error;
-  throw Failure(kBadInputFile,
-                fmt::format("{}: {} the manifest of a split model, for 'placeto run'", path,
-                            std::filesystem::is_directory(file, error) ? "holds" : "is"));
+  const std::string other = other_file_of_ours(file);
+  if (other.empty()) return require(std::move(any));
+  throw Failure(kBadInputFile, path + ": " + other);
 }
 
 ModelGraph import_model(const std::string& path, const ModelOptions& options) {
