@@ -186,14 +186,17 @@ Status check_placement(const PlacementSpec& spec, const Limits& limits) {
   return {};
 }
 
+Status check_entries(const PlacementSpec& spec, size_t nodes, std::string_view what) {
+  if (spec.assignment.size() == nodes) return {};
+  return bad_input({"assignment: ", spec.assignment.size(), " entries, expected ", nodes,
+                    ", one for each node of ", what});
+}
+
 Result<Assignment> resolve_placement(const PlacementSpec& spec, const Graph& graph,
                                      const Topology& topology, const Limits& limits) {
   if (Status s = check_placement(spec, limits); !s.ok()) return s;
-  if (spec.assignment.size() != graph.node_count()) {
-    return bad_input({"assignment: ", spec.assignment.size(), " entries, expected ",
-                      graph.node_count(), ", one for each node of graph ",
-                      in_quotes(graph.name())});
-  }
+  const std::string what = "graph " + in_quotes(graph.name());
+  if (Status s = check_entries(spec, graph.node_count(), what); !s.ok()) return s;
   std::vector<uint32_t> index(spec.devices.size());
   for (size_t d = 0; d < index.size(); ++d) {
     index[d] = topology.find_device(spec.devices[d]);

@@ -70,6 +70,9 @@ struct PlacementSpec {
 // sizes within the limits.
 Status check_placement(const PlacementSpec& spec, const Limits& limits = {});
 
+// Fails with kBadInput when it has not one entry for each of the nodes of `what`: "graph 'net'".
+Status check_entries(const PlacementSpec& spec, size_t nodes, std::string_view what);
+
 // The placement in terms of the topology's device indices. Fails with kBadInput when it has not
 // one entry per node or names a device that the topology lacks. Whether the devices can run the
 // nodes is for Problem to say.

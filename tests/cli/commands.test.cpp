@@ -203,6 +203,17 @@ TEST_CASE_FIXTURE(PlacedScene,
   CHECK(split.at("violations").size() == 1);
 }
 
+TEST_CASE_FIXTURE(PlacedScene, "simulate names both graphs where a placement is of another") {
+  json renamed = json::parse(small_graph());
+  renamed["name"] = "large";
+  const std::string other = write("large.json", renamed.dump());
+  const Run said = run({"simulate", other, "-t", topology, "-p", placement});
+  CHECK(said.status == 0);
+  CHECK(said.err ==
+        "placeto: note: " + placement + " is of graph 'small', and this is graph 'large'\n");
+  CHECK(run({"simulate", graph, "-t", topology, "-p", placement}).err == "");
+}
+
 TEST_CASE_FIXTURE(PlacedScene, "simulate names the node that a placement puts against the rules") {
   json together = json::parse(small_graph());
   together["nodes"][1]["colocate"] = together["nodes"][2]["colocate"] = "pair";

@@ -122,7 +122,7 @@ TEST_CASE("export refuses a placement of another graph") {
   const std::string other = scene.place.write("small.json", small_graph());
   const Run run = scene.run({"--graph", other, "--format", "json"});
   CHECK(run.status == 3);
-  CHECK(run.err.find("3 entries in 'assignment', expected one for each of the 6") !=
+  CHECK(run.err.find("assignment: 3 entries, expected 6, one for each node of graph 'small'") !=
         std::string::npos);
 }
 

@@ -186,7 +186,7 @@ Prediction predict(Job& job) {
                       ": execution is not 'staged', so it predicts no stages; with --engine "
                       "onnxruntime it is");
   }
-  note_unlike_recorded(job.placement, options.placement, options.engine, options.import,
+  note_unlike_recorded(job.placement, options.placement, graph, options.engine, options.import,
                        timeline.makespan_us);
   job.placement.stages = timeline.stage_of;
   job.placement.order = timeline.stage_order;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/graph/text.h"
 #include "tools/cli/common.h"
 
 namespace placeto::cli {
@@ -61,11 +62,15 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
 }
 
 void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
-                          const std::string& given_engine, const ModelOptions& options,
-                          double makespan_us) {
+                          const Graph& graph, const std::string& given_engine,
+                          const ModelOptions& options, double makespan_us) {
   constexpr double kRounding = 1e-6;
   const double recorded = placement.makespan_us;
   const bool is_like = std::abs(makespan_us - recorded) <= kRounding * recorded;
+  if (!placement.graph.empty() && placement.graph != graph.name()) {
+    return note(fmt::format("note: {} is of graph {}, and this is graph {}", file,
+                            in_quotes(placement.graph), in_quotes(graph.name())));
+  }
   if (recorded <= 0 || is_like || !given_engine.empty() || !options.dims.empty()) return;
   note(
       fmt::format("note: {} records a makespan of {}, and this one is {}: run times or prices are "

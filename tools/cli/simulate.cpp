@@ -181,7 +181,7 @@ void run_simulate(SimulateOptions& options) {
   if (!tuned.empty()) {
     note("note: " + tuned);
   } else {
-    note_unlike_recorded(placement, options.placement, options.engine, options.model,
+    note_unlike_recorded(placement, options.placement, graph, options.engine, options.model,
                          timeline.makespan_us);
   }
   LowerBounds bounds = lower_bounds(problem);

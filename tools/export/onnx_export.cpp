@@ -199,12 +199,10 @@ Result<Placed> placed_model(const std::string& path, const PlacementSpec& placem
                             stage,
                             {node.output().begin(), node.output().end()}});
   }
-  if (placed.nodes.size() == placement.assignment.size()) return placed;
-  return Status::bad_input("'assignment' of the placement has " +
-                           std::to_string(placement.assignment.size()) + " entries, but " + path +
-                           " has " + std::to_string(placed.nodes.size()) +
-                           " nodes; expected a placement of this model, and every " + kValueWords +
-                           " that it was imported with");
+  const Status fits = check_entries(placement, placed.nodes.size(), path);
+  if (fits.ok()) return placed;
+  return Status(fits.code(),
+                fits.message() + ", and every " + kValueWords + " that the model was placed with");
 }
 
 std::vector<std::string> external_files(const std::string& path) {

@@ -5,12 +5,8 @@
 namespace placeto {
 
 Result<Placed> placed_graph(const PlacementSpec& placement, const Graph& graph) {
-  if (placement.assignment.size() != graph.node_count()) {
-    return Status::bad_input("has " + std::to_string(placement.assignment.size()) +
-                             " entries in 'assignment', expected one for each of the " +
-                             std::to_string(graph.node_count()) + " nodes of " +
-                             in_quotes(graph.name()));
-  }
+  const std::string what = "graph " + in_quotes(graph.name());
+  if (Status s = check_entries(placement, graph.node_count(), what); !s.ok()) return s;
   Placed placed{placement.graph, placement.topology, placement.devices, {}, placement.order, {},
                 placement.dims};
   placed.nodes.reserve(graph.node_count());
