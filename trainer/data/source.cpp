@@ -62,11 +62,12 @@ uint32_t ProblemSource::held_out_count() const {
 std::string ProblemSource::describe() const {
   if (own_ == nullptr) return "";
   const std::string out = names_of(own_->held_out);
-  const size_t graphs = own_->train.graphs.size(), topologies = own_->train.topologies.size();
-  std::string text = fmt::format(
-      "{} {} on {} {}; {}", graphs, graphs == 1 ? "graph" : "graphs", topologies,
-      topologies == 1 ? "topology" : "topologies",
-      out.empty() ? "none held out: checks are on what is learned from" : "held out: " + out);
+  const size_t learned = own_->train.graphs.size(), topologies = own_->train.topologies.size();
+  const size_t held_out = own_->held_out.graphs.size(), graphs = learned + held_out;
+  std::string text = fmt::format("{} {} on {} {}; ", graphs, graphs == 1 ? "graph" : "graphs",
+                                 topologies, topologies == 1 ? "topology" : "topologies");
+  text += held_out == 0 ? "none held out: checks are on what is learned from"
+                        : fmt::format("{} learned from, {} held out: {}", learned, held_out, out);
   for (const std::string& copy : own_->train.copies) text += "\n" + copy;
   return text;
 }
