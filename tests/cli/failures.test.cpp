@@ -37,6 +37,8 @@ TEST_CASE_FIXTURE(FailuresScene, "bad usage ends with status 2") {
   fails({"place", graph}, 2, "--topology");
   fails({"place", graph, "-t", topology, "--nonsense"}, 2, "nonsense");
   fails({"place", graph, "-t", topology, "--method", "magic"}, 2, "'magic' is none of");
+  fails({"place", graph, "-t", topology, "--method", "magic"}, 2,
+        "`placeto help place` lists what there is");
   fails({"place", graph, "-t", topology, "--objective", "fame"}, 2, "fame");
   fails({"place", graph, "-t", topology, "--grouping", "all"}, 2, "'all' is none of auto, none");
   fails({"compare", graph, "-t", topology, "--methods", "heft,magic"}, 2, "magic");

@@ -259,7 +259,6 @@ void run_compare(CompareOptions options) {
     options.methods = method_names();
     if (options.method.policy == nullptr) std::erase(options.methods, "policy");
   }
-  for (const std::string& method : options.methods) check_method("--methods", method);
   // Graph and Topology are read once; a Problem refers to them, so they stay where they are.
   std::deque<Input> graphs, topologies;
   const Engine engine(options.engine);
@@ -318,7 +317,8 @@ void add_compare(Program& program) {
   command
       .comma_list("--methods", "A,B,...", options->methods,
                   "Methods, separated by commas (default: all)")
-      .proposes_words(method_names());
+      .proposes_words(method_names())
+      .checked_by(method_problem);
   add_policy_option(command, options->policy_name);
   add_common(command, options->common);
   add_objective(command, options->objective, "What is compared: makespans, or bottlenecks");

@@ -98,17 +98,17 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-void check_method(std::string_view option, std::string_view name) {
+std::string method_problem(std::string_view name) {
   const std::vector<std::string> names = method_names();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  if (std::find(names.begin(), names.end(), name) != names.end()) return "";
   const auto optional = partition_method_names();
   if (std::find(optional.begin(), optional.end(), name) != optional.end()) {
-    throw Failure(kBadUsage, fmt::format("{}: '{}' is not in this build: its library was not "
-                                         "installed when placeto was built",
-                                         option, name));
+    return fmt::format(
+        "'{}' is not in this build: its library was not installed when placeto was "
+        "built",
+        name);
   }
-  throw Failure(kBadUsage, fmt::format("{}: '{}' is none of {}{}", option, name,
-                                       fmt::join(names, ", "), suggestion(name, names)));
+  return fmt::format("'{}' is none of {}{}", name, fmt::join(names, ", "), suggestion(name, names));
 }
 
 std::string method_help() {

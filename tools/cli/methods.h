@@ -34,8 +34,8 @@ void add_policy_option(Command& command, std::string& name);
 
 // "auto", then every method there is.
 std::vector<std::string> method_names();
-// A Failure with kBadUsage unless there is such a method; says so if it was left out of this build.
-void check_method(std::string_view option, std::string_view name);
+// What is wrong with such a name of a method, "" if nothing; says if it was left out of this build.
+std::string method_problem(std::string_view name);
 std::string method_help();
 // The steps of `auto` that are no method of their own: lines of a list, name and what it does.
 std::string step_help();
@@ -47,8 +47,8 @@ bool takes_budget(std::string_view name);
 // As long as the choice says, from now on.
 Watch watch_for(const MethodChoice& choice);
 
-// Runs the method, which check_method accepts. kInfeasible, with the shortfall per device, if
-// nothing it finds fits. The result is simulated, even if the placing was stopped.
+// Runs the method, that method_problem() finds nothing wrong with. kInfeasible, with the shortfall
+// per device, if nothing it finds fits. The result is simulated, even if the placing was stopped.
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice, Watch& watch);
 Result<PlaceResult> run_method(const Problem& problem, const MethodChoice& choice);
 

@@ -215,7 +215,6 @@ void check_usage(const PlaceOptions& options) {
     throw Failure(kBadUsage, "--signature needs --public-key FILE: whose signature it is");
   }
   check_outputs({options.out, options.reports.page, options.reports.trace});
-  check_method("--method", options.method.name);
 }
 
 // What came through a pipe cannot be read again.
@@ -375,7 +374,8 @@ void add_place(Program& program) {
   add_topology(command, options->topology).required();
   command.option("-o,--output", "FILE", options->out, "Placement file to write").writes();
   command.option("-m,--method", "NAME", options->method.name, method_help())
-      .proposes_words(method_names());
+      .proposes_words(method_names())
+      .checked_by(method_problem);
   add_policy_option(command, options->policy);
 #ifdef PLACETO_HAVE_SODIUM
   command.option("-k,--public-key", "FILE", options->public_key,

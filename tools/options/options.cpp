@@ -51,6 +51,28 @@ Option& Command::add(const std::string& names, const std::string& value, const s
   return option;
 }
 
+static std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> items;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    items.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+Option& Option::checked_by(std::function<std::string(const std::string&)> problem_of) {
+  set = [store = std::move(set), problem_of = std::move(problem_of),
+         is_list = is_comma_list](const std::string& text) {
+    const auto values = is_list ? split_list(text) : std::vector<std::string>{text};
+    for (const std::string& value : values) {
+      if (std::string problem = problem_of(value); !problem.empty()) return problem;
+    }
+    return store(text);
+  };
+  return *this;
+}
+
 Option& Command::custom(const std::string& names, const std::string& value, const std::string& help,
                         std::function<std::string(const std::string&)> set) {
   Option& option = add(names, value, help);
@@ -97,11 +119,7 @@ Option& Command::list(const std::string& names, const std::string& value,
 Option& Command::comma_list(const std::string& names, const std::string& value,
                             std::vector<std::string>& target, const std::string& help) {
   Option& option = custom(names, value, help, [&target](const std::string& text) {
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      target.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    for (std::string& item : split_list(text)) target.push_back(std::move(item));
     return std::string();
   });
   option.is_repeatable = option.is_comma_list = true;

@@ -48,6 +48,8 @@ struct Option {
     takes_file = false;
     return proposes(std::move(values));
   }
+  // Stores a value only if this finds nothing wrong with it, or with any that a comma separates.
+  Option& checked_by(std::function<std::string(const std::string&)> problem_of);
   Option& writes() { return writes_file = true, *this; }
   Option& only_with(std::string option) { return needs = std::move(option), *this; }
   Option& not_with(std::vector<std::string> options) {

@@ -1,6 +1,7 @@
-// What somebody who misspelt a name may have meant: names a few edits away (edit distance with
-// swapped neighbours, "optimal string alignment": G. Navarro, A guided tour to approximate string
-// matching, ACM Computing Surveys 33(1), 2001), or of which the word is the beginning.
+// What somebody who misspelt a name may have meant: names a few edits away, in at most half of the
+// letters (edit distance with swapped neighbours, "optimal string alignment": G. Navarro, A guided
+// tour to approximate string matching, ACM Computing Surveys 33(1), 2001), or of which the word is
+// the beginning.
 #include <algorithm>
 
 #include "tools/options/options.h"
@@ -46,8 +47,8 @@ std::string suggestion(std::string_view given, const std::vector<std::string>& n
     const size_t longer = std::max(word.size(), lower.size());  // names may be a million
     if (!begins && longer - std::min(word.size(), lower.size()) > far) continue;
     const size_t edits = begins && lower != word ? 1 : distance(word, lower);
-    if (edits <= far && edits < name.size() - std::min(bare, name.size()))
-      close.emplace_back(edits, name);
+    const bool mostly_alike = 2 * edits <= longer - std::min(bare, longer);
+    if (edits <= far && mostly_alike) close.emplace_back(edits, name);
   }
   std::sort(close.begin(), close.end());
   if (close.empty()) return "";
