@@ -86,7 +86,7 @@ void expect_json(bool expected) {
   json_is_expected = expected;
 }
 
-static std::string due_json;
+static std::string due_json, due_text;
 static bool printed_json = false;
 
 bool json_was_printed() {
@@ -97,11 +97,17 @@ void print_json(const std::string& object) {
   due_json += object;
 }
 
-void drop_due_json() {
-  due_json.clear();
+void print_done(std::string text) {
+  due_text += text;
 }
 
-void print_due_json() {
+void drop_due() {
+  due_json.clear();
+  due_text.clear();
+}
+
+void print_due() {
+  if (!due_text.empty()) print(std::exchange(due_text, ""));
   if (due_json.empty()) return;
   printed_json = true;
   print(with_escapes(std::exchange(due_json, "")));

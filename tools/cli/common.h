@@ -64,10 +64,11 @@ void print(std::string_view text);
 // What the command says once it is done: where it fails before, an error is all that is printed.
 void print_json(const Json& object);  // one line
 void print_json(const std::string& object);
+void print_done(std::string text);  // for people: "net.graph: 417 nodes"
 // At once: the command is done, or fails for what that says.
-void print_due_json();
+void print_due();
 // Never: the command has failed.
-void drop_due_json();
+void drop_due();
 bool json_was_printed();
 // Whether the command line asks for JSON: then no output may be standard output, too.
 void expect_json(bool expected);

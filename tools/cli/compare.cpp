@@ -298,7 +298,7 @@ void run_compare(CompareOptions options) {
     print(summarize(options, cases, options.common.color()));
   }
   if (cut_short.empty()) return;
-  print_due_json();
+  print_due();
   std::fflush(stdout);
   Interruption::obey();  // what is lacking is lacking
 }

@@ -130,7 +130,7 @@ void OutputFiles::add(const std::string& path, std::string content) {
 }
 
 void OutputFiles::write() const {
-  require(write_outputs(files_, print_due_json), kInternalError);
+  require(write_outputs(files_, print_due), kInternalError);
 }
 
 }  // namespace placeto::cli

@@ -198,8 +198,9 @@ void run_generate(const GenerateOptions& options) {
                     {"edges", spec.edges.size()},
                     {"options", std::map<std::string, uint64_t>(used.begin(), used.end())}});
   } else {
-    print(fmt::format("{}: {} ({}, {})\n", printable(options.out), with_counts(spec.name, options),
-                      plural(spec.nodes.size(), "node"), plural(spec.edges.size(), "edge")));
+    print_done(fmt::format("{}: {} ({}, {})\n", printable(options.out),
+                           with_counts(spec.name, options), plural(spec.nodes.size(), "node"),
+                           plural(spec.edges.size(), "edge")));
   }
   write_spec(options.out, spec);
 }

@@ -94,7 +94,7 @@ void run_import(const ImportOptions& options) {
     print_json(describe(imported, options.out));
     return write_spec(options.out, imported.spec);
   }
-  print(summary(imported, options.out));
+  print_done(summary(imported, options.out));
   write_spec(options.out, imported.spec);
   const std::string unknown = unknown_summary(imported.report);
   if (!unknown.empty()) note(unknown);

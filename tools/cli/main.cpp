@@ -99,11 +99,11 @@ static int fail(ExitStatus status, const char* prefix, const std::string& what, 
   static constexpr const char* kWords[] = {"done", "infeasible", "bad usage", "bad input",
                                            "internal error"};
   try {
-    drop_due_json();
+    drop_due();
     print_json({{"error", message},
                 {"status", word == nullptr ? kWords[status] : word},
                 {"exit_status", int{status}}});
-    print_due_json();
+    print_due();
   } catch (const Failure&) {
     // Said already, where it could be said.
   }
@@ -143,7 +143,7 @@ static volatile std::sig_atomic_t wants_json = 0;
 static int run_and_report(const std::vector<std::string>& line, bool json) {
   try {
     run(line);
-    print_due_json();
+    print_due();
     return kDone;
   } catch (const Failure& failure) {
     return fail(failure.status, "error: ", failure.what(), json, failure.word);

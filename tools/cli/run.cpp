@@ -379,7 +379,7 @@ void run_run(const RunOptions& options) {
     write_text(options.report, page);
   }
   if (problem.empty()) return;
-  print_due_json();
+  print_due();
   throw Failure(kNoFeasiblePlacement, problem);
 }
 

@@ -234,7 +234,7 @@ void verify_record(const VerifyOptions& options) {
     print_text_report(options, result);
   }
   if (failure.empty()) return;
-  print_due_json();
+  print_due();
   throw Failure(kNoFeasiblePlacement, failure);
 }
 
