@@ -55,6 +55,15 @@ TEST_CASE("a public key is never overwritten, and no secret key is left without 
   CHECK(f.read("release.pub") == "someone's");
 }
 
+TEST_CASE("a key that there is no room for is not left in part, and the reason is said") {
+  Workplace f;
+  f.limit_files(60);
+  const Run refused = f.run({"keygen", "release"});
+  CHECK(refused.status == 4);
+  CHECK(refused.err == "placeto: error: release.key: cannot write: File too large\n");
+  CHECK(f.files().empty());
+}
+
 TEST_CASE("keys and signatures that are read are not overwritten by what is placed") {
   const Signed f;
   const std::string graph = f.write("graph.json", small_graph());
@@ -113,6 +122,11 @@ TEST_CASE("what is no key, signature or policy is refused by its name, and nothi
   const Run signature = f.run({"verify", f.policy, "-k", "release.pub", "--signature", junk});
   CHECK(signature.status == 3);
   CHECK_MESSAGE(signature.err.find("junk: line 1: ") != std::string::npos, signature.err);
+  const Run public_key = f.run({"verify", f.policy, "-k", f.policy});
+  CHECK(public_key.status == 3);
+  CHECK_MESSAGE(
+      public_key.err.find("p.plpo: is no key, expected 64 hexadecimal digits") != std::string::npos,
+      public_key.err);
   CHECK(f.run({"verify", f.policy, "-k", "no such file"}).status == 3);
   CHECK(f.run({"sign", f.policy}).status == 2);
   CHECK(f.files() == before);

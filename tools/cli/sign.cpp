@@ -46,9 +46,16 @@ std::vector<uint8_t> read_bytes(const std::string& path) {
 
 template <size_t kSize>
 std::array<uint8_t, kSize> read_hexadecimal(const std::string& path) {
-  const std::vector<uint8_t> bytes = require(read_file(input_path(path), 1024));
+  constexpr uint64_t kMaxBytes = 1024;
+  const Result<std::vector<uint8_t>> bytes = read_file(input_path(path), kMaxBytes);
+  if (bytes.status().code() == StatusCode::kBadInput) {  // too large
+    throw Failure(kBadInputFile, fmt::format("{}: is no key, expected {} hexadecimal digits and "
+                                             "nothing else",
+                                             path, 2 * kSize));
+  }
+  require(bytes.status());
   std::array<uint8_t, kSize> value;
-  require(from_text(as_text(bytes), value).at(path));
+  require(from_text(as_text(*bytes), value).at(path));
   return value;
 }
 
@@ -92,10 +99,16 @@ void write_secret(const std::string& path, std::string_view text) {
     if (errno == EEXIST) refuse_existing(path);
     throw Failure(kInternalError, path + ": cannot create: " + std::strerror(errno));
   }
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (::close(file) == 0 && written) return;
+  int why = 0;
+  for (size_t done = 0; done < text.size() && why == 0;) {
+    const ssize_t written = ::write(file, text.data() + done, text.size() - done);
+    if (written >= 0) done += static_cast<size_t>(written);
+    if (written < 0 && errno != EINTR) why = errno;
+  }
+  if (::close(file) != 0 && why == 0) why = errno;
+  if (why == 0) return;
   ::unlink(path.c_str());
-  throw Failure(kInternalError, path + ": cannot write");
+  throw Failure(kInternalError, path + ": cannot write: " + std::strerror(why));
 }
 
 bool is_public_key(const std::string& path) {
