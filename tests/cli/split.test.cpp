@@ -41,6 +41,25 @@ TEST_CASE_FIXTURE(ModelScene, "external weights are inputs: no output takes thei
   refused({"run", net, "--report", weights});
 }
 
+TEST_CASE_FIXTURE(ModelScene, "a stage that there is no room for is named as it would be called") {
+  REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
+  before = files();
+  limit_files(1000);
+  fails({"export", "p.json", "--model", model, "--split", "stages"}, 4,
+        "placeto: error: stages/stage_0.onnx: cannot write: File too large");
+}
+
+TEST_CASE_FIXTURE(ModelScene, "a copy that names make needless is refused instead of left out") {
+  REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
+  before = files();
+  const std::vector<std::string> by_names = {"export", "p.json", "--model",
+                                             model,    "-f",     "ort-names"};
+  CHECK(run(by_names).out.starts_with("session.name_based_layer_assignment="));
+  std::vector<std::string> with_copy = by_names;
+  with_copy.insert(with_copy.end(), {"-o", "copy.onnx"});
+  fails(with_copy, 2, "-o copy.onnx: no annotated copy is needed");
+}
+
 TEST_CASE_FIXTURE(ModelScene, "a report of a run takes the place of nothing that was run") {
   REQUIRE(run({"place", model, "--dim", "batch=1", "-t", topology, "-o", "p.json"}).status == 0);
   REQUIRE(run({"export", "p.json", "--model", model, "--split", "stages"}).status == 0);

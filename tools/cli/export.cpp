@@ -149,11 +149,10 @@ void export_names(const Job& job) {
   const PlacedModel model = read_model(job, options.format, placed);
   const Result<std::string> value = model.name_rules(engine);
   if (value.ok()) {
-    std::string unused;
-    if (!options.out.empty()) {
-      unused = options.out + " is not written: names of nodes tell the engine all of it";
-    }
-    return report_option(options, kNameOption, *value, "", unused);
+    if (options.out.empty()) return report_option(options, kNameOption, *value, "", "");
+    throw Failure(kBadUsage, "-o " + options.out +
+                                 ": no annotated copy is needed, as names of nodes tell the engine "
+                                 "all of it: leave it out");
   }
   const std::string why = fmt::format("no name-based assignment: {}", value.status().message());
   if (options.out.empty()) {
