@@ -131,7 +131,8 @@ Status check_edge_ranges(const GraphSpec& spec) {
     if (edge.output != kControlEdge && edge.output >= outputs) {
       return bad_input({place(e), ": output is ", edge.output, ", but ",
                         node_place(spec, edge.source), " has ", outputs,
-                        " outputs, expected an index below that or 4294967295 (control)"});
+                        outputs == 1 ? " output" : " outputs",
+                        ", expected an index below that or 4294967295 (control)"});
     }
   }
   return {};

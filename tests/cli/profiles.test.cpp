@@ -222,6 +222,8 @@ TEST_CASE_FIXTURE(ModelScene, "calibrate fits a kind, and import estimates with 
              "graph.json"})
             .status == 0);
   CHECK(json::parse(read("graph.json")).at("kinds") == json({"cpu"}));
+  const Run table = run({"calibrate", path("graph.json"), "--kind", "cpu", "-o", "again.json"});
+  CHECK(table.out.find(" \n") == std::string::npos);
   before = files();
   fails({"inspect", "fit.json"}, 3, "fit.json: is what calibrate wrote, for --efficiencies");
   fails({"calibrate", model, "--dim", "batch=1", "--kind", "cpu", "-o", "x.json"}, 3,

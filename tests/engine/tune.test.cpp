@@ -313,6 +313,15 @@ TEST_CASE("measuring without a temporary folder measures memory alone, and says 
   CHECK(device.flops_source == Source::kUnknown);
 }
 
+TEST_CASE("measuring a machine of which nothing is here says so") {
+  const Folder folder;
+  const std::string said = folder.path("said");
+  const std::string line = PLACETO_CLI " measure 4xk80 -o " + folder.path("m.json") + " 2>" + said;
+  CHECK(WEXITSTATUS(std::system(line.c_str())) == 2);
+  CHECK(test::bytes_of(said).starts_with(
+      "placeto: error: nothing of this machine can be measured here: gpu:0: "));
+}
+
 TEST_CASE("measuring with a provider that is not there fails, and nothing is written") {
   const Folder folder;
   const std::string machine = folder.path("machine.json"), said = folder.path("said");

@@ -106,7 +106,7 @@ TEST_CASE("indices out of range are refused by place") {
   CHECK(graph_after([](GraphSpec& g) { g.edges[0].target = 4'000'000'000u; }) ==
         "edges[0]: target is 4000000000, expected a node index below 3");
   CHECK(graph_after([](GraphSpec& g) { g.edges[1].output = 1; }) ==
-        "edges[1]: output is 1, but nodes[1] 'b' has 1 outputs, expected an index below that or "
+        "edges[1]: output is 1, but nodes[1] 'b' has 1 output, expected an index below that or "
         "4294967295 (control)");
 }
 

@@ -112,6 +112,10 @@ TEST_CASE("dimensions without a value are an error that names them and the optio
   CHECK(contains(refusal(b, StatusCode::kInvalidArgument, {{"batch", 1}}), "1 dimension"));
   CHECK(contains(refusal(b, StatusCode::kInvalidArgument, {{"*", 1}, {"sequence", 3}}),
                  "'batch', 'seq'"));
+  OnnxBuilder nameless;
+  nameless.input("x", {"", "2"});
+  nameless.node("Relu", {"x"}, {"y"});
+  CHECK(contains(refusal(nameless, StatusCode::kInvalidArgument), "without a value: 'x[0]'; add"));
 }
 
 TEST_CASE("an axis can be set by name, by position and by default") {

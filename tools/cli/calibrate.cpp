@@ -136,7 +136,7 @@ std::string report(const std::vector<Row>& rows, bool color) {
   }
   return table.render(color) +
          "\nbefore: the rule without a file; fitted: to all graphs; left out: to all but this one."
-         "\nEach: predicted over measured total; median factor between a node's prediction and its "
+         "\nEach: predicted over measured total; median factor between a node's prediction and its"
          "\nmeasurement; share of nodes within a factor of 2.\n";
 }
 

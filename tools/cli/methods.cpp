@@ -180,7 +180,8 @@ void add_policy_option(Command& command, std::string& name) {
 void add_deadline_option(Command& command, MethodChoice& choice) {
   command.heading("Search");
   command.milliseconds("--deadline-ms", choice.deadline_ms,
-                       "End placing after that time, searched or not, with the best so far; so "
+                       "End placing after that time, searched or not, with the best so far (0: no "
+                       "deadline); so "
                        "do Ctrl-C, SIGTERM and SIGHUP, and a second one, half a second later or "
                        "more, ends the program");
   command.heading("");

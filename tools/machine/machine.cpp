@@ -184,7 +184,10 @@ Result<TopologySpec> measure_machine(TopologySpec topology, const MeasureOptions
     if (s.ok()) measured.insert(device.name);
     names += (names.empty() ? "" : " ") + device.name + (s.ok() ? "" : "'s memory");
   }
-  if (names.empty()) return Status::invalid(failure.empty() ? notes.front() : failure);
+  if (names.empty()) {
+    return Status::invalid("nothing of this machine can be measured here: " +
+                           (failure.empty() ? notes.front() : failure));
+  }
   // Sessions share the memory of what passes between workers: being told of it takes time; its size
   // is in the prices of stages, also where a provider copies it to memory of its own and back.
   const auto others = std::count_if(topology.devices.begin(), topology.devices.end(),

@@ -98,8 +98,10 @@ class Setter {
         names += ", ...";
         break;
       }
-      names += (names.empty() ? "" : ", ") + in_quotes(name) + " (" + in_quotes(axes[0]) +
-               (axes.size() > 1 ? " and others" : "") + ")";
+      names += (names.empty() ? "" : ", ") + in_quotes(name);
+      if (axes.size() > 1 || axes[0] != name) {
+        names += " (" + in_quotes(axes[0]) + (axes.size() > 1 ? " and others" : "") + ")";
+      }
       options += std::string(" ") + kDimWords + " " + in_quotes(name + "=1");
     }
     return Status::invalid(
