@@ -185,6 +185,14 @@ class Package(unittest.TestCase):
         with self.assertRaises(KeyError):
             diamond().find("nobody")
 
+    def test_an_index_out_of_range_raises_what_lists_raise(self):
+        for call in (lambda: diamond().node(4), lambda: pair().device(2),
+                     lambda: pair().link(0, 2)):
+            with self.assertRaises(IndexError) as raised:
+                call()
+            self.assertIsInstance(raised.exception, placeto.Error)
+            self.assertEqual(raised.exception.status, placeto.PLACETO_INVALID_ARGUMENT)
+
     def test_integers_that_c_cannot_hold_are_refused(self):
         """C would take their lowest bits: a budget of -1 had no end."""
         graph, topology, builder = diamond(), pair(), placeto.GraphBuilder()

@@ -20,7 +20,7 @@ from __future__ import annotations
 from . import _native
 from ._graph import (Device, DeviceFields, Graph, GraphBuilder, Link, LinkFields, Node, RuleFields,
                      Topology, TopologyBuilder, TopologyRules)
-from ._handles import Error, Infeasible, Limits, _ask
+from ._handles import Error, Infeasible, Limits, OutOfRange, _ask
 from ._native import (PLACETO_BAD_INPUT, PLACETO_COMPLETE, PLACETO_CONTENTION_EGRESS,
                       PLACETO_CONTENTION_NONE, PLACETO_DISPATCH_FIFO, PLACETO_DISPATCH_PRIORITY,
                       PLACETO_ENDED_EARLY, PLACETO_EXECUTION_PARALLEL, PLACETO_EXECUTION_SERIAL,
@@ -38,7 +38,7 @@ from ._placing import (Cancel, Candidate, PlaceOptions, Placement, Policy, Reaso
 
 __all__ = ["Cancel", "Candidate", "Device", "DeviceFields", "Engine", "Error", "Graph",
            "GraphBuilder", "ImportOptions", "Infeasible", "Limits", "Link", "LinkFields", "Node",
-           "PlaceOptions", "Placement", "Policy", "Reason", "RuleFields", "Rules", "Topology",
+           "OutOfRange", "PlaceOptions", "Placement", "Policy", "Reason", "RuleFields", "Rules", "Topology",
            "TopologyBuilder", "TopologyRules", "decode_assignment", "decode_placement",
            "default_policy", "load_graph", "load_topology", "place", "run_times", "score",
            "version", "write_stages",

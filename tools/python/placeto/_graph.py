@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, TypedDict
 
 from . import _native
 from ._handles import (Limits, _array, _ask, _call, _Coded, _defaulted, _Handle, _limits, _list_of,
-                       _short, _with_fields)
+                       _look_up, _short, _with_fields)
 from ._native import PLACETO_NONE
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Graph(_Coded):
     def node(self, node: int) -> Node:
         """What the node was given."""
         value = _native.placeto_node(struct_size=ctypes.sizeof(_native.placeto_node))
-        _call("placeto_graph_node", self._handle, node, byref(value))
+        _look_up("placeto_graph_node", self._handle, node, byref(value))
         return Node(value.name.decode(), value.op.decode(), value.cost_us[:value.cost_count],
                     value.outputs[:value.output_count], value.resident_bytes,
                     value.workspace_bytes, value.flops, value.bytes_accessed,
@@ -229,7 +229,7 @@ class Topology(_Coded):
     def device(self, device: int) -> Device:
         """What the device was given."""
         value = _native.placeto_device(struct_size=ctypes.sizeof(_native.placeto_device))
-        _call("placeto_topology_device", self._handle, device, byref(value))
+        _look_up("placeto_topology_device", self._handle, device, byref(value))
         return Device(value.name.decode(), value.kind.decode(), value.memory_bytes,
                       value.peak_flops, value.memory_bandwidth, value.slowdown, value.stage_us,
                       value.cut_us, value.cut_bytes_per_us)
@@ -237,7 +237,7 @@ class Topology(_Coded):
     def link(self, source: int, target: int) -> Link:
         """From one device to another; the default one if they have none of their own."""
         value = _native.placeto_link(struct_size=ctypes.sizeof(_native.placeto_link))
-        _call("placeto_topology_link", self._handle, source, target, byref(value))
+        _look_up("placeto_topology_link", self._handle, source, target, byref(value))
         return Link(getattr(value, "from").decode(), value.to.decode(),
                     value.bandwidth_bytes_per_us, value.latency_us, value.gap_us,
                     (value.channel or b"").decode())

@@ -108,6 +108,12 @@ class Infeasible(Error):
     __module__ = "placeto"
 
 
+class OutOfRange(Error, IndexError):
+    """There is no node or device of that index."""
+
+    __module__ = "placeto"
+
+
 _RANGES = {kind: (0, 2 ** (8 * ctypes.sizeof(kind)) - 1)
            for kind in (ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t)}
 _RANGES[ctypes.c_int32] = (-2 ** 31, 2 ** 31 - 1)
@@ -191,6 +197,16 @@ def _call(name: str, *arguments: Any) -> None:
         raise Infeasible(status, error.message.decode(errors="replace"))
     if status != _native.PLACETO_OK:
         raise Error(status, error.message.decode(errors="replace"))
+
+
+def _look_up(name: str, *arguments: Any) -> None:
+    """The same of functions that refuse nothing but an index."""
+    try:
+        _call(name, *arguments)
+    except Error as error:
+        if error.status != _native.PLACETO_INVALID_ARGUMENT:
+            raise
+        raise OutOfRange(error.status, str(error)) from None
 
 
 def _defaulted(kind: Any, function: str) -> Any:
