@@ -121,6 +121,9 @@ TEST_CASE("the fastest is handed out, and among equals the simplest") {
                                     placed("9 stages", 9, 0.795)};
   CHECK(choose(contenders, 0.02) == 0);
   CHECK(choose(contenders, 0) == 2);
+  contenders.push_back(placed("3 other stages", 3, 0.796));  // as simple, and faster
+  CHECK(choose(contenders, 0.02) == 3);
+  contenders.pop_back();
   contenders.push_back(other(Contender::Way::kThreads, "two threads", 2, 0.6));
   CHECK(choose(contenders, 0.02) == 3);
   contenders.push_back(other(Contender::Way::kEngine, "the engine by itself", 0, 0.605));

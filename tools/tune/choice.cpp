@@ -18,6 +18,11 @@ auto effort(const Contender& c) {
                     c.threads);
 }
 
+// Of equally simple ones the faster.
+bool is_simpler(const Contender& a, const Contender& b) {
+  return std::tuple(effort(a), a.over_whole) < std::tuple(effort(b), b.over_whole);
+}
+
 bool is_division(const Contender& c) {
   return c.way == Contender::Way::kPlaced && c.stages > 1;
 }
@@ -60,9 +65,7 @@ size_t choose(const std::vector<Contender>& contenders, double tolerance) {
   size_t chosen = contenders.size();
   for (size_t i = 0; i < contenders.size(); ++i) {
     if (contenders[i].over_whole > least * (1 + tolerance)) continue;
-    if (chosen == contenders.size() || effort(contenders[i]) < effort(contenders[chosen])) {
-      chosen = i;
-    }
+    if (chosen == contenders.size() || is_simpler(contenders[i], contenders[chosen])) chosen = i;
   }
   return chosen;
 }

@@ -100,7 +100,7 @@ Result<TuneResult> tune(const Topology& topology, const TuneOptions& options);
 nlohmann::ordered_json described(const Contender& info);
 
 // The contender to hand out: the fastest; of those within the tolerance of it the one with the
-// fewest stages, devices, replicas and threads.
+// fewest stages, devices, replicas and threads, and of those the faster.
 size_t choose(const std::vector<Contender>& contenders, double tolerance);
 // What won and over what; where another was faster, by which rule it did not win. `reference`: the
 // provider of the whole model that ran beside them.
