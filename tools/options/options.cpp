@@ -65,8 +65,8 @@ Option& Option::checked_by(std::function<std::string(const std::string&)> proble
   set = [store = std::move(set), problem_of = std::move(problem_of),
          is_list = is_comma_list](const std::string& text) {
     const auto values = is_list ? split_list(text) : std::vector<std::string>{text};
-    for (const std::string& value : values) {
-      if (std::string problem = problem_of(value); !problem.empty()) return problem;
+    for (const std::string& given : values) {
+      if (std::string problem = problem_of(given); !problem.empty()) return problem;
     }
     return store(text);
   };
