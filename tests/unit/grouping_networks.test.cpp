@@ -43,14 +43,14 @@ Ratios ratios_on(const Topology& topology, const Policy* policy) {
 
 }  // namespace
 
-TEST_CASE("merging makes placements of networks at most 3% longer, half a percent on average") {
+TEST_CASE("merging makes placements of networks at most 4% longer, half a percent on average") {
   for (const char* name : {"cpu+gpu", "4xk80"}) {
     CAPTURE(name);
     const Topology topology =
         read_topology(PLACETO_SOURCE_DIR "/models/topologies/" + std::string(name) + ".json")
             .value();
     const Ratios ratios = ratios_on(topology, nullptr);
-    CHECK(ratios.worst <= 1.03);
+    CHECK(ratios.worst <= 1.04);
     CHECK(ratios.mean <= 1.005);
   }
 }
