@@ -35,6 +35,7 @@ Candidate place_unlimited(Workbench& bench) {
   MethodOptions options = bench.options();
   Stop stop = unnoted(bench.stop());
   options.budget = {};
+  options.tolerance = 0;  // the simplest is chosen among all, at the end
   options.stop = &stop;
   Result<PlaceResult> placed = place_auto(unlimited, options);
   if (!placed.ok() || stopped(bench.stop())) return {};

@@ -105,6 +105,26 @@ TEST_CASE("within a tolerance nothing has fewer stages, and what leaves one devi
   CHECK(simpler > 0);
 }
 
+TEST_CASE("where memory lacks, a tolerance changes nothing but what is handed out") {
+  Random random(45);
+  int compared = 0;
+  for (int i = 0; i < 150; ++i) {
+    const test::Instance instance = test::random_instance({.most_nodes = 40, .most_devices = 4},
+                                                          test::kStagedRules, random, {200, 500});
+    if (!instance.problem) continue;
+    MethodOptions options;
+    const PlaceOutcome best = place_auto(*instance.problem, options);
+    if (!best.ok()) continue;
+    options.tolerance = 0.1;
+    const PlaceOutcome within = place_auto(*instance.problem, options);
+    REQUIRE(within.ok());
+    CAPTURE(i);
+    CHECK(within->timeline.makespan_us <= best->timeline.makespan_us * (1.1 + 1e-9));
+    ++compared;
+  }
+  CHECK(compared > 50);
+}
+
 TEST_CASE("refining makes no placement worse, and its division gives the score that it says") {
   Random random(42);
   int better = 0;
