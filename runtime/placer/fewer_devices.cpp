@@ -12,12 +12,16 @@ uint32_t next_lower(uint32_t devices) {
   return devices <= 4 ? devices - 1 : std::bit_floor(devices - 1);
 }
 
-// Colocation as the problem has it; headroom is off its limits already.
-Rules rules_of(const Problem& problem) {
+// Colocation, and where groups may run, as the problem has it for these of its devices; headroom is
+// off its limits already.
+Rules rules_of(const Problem& problem, const std::vector<uint32_t>& devices) {
   Rules rules;
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
     const auto members = problem.members(g);
     if (members.size() > 1) rules.colocate.emplace_back(members.begin(), members.end());
+    for (uint32_t d = 0; d < devices.size() && problem.is_restricted(); ++d) {
+      if (!problem.allowed(g, devices[d])) rules.forbids.push_back({members[0], d});
+    }
   }
   rules.objective = problem.objective();
   return rules;
@@ -27,7 +31,7 @@ Rules rules_of(const Problem& problem) {
 
 std::vector<std::vector<uint32_t>> like_devices(const Problem& problem) {
   std::vector<std::vector<uint32_t>> sets;
-  if (problem.is_restricted() || !problem.topology().uniform_links()) return sets;
+  if (!problem.topology().uniform_links()) return sets;
   for (uint32_t d = 0; d < problem.device_count(); ++d) {
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& known) {
       return interchangeable(problem, known[0], d);
@@ -66,8 +70,8 @@ std::unique_ptr<FewerDevices> FewerDevices::of(const Problem& problem,
   Result<Topology> smaller = Topology::build(std::move(spec), kNoLimits);
   if (!smaller.ok()) return nullptr;
   fewer->topology_ = std::move(*smaller);
-  Result<Problem> built =
-      Problem::build(problem.graph(), *fewer->topology_, rules_of(problem), kNoLimits, stop);
+  Result<Problem> built = Problem::build(problem.graph(), *fewer->topology_,
+                                         rules_of(problem, fewer->device_), kNoLimits, stop);
   if (!built.ok()) return nullptr;
   fewer->problem_ = std::move(*built);
   return fewer;

@@ -44,17 +44,25 @@ TEST_CASE("of like devices one of 2 to 4 is left out, and of more those beyond a
   CHECK(sizes_searched(9) == 6);  // 9, 8, 4, 3, 2, 1
 }
 
-TEST_CASE("devices that a rule tells apart are in no set of like ones") {
+TEST_CASE("a device that a rule tells apart is in no set of like ones") {
   Rules rules;
   rules.pins = {{.node = 1, .device = 3}};
   const test::Instance instance = beside_processor(3, rules);
   REQUIRE(instance.problem);
-  CHECK(like_devices(*instance.problem).empty());
+  const std::vector<std::vector<uint32_t>> sets = {{0, 2}, {1}, {3}};
+  CHECK(like_devices(*instance.problem) == sets);
 }
 
 TEST_CASE("a placement on fewer devices costs the same among all, within the same rules") {
   Rules rules;
   rules.memory_headroom = 0.1;
+  bool restricted = false;
+  SUBCASE("of memory and colocation") {}
+  SUBCASE("and of devices") {
+    rules.pins = {{.node = 1, .device = 3}};
+    rules.forbids = {{.node = 0, .device = 1}};
+    restricted = true;
+  }
   const test::Instance instance = beside_processor(3, rules);
   REQUIRE(instance.problem);
   const auto fewer =
@@ -68,6 +76,10 @@ TEST_CASE("a placement on fewer devices costs the same among all, within the sam
     CHECK(obeys_rules(*instance.problem, here.assignment));
     CHECK(Evaluator(fewer->problem()).evaluate(there.assignment) ==
           Evaluator(*instance.problem).evaluate(here.assignment));
+    if (restricted) {
+      CHECK(here.assignment[1] == 3);
+      CHECK(here.assignment[0] != 1);
+    }
     for (uint32_t d = 0; d < fewer->problem().device_count(); ++d) {
       CHECK(fewer->problem().memory_limit(d) == 900);
     }
