@@ -36,7 +36,9 @@ class Tree {
         bottleneck_(problem),
         best_(best),
         device_of_(problem.group_count(), kNoIndex),
-        assignment_(problem.node_count()) {
+        assignment_(problem.node_count()),
+        stands_for_(problem.device_count()),
+        taken_(problem.device_count(), false) {
     std::vector<bool> seen(problem.group_count(), false);
     for (const uint32_t v : problem.graph().topological_order()) {
       const uint32_t g = problem.group_of(v);
@@ -103,12 +105,58 @@ class Tree {
     return false;
   }
 
-  // False, too, where a division into stages that nobody has looked at could be better: for
-  // throughput, none is tried.
   bool complete(const Score& bound) {
     for (uint32_t v = 0; v < assignment_.size(); ++v) {
       assignment_[v] = device_of_[problem_.group_of(v)];
     }
+    return sends_in_order() ? exchange(0, bound) : look_at(bound);
+  }
+
+  // Whether it matters which of like devices is which (twins.h): an output goes to two others.
+  bool sends_in_order() const {
+    const TopologySpec& spec = problem_.topology().spec();
+    const bool ordered = problem_.is_staged() && problem_.is_for_latency() &&
+                         spec.transfer == Transfer::kUnicast &&
+                         spec.contention == Contention::kEgress;
+    const Graph& graph = problem_.graph();
+    for (uint32_t o = 0; o < graph.output_count() && ordered; ++o) {
+      uint32_t first = kNoIndex;
+      for (const uint32_t reader : graph.consumers(o)) {
+        const uint32_t device = assignment_[reader];
+        if (device == assignment_[graph.producer(o)]) continue;
+        if (first != kNoIndex && device != first) return true;
+        first = device;
+      }
+    }
+    return false;
+  }
+
+  // Each way to put another of its like in the place of that device and those behind it.
+  bool exchange(uint32_t device, const Score& bound) {
+    const auto runs = [this](uint32_t d) { return std::ranges::find(device_of_, d); };
+    while (device < taken_.size() && runs(device) == device_of_.end()) ++device;
+    if (device == taken_.size()) {
+      if (left_ == 0 || spend(stop_, problem_.node_count())) return false;
+      --left_;
+      for (uint32_t v = 0; v < assignment_.size(); ++v) {
+        assignment_[v] = stands_for_[device_of_[problem_.group_of(v)]];
+      }
+      return look_at(bound);
+    }
+    for (uint32_t d = bound_.first_twin(device); d < taken_.size(); ++d) {
+      if (taken_[d] || bound_.first_twin(d) != bound_.first_twin(device)) continue;
+      stands_for_[device] = d;
+      taken_[d] = true;
+      const bool complete = exchange(device + 1, bound);
+      taken_[d] = false;
+      if (!complete) return false;
+    }
+    return true;
+  }
+
+  // False, too, where a division into stages that nobody has looked at could be better: for
+  // throughput, none is tried.
+  bool look_at(const Score& bound) {
     const Score score = evaluator_.evaluate(assignment_);
     if (stopped(stop_)) return false;
     if (score < best_.score) best_.take(assignment_, score);
@@ -136,6 +184,8 @@ class Tree {
   Candidate& best_;
   std::vector<uint32_t> order_, device_of_;  // groups; of each group
   Assignment assignment_;
+  std::vector<uint32_t> stands_for_;          // of each device, the one in its place
+  std::vector<bool> taken_;                   // devices that stand for one
   std::vector<std::vector<Child>> children_;  // by depth
 };
 

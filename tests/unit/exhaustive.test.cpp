@@ -166,6 +166,33 @@ TEST_CASE("that nothing can come closer to fitting is proved by what is still to
   CHECK(best.score.objective_us == 3);
 }
 
+// Staged, an output is sent to others in the order of their indices.
+TEST_CASE("an optimum that depends on which of two equal devices is sent to first is found") {
+  constexpr double kCosts[] = {10, 50, 60, 10, 57, 1, 28, 45};
+  constexpr uint64_t kBytes[] = {2500, 2700, 0, 1000, 0, 0, 0, 0};
+  GraphSpec graph;
+  for (uint32_t v = 0; v < std::size(kCosts); ++v) {
+    graph.nodes.emplace_back();
+    graph.nodes.back().name = "n" + std::to_string(v);
+    graph.nodes.back().cost_us = {kCosts[v]};
+    graph.nodes.back().outputs = {kBytes[v]};
+  }
+  for (const auto& [from, to] : {std::pair{0u, 2u}, {0u, 4u}, {0u, 7u}, {1u, 7u}, {3u, 7u}}) {
+    graph.edges.push_back({from, 0, to});
+  }
+  TopologySpec topology = test::equal_devices(3);
+  topology.execution = Execution::kStaged;
+  topology.transfer = Transfer::kUnicast;
+  topology.op_gap_us = 0;
+  topology.default_link = {.bandwidth_bytes_per_us = 100};
+  const test::Instance instance = test::build_instance(graph, topology);
+  REQUIRE(instance.problem);
+  Candidate best{"start", Assignment(graph.nodes.size(), 0), {}};
+  best.score = Evaluator(*instance.problem).evaluate(best.assignment);
+  REQUIRE(exhaustive_search(*instance.problem, most_branches(*instance.problem), nullptr, best));
+  CHECK(best.score.objective_us == 105);
+}
+
 // Exchanged, the equal ones free their channels in another order, which the third device keeps.
 TEST_CASE("an optimum that depends on which of two equal devices sends first is found") {
   constexpr double kCosts[][2] = {{1, 10}, {1, 2}, {3, 1}, {3, 5}, {5, 10}, {5, 3}, {3, 2}};
