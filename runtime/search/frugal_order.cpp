@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "runtime/base/no_index.h"
@@ -38,7 +39,7 @@ class Scheduler {
   std::vector<uint32_t> run() {
     const auto order = graph_.topological_order();
     std::vector<uint32_t> found;
-    for (const uint32_t v : order) {
+    for (const uint32_t v : watched(order, stop_)) {
       if (missing_[v] == 0) push(v);
     }
     while (!ready_.empty() && !stopped(stop_)) {
@@ -88,7 +89,7 @@ class Scheduler {
       for (const uint32_t w : watched(readers, stop_)) on_device[assignment[w]] = kNoIndex;
       if (spend(stop_, 1 + 2 * readers.size())) return;
     }
-    for (const Held& held : held_) note_last(held);
+    for (const Held& held : watched(held_, stop_)) note_last(held);
   }
 
   // With its last reader the output goes.
@@ -104,16 +105,18 @@ class Scheduler {
   }
 
   void finish(uint32_t node) {
-    for (uint32_t i = reads_begin_[node]; i < reads_end_[node]; ++i) {
-      Held& held = held_[reads_[i]];
+    const std::span<const uint32_t> reads(reads_.data() + reads_begin_[node],
+                                          reads_.data() + reads_end_[node]);
+    for (const uint32_t read : watched(reads, stop_)) {
+      Held& held = held_[read];
       --held.left;
       held.readers ^= node;
       note_last(held);
     }
-    for (const OutEdge& out : graph_.out_edges(node)) {
+    for (const OutEdge& out : watched(graph_.out_edges(node), stop_)) {
       if (--missing_[out.target] == 0) push(out.target);
     }
-    spend(stop_, 1 + reads_end_[node] - reads_begin_[node] + graph_.out_edges(node).size());
+    spend(stop_, 1 + reads.size() + graph_.out_edges(node).size());
   }
 
   const Graph& graph_;
@@ -127,17 +130,18 @@ class Scheduler {
 };
 
 // Without those that do not begin: their nodes are in the stage before.
-Division join_stages(const Division& apart, const std::vector<bool>& begins) {
+Division join_stages(const Division& apart, const std::vector<bool>& begins, Stop* stop) {
   Division joined;
   std::vector<uint32_t> number(begins.size());
-  for (uint32_t s = 0; s < begins.size(); ++s) {
+  in_pieces(0, apart.stage_count(), stop, [&](uint32_t s) {
     if (begins[s]) {
       joined.order.push_back(joined.stage_count());
       joined.device.push_back(apart.device[s]);
     }
     number[s] = joined.stage_count() - 1;
-  }
-  for (const uint32_t s : apart.stage_of) joined.stage_of.push_back(number[s]);
+  });
+  for (const uint32_t s : watched(apart.stage_of, stop)) joined.stage_of.push_back(number[s]);
+  spend(stop, 2 * begins.size());
   return joined;
 }
 
@@ -148,11 +152,11 @@ Division frugal_order(const Problem& problem, std::span<const uint32_t> assignme
   if (stopped(stop)) return {};
   Division division;
   division.stage_of.resize(nodes.size());
-  for (uint32_t s = 0; s < nodes.size(); ++s) {
+  in_pieces(0, problem.node_count(), stop, [&](uint32_t s) {
     division.stage_of[nodes[s]] = s;
     division.device.push_back(assignment[nodes[s]]);
     division.order.push_back(s);
-  }
+  });
   return division;
 }
 
@@ -164,9 +168,11 @@ void gather_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candid
   // Whether those stages join the one before them.
   const auto join = [&](uint32_t from, uint32_t to) {
     std::fill(begins.begin() + from, begins.begin() + to, false);
-    Division joined = join_stages(apart, begins);
+    Division joined = join_stages(apart, begins, evaluator.stop());
+    if (stopped(evaluator.stop())) return false;
     const Score score = evaluator.evaluate(candidate.assignment, joined);
-    if (stopped(evaluator.stop()) || candidate.score < score) {
+    if (stopped(evaluator.stop())) return false;
+    if (candidate.score < score) {
       std::fill(begins.begin() + from, begins.begin() + to, true);
       return false;
     }
@@ -175,6 +181,7 @@ void gather_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candid
     return true;
   };
   for (uint32_t first = 0, end = 1; first < count; first = end++) {
+    if (spend(evaluator.stop(), 1)) return;
     uint32_t beyond = first + 1;  // what the stage cannot reach
     while (beyond < count && apart.device[beyond] == apart.device[first]) ++beyond;
     bool failed = false;

@@ -16,7 +16,7 @@ Division frugal_order(const Problem& problem, std::span<const uint32_t> assignme
 
 // Stages of a device that follow each other in such an order become one, where the score is no
 // worse: as many as go together, from the first on, found by doubling and then by halves. At most
-// so many evaluations.
+// so many evaluations; once stopped, those that were found to be no worse.
 void gather_stages(uint64_t evaluations, Evaluator& evaluator, Candidate& candidate);
 
 }  // namespace placeto
