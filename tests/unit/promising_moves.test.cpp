@@ -38,6 +38,13 @@ test::Instance on_four_k80s(int i, double ccr) {
   return instance;
 }
 
+void add_what_moves_start_from(const PlaceResult& placed, Workbench& bench) {
+  for (const Candidate& candidate : placed.candidates) {
+    if (candidate.method == "moves") break;
+    bench.add(candidate);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a pass of promising moves makes nothing worse and obeys the rules, whatever they are") {
@@ -100,10 +107,7 @@ TEST_CASE("auto moves groups from one device, too, where that takes little longe
     const MethodOptions options;
     const PlaceResult placed = place_auto(*instance.problem, options).value();
     Workbench bench(*instance.problem, options);
-    for (const Candidate& candidate : placed.candidates) {
-      if (candidate.method == "moves") break;
-      bench.add(candidate);
-    }
+    add_what_moves_start_from(placed, bench);
     const Candidate* const alone = bench.best_alone();
     REQUIRE(alone != nullptr);
     if (alone->score.objective_us > 1.3 * bench.best().score.objective_us) continue;
@@ -124,10 +128,7 @@ TEST_CASE("auto moves groups once more where that gained, which often gains agai
     const MethodOptions options;
     const PlaceResult placed = place_auto(*instance.problem, options).value();
     Workbench bench(*instance.problem, options);
-    for (const Candidate& candidate : placed.candidates) {
-      if (candidate.method == "moves") break;
-      bench.add(candidate);
-    }
+    add_what_moves_start_from(placed, bench);
     Candidate once = bench.best();
     make_promising_moves(bench.hierarchy(), bench.move_evaluator(), once);
     if (once.score.objective_us >= 0.995 * bench.best().score.objective_us) continue;
