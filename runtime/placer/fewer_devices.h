@@ -11,8 +11,8 @@
 
 namespace placeto {
 
-// The sets of like devices, in the order of their first ones; a device like no other, or that a rule
-// tells apart, is a set, too. None where links differ.
+// The sets of like devices, in the order of their first ones; a device like no other, or that a
+// rule tells apart, is a set, too. None where links differ.
 std::vector<std::vector<uint32_t>> like_devices(const Problem& problem);
 
 // How many numbers of so many like devices are searched: one less of 2 to 4, and of more the next
