@@ -43,8 +43,6 @@ bool DivisionSearch::search(std::span<const uint32_t> assignment, uint64_t least
     on_[assignment[v]] |= only(v);
     states_[0].peak_bytes[assignment[v]] += graph_.node(v).resident_bytes;
   }
-  resident_bytes_ = states_[0].peak_bytes;
-  alone_ = std::ranges::find(on_, all_) != on_.end();
   stages_.clear();
   tried_.clear();
   return extend(0);
@@ -90,7 +88,7 @@ bool DivisionSearch::extend(uint32_t depth) {
 // nothing did, it is not looked at again, unless less overflowed before.
 bool DivisionSearch::is_hopeless(const State& state) {
   constexpr size_t kMost = 100'000;  // to remember
-  if (!alone_ || best_->score.feasible()) return false;
+  if (on_[assignment_[0]] != all_ || best_->score.feasible()) return false;
   const uint64_t overflow = overflow_bytes(problem_, state.peak_bytes);
   if (const auto known = tried_.find(state.done); known != tried_.end()) {
     if (known->second <= overflow) return true;
@@ -170,7 +168,7 @@ void DivisionSearch::run(const State& before, uint32_t device, Nodes stage, Stat
 // nodes alone read until the last of them has run; nodes that take no time hold nothing.
 uint64_t DivisionSearch::held_bytes(Nodes done, uint32_t device, Nodes stage) const {
   const Nodes here = on_[device];
-  uint64_t held = resident_bytes_[device];
+  uint64_t held = states_[0].peak_bytes[device];
   for (uint32_t o = 0; o < graph_.output_count(); ++o) {
     const Nodes producer = only(graph_.producer(o)), left = readers_[o] & here & ~done;
     if ((producer & done) == 0 || left == 0) continue;

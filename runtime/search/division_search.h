@@ -65,14 +65,12 @@ class DivisionSearch {
   uint64_t least_overflow_bytes_ = 0;
   uint64_t* branches_ = nullptr;
   Nodes all_;
-  bool alone_ = false;                    // one device runs everything
-  std::vector<Nodes> predecessors_;       // of each node
-  std::vector<Nodes> readers_;            // of each output
-  std::vector<Nodes> on_;                 // each device
-  std::vector<uint64_t> resident_bytes_;  // of each device
-  std::vector<double> rest_us_;  // of each node: from its start to the end of all, at least
-  std::vector<State> states_;    // by depth
-  std::vector<Nodes> stages_;    // the sequence
+  std::vector<Nodes> predecessors_;  // of each node
+  std::vector<Nodes> readers_;       // of each output
+  std::vector<Nodes> on_;            // each device
+  std::vector<double> rest_us_;      // of each node: from its start to the end of all, at least
+  std::vector<State> states_;        // by depth; at the first, devices hold resident bytes
+  std::vector<Nodes> stages_;        // the sequence
   std::unordered_map<Nodes, uint64_t> tried_;  // those done, with the least overflow behind them
 };
 
