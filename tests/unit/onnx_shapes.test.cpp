@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/support/text.h"
 #include "tests/unit/onnx_fixture.h"
 
 using namespace placeto;
@@ -382,6 +383,6 @@ TEST_CASE("what libonnx says of a node is cut where it lists every entry of an a
   OnnxBuilder::set(node, "perm", std::vector<int64_t>(100'000, 7));
   const auto got = imported(b);
   REQUIRE(got.report.unknown.size() == 1);
-  CHECK(contains(got.report.unknown[0].problem, "libonnx: "));
+  CHECK(test::contains(got.report.unknown[0].problem, "libonnx: "));
   CHECK(got.report.unknown[0].problem.size() < 400);
 }
