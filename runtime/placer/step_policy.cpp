@@ -26,7 +26,10 @@ Candidate guided_candidate(Placing& placing) {
   uint32_t sample = 0;
   PolicyPasses passes;
   if (PolicyObserver* const observer = placing.options.observer; observer != nullptr) {
-    passes.on_step = [observer, &sample](const PolicyStep& step) { observer->see(sample, step); };
+    passes.on_step = [observer, &sample, stop = bench.stop()](const PolicyStep& step) {
+      observer->see(sample, step);
+      if (stop != nullptr) stop->requested();  // however long that took
+    };
   }
   Candidate best;
   for (const Candidate& start : starts(bench)) {

@@ -120,6 +120,53 @@ TEST_CASE("a placing keeps the policy it was given, whose handle on_step may fre
   placeto_placement_free(placement);
 }
 
+TEST_CASE("a placing that on_step cancels asks no more") {
+  for (const auto& spec :
+       {placeto::test::small_pairwise_policy(),
+        placeto::test::small_placeto_policy(3, placeto::test::Looks::kAtLoads)}) {
+    CAPTURE(spec.architecture);
+    const Policy policy = load(spec);
+    const Graph graph = ladder(40);
+    const Topology topology = devices(3);
+    struct Context {
+      placeto_cancel* cancel = nullptr;
+      int steps = 0;
+    } context;
+    REQUIRE(placeto_cancel_create(&context.cancel, nullptr) == PLACETO_OK);
+    placeto_options chosen = options();
+    chosen.method = "policy";
+    chosen.cancel = context.cancel;
+    chosen.step_context = &context;
+    chosen.on_step = [](void* given, const placeto_step*) {
+      auto& asked = *static_cast<Context*>(given);
+      if (++asked.steps == 3) placeto_cancel_request(asked.cancel);
+    };
+    placeto_placement* placement = nullptr;
+    placeto_error error;
+    placeto_place(graph.get(), topology.get(), policy.get(), &chosen, &placement, &error);
+    placeto_placement_free(placement);
+    placeto_cancel_free(context.cancel);
+    CHECK(context.steps == 3);
+  }
+}
+
+TEST_CASE("bytes that are copied may start anywhere, and are too many wherever they start") {
+  const std::vector<uint8_t> bytes = policy_bytes();
+  std::vector<uint8_t> shifted(bytes.size() + 1);
+  std::copy(bytes.begin(), bytes.end(), shifted.begin() + 1);
+  placeto_limits limits;
+  REQUIRE(placeto_default_limits(&limits, sizeof limits) == PLACETO_OK);
+  for (const size_t most : {bytes.size(), bytes.size() - 1}) {
+    limits.max_file_bytes = most;
+    placeto_policy* policy = nullptr;
+    placeto_error error;
+    CHECK(placeto_policy_load_memory(shifted.data() + 1, bytes.size(), PLACETO_BYTES_COPY, &limits,
+                                     &policy, &error) ==
+          (most == bytes.size() ? PLACETO_OK : PLACETO_BAD_INPUT));
+    placeto_policy_free(policy);
+  }
+}
+
 TEST_CASE("every decision of a placeto policy is reported, masked devices with it") {
   const Graph graph = ladder(4);
   const Topology topology = devices(3, 900);  // 21 nodes of 100 bytes and what they exchange

@@ -177,10 +177,10 @@ Result<std::vector<uint8_t>> encode_policy(const PolicySpec& spec) {
 }
 
 Status verify_policy_bytes(std::span<const uint8_t> bytes, const Limits& limits) {
+  if (Status s = check_header(bytes, FileKind::kPolicy, limits); !s.ok()) return s;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) {
     return Status::invalid("the bytes of a policy start at an address that is no multiple of 8");
   }
-  if (Status s = check_header(bytes, FileKind::kPolicy, limits); !s.ok()) return s;
   if (Status s = check_size_and_version(bytes); !s.ok()) return s;
   if (Status s = verify_buffer<schema::Policy>(bytes, FileKind::kPolicy, kMaxTables); !s.ok()) {
     return s;
