@@ -121,6 +121,45 @@ TEST_CASE("a JSON graph loads from a file and from memory, and says where it is 
   CHECK(placeto_onnx_load_graph(nullptr, nullptr, &raw, &error) == PLACETO_INVALID_ARGUMENT);
 }
 
+TEST_CASE("how long a file may be is asked of the bytes that are given, not of another form") {
+  std::string nodes;
+  for (int i = 0; i < 1000; ++i)
+    nodes += std::string(i == 0 ? "" : ", ") + R"({"cost_us": [1, 1]})";
+  const std::string text = graph_json(nodes);
+  placeto_limits limits;
+  REQUIRE(placeto_default_limits(&limits, sizeof limits) == PLACETO_OK);
+  placeto_onnx_options import = import_options();
+  import.limits = &limits;
+  const auto load_text = [&](size_t most) {
+    limits.max_file_bytes = most;
+    placeto_graph* raw = nullptr;
+    placeto_error error;
+    const auto status =
+        placeto_onnx_load_graph_memory(text.data(), text.size(), "memory", &import, &raw, &error);
+    CHECK((raw != nullptr) == (status == PLACETO_OK));
+    placeto_graph_free(raw);
+    CAPTURE(error.message);
+    CHECK((status == PLACETO_OK || mentions(error, "memory: is ")));
+    return status;
+  };
+  CHECK(load_text(text.size()) == PLACETO_OK);
+  CHECK(load_text(text.size() - 1) == PLACETO_BAD_INPUT);
+
+  if (placeto_onnx_has_onnx() == 0) return;
+  placeto_onnx_options one = one_image();
+  one.limits = &limits;
+  const auto bytes = std::filesystem::file_size(kModel);
+  for (const size_t most : {bytes, bytes - 1}) {
+    limits.max_file_bytes = most;
+    placeto_graph* raw = nullptr;
+    placeto_error error;
+    CHECK(placeto_onnx_load_graph(kModel, &one, &raw, &error) ==
+          (most == bytes ? PLACETO_OK : PLACETO_BAD_INPUT));
+    placeto_graph_free(raw);
+    CHECK((most == bytes || mentions(error, PLACETO_MODELS "/example.onnx: is ")));
+  }
+}
+
 TEST_CASE("a topology loads by name, from JSON, and not from nothing") {
   const Topology topology = built_in("2xk80");
   CHECK(placeto_topology_device_count(topology.get()) == 2);

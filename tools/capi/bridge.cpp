@@ -1,5 +1,8 @@
 #include "tools/capi/bridge.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "runtime/format/graph_file.h"
 #include "runtime/format/placement_file.h"
 #include "runtime/format/topology_file.h"
@@ -25,13 +28,27 @@ Outcome decode(const Handle* from,
   return {};
 }
 
+// What is handed out was read within the caller's limits; how long its bytes are in this form is
+// nothing that the caller knows of.
+placeto_limits of_any_length(const placeto_limits* limits) {
+  placeto_limits any;
+  placeto_default_limits(&any, sizeof any);
+  if (limits != nullptr) {
+    std::memcpy(&any, limits, std::min(limits->struct_size, sizeof any));
+    any.struct_size = sizeof any;
+  }
+  any.max_file_bytes = kNoLimits.max_file_bytes;
+  return any;
+}
+
 }  // namespace
 
 Outcome hand_out(const GraphSpec& spec, const placeto_limits* limits, placeto_graph** graph) {
   const Result<std::vector<uint8_t>> bytes = encode_graph(spec);
   if (!bytes.ok()) return bytes.status();
+  const placeto_limits any = of_any_length(limits);
   placeto_error error;
-  return outcome_of(placeto_graph_load_memory(bytes->data(), bytes->size(), limits, graph, &error),
+  return outcome_of(placeto_graph_load_memory(bytes->data(), bytes->size(), &any, graph, &error),
                     error);
 }
 
@@ -39,9 +56,10 @@ Outcome hand_out(const TopologySpec& spec, const placeto_limits* limits,
                  placeto_topology** topology) {
   const Result<std::vector<uint8_t>> bytes = encode_topology(spec);
   if (!bytes.ok()) return bytes.status();
+  const placeto_limits any = of_any_length(limits);
   placeto_error error;
   return outcome_of(
-      placeto_topology_load_memory(bytes->data(), bytes->size(), limits, topology, &error), error);
+      placeto_topology_load_memory(bytes->data(), bytes->size(), &any, topology, &error), error);
 }
 
 Outcome take_in(const placeto_graph* from, GraphSpec& to) {

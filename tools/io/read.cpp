@@ -56,8 +56,19 @@ Status neither(std::span<const uint8_t> bytes, const std::string& expected) {
   return Status::bad_input(std::string(what) + ", expected " + expected);
 }
 
+// A file's content is measured as it is given: the binary form of JSON may be longer.
+Status check_length(const Bytes& bytes, const Limits& limits) {
+  if (bytes.size() <= limits.max_file_bytes) return {};
+  return bad_input({"is ", bytes.size(), " bytes long, expected at most ", limits.max_file_bytes});
+}
+Limits limits_of_binary(const Bytes& given, Limits limits) {
+  if (detect(given) == FileKind::kUnknown) limits.max_file_bytes = kNoLimits.max_file_bytes;
+  return limits;
+}
+
 // The binary form of a file's content, whichever form it has.
 Result<Bytes> to_binary(Bytes bytes, FileKind expected, const Limits& limits) {
+  if (Status s = check_length(bytes, limits); !s.ok()) return s;
   if (detect(bytes) != FileKind::kUnknown) return bytes;  // decoding names a kind not expected
   const std::string_view text = as_text(bytes);
   const std::string wanted = std::string("a ") + name_of(expected);
@@ -74,9 +85,10 @@ Result<Bytes> to_binary(Bytes bytes, FileKind expected, const Limits& limits) {
 template <class Spec>
 Result<Spec> decode_bytes(Bytes bytes, FileKind kind, const Limits& limits,
                           Result<Spec> (*decode)(std::span<const uint8_t>, const Limits&)) {
+  const Limits of_binary = limits_of_binary(bytes, limits);
   Result<Bytes> binary = to_binary(std::move(bytes), kind, limits);
   if (!binary.ok()) return binary.status();
-  return decode(*binary, limits);
+  return decode(*binary, of_binary);
 }
 
 template <class Spec>
@@ -124,9 +136,10 @@ Result<AnySpec> decode_any(Bytes bytes, const Limits& limits) {
       return AnySpec(*std::move(spec));
     }
     case FileKind::kPolicy: {
+      const Limits of_binary = limits_of_binary(bytes, limits);
       auto binary = to_binary(std::move(bytes), kind, limits);
       if (!binary.ok()) return binary.status();
-      if (Status s = check_policy(*binary, limits); !s.ok()) return s;
+      if (Status s = check_policy(*binary, of_binary); !s.ok()) return s;
       return AnySpec(PolicyFile{*std::move(binary)});
     }
     case FileKind::kUnknown:

@@ -92,6 +92,10 @@ std::vector<std::string> onnx_node_names(const onnx::GraphProto& graph) {
 }
 
 Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptions& options) {
+  if (bytes.size() > options.max_file_bytes) {
+    return bad_input(
+        {"is ", bytes.size(), " bytes long, expected at most ", options.max_file_bytes});
+  }
   OnnxModel model;
   if (options.with_weights) {
     StripLimits limits = options.strip;
@@ -109,7 +113,7 @@ Result<OnnxModel> parse_onnx(std::span<const uint8_t> bytes, const OnnxReadOptio
 }
 
 Result<OnnxModel> read_onnx(const std::string& path, const OnnxReadOptions& options) {
-  const auto file = MappedFile::open(path, std::numeric_limits<uint64_t>::max());
+  const auto file = MappedFile::open(path, options.max_file_bytes);
   if (!file.ok()) {
     const bool placed = file.status().message().starts_with(path);
     return placed ? file.status() : file.status().at(path);

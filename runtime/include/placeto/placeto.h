@@ -30,6 +30,7 @@
  *   strings passed in are copied, unless the function says otherwise. Strings handed out live as
  *   long as the object they come from.
  * - An output pointer that receives an object is set to NULL when the function fails.
+ * - Stack: a placing takes up to 64 KB of the calling thread's.
  * - Getters that return a value answer 0, "" or PLACETO_NONE if the object is NULL or an index is
  *   out of range.
  * - Structs begin with struct_size. The placeto_default_... functions set it with all the other
@@ -137,7 +138,7 @@ typedef struct placeto_limits {
   uint32_t max_devices;     /* 1,024 */
   uint32_t max_links;       /* 1,048,576 */
   uint32_t max_name_bytes;  /* 4,096: a node, device, kind or graph name */
-  uint64_t max_file_bytes;  /* 2,147,483,647 */
+  uint64_t max_file_bytes;  /* 2,147,483,647: of a file or buffer, in whichever form it is given */
   uint64_t max_run_entries; /* 256,000,000: nodes x distinct classes of device */
 } placeto_limits;
 
