@@ -2,7 +2,7 @@
 #include "runtime/placer/step_functions.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "runtime/base/keep_least.h"
 #include "runtime/heuristics/packing.h"
@@ -75,7 +75,8 @@ Status pack_groups(const Step& step, Placing& placing) {
   return {};
 }
 
-// What still lacks a little then is searched from. Of like devices only one is tried alone.
+// What still lacks a little then is searched from. Candidates of one score are like devices alone:
+// one of them speaks for all.
 Status relieve_faster(const Step& step, Placing& placing) {
   constexpr uint64_t kMost = 1'000, kShare = 30;
   constexpr size_t kFew = 3;
@@ -93,10 +94,12 @@ Status relieve_faster(const Step& step, Placing& placing) {
                [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
   };
   relieve_one(place_unlimited(bench));
-  Score last = Score::worst();
+  std::vector<Score> tried;
   for (size_t i = 0, count = bench.candidates().size(); i < count; ++i) {
     const Candidate& candidate = bench.candidates()[i];
-    if (std::exchange(last, candidate.score) != candidate.score) relieve_one(candidate);
+    if (std::ranges::find(tried, candidate.score) != tried.end()) continue;
+    tried.push_back(candidate.score);
+    relieve_one(candidate);
   }
   const uint64_t evaluations = repair_evaluations(bench.problem().graph()) / kShare;
   const Budget budget{.evaluations = std::min(evaluations, kMost)};

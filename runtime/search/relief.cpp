@@ -19,9 +19,9 @@ namespace {
 constexpr size_t kSimulated = 16;
 constexpr double kEnoughFreed = 0.2, kLeastFreed = 0.125;
 
-// Moves, and nodes of all groups looked at, times the devices that they might go to.
-constexpr uint32_t kMostMade = 1'000;
-constexpr uint64_t kMostLooked = 30'000'000;
+// Simulations, beyond which hardly anything comes to fit, and nodes of all groups looked at, times
+// the devices that they might go to.
+constexpr uint64_t kMostSimulations = 400, kMostLooked = 30'000'000;
 
 class Relief {
  public:
@@ -36,7 +36,8 @@ class Relief {
         estimate_(problem_) {}
 
   void run() {
-    for (uint32_t i = 0; i < kMostMade && !evaluator_.score().feasible(); ++i) {
+    const uint64_t most = evaluator_.evaluations() + kMostSimulations;
+    while (!evaluator_.score().feasible() && evaluator_.evaluations() < most) {
       memory_.load(evaluator_.assignment(), times_.timeline(evaluator_.assignment()));
       if (stopped(stop_)) return;
       if (!move(Among::kLarge) && !move(Among::kAll) && !move(Among::kAnywhere)) return;
