@@ -19,49 +19,69 @@ std::vector<uint64_t> bytes_while_running(const Problem& problem, Stop* stop = n
 // By how many bytes peaks, one for each device, exceed the limits, all devices together.
 uint64_t overflow_bytes(const Problem& problem, std::span<const uint64_t> peak);
 
-// A change of the bytes held on a device. What is freed and what is taken at one instant do not
-// overlap: intervals are half open. Times count as they are computed, sums of doubles: what is
-// taken and freed at times that are equal but for rounding may overlap by the last bit, and then
-// counts as held at once.
-struct MemoryChange {
-  double time_us;
-  int64_t bytes;
-};
-
 // Turns timelines into memory use. Resident bytes count from the start to the end of the run; a
 // node's workspace while it runs; each output from its producer's start to the finish of its last
 // consumer on that device (or of the producer, if there is none); each received copy from its
-// arrival to the finish of its last consumer there. Keeps its buffers between calls.
+// arrival to the finish of its last consumer there. What is freed and what is taken at one instant
+// do not overlap: intervals are half open. Times count as they are computed, sums of doubles: what
+// is taken and freed at times that are equal but for rounding may overlap by the last bit, and then
+// counts as held at once.
+//
+// A device frees bytes only when a node finishes there, or a stage ends. From one such end to the
+// next what it holds only grows, so what it holds is counted just before each end: without sorting,
+// as a device runs one node after the other. Keeps its buffers between calls.
 class MemoryMeter {
  public:
+  // What a device holds for part of the run.
+  struct Held {
+    uint32_t device;
+    double from_us, to_us;
+    uint64_t bytes;
+  };
+
   explicit MemoryMeter(const Problem& problem, Stop* stop = nullptr);
 
-  // Peak bytes per device. `timeline` needs start_us, finish_us and transfers. False if stopped.
+  // Peak bytes per device. `timeline` needs times and order of nodes, transfers and stages. False
+  // if stopped.
   bool peaks(std::span<const uint32_t> assignment, const Timeline& timeline,
              std::vector<uint64_t>& peak);
-  // Changes on one device by the last peaks(), in time order, after the resident bytes.
-  std::span<const MemoryChange> changes(uint32_t device) const {
-    return {changes_.data() + begin_[device], changes_.data() + begin_[device + 1]};
-  }
+  // Of the last peaks(): just before that time the device held most, for the first time. 0 where it
+  // never held more than resident bytes.
+  double peak_end_us(uint32_t device) const { return peak_end_us_[device]; }
+
+  // All that the next peaks() find held, but for resident bytes, is added there, in no order.
+  void list_held(std::vector<Held>& list) { list_ = &list; }
   uint64_t resident_bytes(uint32_t device) const { return resident_[device]; }
 
  private:
   void list_transfers(std::span<const TransferSlice> transfers);
-  template <class LastRead, class Hold>
-  void each_copy(std::span<const uint32_t> assignment, const Timeline& timeline, uint32_t output,
-                 const LastRead& last_read, const Hold& hold);
-  template <class Visit>
-  void each_interval(std::span<const uint32_t> assignment, const Timeline& timeline, Visit visit);
+  void count_resident(std::span<const uint32_t> assignment);
+  void list_ends(std::span<const uint32_t> assignment, const Timeline& timeline);
+  uint32_t add_end(uint32_t device, double us);
+  struct Ends {
+    uint32_t first, last;
+  };
+  void hold(uint32_t device, double from_us, Ends ends, uint64_t bytes);
+  void hold_all(std::span<const uint32_t> assignment, const Timeline& timeline);
+  template <class LastRead>
+  void hold_copies(std::span<const uint32_t> assignment, const Timeline& timeline, uint32_t output,
+                   const LastRead& last_read);
+  void hold_copy(uint32_t device, double arrival_us, uint32_t last, uint64_t bytes);
 
   const Problem* problem_;
   Stop* stop_;
   std::vector<uint64_t> resident_;
-  Uncleared<MemoryChange> changes_, sorted_;  // the second: room for sorting
+  // Ends on all devices, ascending on each and no two at one time; those of a device are
+  // [begin_[device], end_[device]). After each device's comes one that never is.
   std::vector<uint32_t> begin_, end_;
+  Uncleared<double> end_us_;
+  Uncleared<int64_t> taken_;  // less what was freed, since the end before
+  std::vector<uint32_t> end_of_node_, end_of_stage_;
+  std::vector<double> peak_end_us_;       // per device
   std::vector<uint32_t> first_transfer_;  // per output; its others follow
   Uncleared<uint32_t> next_transfer_;     // per transfer
-  static constexpr double kUnread = -1;
-  std::vector<double> last_finish_;  // per device, of the consumers of one output
+  std::vector<uint32_t> last_end_;        // per device, of the consumers of one output
+  std::vector<Held>* list_ = nullptr;
 };
 
 }  // namespace placeto

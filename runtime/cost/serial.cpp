@@ -65,7 +65,9 @@ bool run_serially(const Problem& problem, std::span<const uint32_t> assignment, 
   timeline.transfers.clear();
   double clock = 0;
   timeline.makespan_us = 0;
+  uint32_t position = 0;
   for (uint32_t v : problem.graph().topological_order()) {
+    timeline.order[position++] = v;
     const double run = problem.run_us(v, assignment[v]);
     const double finish = clock + run;
     timeline.start_us[v] = clock;

@@ -29,6 +29,7 @@ struct Simulator::Workspace {
     }
     timeline.start_us.resize(p.node_count());
     timeline.finish_us.resize(p.node_count());
+    timeline.order.resize(p.node_count());
     timeline.transfers.reserve(engine.transfers().capacity());
     timeline.peak_memory_bytes.resize(p.device_count());
     timeline.device_busy_us.resize(p.device_count());
@@ -191,6 +192,7 @@ bool Simulator::simulate(double cutoff_us, std::span<const uint32_t> assignment,
     timeline.drain_us = engine.drain_us();
     std::copy(engine.start_us().begin(), engine.start_us().end(), timeline.start_us.begin());
     std::copy(engine.finish_us().begin(), engine.finish_us().end(), timeline.finish_us.begin());
+    for (uint32_t v = 0; v < assignment.size(); ++v) timeline.order[engine.dispatch_index(v)] = v;
     timeline.transfers.swap(engine.transfers());
   }
   return true;

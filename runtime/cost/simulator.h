@@ -36,6 +36,7 @@ struct Timeline {
   double makespan_us = 0;                   // last finish
   double drain_us = 0;                      // last event of any kind
   std::vector<double> start_us, finish_us;  // per node
+  std::vector<uint32_t> order;              // nodes, those of a device as they start there
   std::vector<TransferSlice> transfers;     // in the order they start on their channel
   std::vector<uint64_t> peak_memory_bytes;  // per device
   std::vector<double> device_busy_us;       // run times and gaps after them, per device

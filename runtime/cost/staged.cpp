@@ -1,6 +1,7 @@
 #include "runtime/cost/staged.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace placeto {
 
@@ -37,6 +38,7 @@ StagedSimulator::StagedSimulator(const Problem& problem, Stop* stop)
     divided.channel_busy_us.resize(problem.topology().channel_count());
   }
   assignment_.reserve(nodes);
+  next_.reserve(nodes);
   times_.start_us.resize(nodes);
   times_.finish_us.resize(nodes);
   times_.done_us.reserve(nodes);
@@ -114,12 +116,29 @@ const StagedSimulator::Times& StagedSimulator::times() {
   return times_;
 }
 
+// Stage after stage, as they start.
+void StagedSimulator::order_nodes(std::vector<uint32_t>& order) {
+  const Division& division = kept_->priced.division;
+  next_.assign(division.stage_count(), 0);
+  for (const uint32_t s : watched(division.stage_of, stop_)) ++next_[s];
+  uint32_t begin = 0;
+  for (const uint32_t s : watched(kept_->run.started, stop_)) {
+    begin += std::exchange(next_[s], begin);
+  }
+  if (spend(stop_, Stop::looked_up(division.stage_of.size()))) return;
+  for (const uint32_t v : problem_->graph().topological_order()) {
+    order[next_[division.stage_of[v]]++] = v;
+    if (spend(stop_, 1)) return;
+  }
+}
+
 void StagedSimulator::describe(Timeline& timeline) {
   timeline.makespan_us = kept_->run.makespan_us;
   timeline.drain_us = kept_->run.drain_us;
   const Times& times = this->times();
   std::copy(times.start_us.begin(), times.start_us.end(), timeline.start_us.begin());
   std::copy(times.finish_us.begin(), times.finish_us.end(), timeline.finish_us.begin());
+  order_nodes(timeline.order);
   const uint64_t copied = Stop::copied(problem_->node_count());
   if (spend(stop_, 2 * copied)) return;
   timeline.transfers.swap(kept_->run.transfers);

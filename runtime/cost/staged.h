@@ -89,6 +89,7 @@ class StagedSimulator {
     bool filled = false;
   };
   const Times& times();
+  void order_nodes(std::vector<uint32_t>& order);
 
   const Problem* problem_;
   Stop* stop_;
@@ -100,6 +101,7 @@ class StagedSimulator {
   Divided divided_[std::size(kStageRules)];
   Divided* kept_ = &divided_[0];
   std::vector<uint32_t> assignment_;  // of the last run
+  std::vector<uint32_t> next_;        // position in the order, by stage
   Times times_;
 };
 

@@ -25,23 +25,14 @@ double PeakMemory::excess_bytes(uint32_t device) const {
 
 void PeakMemory::look_at(uint32_t device) {
   device_ = device;
-  peak_us_ = 0;
-  int64_t held = 0, most = 0;
-  const std::span<const MemoryChange> changes = meter_.changes(device);
-  for (const MemoryChange& change : changes) {
-    held += change.bytes;
-    if (held <= most) continue;
-    most = held;
-    peak_us_ = change.time_us;
-  }
-  if (spend(stop_, Stop::looked_up(changes.size()))) return;
+  peak_end_us_ = meter_.peak_end_us(device);
   std::fill(readers_.begin(), readers_.end(), 0);
   std::fill(has_arrived_.begin(), has_arrived_.end(), false);
   for (const TransferSlice& transfer : watched(timeline_->transfers, stop_)) {
     if (transfer.destination != device && transfer.destination != TransferSlice::kBroadcast) {
       continue;
     }
-    if (transfer.arrival_us <= peak_us_) has_arrived_[transfer.output] = true;
+    if (transfer.arrival_us < peak_end_us_) has_arrived_[transfer.output] = true;
   }
   if (spend(stop_, timeline_->transfers.size())) return;
   const Graph& graph = problem_->graph();

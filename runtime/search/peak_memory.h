@@ -35,8 +35,8 @@ class PeakMemory {
     return static_cast<double>(problem_->graph().output_bytes(output));
   }
   bool is_there(const InEdge& in) const;
-  bool has_started(uint32_t node) const { return timeline_->start_us[node] <= peak_us_; }
-  bool has_finished(uint32_t node) const { return timeline_->finish_us[node] <= peak_us_; }
+  bool has_started(uint32_t node) const { return timeline_->start_us[node] < peak_end_us_; }
+  bool has_finished(uint32_t node) const { return timeline_->finish_us[node] < peak_end_us_; }
 
   const Problem* problem_;
   Stop* stop_;
@@ -45,7 +45,7 @@ class PeakMemory {
   const Timeline* timeline_ = nullptr;
   std::vector<uint64_t> peak_;  // per device
   uint32_t device_ = 0;
-  double peak_us_ = 0;  // when
+  double peak_end_us_ = 0;  // just before which it is
   // Per output that is there at that moment: its readers on the device that have not finished, and
   // those of them that leave.
   std::vector<uint32_t> readers_, leaving_;
