@@ -217,17 +217,15 @@ Status take_steps(Placing& placing, std::string_view end = {}) {
 
 PlaceOutcome place_auto(Placing& placing) {
   if (Status s = take_steps(placing); !s.ok()) return s;
-  PlaceOutcome placed = conclude(placing);
-  if (placed.ok() && !placing.bench.problem().is_for_latency()) {
-    compare_with_sequence(placing, *placed);
-  }
-  return placed;
+  return conclude(placing);
 }
 
 PlaceOutcome place_auto(const Problem& problem, const MethodOptions& options,
                         const PlacerOptions& placer) {
   Placing placing(problem, options, placer);
-  return place_auto(placing);
+  PlaceOutcome placed = place_auto(placing);
+  if (placed.ok() && !problem.is_for_latency()) compare_with_sequence(placing, *placed);
+  return placed;
 }
 
 PlaceOutcome place_policy(const Problem& problem, const MethodOptions& options,

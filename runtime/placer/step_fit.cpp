@@ -37,7 +37,8 @@ Candidate place_unlimited(Workbench& bench) {
   options.budget = {};
   options.tolerance = 0;  // the simplest is chosen among all, at the end
   options.stop = &stop;
-  Result<PlaceResult> placed = place_auto(unlimited, options);
+  Placing there(unlimited, options, {});
+  const PlaceOutcome placed = place_auto(there);
   if (!placed.ok() || stopped(bench.stop())) return {};
   Candidate best;  // divided by rule, for divisions are found last
   best.take(placed->best.assignment, bench.evaluator().evaluate(placed->best.assignment));
