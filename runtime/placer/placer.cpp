@@ -195,7 +195,7 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
   if (lower_bounds(problem, &stop).best_us() < pipelined_us) {
-    const PlaceOutcome placed = place_auto(problem, options, {.policy = placing.options.policy});
+    const PlaceOutcome placed = place_auto(problem, options, placing.options.unobserved());
     const double sequential_us = placed.ok() ? placed->timeline.drain_us : 0;
     if (sequential_us < pipelined_us) result.sequential_us = sequential_us;
   }

@@ -112,8 +112,7 @@ Status place_on_fewer(const Step& step, Placing& placing) {
   for (const size_t k : sets_to_lessen(sets, placing.first_set)) {
     const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
     if (fewer == nullptr) return {};
-    Placing there(fewer->problem(), bench.options(),
-                  {.policy = placing.options.policy, .kernels = placing.options.kernels});
+    Placing there(fewer->problem(), bench.options(), placing.options.unobserved());
     there.first_set = k;
     there.on_finished = [&](const Candidate& finished) {
       Candidate found = fewer->among_all(finished);
