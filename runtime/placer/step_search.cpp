@@ -21,24 +21,6 @@ bool anneals_stages(const Placing& placing) {
   return is_staged(placing) && placing.bench.problem().group_count() <= kMostGroups;
 }
 
-// The sets whose devices are searched with fewer of them: all from `first_set` on if their numbers
-// have few combinations, each of which is come to once, else the largest.
-std::vector<size_t> sets_to_lessen(const std::vector<std::vector<uint32_t>>& sets,
-                                   size_t first_set) {
-  constexpr uint64_t kMostCombinations = 16;
-  uint64_t combinations = 1;
-  std::vector<size_t> lessened;
-  size_t largest = 0;
-  for (size_t k = 0; k < sets.size(); ++k) {
-    if (sets[k].size() > sets[largest].size()) largest = k;
-    if (sets[k].size() < 2) continue;
-    combinations *= sizes_searched(static_cast<uint32_t>(sets[k].size()));
-    if (k >= first_set) lessened.push_back(k);
-    if (combinations > kMostCombinations) return {largest};
-  }
-  return lessened;
-}
-
 }  // namespace
 
 // A few evaluations of stages, then of moves from where those end: fewer on large graphs.
