@@ -189,17 +189,16 @@ void compare_with_sequence(const Placing& placing, PlaceResult& result) {
   const Problem& pipelined = placing.bench.problem();
   if (result.stopped || !is_quickly_copied(pipelined)) return;
   MethodOptions options = placing.bench.options();
-  Stop stop = unnoted(placing.bench.stop());
   options.budget = {};
-  options.stop = &stop;
+  options.progress = nullptr;
   const Problem problem = pipelined.for_latency();
   const double pipelined_us = result.timeline.bottleneck_us;
-  if (lower_bounds(problem, &stop).best_us() < pipelined_us) {
+  if (lower_bounds(problem, options.stop).best_us() < pipelined_us) {
     const PlaceOutcome placed = place_auto(problem, options, placing.options.unobserved());
     const double sequential_us = placed.ok() ? placed->timeline.drain_us : 0;
     if (sequential_us < pipelined_us) result.sequential_us = sequential_us;
   }
-  result.stopped = stop.stopped();
+  result.stopped = stopped(options.stop);
   result.place_us = placing.elapsed_us();
 }
 

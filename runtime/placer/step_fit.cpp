@@ -33,10 +33,9 @@ Candidate place_unlimited(Workbench& bench) {
   if (!is_quickly_copied(bench.problem())) return {};
   const Problem unlimited = bench.problem().without_memory_limits();
   MethodOptions options = bench.options();
-  Stop stop = unnoted(bench.stop());
   options.budget = {};
   options.tolerance = 0;  // the simplest is chosen among all, at the end
-  options.stop = &stop;
+  options.progress = nullptr;
   Placing there(unlimited, options, {});
   const PlaceOutcome placed = place_auto(there);
   if (!placed.ok() || stopped(bench.stop())) return {};

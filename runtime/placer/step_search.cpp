@@ -56,7 +56,7 @@ Status search(const Step& step, Placing& placing) {
   // A polished placement is where moves no longer gain: there is less to find around it.
   Candidate found = placing.unpolished.assignment.empty() ? start : placing.unpolished;
   found.method = step.name;
-  SearchOptions search_options{.polish = true};
+  SearchOptions search_options{.polish = true, .progress = bench.options().progress};
   const bool staged = is_staged(placing);
   // Beside every polishing, so that more of it is never worse.
   const auto finish = [&](Candidate& candidate) {
@@ -90,11 +90,13 @@ Status search(const Step& step, Placing& placing) {
 Status place_on_fewer(const Step& step, Placing& placing) {
   Workbench& bench = placing.bench;
   if (!ready(bench)) return {};
+  MethodOptions options = bench.options();
+  options.progress = nullptr;
   const auto sets = like_devices(bench.problem());
   for (const size_t k : sets_to_lessen(sets, placing.first_set)) {
     const auto fewer = FewerDevices::of(bench.problem(), sets[k], bench.stop());
     if (fewer == nullptr) return {};
-    Placing there(fewer->problem(), bench.options(), placing.options.unobserved());
+    Placing there(fewer->problem(), options, placing.options.unobserved());
     there.first_set = k;
     there.on_finished = [&](const Candidate& finished) {
       Candidate found = fewer->among_all(finished);

@@ -82,10 +82,6 @@ Status run_heuristic(const Step& step, Placing& placing) {
 
 }  // namespace
 
-Stop unnoted(Stop* stop) {
-  if (stop == nullptr) return {};
-  return {[](void* asked) { return static_cast<Stop*>(asked)->requested(); }, stop};
-}
 bool is_large(const Placing& placing) {
   const Problem& problem = placing.bench.problem();
   return !placing.proved && problem.times_can_tell() && !always_polished(problem);

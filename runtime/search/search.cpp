@@ -44,8 +44,11 @@ double mean_transfer_us(const Problem& problem, Stop* stop) {
 // How far a budget is used up.
 class Clock {
  public:
-  Clock(const Budget& budget, const MoveEvaluator& evaluator)
-      : budget_(budget), evaluator_(evaluator), first_(evaluator.evaluations()) {
+  Clock(const Budget& budget, const MoveEvaluator& evaluator, PlacingProgress* progress)
+      : budget_(budget),
+        evaluator_(evaluator),
+        progress_(progress),
+        first_(evaluator.evaluations()) {
     if (budget.milliseconds > 0) start_ = std::chrono::steady_clock::now();
   }
   // Evaluations so far, with the worth of what needed none, and without what does not count.
@@ -56,11 +59,8 @@ class Clock {
   void do_not_count(uint64_t evaluations) { uncounted_ += evaluations; }
   bool stopped() const { return placeto::stopped(evaluator_.stop()); }
   bool over() const {
-    Stop* const stop = evaluator_.stop();
-    if (stop != nullptr) {
-      stop->note_spent(spent());
-      if (stop->requested()) return true;
-    }
+    if (progress_ != nullptr) progress_->evaluations = spent();
+    if (Stop* const stop = evaluator_.stop(); stop != nullptr && stop->requested()) return true;
     if (budget_.evaluations > 0 && spent() >= static_cast<double>(budget_.evaluations)) return true;
     return late();
   }
@@ -74,6 +74,7 @@ class Clock {
  private:
   const Budget& budget_;
   const MoveEvaluator& evaluator_;
+  PlacingProgress* progress_;
   uint64_t first_, uncounted_ = 0;
   double idle_ = 0;
   std::chrono::steady_clock::time_point start_;
@@ -114,7 +115,8 @@ class Annealing {
         make_room_(evaluator),
         proposals_(evaluator),
         patience_(patience(evaluator.problem())),
-        finish_(options.finish) {
+        finish_(options.finish),
+        progress_(options.progress) {
     polishes_ = options.polish && hierarchy != nullptr;
     if (options.polished != nullptr) polished_ = *options.polished;
     if (hierarchy != nullptr) {
@@ -137,7 +139,7 @@ class Annealing {
       budget.evaluations = last_polish(std::min(budget.evaluations, kMostEvaluations));
       if (budget.evaluations == 0) return;
     }
-    Clock clock(budget, evaluator_);
+    Clock clock(budget, evaluator_, progress_);
     if (evaluator_.rebase(best.assignment); stopped(evaluator_.stop())) return;
     best.take(evaluator_.assignment(), evaluator_.score());  // as moves of it are: divided by rule
     if (proposals_.windows && best.score.objective_us > 0) {
@@ -247,8 +249,9 @@ class Annealing {
       if (evaluator_.score() < best.score) {
         last_gain_ = clock.spent();
         best.take(evaluator_.assignment(), evaluator_.score());
-        Stop* const stop = evaluator_.stop();
-        if (stop != nullptr && best.score.feasible()) stop->note_best(best.score.objective_us);
+        if (progress_ != nullptr && best.score.feasible()) {
+          progress_->note_best(best.score.objective_us);
+        }
       }
     }
   }
@@ -321,6 +324,7 @@ class Annealing {
   Proposals proposals_;
   double patience_, last_gain_ = 0;
   const std::function<void(Candidate&)> finish_;
+  PlacingProgress* const progress_;
   int idle_ = 0;
   Shares shares_;
   std::vector<Change> changes_;
