@@ -71,8 +71,7 @@ Cut cut(const Problem& problem, const GroupTimes& run_us, std::span<const uint32
       used += run;
       made.longest_us = std::max(made.longest_us, used);
     } else {
-      device = 0;
-      while (!problem.allowed(g, device)) ++device;
+      device = problem.next_allowed(g, 0);
     }
     plan.take(g, device);
     if (assignment != nullptr) {

@@ -15,8 +15,7 @@ namespace {
 Assignment mostly_on(const Problem& problem, uint32_t device, Stop* stop) {
   Assignment assignment(problem.node_count());
   for (uint32_t g = 0; g < problem.group_count(); ++g) {
-    uint32_t chosen = device;
-    for (uint32_t d = 0; !problem.allowed(g, chosen); ++d) chosen = d;
+    const uint32_t chosen = problem.allowed(g, device) ? device : problem.next_allowed(g, 0);
     for (uint32_t v : watched(problem.members(g), stop)) assignment[v] = chosen;
     if (spend(stop, problem.members(g).size())) break;
   }

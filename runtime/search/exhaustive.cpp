@@ -16,13 +16,9 @@
 namespace placeto {
 namespace {
 
-uint32_t first_allowed(const Problem& problem, uint32_t group, uint32_t from) {
-  while (from < problem.device_count() && !problem.allowed(group, from)) ++from;
-  return from;
-}
 bool has_choice(const Problem& problem, uint32_t group) {
-  const uint32_t first = first_allowed(problem, group, 0);
-  return first_allowed(problem, group, first + 1) < problem.device_count();
+  const uint32_t first = problem.next_allowed(group, 0);
+  return problem.next_allowed(group, first + 1) < problem.device_count();
 }
 
 class Tree {
@@ -47,7 +43,7 @@ class Tree {
       if (has_choice(problem, g)) {
         order_.push_back(g);
       } else {
-        device_of_[g] = first_allowed(problem, g, 0);
+        device_of_[g] = problem.next_allowed(g, 0);
       }
     }
     children_.resize(order_.size());
