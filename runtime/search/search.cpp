@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "runtime/base/portable_math.h"
+#include "runtime/search/acceptance.h"
 #include "runtime/search/estimate_ranker.h"
 #include "runtime/search/make_room.h"
 #include "runtime/search/marks.h"
@@ -270,14 +270,15 @@ class Annealing {
     constexpr double kLook = 0.05;  // evaluations that looking at a path takes
     make_room_.mend(random_, changes_);
     const Score before = evaluator_.score();
-    const double cutoff = threshold_us(hot_ * std::max(1 - used, kCold));
+    const double cutoff =
+        threshold_us(before.objective_us, hot_ * std::max(1 - used, kCold), random_);
     if (!window && before.feasible() &&
         paths_.least_us(evaluator_.assignment(), changes_) >= cutoff) {
       clock.idle(kLook);
       return;
     }
     const Score score = evaluator_.evaluate(changes_, cutoff);
-    if (!accepts(score, cutoff)) return shares_.note(window, 0, 1);
+    if (!accepts(score, before, cutoff)) return shares_.note(window, 0, 1);
     evaluator_.accept();
     base_changed();
     shares_.note(window, std::max(0.0, 1 - score.objective_us / before.objective_us), 1);
@@ -286,19 +287,6 @@ class Annealing {
   void base_changed() {
     paths_.base_changed();
     proposals_.base_changed();
-  }
-
-  // Metropolis' rule with the random number drawn first: a candidate is accepted if its makespan is
-  // below the current one plus temperature x makespan x (-ln u), so its evaluation can stop there.
-  double threshold_us(double temperature) {
-    const double u = 1 - random_.uniform();
-    return evaluator_.score().objective_us * (1 - temperature * portable_log(u));
-  }
-  bool accepts(const Score& score, double cutoff) const {
-    if (score.overflow_bytes != evaluator_.score().overflow_bytes) {
-      return score.overflow_bytes < evaluator_.score().overflow_bytes;
-    }
-    return score.objective_us < cutoff;
   }
 
   // What may be proposed, or nullptr.
