@@ -25,8 +25,8 @@ class StageAnnealing {
     at_.one_move_optimal = false;  // of what it becomes, nobody has looked
     const Timeline& timeline = evaluator.timeline(at_.assignment, at_.division);
     if (stopped(evaluator.stop())) return;
-    at_.division = {timeline.stage_of, {}, {}};
-    for (const StageSlice& stage : timeline.stages) at_.division.device.push_back(stage.device);
+    at_.division = recorded_division(timeline);
+    at_.division.order.clear();
     at_.score = evaluator.evaluate(at_.assignment, at_.division);  // an order may have been better
     best_ = at_;
     position_.resize(problem_.node_count());

@@ -69,12 +69,9 @@ class Refiner {
   // Takes over how the run was divided; devices that were free to take what is ready first stay so.
   void keep(const Timeline& timeline, const Division& division) {
     const bool ordered = !division.order.empty();
-    best_.division.stage_of = timeline.stage_of;
-    best_.division.device.clear();
-    for (const StageSlice& stage : timeline.stages) best_.division.device.push_back(stage.device);
-    order_ = timeline.stage_order;
-    best_.division.order.clear();
-    if (ordered) best_.division.order = order_;
+    best_.division = recorded_division(timeline);
+    order_ = best_.division.order;
+    if (!ordered) best_.division.order.clear();
     list_by_stage();
   }
 
