@@ -21,9 +21,8 @@ class Refiner {
         last_(evaluator.evaluations() + evaluations),
         evaluator_(evaluator),
         best_(best) {
-    const Score score = best.division.empty() ? evaluator.evaluate(best.assignment)
-                                              : evaluator.evaluate(best.assignment, best.division);
-    if (stopped(evaluator.stop()) || best.assignment.empty()) return;
+    const Score score = evaluator.evaluate(best.assignment, best.division);
+    if (stopped(evaluator.stop())) return;
     best_.score = score;
     if (!best.division.order.empty()) free_order();
     const Timeline& timeline = evaluator.timeline(best.assignment, best.division);
@@ -37,8 +36,7 @@ class Refiner {
       while (!done() &&
              ((!holds_ && move_stages(kBetter)) || merge_stages(kBetter) || divide_stages())) {
       }
-    } while (!stopped(evaluator_.stop()) && !best_.assignment.empty() &&
-             (move_parts() || reorder_stages()));
+    } while (!stopped(evaluator_.stop()) && (move_parts() || reorder_stages()));
   }
   // For fewer stages, within the limit.
   void simplify(double limit_us) {
@@ -50,10 +48,7 @@ class Refiner {
  private:
   enum Aim { kBetter, kFewer };
 
-  bool done() const {
-    return stopped(evaluator_.stop()) || evaluator_.evaluations() >= last_ ||
-           best_.assignment.empty();
-  }
+  bool done() const { return stopped(evaluator_.stop()) || evaluator_.evaluations() >= last_; }
   uint32_t stages() const { return best_.division.stage_count(); }
 
   // What was recorded of a run may have been no more than how it came about.
