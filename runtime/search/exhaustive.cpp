@@ -12,6 +12,7 @@
 #include "runtime/cost/rounding.h"
 #include "runtime/search/branch_bound.h"
 #include "runtime/search/division_search.h"
+#include "runtime/timeline/order.h"
 
 namespace placeto {
 namespace {
@@ -35,11 +36,7 @@ class Tree {
         assignment_(problem.node_count()),
         stands_for_(problem.device_count()),
         taken_(problem.device_count(), false) {
-    std::vector<bool> seen(problem.group_count(), false);
-    for (const uint32_t v : problem.graph().topological_order()) {
-      const uint32_t g = problem.group_of(v);
-      if (seen[g]) continue;
-      seen[g] = true;
+    for (const uint32_t g : groups_in_topological_order(problem, stop)) {
       if (has_choice(problem, g)) {
         order_.push_back(g);
       } else {
