@@ -53,9 +53,13 @@ Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
-double Simulator::makespan_us(std::span<const uint32_t> assignment, double cutoff_us) {
+double Simulator::makespan_us(std::span<const uint32_t> assignment, const Division& division,
+                              double cutoff_us) {
   if (stopped(work_->stop)) return kNever;
-  if (work_->staged) return work_->staged->run(assignment, cutoff_us);
+  if (work_->staged) {
+    return division.empty() ? work_->staged->run(assignment, cutoff_us)
+                            : work_->staged->run(assignment, division, cutoff_us);
+  }
   if (!work_->engine) {
     const bool done =
         run_serially(work_->problem, assignment, false, work_->sends, work_->timeline, work_->stop);
@@ -63,14 +67,6 @@ double Simulator::makespan_us(std::span<const uint32_t> assignment, double cutof
   }
   work_->engine->record_transfers(false);
   return work_->engine->run(assignment) ? work_->engine->makespan_us() : kNever;
-}
-
-double Simulator::makespan_us(std::span<const uint32_t> assignment, const Division& division,
-                              double cutoff_us) {
-  if (!work_->staged || division.empty() || stopped(work_->stop)) {
-    return makespan_us(assignment, cutoff_us);
-  }
-  return work_->staged->run(assignment, division, cutoff_us);
 }
 
 std::span<const double> Simulator::start_us() const {
@@ -95,10 +91,6 @@ static void fill_busy_times(const Problem& problem, std::span<const uint32_t> as
     timeline.device_busy_us[assignment[v]] += problem.occupied_us(v, assignment[v]);
     if (spend(stop, 1)) return;
   }
-}
-
-const Timeline& Simulator::run(std::span<const uint32_t> assignment) {
-  return run(assignment, {});
 }
 
 const Timeline& Simulator::run(std::span<const uint32_t> assignment, const Division& division) {
@@ -144,7 +136,7 @@ void Simulator::divide_to_fit(std::span<const uint32_t> assignment) {
 
 double Simulator::bottleneck_us(std::span<const uint32_t> assignment, const Division& division) {
   if (work_->staged) {
-    makespan_us(assignment, division, kNever);
+    makespan_us(assignment, division);
     return stopped(work_->stop) ? kNever : work_->staged->objective_us();
   }
   find_bottleneck(assignment);

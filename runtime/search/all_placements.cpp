@@ -38,7 +38,8 @@ std::vector<Candidate> best_placements(size_t most, const std::string& method,
   for (uint32_t g = 0; g < problem.group_count();) {
     if (g == 0) {
       const bool cuts = kept.size() == most && kept.back().score.feasible();
-      next.score = evaluator.evaluate(assignment, cuts ? kept.back().score.objective_us : kNever);
+      next.score =
+          evaluator.evaluate(assignment, {}, cuts ? kept.back().score.objective_us : kNever);
       if (stopped(evaluator.stop())) break;
       keep_least(kept, most, next, better);
     }
