@@ -69,7 +69,7 @@ Outcome check_options(const placeto_options& options) {
 Stop make_stop(const placeto_options& options, const Graph& graph) {
   Stop stop(options.cancel == nullptr ? nullptr : &options.cancel->requested,
             options.deadline_milliseconds);
-  stop.head_start_for(uint64_t{graph.node_count()} + graph.edge_count());
+  stop.head_start_for(graph.size());
   return stop;
 }
 

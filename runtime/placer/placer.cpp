@@ -38,8 +38,7 @@ Status does_not_fit(const Placing& placing, std::span<const uint64_t> shortfall)
 bool timeline_is_cheap(const Problem& problem) {
   constexpr uint64_t kElements = 4'000, kRunTimes = 32'000, kChannels = 10'000;
   const uint64_t nodes = problem.node_count();
-  return nodes + problem.graph().edge_count() <= kElements &&
-         nodes * problem.class_count() <= kRunTimes &&
+  return problem.graph().size() <= kElements && nodes * problem.class_count() <= kRunTimes &&
          problem.topology().channel_count() <= kChannels;
 }
 

@@ -19,7 +19,7 @@ namespace {
 // longer, so that an infeasible answer takes seconds and not minutes.
 uint64_t repair_evaluations(const Graph& graph) {
   constexpr uint64_t kMost = 30'000, kLeast = 100, kWork = 30'000'000;
-  return std::clamp(kWork / (uint64_t{graph.node_count()} + graph.edge_count()), kLeast, kMost);
+  return std::clamp(kWork / graph.size(), kLeast, kMost);
 }
 
 // Than anything that fits.

@@ -27,8 +27,7 @@ bool anneals_stages(const Placing& placing) {
 Status search_briefly(const Step& step, Placing& placing) {
   constexpr uint64_t kMost = 60, kLeast = 10, kWork = 500'000;
   Workbench& bench = placing.bench;
-  const Graph& graph = bench.problem().graph();
-  const uint64_t evaluations = kWork / (uint64_t{graph.node_count()} + graph.edge_count());
+  const uint64_t evaluations = kWork / bench.problem().graph().size();
   if (evaluations < kLeast || !ready(bench)) return {};
   const Budget budget{.evaluations = std::min(evaluations, kMost)};
   const uint64_t seed = bench.options().seed;

@@ -57,8 +57,7 @@ std::vector<Candidate> best_placements(size_t most, const std::string& method,
 bool all_placements_pay(const Problem& problem) {
   constexpr uint64_t kWork = 1'000'000;
   const Graph& graph = problem.graph();
-  return count_placements(problem) <=
-         std::min(kMostPlacements, kWork / (uint64_t{graph.node_count()} + graph.edge_count()));
+  return count_placements(problem) <= std::min(kMostPlacements, kWork / graph.size());
 }
 
 void try_all_placements(Evaluator& evaluator, Candidate& best) {

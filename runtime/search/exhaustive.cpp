@@ -205,7 +205,7 @@ uint64_t most_branches(const Problem& problem) {
   constexpr uint64_t kMost = 2'000'000, kWork = 400'000'000;  // edges x pairs of devices
   const Graph& graph = problem.graph();
   const uint64_t pairs = uint64_t{problem.device_count()} * problem.device_count();
-  return std::min(kMost, kWork / ((uint64_t{graph.node_count()} + graph.edge_count()) * pairs));
+  return std::min(kMost, kWork / (graph.size() * pairs));
 }
 
 uint64_t exact_branches(const Problem& problem) {

@@ -119,8 +119,7 @@ void add_reports(Command& command, Reports& reports) {
 bool reports_fit(const Problem& problem, double left_ms) {
   constexpr uint64_t kSmall = 4'000;
   constexpr double kMostMs = 0.1;  // for a node or an edge
-  const Graph& graph = problem.graph();
-  const uint64_t size = uint64_t{graph.node_count()} + graph.edge_count();
+  const uint64_t size = problem.graph().size();
   return size <= kSmall || kMostMs * static_cast<double>(size) <= left_ms;
 }
 
