@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "runtime/format/file.h"
+#include "runtime/graph/text.h"
 #include "tools/costs/any_profile.h"
 #include "tools/costs/efficiency_file.h"
 
@@ -35,8 +36,7 @@ Result<KindCosts> read_profile_costs(const Graph& graph, std::span<const NodeOut
 Result<std::vector<KindCosts>> read_table(const Graph& graph, const std::string& path) {
   const auto bytes = read_file(path, kMaxTableBytes);
   if (!bytes.ok()) return bytes.status();
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  auto costs = costs_from_table(graph, text);
+  auto costs = costs_from_table(graph, as_text(*bytes));
   return costs.ok() ? std::move(costs) : costs.status().at(path);
 }
 

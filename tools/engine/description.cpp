@@ -242,8 +242,7 @@ std::vector<std::string> EngineDescription::names() {
 Result<EngineDescription> EngineDescription::load(const std::string& name) {
   std::string known;
   for (const auto& file : shipped::engines()) {
-    const auto* text = reinterpret_cast<const char*>(file.bytes.data());
-    if (file.name == name) return parse({text, file.bytes.size()}, name);
+    if (file.name == name) return parse(as_text(file.bytes), name);
     known += (known.empty() ? "" : ", ") + std::string(file.name);
   }
   std::error_code error;
@@ -253,7 +252,7 @@ Result<EngineDescription> EngineDescription::load(const std::string& name) {
   constexpr uint64_t kMostBytes = 1u << 24;
   const auto bytes = read_file(name, kMostBytes);
   if (!bytes.ok()) return bytes.status();
-  return parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, name);
+  return parse(as_text(*bytes), name);
 }
 
 void EngineDescription::change(TopologySpec& topology) const {
