@@ -63,6 +63,11 @@ class [[nodiscard]] Result {
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
+  // The same value, or the same error with "where: " in front.
+  Result at(std::string_view where) && {
+    if (!ok()) return status_.at(where);
+    return std::move(*this);
+  }
 
   T& value() & { return assert(ok()), *value_; }
   const T& value() const& { return assert(ok()), *value_; }

@@ -1,7 +1,5 @@
 #include "tools/costs/any_profile.h"
 
-#include <utility>
-
 #include "runtime/format/file.h"
 #include "runtime/graph/text.h"
 #include "tools/costs/openvino_profile.h"
@@ -24,8 +22,7 @@ Result<Profile> parse_any_profile(std::string_view text, const ProfileLimits& li
 Result<Profile> read_any_profile(const std::string& path, const ProfileLimits& limits) {
   const auto bytes = read_file(path, limits.max_bytes);
   if (!bytes.ok()) return bytes.status();
-  auto profile = parse_any_profile(as_text(*bytes), limits);
-  return profile.ok() ? std::move(profile) : profile.status().at(path);
+  return parse_any_profile(as_text(*bytes), limits).at(path);
 }
 
 }  // namespace placeto
