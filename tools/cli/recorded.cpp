@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <system_error>
@@ -25,8 +24,7 @@ void take_up_dims(const PlacementSpec& placement, const std::string& file, Model
 // Whoever wrote the placement chose that path: nothing is opened that waits, as a pipe does, or
 // does something when it is opened, as a device may. What is not there has a message of its own.
 static void expect_regular(const std::string& engine) {
-  const auto names = EngineDescription::names();
-  if (std::find(names.begin(), names.end(), engine) != names.end()) return;
+  if (EngineDescription::is_built_in(engine)) return;
   std::error_code error;
   const auto found = std::filesystem::status(engine, error);
   if (!std::filesystem::exists(found) || std::filesystem::is_regular_file(found)) return;

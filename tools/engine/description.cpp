@@ -239,6 +239,10 @@ std::vector<std::string> EngineDescription::names() {
   return names;
 }
 
+bool EngineDescription::is_built_in(std::string_view name) {
+  return shipped::find(shipped::engines(), name) != nullptr;
+}
+
 Result<EngineDescription> EngineDescription::load(const std::string& name) {
   std::string known;
   for (const auto& file : shipped::engines()) {
