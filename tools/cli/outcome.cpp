@@ -46,12 +46,6 @@ std::string device_range(const Topology& topology, uint32_t first, uint32_t last
   return first == last ? name : name + " to " + shortened(topology.device(last).name, 32);
 }
 
-std::vector<std::string> device_names(const Topology& topology) {
-  std::vector<std::string> names;
-  for (uint32_t d = 0; d < topology.device_count(); ++d) names.push_back(topology.device(d).name);
-  return names;
-}
-
 std::vector<std::string> channel_names(const Topology& topology) {
   std::vector<std::string> names;
   for (uint32_t c = 0; c < topology.channel_count(); ++c) names.push_back(topology.channel_name(c));

@@ -23,8 +23,7 @@ std::string device_table(const Problem& problem, std::span<const uint32_t> assig
 // "gpu:0 to gpu:7", or one name.
 std::string device_range(const Topology& topology, uint32_t first, uint32_t last);
 
-// What the entries of lists per device and per channel belong to.
-std::vector<std::string> device_names(const Topology& topology);
+// What the entries of lists per channel belong to.
 std::vector<std::string> channel_names(const Topology& topology);
 
 // One line per stage of a staged run, in the order in which they start.

@@ -18,6 +18,7 @@
 #include "tools/cli/recorded.h"
 #include "tools/cli/times.h"
 #include "tools/cli/topologies.h"
+#include "tools/devices/device_settings.h"
 #include "tools/io/read.h"
 #include "tools/report/advice.h"
 
@@ -96,7 +97,7 @@ Json describe(const Problem& problem, const Assignment& assignment, const Timeli
               const Advice& advice) {
   Json object{{"graph", problem.graph().name()},
               {"topology", problem.topology().name()},
-              {"devices", device_names(problem.topology())},
+              {"devices", device_names(problem.topology().spec()).names},
               {"channels", channel_names(problem.topology())},
               {"makespan_us", timeline.makespan_us},
               {"drain_us", timeline.drain_us},
