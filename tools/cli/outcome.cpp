@@ -52,6 +52,12 @@ std::vector<std::string> channel_names(const Topology& topology) {
   return names;
 }
 
+static std::vector<uint64_t> nodes_by_stage(const Timeline& timeline) {
+  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
+  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  return nodes;
+}
+
 std::string stage_table(const Problem& problem, const Timeline& timeline, bool color) {
   constexpr size_t kMostRows = 40;
   Table table({{"stage", Align::kRight},
@@ -59,8 +65,7 @@ std::string stage_table(const Problem& problem, const Timeline& timeline, bool c
                {"nodes", Align::kRight},
                {"starts", Align::kRight},
                {"takes", Align::kRight}});
-  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
-  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  const std::vector<uint64_t> nodes = nodes_by_stage(timeline);
   for (size_t i = 0; i < timeline.stage_order.size() && i < kMostRows; ++i) {
     const uint32_t s = timeline.stage_order[i];
     const StageSlice& stage = timeline.stages[s];
@@ -77,8 +82,7 @@ std::string stage_table(const Problem& problem, const Timeline& timeline, bool c
 
 void add_stages(Json& object, const Problem& problem, const Timeline& timeline) {
   if (timeline.stages.empty()) return;
-  std::vector<uint64_t> nodes(timeline.stages.size(), 0);
-  for (const uint32_t s : timeline.stage_of) ++nodes[s];
+  const std::vector<uint64_t> nodes = nodes_by_stage(timeline);
   Json stages = Json::array();
   for (size_t s = 0; s < timeline.stages.size(); ++s) {
     const StageSlice& stage = timeline.stages[s];
