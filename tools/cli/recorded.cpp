@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/cost/rounding.h"
 #include "runtime/graph/text.h"
 #include "tools/cli/common.h"
 
@@ -62,9 +63,9 @@ Assignment assignment_of(const PlacementSpec& placement, const std::string& file
 void note_unlike_recorded(const PlacementSpec& placement, const std::string& file,
                           const Graph& graph, const std::string& given_engine,
                           const ModelOptions& options, double makespan_us) {
-  constexpr double kRounding = 1e-6;
+  constexpr double kAlike = 1e-6;
   const double recorded = placement.makespan_us;
-  const bool is_like = std::abs(makespan_us - recorded) <= kRounding * recorded;
+  const bool is_like = std::abs(makespan_us - recorded) <= kAlike * recorded;
   if (!placement.graph.empty() && placement.graph != graph.name()) {
     return note(fmt::format("note: {} is of graph {}, and this is graph {}", file,
                             in_quotes(placement.graph), in_quotes(graph.name())));
@@ -78,8 +79,8 @@ void note_unlike_recorded(const PlacementSpec& placement, const std::string& fil
 
 RecordedProof proof_of(const PlacementSpec& placement, const Problem& problem,
                        const Timeline& timeline) {
+  // Equal inputs give equal answers everywhere.
   const auto is_recorded = [](double us, double recorded) {
-    constexpr double kRounding = 1e-9;  // equal inputs give equal answers everywhere
     return recorded > 0 && std::abs(us - recorded) <= kRounding * recorded;
   };
   const double bound_us = placement.lower_bound_us;
