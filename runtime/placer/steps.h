@@ -1,7 +1,6 @@
 // The steps of `auto`, in the order in which it takes them: the heuristics, then what improves the
-// best of them. A new step is a function
-// (step_functions.h) and an entry here; help texts and reports list what they
-// find in this table.
+// best of them. A new step is a function (step_functions.h) and an entry of the table in steps.cpp,
+// which help texts and reports list.
 #pragma once
 
 #include <string_view>
