@@ -19,6 +19,7 @@ struct Step {
   bool (*applies)(const Placing& placing);
   // Adds candidates. Does what little it can once stopped; fails only if no later step helps.
   Status (*run)(const Step& step, Placing& placing);
+  bool by_budget = false;          // it searches as the budget says
   const Method* method = nullptr;  // of a heuristic: the method, which can also be run alone
 };
 

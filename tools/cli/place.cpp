@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/placer/placer.h"
+#include "runtime/placer/steps.h"
 #include "runtime/search/polish.h"
 #include "tools/cli/candidate_table.h"
 #include "tools/cli/commands.h"
@@ -177,12 +178,12 @@ std::string why_kept(const PlaceOptions& options, const PlaceResult& result) {
 
 // What else a reader cannot tell from "a search" being no candidate.
 std::string search_in_vain(const MethodChoice& method, const PlaceResult& result) {
-  constexpr std::string_view kBySearching[] = {"search", "proof", "fewer"};
-  const auto by_searching = [&](const Candidate& candidate) {
-    return std::ranges::find(kBySearching, candidate.method) != std::end(kBySearching);
+  const auto found_better = [&](const Step& step) {
+    return step.by_budget &&
+           std::ranges::count(result.candidates, step.name, &Candidate::method) > 0;
   };
   if (!result.searched || result.stopped) return "";
-  if (std::ranges::any_of(result.candidates, by_searching)) return "";
+  if (std::ranges::any_of(auto_steps(), found_better)) return "";
   const Budget& budget = method.options.budget;
   std::string most;
   if (budget.evaluations > 0) most = plural(budget.evaluations, "evaluation");
