@@ -33,6 +33,7 @@ ExitStatus exit_status(const Status& status, ExitStatus io) {
       return io;
     case StatusCode::kInternal:
     case StatusCode::kOutOfMemory:
+    case StatusCode::kBufferTooSmall:
       return kInternalError;
   }
   return kInternalError;
