@@ -10,7 +10,7 @@
 namespace placeto::cli {
 
 std::string device_table(const Problem& problem, std::span<const uint32_t> assignment,
-                         const Timeline& timeline, bool color) {
+                         const Timeline& timeline) {
   Table table({{"device", Align::kLeft},
                {"kind", Align::kLeft},
                {"nodes", Align::kRight},
@@ -38,7 +38,7 @@ std::string device_table(const Problem& problem, std::span<const uint32_t> assig
         peak > limit ? Emphasis::kBad : Emphasis::kNone);
     d = last;
   }
-  return table.render(color);
+  return table.render();
 }
 
 std::string device_range(const Topology& topology, uint32_t first, uint32_t last) {
@@ -58,7 +58,7 @@ static std::vector<uint64_t> nodes_by_stage(const Timeline& timeline) {
   return nodes;
 }
 
-std::string stage_table(const Problem& problem, const Timeline& timeline, bool color) {
+std::string stage_table(const Problem& problem, const Timeline& timeline) {
   constexpr size_t kMostRows = 40;
   Table table({{"stage", Align::kRight},
                {"device", Align::kLeft},
@@ -73,7 +73,7 @@ std::string stage_table(const Problem& problem, const Timeline& timeline, bool c
                    format_count(nodes[s]), format_us(stage.start_us),
                    format_us(stage.end_us - stage.start_us)});
   }
-  std::string text = table.render(color);
+  std::string text = table.render();
   if (timeline.stages.size() > kMostRows) {
     text += fmt::format("and {} more stages\n", timeline.stages.size() - kMostRows);
   }

@@ -90,7 +90,7 @@ PlacementSpec with_report(PlacementSpec placement, const PlaceResult& result,
 }
 
 std::string summary(const Problem& problem, const PlaceResult& result,
-                    std::span<const CandidateRow> rows, bool color) {
+                    std::span<const CandidateRow> rows) {
   const double bound = result.bounds.best_us();
   std::string text = fmt::format(
       "placed by {}: makespan {}, lower bound {}, took {}\n", printable(result.best.method),
@@ -119,7 +119,7 @@ std::string summary(const Problem& problem, const PlaceResult& result,
                           format_us(result.sequential_us));
     }
   }
-  return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows, color) + "\n" +
+  return heading(problem) + "\n" + candidate_table(problem, result.bounds, rows) + "\n" +
          fitted(text);
 }
 
@@ -303,14 +303,14 @@ void show(const PlaceOptions& options, const Problem& problem, const Found& foun
     print_json(require(to_json(report), kInternalError));
     return;
   }
-  print(summary(problem, found.result, found.rows, options.common.color()));
+  print(summary(problem, found.result, found.rows));
   if (options.explain.empty()) return;
   const std::string& method = found.result.best.method;
   if (const std::string what = what_found(method); !what.empty()) {
     print(fitted(fmt::format("\n{}: {}\n", printable(method), what)));
   }
   if (!may_gain.empty()) print(fitted("\nnote: " + may_gain + "\n"));
-  print("\n" + explanation(problem, found.reasons, options.common.color()));
+  print("\n" + explanation(problem, found.reasons));
 }
 
 void write_files(const PlaceOptions& options, const Problem& problem, const Found& found,
